@@ -4,5 +4,16 @@
 //! Nothing here opens a file, reads a clock or the environment, or starts a process: plain data
 //! goes in, plain data comes out, so that every decision can be written down as a table.
 
+pub mod arguments;
+pub mod failure;
 pub mod keyword;
+pub mod limits;
+pub mod log;
 pub mod promise;
+pub mod prompt;
+pub mod report;
+pub mod session;
+pub mod session_id;
+pub mod stop;
+pub mod timestamp;
+pub mod words;

@@ -1,1 +1,22 @@
-//! placeholder
+//! The hooks of omo: one small binary for each event over this shared edge.
+//!
+//! A hook is always the same five steps: read one JSON value, load a snapshot, decide, apply,
+//! print. It exits 0 whatever happens, with nothing or one valid answer on stdout, within its
+//! bound: the edge below holds all of that in one place, and an event only says what it does.
+
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
+pub mod answer;
+pub mod edge;
+pub mod input;
+pub mod json_end;
+pub mod stdin;
+
+pub mod session_end;
+pub mod session_start;
+pub mod stop;
+pub mod stop_failure;
+pub mod subagent_stop;
+pub mod user_prompt_submit;

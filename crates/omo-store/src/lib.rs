@@ -1,1 +1,17 @@
-//! placeholder
+//! The files of omo: the lock, the runtime state, the decision log, the user's configuration and
+//! the tail of a transcript.
+//!
+//! All that is read here may be hostile: a symbolic link, a FIFO, a file of gigabytes, JSON of
+//! another version. None of it may make a hook hang, write elsewhere, or hold a session.
+
+pub mod config;
+pub mod decisions;
+pub mod document;
+pub mod env;
+pub mod folder;
+pub mod hooks_log;
+pub mod lock;
+pub mod object;
+pub mod root;
+pub mod state;
+pub mod transcript;

@@ -1,1 +1,29 @@
-//! placeholder
+//! For tests only: what is needed to see our hooks at work in a real session, on one machine.
+//!
+//! - [`MockModel`] answers the Messages API on loopback from a [`Script`] and keeps every request;
+//! - [`Lab`] is a temporary home and project with an environment built from nothing;
+//! - [`Client`] runs the real client once, [`Terminal`] runs it as a person sees it;
+//! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed.
+//!
+//! The kit must never reach another address than loopback, read the user's own home, or end a
+//! process that it did not start.
+
+mod client;
+mod environment;
+mod ids;
+mod json;
+mod lab;
+pub mod model;
+mod process;
+pub mod stand_in;
+#[cfg(unix)]
+mod terminal;
+mod wait;
+
+pub use client::{Client, NoClient, PrintRun};
+pub use lab::{Lab, LabBuilder};
+pub use model::{MockModel, Script, Turn};
+pub use stand_in::{HookRun, StandIn};
+#[cfg(unix)]
+pub use terminal::Terminal;
+pub use wait::wait_until;

@@ -1,0 +1,182 @@
+//! What becomes of a prompt: ultrawork is turned on or off, a question about it is answered, or
+//! nothing happens.
+
+use crate::arguments;
+use crate::keyword::{self, Keywords, Reading};
+use crate::limits::Limits;
+use crate::session::{Activation, PauseReason, Session, Trigger};
+use crate::timestamp::Timestamp;
+use crate::words::Form;
+
+/// A prompt as the client hands it on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PromptEvent<'a> {
+    /// Its literal text.
+    pub prompt: &'a str,
+    /// The client's id of it.
+    pub prompt_id: Option<&'a str>,
+    /// It came from a subagent, or from anything else that is not the person at the keyboard.
+    pub from_elsewhere: bool,
+    /// The session is in plan mode.
+    pub plan_mode: bool,
+}
+
+/// What a prompt asks of omo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Intent<'a> {
+    /// Nothing, and no person wrote it.
+    NotAPerson,
+    /// Nothing.
+    Nothing,
+    /// To turn ultrawork on.
+    Activate {
+        /// By keyword or by command.
+        trigger: Trigger,
+        /// For what.
+        task: Option<&'a str>,
+        /// Within which bounds.
+        limits: Limits,
+    },
+    /// To let go.
+    Stop {
+        /// What the user gave as the reason.
+        reason: Option<&'a str>,
+        /// The prompt says nothing else, so that no model needs to read it.
+        whole: bool,
+    },
+    /// To say where the run stands.
+    Status,
+    /// An own command that cannot be as it is; the text says why.
+    Refused(String),
+}
+
+/// Reads what a prompt asks, from its text alone. `limits` are the user's own bounds.
+pub fn intent<'a>(event: &PromptEvent<'a>, keywords: &Keywords, limits: Limits) -> Intent<'a> {
+    if event.from_elsewhere || !keyword::is_from_a_person(event.prompt) {
+        return Intent::NotAPerson;
+    }
+    match keyword::read(event.prompt, keywords) {
+        Reading::Nothing => Intent::Nothing,
+        Reading::Activate => {
+            Intent::Activate { trigger: Trigger::Keyword, task: Some(event.prompt), limits }
+        }
+        Reading::Off { whole } => Intent::Stop { reason: None, whole },
+        Reading::Command { name, arguments } => command(name, arguments, limits),
+    }
+}
+
+fn command<'a>(name: &str, arguments: &'a str, limits: Limits) -> Intent<'a> {
+    let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
+    match name {
+        "ulw" if matches!(reason, Some("off" | "stop")) => Intent::Stop { reason: None, whole: true },
+        "ulw" => match arguments::parse(arguments, limits) {
+            Ok(read) => {
+                Intent::Activate { trigger: Trigger::Command, task: read.task, limits: read.limits }
+            }
+            Err(refusal) => Intent::Refused(refusal.message()),
+        },
+        "stop-continuation" => Intent::Stop { reason, whole: true },
+        "status" => Intent::Status,
+        _ => Intent::Nothing,
+    }
+}
+
+/// What is known beside the prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptFacts<'a> {
+    /// The session's entry, where there is one.
+    pub session: Option<&'a Session>,
+    /// The user interrupted since the last prompt; with the time, where there is one.
+    pub interrupted: Option<Option<Timestamp>>,
+    /// The conversation holds the contract already.
+    pub contract_in_context: bool,
+    /// The context is nearly full.
+    pub context_pressure: bool,
+}
+
+/// What is done about a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PromptDecision {
+    /// Nothing, and nothing is written.
+    Silent,
+    /// Nothing is said; the run notes that the hook was there.
+    Seen,
+    /// The run waits for its user from now on, where it does not yet, and they are told.
+    TellPaused(PauseReason),
+    /// A run starts.
+    Activate(Activation, Form),
+    /// The keyword came in plan mode: the model is told that no run starts.
+    PlanNote,
+    /// The run ends, and every later Stop is free.
+    Stop {
+        /// What the user gave as the reason.
+        reason: Option<String>,
+        /// Answered without the model.
+        whole: bool,
+    },
+    /// The user is told where the run stands, without the model.
+    Status,
+    /// The user is told what was wrong, without the model; nothing else happens.
+    Refused(String),
+}
+
+/// Decides.
+pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
+    match intent {
+        Intent::NotAPerson => seen(facts),
+        Intent::Nothing => plain(facts),
+        Intent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
+        Intent::Activate { .. } if is_same_prompt(event, facts) => PromptDecision::Silent,
+        Intent::Activate { trigger, task, limits } => {
+            let activation = Activation {
+                trigger,
+                task: task.map(str::to_owned),
+                prompt_id: event.prompt_id.map(str::to_owned),
+                limits,
+            };
+            PromptDecision::Activate(activation, form(facts))
+        }
+        Intent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
+        Intent::Stop { reason, whole } => {
+            PromptDecision::Stop { reason: reason.map(str::to_owned), whole }
+        }
+        Intent::Status => PromptDecision::Status,
+        Intent::Refused(message) => PromptDecision::Refused(message),
+    }
+}
+
+fn plain(facts: &PromptFacts) -> PromptDecision {
+    let Some(session) = facts.session.filter(|session| session.is_armed()) else {
+        return PromptDecision::Silent;
+    };
+    match &session.ulw.paused {
+        Some(pause) if pause.told => PromptDecision::Seen,
+        Some(pause) => PromptDecision::TellPaused(pause.reason),
+        None if facts.interrupted.is_some_and(|at| session.is_interrupted_by(at)) => {
+            PromptDecision::TellPaused(PauseReason::Interrupted)
+        }
+        None => PromptDecision::Seen,
+    }
+}
+
+fn seen(facts: &PromptFacts) -> PromptDecision {
+    if is_armed(facts) { PromptDecision::Seen } else { PromptDecision::Silent }
+}
+
+fn is_armed(facts: &PromptFacts) -> bool {
+    facts.session.is_some_and(Session::is_armed)
+}
+
+/// A plugin registered twice hands the same prompt on twice; the second time is nothing new.
+fn is_same_prompt(event: &PromptEvent, facts: &PromptFacts) -> bool {
+    let known = facts.session.and_then(|session| session.ulw.prompt_id.as_deref());
+    event.prompt_id.is_some() && known == event.prompt_id
+}
+
+fn form(facts: &PromptFacts) -> Form {
+    let has_it = facts
+        .session
+        .and_then(Session::run)
+        .is_some_and(|run| run.trigger != Some(Trigger::Cli));
+    if has_it || facts.contract_in_context || facts.context_pressure { Form::Short } else { Form::Full }
+}

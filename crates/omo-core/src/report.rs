@@ -1,0 +1,177 @@
+//! Where a session stands, in words and as data: what `/omo:status` and `omo status` answer.
+
+use serde::Serialize;
+
+use crate::log::LogEntry;
+use crate::session::{HookEvent, Phase, Session, Verdict};
+use crate::stop::allowed_blocks;
+use crate::timestamp::Timestamp;
+use crate::words::{age, neutral};
+
+/// Everything that a status answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Which session.
+    pub session: String,
+    /// `on`, `paused`, `ended` or `off`.
+    pub state: State,
+    /// What the run is for.
+    pub task: Option<String>,
+    /// Since when the run is on.
+    pub started_at: Option<Timestamp>,
+    /// Continuations used.
+    pub blocks: u32,
+    /// Continuations allowed.
+    pub max_blocks: u32,
+    /// After how many minutes the run expires.
+    pub max_minutes: u32,
+    /// Where the run stands.
+    pub phase: Phase,
+    /// How it ended.
+    pub verdict: Option<Verdict>,
+    /// The last decision about it.
+    pub last_decision: Option<LogEntry>,
+    /// When each hook was last seen during the run.
+    pub last_seen: Vec<Seen>,
+    /// What does not look right.
+    pub findings: Vec<String>,
+}
+
+/// Where a run stands, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum State {
+    /// The session is held.
+    On,
+    /// The run waits for its user.
+    Paused,
+    /// The run is over.
+    Ended,
+    /// There was none.
+    Off,
+}
+
+/// A hook, and when it was last seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// The client's name of the event.
+    pub event: &'static str,
+    /// When; `null` for never in this run.
+    pub at: Option<Timestamp>,
+}
+
+/// Gathers the report of one session.
+pub fn report(id: &str, session: &Session, last_decision: Option<LogEntry>, client_block_cap: Option<u32>) -> Report {
+    let limits = session.limits.clamped();
+    Report {
+        session: id.to_owned(),
+        state: state(session),
+        task: session.ulw.task.clone(),
+        started_at: session.ulw.started_at,
+        blocks: session.ulw.stop_blocks,
+        max_blocks: allowed_blocks(session, client_block_cap),
+        max_minutes: limits.max_minutes,
+        phase: session.verification.phase,
+        verdict: session.verdict.clone(),
+        last_decision,
+        last_seen: session.last_seen.entries().map(|(event, at)| Seen { event: event.name(), at }).into(),
+        findings: findings(session),
+    }
+}
+
+fn state(session: &Session) -> State {
+    match session.run() {
+        Some(run) if run.paused.is_some() => State::Paused,
+        Some(_) => State::On,
+        None if session.verdict.is_some() => State::Ended,
+        None => State::Off,
+    }
+}
+
+fn findings(session: &Session) -> Vec<String> {
+    let mut findings = Vec::new();
+    if session.is_armed() && session.last_seen.stop.is_none() {
+        findings.push(
+            "Stop: never seen in this run. If a turn has ended since it began, the client does not run omo's Stop hook, \
+             and nothing holds the session."
+                .to_owned(),
+        );
+    }
+    findings
+}
+
+impl Report {
+    /// The labels and values of a status, in order, for a table of two columns.
+    pub fn rows(&self, now: Timestamp) -> Vec<(&'static str, String)> {
+        let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(now))];
+        if self.state == State::Off {
+            return rows;
+        }
+        if let Some(task) = &self.task {
+            rows.push(("task", neutral(task, 100)));
+        }
+        rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
+        rows.push(("phase", phase_word(self.phase).to_owned()));
+        if let Some(last) = &self.last_decision {
+            rows.push(("last decision", self.decision_words(last, now)));
+        }
+        rows.push(("last seen", self.seen_words(now)));
+        rows.extend(self.findings.iter().map(|finding| ("finding", finding.clone())));
+        if matches!(self.state, State::On | State::Paused) {
+            rows.push(("to stop", "/omo:stop-continuation in the session, or `omo stop` in a terminal".to_owned()));
+        }
+        rows
+    }
+
+    /// The status as lines with their columns in line.
+    pub fn text(&self, now: Timestamp) -> String {
+        let rows = self.rows(now);
+        let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        let lines: Vec<String> = rows.iter().map(|(label, value)| format!("{label:width$}  {value}")).collect();
+        lines.join("\n")
+    }
+
+    fn state_words(&self, now: Timestamp) -> String {
+        let since = || format!("since {} ({} ago)", time(self.started_at), age(self.started_at, now));
+        match (self.state, &self.verdict) {
+            (State::On, _) => format!("on, {}, at most {} minutes", since(), self.max_minutes),
+            (State::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", since()),
+            (_, Some(verdict)) => {
+                let (word, why) = (verdict.kind.word(), neutral(&verdict.why, 200));
+                format!("ended {} ago: {word} ({why})", age(Some(verdict.at), now))
+            }
+            _ => "off".to_owned(),
+        }
+    }
+
+    fn decision_words(&self, last: &LogEntry, now: Timestamp) -> String {
+        let row = last.row.map(|row| format!(", row {row}")).unwrap_or_default();
+        let (decision, why) = (neutral(&last.decision, 40), neutral(&last.why, 100));
+        format!("{decision} on {}{row}: {why}, {} ago", neutral(&last.event, 40), age(Some(last.at), now))
+    }
+
+    fn seen_words(&self, now: Timestamp) -> String {
+        let shown = |event: &HookEvent| matches!(event, HookEvent::UserPromptSubmit | HookEvent::Stop);
+        let words = |seen: &Seen| match seen.at {
+            Some(at) => format!("{} {} ago", seen.event, age(Some(at), now)),
+            None => format!("{} never", seen.event),
+        };
+        let always: Vec<&str> = HookEvent::ALL.iter().filter(|event| shown(event)).map(|event| event.name()).collect();
+        let rows = self.last_seen.iter().filter(|seen| seen.at.is_some() || always.contains(&seen.event));
+        rows.map(words).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Working => "working",
+        Phase::Gates => "running the checks",
+        Phase::Review => "waiting for the review",
+        Phase::Verified => "verified",
+    }
+}
+
+fn time(at: Option<Timestamp>) -> String {
+    at.map_or_else(|| "an unknown time".to_owned(), |at| at.to_string())
+}

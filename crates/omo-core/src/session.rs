@@ -1,0 +1,442 @@
+//! What omo remembers of one session: the entry under its id in the state file.
+//!
+//! Every field has a default, so that an entry of an older version, or the minimal one of the
+//! first design, can be read. Fields that are not named here are not ours: the store carries them
+//! through every write.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::Limits;
+use crate::timestamp::Timestamp;
+
+/// One session's entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Session {
+    /// The run, or the last one.
+    pub ulw: Ulw,
+    /// How far the check of a claim has come.
+    pub verification: Verification,
+    /// The bounds of the run.
+    pub limits: Limits,
+    /// The escape hatch.
+    pub stop_continuation: StopContinuation,
+    /// How the last run ended; `null` while one is on.
+    pub verdict: Option<Verdict>,
+    /// How far the transcript was read.
+    pub transcript: TranscriptMark,
+    /// When each hook was last seen during the run.
+    pub last_seen: LastSeen,
+    /// When this entry was last written.
+    pub updated_at: Option<Timestamp>,
+}
+
+/// The run itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Ulw {
+    /// A run is on.
+    pub enabled: bool,
+    /// How many Stops were turned into continuations in this run.
+    pub stop_blocks: u32,
+    /// When the last of them was.
+    pub last_stop_at: Option<Timestamp>,
+    /// When the run was turned on.
+    pub started_at: Option<Timestamp>,
+    /// The first [`TASK_CHARS`] characters of what the user asked for.
+    pub task: Option<String>,
+    /// What turned it on.
+    pub trigger: Option<Trigger>,
+    /// The prompt that turned it on: the same prompt delivered twice counts once.
+    pub prompt_id: Option<String>,
+    /// The run waits for its user.
+    pub paused: Option<Pause>,
+    /// Ids of shells and monitors that a block has named.
+    pub named_tasks: Vec<String>,
+}
+
+/// How many characters of the task are kept.
+pub const TASK_CHARS: usize = 500;
+
+/// What turned a run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Trigger {
+    /// The keyword in a prompt.
+    Keyword,
+    /// `/omo:ulw`.
+    Command,
+    /// `omo ulw on`.
+    Cli,
+}
+
+/// Why a run waits for its user, and whether they were told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pause {
+    /// What made it wait.
+    pub reason: PauseReason,
+    /// Since when.
+    pub at: Option<Timestamp>,
+    /// The user was told.
+    #[serde(default)]
+    pub told: bool,
+}
+
+/// What makes a run wait for its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PauseReason {
+    /// They pressed Esc.
+    Interrupted,
+    /// An API error that only a person can mend.
+    ApiError,
+}
+
+/// How far the check of a claim has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Verification {
+    /// Where the run stands.
+    pub phase: Phase,
+    /// How many claims were checked and failed.
+    pub attempts: u32,
+    /// After how many of them the run ends.
+    pub max_attempts: u32,
+    /// When the last claim was made.
+    pub claimed_at: Option<Timestamp>,
+}
+
+impl Default for Verification {
+    fn default() -> Self {
+        Self { phase: Phase::Working, attempts: 0, max_attempts: 3, claimed_at: None }
+    }
+}
+
+/// Where a run stands between its start and its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Phase {
+    /// No claim yet, or the last one failed.
+    Working,
+    /// The commands that decide are running.
+    Gates,
+    /// The independent reading is awaited.
+    Review,
+    /// The work was proved.
+    Verified,
+}
+
+/// The escape hatch: once set, no Stop of this session is blocked until its user turns
+/// ultrawork on again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StopContinuation {
+    /// It is set.
+    pub disabled: bool,
+    /// What the user gave as the reason.
+    pub disabled_reason: Option<String>,
+    /// Since when.
+    pub disabled_at: Option<Timestamp>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verdict {
+    /// Which of the five ends.
+    pub kind: VerdictKind,
+    /// Why, in a few words.
+    pub why: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The five ends of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum VerdictKind {
+    /// The work was proved done.
+    Verified,
+    /// The model said honestly why it cannot be done.
+    Blocked,
+    /// omo let go without proof.
+    Released,
+    /// The user ended it.
+    Stopped,
+    /// It ran out of time.
+    Expired,
+}
+
+impl VerdictKind {
+    /// The word for people and for the log.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Blocked => "blocked",
+            Self::Released => "released",
+            Self::Stopped => "stopped",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// How far the transcript was read, in bytes from its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TranscriptMark {
+    /// Nothing before this matters any more.
+    pub offset: u64,
+    /// Where the transcript ended at the last block.
+    pub block_offset: u64,
+}
+
+/// When each hook was last seen during the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct LastSeen {
+    /// A session started, resumed or was compacted.
+    pub session_start: Option<Timestamp>,
+    /// A prompt came.
+    pub user_prompt_submit: Option<Timestamp>,
+    /// A turn wanted to end.
+    pub stop: Option<Timestamp>,
+    /// A subagent's turn ended.
+    pub subagent_stop: Option<Timestamp>,
+    /// A turn ended in an API error.
+    pub stop_failure: Option<Timestamp>,
+    /// The session ended.
+    pub session_end: Option<Timestamp>,
+}
+
+impl LastSeen {
+    /// Every hook with its time, in the order of a session's life.
+    pub fn entries(&self) -> [(HookEvent, Option<Timestamp>); 6] {
+        HookEvent::ALL.map(|event| (event, *{ *self }.slot(event)))
+    }
+
+    /// Notes that a hook ran.
+    pub fn note(&mut self, event: HookEvent, now: Timestamp) {
+        *self.slot(event) = Some(now);
+    }
+
+    fn slot(&mut self, event: HookEvent) -> &mut Option<Timestamp> {
+        match event {
+            HookEvent::SessionStart => &mut self.session_start,
+            HookEvent::UserPromptSubmit => &mut self.user_prompt_submit,
+            HookEvent::Stop => &mut self.stop,
+            HookEvent::SubagentStop => &mut self.subagent_stop,
+            HookEvent::StopFailure => &mut self.stop_failure,
+            HookEvent::SessionEnd => &mut self.session_end,
+        }
+    }
+}
+
+/// The events of the client that omo answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookEvent {
+    /// A session started, resumed, was cleared, forked or compacted.
+    SessionStart,
+    /// A prompt came, from a person or from the client itself.
+    UserPromptSubmit,
+    /// The main agent's turn wants to end.
+    Stop,
+    /// A subagent's turn ended.
+    SubagentStop,
+    /// A turn ended in an API error.
+    StopFailure,
+    /// The session ends.
+    SessionEnd,
+}
+
+impl HookEvent {
+    /// All of them, in the order of a session's life.
+    pub const ALL: [Self; 6] = [
+        Self::SessionStart,
+        Self::UserPromptSubmit,
+        Self::Stop,
+        Self::SubagentStop,
+        Self::StopFailure,
+        Self::SessionEnd,
+    ];
+
+    /// The client's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::Stop => "Stop",
+            Self::SubagentStop => "SubagentStop",
+            Self::StopFailure => "StopFailure",
+            Self::SessionEnd => "SessionEnd",
+        }
+    }
+}
+
+impl Session {
+    /// The run that is on, if one is.
+    pub fn run(&self) -> Option<&Ulw> {
+        (self.ulw.enabled && self.verdict.is_none()).then_some(&self.ulw)
+    }
+
+    /// A run is on: the session is armed.
+    pub fn is_armed(&self) -> bool {
+        self.run().is_some()
+    }
+
+    /// Starts a run afresh: all counters at nothing, the escape hatch open again.
+    pub fn activate(&mut self, activation: Activation, now: Timestamp) {
+        self.ulw = Ulw {
+            enabled: true,
+            started_at: Some(now),
+            task: activation.task.map(|task| task.chars().take(TASK_CHARS).collect()),
+            trigger: Some(activation.trigger),
+            prompt_id: activation.prompt_id,
+            ..Ulw::default()
+        };
+        self.verification = Verification::default();
+        self.limits = activation.limits;
+        self.stop_continuation = StopContinuation::default();
+        self.verdict = None;
+        self.last_seen = LastSeen::default();
+    }
+
+    /// Ends the run, if one is on, and says how.
+    pub fn end(&mut self, kind: VerdictKind, why: String, now: Timestamp) {
+        if self.is_armed() {
+            self.ulw.enabled = false;
+            self.ulw.paused = None;
+            self.verdict = Some(Verdict { kind, why, at: now });
+        }
+    }
+
+    /// The user's way out: ends the run, and keeps every later Stop free until they turn
+    /// ultrawork on again. Works whether or not a run is on.
+    pub fn stop_continuation(&mut self, reason: Option<&str>, now: Timestamp) {
+        let why = reason.map_or_else(|| "by its user".to_owned(), |text| format!("by its user: {text}"));
+        self.end(VerdictKind::Stopped, why, now);
+        self.ulw.enabled = false;
+        self.stop_continuation = StopContinuation {
+            disabled: true,
+            disabled_reason: reason.map(str::to_owned),
+            disabled_at: Some(now),
+        };
+    }
+
+    /// Makes the run wait for its user, unless it waits already.
+    pub fn pause(&mut self, reason: PauseReason, now: Timestamp) {
+        if self.is_armed() && self.ulw.paused.is_none() {
+            self.ulw.paused = Some(Pause { reason, at: Some(now), told: false });
+        }
+    }
+
+    /// Whether an interruption at this time concerns the run: one before the run was turned on,
+    /// or turned on again, does not. Without a time it is taken to.
+    pub fn is_interrupted_by(&self, at: Option<Timestamp>) -> bool {
+        match (at, self.ulw.started_at) {
+            (Some(at), Some(started)) => at > started,
+            _ => true,
+        }
+    }
+}
+
+/// What turns a run on, and with what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Activation {
+    /// What turned it on.
+    pub trigger: Trigger,
+    /// What the user asked for, in full.
+    pub task: Option<String>,
+    /// The prompt's id.
+    pub prompt_id: Option<String>,
+    /// The bounds of the run.
+    pub limits: Limits,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1_000)
+    }
+
+    fn activation() -> Activation {
+        Activation {
+            trigger: Trigger::Keyword,
+            task: Some("ulw fix".to_owned()),
+            prompt_id: None,
+            limits: Limits::default(),
+        }
+    }
+
+    #[test]
+    fn the_minimal_entry_of_the_first_design_is_read() {
+        let session: Session = serde_json::from_str(
+            r#"{"ulw":{"enabled":true,"stopBlocks":3,"lastStopAt":"2026-02-22T17:20:01Z"},
+                "stopContinuation":{"disabled":false,"disabledReason":null}}"#,
+        )
+        .unwrap();
+        assert!(session.is_armed());
+        assert_eq!(session.ulw.stop_blocks, 3);
+        assert_eq!(session.limits, Limits::default());
+    }
+
+    #[test]
+    fn wrong_types_are_refused() {
+        for ulw in [
+            r#"{"stopBlocks":"abc"}"#,
+            r#"{"stopBlocks":-1}"#,
+            r#"{"stopBlocks":9223372036854775808}"#,
+            r#"{"stopBlocks":1.5}"#,
+            r#"{"enabled":"yes"}"#,
+            r#"{"lastStopAt":12}"#,
+            r#"[]"#,
+        ] {
+            let text = format!(r#"{{"ulw":{ulw}}}"#);
+            // An array is the one wrong shape that serde would take for a struct.
+            assert!(ulw == "[]" || serde_json::from_str::<Session>(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn activation_resets_counters_and_opens_the_hatch() {
+        let mut session = Session::default();
+        session.activate(activation(), at(10));
+        session.ulw.stop_blocks = 8;
+        session.verification.attempts = 2;
+        session.stop_continuation(Some("enough"), at(20));
+        assert!(!session.is_armed());
+        assert_eq!(session.verdict.as_ref().unwrap().kind, VerdictKind::Stopped);
+        session.activate(activation(), at(30));
+        assert!(session.is_armed());
+        assert_eq!((session.ulw.stop_blocks, session.verification.attempts), (0, 0));
+        assert!(!session.stop_continuation.disabled);
+    }
+
+    #[test]
+    fn the_task_is_cut_at_a_character() {
+        let mut session = Session::default();
+        let task = "한".repeat(TASK_CHARS + 1);
+        session.activate(Activation { task: Some(task), ..activation() }, at(0));
+        assert_eq!(session.ulw.task.unwrap().chars().count(), TASK_CHARS);
+    }
+
+    #[test]
+    fn an_end_is_kept_whatever_comes_later() {
+        let mut session = Session::default();
+        session.activate(activation(), at(0));
+        session.end(VerdictKind::Released, "claimed, not verified".to_owned(), at(5));
+        session.end(VerdictKind::Expired, "too old".to_owned(), at(9));
+        assert_eq!(session.verdict.unwrap().kind, VerdictKind::Released);
+    }
+
+    #[test]
+    fn only_an_interruption_after_the_start_pauses() {
+        let mut session = Session::default();
+        session.activate(activation(), at(10));
+        assert!(!session.is_interrupted_by(Some(at(9))));
+        assert!(session.is_interrupted_by(Some(at(11))));
+        assert!(session.is_interrupted_by(None));
+    }
+}

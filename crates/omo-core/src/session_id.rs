@@ -1,0 +1,72 @@
+//! The one key of all state: which session a thing belongs to.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+/// A session id of the client, checked: 1 to 128 of `A-Z a-z 0-9 _ -`.
+///
+/// Anything else, the empty string and `null` among them, belongs to nobody: omo never acts on
+/// it, and never builds a path from it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct SessionId(String);
+
+/// The text is no session id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidSessionId;
+
+impl SessionId {
+    /// The greatest length, in bytes.
+    pub const MAX_LEN: usize = 128;
+
+    /// Checks a text and takes it as an id.
+    pub fn parse(text: &str) -> Result<Self, InvalidSessionId> {
+        let fits = (1..=Self::MAX_LEN).contains(&text.len());
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if fits && text.bytes().all(allowed) { Ok(Self(text.to_owned())) } else { Err(InvalidSessionId) }
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for InvalidSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a session id: 1 to 128 letters, digits, `_` or `-`")
+    }
+}
+
+impl std::error::Error for InvalidSessionId {}
+
+impl<'de> Deserialize<'de> for SessionId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_what_the_client_sends() {
+        for id in ["dd79366c-d9f2-4076-8f09-e508a449860f", "abc123", "A_b-9", &"x".repeat(128)] {
+            assert!(SessionId::parse(id).is_ok(), "{id}");
+        }
+    }
+
+    #[test]
+    fn refuses_everything_that_could_be_a_path_or_nobody() {
+        for id in ["", " ", "../../x", "a/b", "a\\b", "a.b", "a\0b", "ünï", "🦀", "a b", "a\n", &"x".repeat(129)] {
+            assert!(SessionId::parse(id).is_err(), "{id:?}");
+        }
+    }
+}

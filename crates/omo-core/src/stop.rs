@@ -1,0 +1,374 @@
+//! What becomes of a Stop: the table of the design, one row one variant, the first that matches
+//! wins.
+
+use crate::promise::Claim;
+use crate::session::{PauseReason, Session, VerdictKind};
+use crate::timestamp::Timestamp;
+
+/// The rows of the table, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Row {
+    /// 1: the input or the state could not be read, or the lock was not had in time.
+    Unreadable,
+    /// 2: a subagent stops, not the session.
+    Subagent,
+    /// 3: no run in this session, or it ended.
+    NoRun,
+    /// 4: the escape hatch is set.
+    StopContinuation,
+    /// 5: the user has typed something that waits for the turn to end.
+    InputWaiting,
+    /// 6: the session waits for background work or a wakeup.
+    BackgroundWork,
+    /// 7: plan mode, or the run waits for its user.
+    PlanOrPaused,
+    /// 8: the model says that it cannot be done.
+    SaidBlocked,
+    /// 9: the claim was judged, and nothing stands against an end.
+    ClaimJudged,
+    /// 10: too many failed verifications.
+    AttemptsSpent,
+    /// 11: too many blocks.
+    BlocksSpent,
+    /// 12: too old.
+    TimeSpent,
+    /// 13: the same failure on the same work tree was sent twice already.
+    SameFailure,
+    /// 14: right after a block, and nothing was done in between.
+    Cooldown,
+    /// 15: the work goes on.
+    Continue,
+}
+
+impl Row {
+    /// All rows, in their order.
+    pub const ALL: [Self; 15] = [
+        Self::Unreadable,
+        Self::Subagent,
+        Self::NoRun,
+        Self::StopContinuation,
+        Self::InputWaiting,
+        Self::BackgroundWork,
+        Self::PlanOrPaused,
+        Self::SaidBlocked,
+        Self::ClaimJudged,
+        Self::AttemptsSpent,
+        Self::BlocksSpent,
+        Self::TimeSpent,
+        Self::SameFailure,
+        Self::Cooldown,
+        Self::Continue,
+    ];
+
+    /// The row's number in the table, from 1.
+    pub fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// The row in a few words, for the log and for `omo status`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Unreadable => "could not be read",
+            Self::Subagent => "a subagent's stop",
+            Self::NoRun => "no run",
+            Self::StopContinuation => "continuation is stopped",
+            Self::InputWaiting => "the user's input waits",
+            Self::BackgroundWork => "background work is awaited",
+            Self::PlanOrPaused => "plan mode or paused",
+            Self::SaidBlocked => "said to be blocked",
+            Self::ClaimJudged => "claimed done",
+            Self::AttemptsSpent => "too many failed verifications",
+            Self::BlocksSpent => "all continuations used",
+            Self::TimeSpent => "out of time",
+            Self::SameFailure => "the same failure again",
+            Self::Cooldown => "stopped again at once, without work in between",
+            Self::Continue => "not claimed yet",
+        }
+    }
+}
+
+/// What the client says at a Stop, read from its input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StopEvent {
+    /// The stop of a subagent: the event carries an `agent_id`.
+    pub from_subagent: bool,
+    /// What the final message promises.
+    pub claim: Option<Claim>,
+    /// The session is in plan mode, where nothing can be edited.
+    pub plan_mode: bool,
+    /// Work that runs, or ran, in the background.
+    pub background: Vec<BackgroundTask>,
+    /// A wakeup is scheduled.
+    pub wakeup_scheduled: bool,
+}
+
+/// One entry of the client's `background_tasks`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackgroundTask {
+    /// The client's id.
+    pub id: String,
+    /// `subagent`, `shell`, `workflow`, `monitor`, …
+    pub kind: String,
+    /// `running`, `completed`, …
+    pub status: String,
+    /// Its command or description.
+    pub label: String,
+}
+
+impl BackgroundTask {
+    /// Whether it still runs. A status that omo does not know counts as running: waiting for
+    /// work that is over costs nothing, blocking while it runs costs the user's quota.
+    pub fn is_unfinished(&self) -> bool {
+        const OVER: [&str; 9] = [
+            "completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error",
+            "timed_out",
+        ];
+        !OVER.contains(&self.status.as_str())
+    }
+
+    /// Whether it is of a kind that may never finish, as a development server does not.
+    pub fn may_never_finish(&self) -> bool {
+        matches!(self.kind.as_str(), "shell" | "monitor")
+    }
+}
+
+/// What the transcript says about the time since the last prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptFacts {
+    /// A person's input waits in the client's queue.
+    pub input_waiting: bool,
+    /// The user interrupted; with the time, where the transcript gives one.
+    pub interrupted: Option<Option<Timestamp>>,
+    /// A tool was called since the last block.
+    pub tool_called_since_block: bool,
+}
+
+/// What a claim of `DONE` is worth after everything that can judge it has judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// A gate or a review proved it on the present work tree.
+    Verified,
+    /// There is no gate and no review that could.
+    NothingToJudgeBy,
+    /// A gate is red, or the review did not verify.
+    Failed,
+}
+
+/// Everything that the table asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct StopFacts<'a> {
+    /// What the client says.
+    pub event: &'a StopEvent,
+    /// The session's entry, where there is one.
+    pub session: Option<&'a Session>,
+    /// What the transcript says.
+    pub transcript: TranscriptFacts,
+    /// The client's own cap on blocks in a row, where it is set and not 0.
+    pub client_block_cap: Option<u32>,
+    /// What the claim is worth; `None` where none is made.
+    pub judgement: Option<Judgement>,
+    /// How often the failure that stands was already sent, on this same work tree.
+    pub same_failure_sent: u32,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// The row that matched, and what it asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopDecision {
+    /// The row.
+    pub row: Row,
+    /// What it asks for.
+    pub action: StopAction,
+}
+
+/// What is done about a Stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopAction {
+    /// Nothing is said, the turn ends, the run stays as it is.
+    Allow,
+    /// The turn ends, the run stays on, and the user is told why it was let through.
+    AllowAndWarn,
+    /// The turn ends and the run waits for its user.
+    Pause(PauseReason),
+    /// The session goes on.
+    Block(Block),
+    /// The run ends.
+    End {
+        /// How.
+        verdict: VerdictKind,
+        /// Why, in a few words.
+        why: String,
+    },
+}
+
+/// A Stop that is turned into a continuation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Which one of the run it is, from 1.
+    pub number: u32,
+    /// How many there may be.
+    pub of: u32,
+    /// Shells and monitors that run and that no block has named yet.
+    pub names: Vec<BackgroundTask>,
+    /// The claim that this block refuses was judged and failed.
+    pub failed_attempt: bool,
+}
+
+/// How often one and the same failure is sent before omo lets go.
+const SAME_FAILURE_LIMIT: u32 = 2;
+
+/// Decides. `None` stands for facts that could not be had: the first row.
+pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
+    let Some(facts) = facts else { return allow(Row::Unreadable) };
+    if facts.event.from_subagent {
+        return allow(Row::Subagent);
+    }
+    match facts.session {
+        Some(session) if session.is_armed() => decide_armed(facts, session),
+        _ => allow(Row::NoRun),
+    }
+}
+
+/// How many blocks the run may have: its own bound, or the client's cap where that is lower.
+pub fn allowed_blocks(session: &Session, client_block_cap: Option<u32>) -> u32 {
+    let own = session.limits.clamped().max_blocks;
+    client_block_cap.map_or(own, |cap| own.min(cap))
+}
+
+fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
+    let event = facts.event;
+    if session.stop_continuation.disabled {
+        return allow(Row::StopContinuation);
+    }
+    if facts.transcript.input_waiting {
+        return allow(Row::InputWaiting);
+    }
+    if waits_for_background(event, session) {
+        return allow(Row::BackgroundWork);
+    }
+    if event.plan_mode || session.ulw.paused.is_some() {
+        return allow(Row::PlanOrPaused);
+    }
+    if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
+        return act(Row::PlanOrPaused, StopAction::Pause(PauseReason::Interrupted));
+    }
+    match (&event.claim, facts.judgement) {
+        (Some(Claim::Blocked { reason }), _) => {
+            return end(Row::SaidBlocked, VerdictKind::Blocked, said(reason));
+        }
+        (_, Some(Judgement::Verified)) => {
+            return end(Row::ClaimJudged, VerdictKind::Verified, "verified");
+        }
+        (_, Some(Judgement::NothingToJudgeBy)) => {
+            return end(Row::ClaimJudged, VerdictKind::Released, "claimed, not verified");
+        }
+        (_, Some(Judgement::Failed) | None) => {}
+    }
+    bounds(facts, session).unwrap_or_else(|| go_on(facts, session))
+}
+
+/// Rows 10 to 14: what ends a run, or lets it rest, whatever the model says.
+fn bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
+    let failed = facts.judgement == Some(Judgement::Failed);
+    let attempts = session.verification.attempts.saturating_add(u32::from(failed));
+    let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
+    if attempts >= session.verification.max_attempts {
+        return released(Row::AttemptsSpent, format!("{attempts} failed verifications"));
+    }
+    let allowed = allowed_blocks(session, facts.client_block_cap);
+    if session.ulw.stop_blocks >= allowed {
+        return released(Row::BlocksSpent, format!("{} of {allowed} continuations used", session.ulw.stop_blocks));
+    }
+    let minutes = session.limits.clamped().max_minutes;
+    if run_age_millis(session, facts.now) >= i64::from(minutes) * 60_000 {
+        return Some(end(Row::TimeSpent, VerdictKind::Expired, format!("older than {minutes} minutes")));
+    }
+    if facts.same_failure_sent >= SAME_FAILURE_LIMIT {
+        return released(Row::SameFailure, "the same failure on the same files".to_owned());
+    }
+    (in_cooldown(session, facts.now) && !facts.transcript.tool_called_since_block)
+        .then(|| act(Row::Cooldown, StopAction::AllowAndWarn))
+}
+
+fn go_on(facts: &StopFacts, session: &Session) -> StopDecision {
+    let names = facts.event.background.iter();
+    let block = Block {
+        number: session.ulw.stop_blocks.saturating_add(1),
+        of: allowed_blocks(session, facts.client_block_cap),
+        names: names.filter(|task| is_unnamed(task, session)).cloned().collect(),
+        failed_attempt: facts.judgement == Some(Judgement::Failed),
+    };
+    act(Row::Continue, StopAction::Block(block))
+}
+
+/// Row 6. A message that makes a promise waits for nothing: a shell that was named, a development
+/// server say, must not keep a claim from being judged for ever (docs/adr/0004).
+fn waits_for_background(event: &StopEvent, session: &Session) -> bool {
+    let unfinished = || event.background.iter().filter(|task| task.is_unfinished());
+    let waits_for_shell = || {
+        event.claim.is_none()
+            && unfinished().any(|task| session.ulw.named_tasks.contains(&task.id))
+    };
+    event.wakeup_scheduled
+        || unfinished().any(|task| !task.may_never_finish())
+        || waits_for_shell()
+}
+
+fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {
+    task.is_unfinished() && task.may_never_finish() && !session.ulw.named_tasks.contains(&task.id)
+}
+
+/// How old the run is; nothing where the clock was set back. An entry without a start, as an
+/// older version may have left, counts from its last block.
+fn run_age_millis(session: &Session, now: Timestamp) -> i64 {
+    let start = session.ulw.started_at.or(session.ulw.last_stop_at);
+    start.and_then(|start| now.millis_since(start)).unwrap_or(0)
+}
+
+/// A last block in the future counts as long ago: a clock that was set back must not hold the
+/// cooldown open for an hour.
+fn in_cooldown(session: &Session, now: Timestamp) -> bool {
+    let cooldown = i64::from(session.limits.clamped().cooldown_seconds) * 1_000;
+    let age = session.ulw.last_stop_at.and_then(|last| now.millis_since(last));
+    age.is_some_and(|age| age < cooldown)
+}
+
+fn said(reason: &str) -> String {
+    let reason = crate::words::neutral(reason, 300);
+    if reason.is_empty() { "no reason given".to_owned() } else { reason }
+}
+
+fn allow(row: Row) -> StopDecision {
+    act(row, StopAction::Allow)
+}
+
+fn end(row: Row, verdict: VerdictKind, why: impl Into<String>) -> StopDecision {
+    act(row, StopAction::End { verdict, why: why.into() })
+}
+
+fn act(row: Row, action: StopAction) -> StopDecision {
+    StopDecision { row, action }
+}
+
+/// Writes a decision into the session it was made for.
+pub fn apply(session: &mut Session, decision: &StopDecision, now: Timestamp) {
+    match &decision.action {
+        StopAction::Allow | StopAction::AllowAndWarn => {}
+        StopAction::Pause(reason) => session.pause(*reason, now),
+        StopAction::Block(block) => {
+            session.ulw.stop_blocks = block.number;
+            session.ulw.last_stop_at = Some(now);
+            session.ulw.named_tasks.extend(block.names.iter().map(|task| task.id.clone()));
+            if block.failed_attempt {
+                session.verification.attempts = session.verification.attempts.saturating_add(1);
+            }
+        }
+        StopAction::End { verdict, why } => {
+            if decision.row == Row::ClaimJudged {
+                session.verification.claimed_at = Some(now);
+            }
+            session.end(*verdict, why.clone(), now);
+        }
+    }
+}

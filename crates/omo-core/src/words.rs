@@ -1,0 +1,379 @@
+//! Every sentence that omo says, to the model and to the user.
+//!
+//! To the model: facts with where they come from, no orders in capitals. To the user: one line
+//! that begins with `[omo]`. None of these texts, pasted back as a prompt or echoed by a model,
+//! may set off omo's own detectors; a test feeds them all back.
+
+use crate::limits::Limits;
+use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind};
+use crate::stop::{BackgroundTask, Block, Row};
+use crate::timestamp::Timestamp;
+
+/// The greatest length of the contract, in characters. The client cuts a hook's text at 10,000.
+pub const CONTRACT_CHARS: usize = 1_500;
+/// The greatest length of the short form of the contract, in characters.
+pub const SHORT_CONTRACT_CHARS: usize = 600;
+/// The greatest length of a block's reason, in characters. The client sends it to the model twice.
+pub const REASON_CHARS: usize = 2_000;
+/// What a contract in a transcript is recognised by.
+pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
+
+const HOW_TO_STOP: &str = "The user ends it with /omo:stop-continuation or by typing `ulw off`.";
+
+const CONTRACT_BODY: &str = "\
+How a run goes:
+1. Explore: 2 to 5 leaf agents in parallel (omo:explorer, for example) read the code and report, so that the coordinator's context stays small.
+2. Plan: 1 to 3 atomic changes, each with the check that will show that it works.
+3. Execute and persist: make them; keep the checklist or notes of the task current.
+4. Verify: run the checks (tests, build, types), mend what fails and run them again; what failed before the work began is written down as such.
+5. Claim: once all of it is done and checked, the final message ends with `<promise>DONE</promise>` alone on its last line. If it cannot be done, `<promise>BLOCKED: the reason</promise>` there is an honest end and is accepted at once.
+The user ends the run at any time with /omo:stop-continuation or by typing `ulw off`; Esc pauses it. The user cannot see this note: a first line such as \"Ultrawork is on.\" tells them.
+</ultrawork-mode>";
+
+const SHORT_CONTRACT_BODY: &str = "\
+As before: explore with leaf agents, plan small changes with their checks, make them, verify, and end the final message with `<promise>DONE</promise>` alone on its last line, or with `<promise>BLOCKED: the reason</promise>`. The user ends the run with /omo:stop-continuation or by typing `ulw off`.
+</ultrawork-mode>";
+
+/// The part that varies is one line of at most this length; `opening` is tested to keep it.
+const OPENING_CHARS: usize = 240;
+const _: () = assert!(CONTRACT_BODY.len() + OPENING_CHARS <= CONTRACT_CHARS);
+const _: () = assert!(SHORT_CONTRACT_BODY.len() + OPENING_CHARS <= SHORT_CONTRACT_CHARS);
+
+/// How a contract is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// In full.
+    Full,
+    /// Reminding of what the conversation holds already, or where the context is nearly full.
+    Short,
+}
+
+/// Whether the run could be written down: what is not written down can not be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// The session will be held.
+    Yes,
+    /// The state could not be written.
+    No,
+}
+
+/// What the model is told when ultrawork is turned on.
+pub fn contract(trigger: Trigger, limits: Limits, form: Form, held: Held) -> String {
+    let body = match form {
+        Form::Full => CONTRACT_BODY,
+        Form::Short => SHORT_CONTRACT_BODY,
+    };
+    format!("{CONTRACT_MARK}\n{}\n{body}", opening(trigger, limits, held))
+}
+
+fn opening(trigger: Trigger, limits: Limits, held: Held) -> String {
+    let how = match trigger {
+        Trigger::Keyword => "with the word `ulw` in this prompt",
+        Trigger::Command => "with /omo:ulw",
+        Trigger::Cli => "with `omo ulw on`",
+    };
+    let Limits { max_blocks, max_minutes, .. } = limits.clamped();
+    let hold = match held {
+        Held::Yes => format!(
+            "A turn that ends without a claim is continued, at most {max_blocks} times within {max_minutes} minutes."
+        ),
+        Held::No => "The omo state could not be written, so this session is not held: nothing continues a turn that ends early.".to_owned(),
+    };
+    format!("The user turned on ultrawork (the omo plugin) {how}. {hold}")
+}
+
+/// What the model is told when the keyword came in plan mode, where no run is started.
+pub fn plan_note() -> String {
+    format!(
+        "{CONTRACT_MARK}\nThe user typed the ultrawork keyword in plan mode. No run was started: in plan mode nothing \
+         can be edited, so a session is not held there. A good plan names 1 to 3 atomic changes, each with its check. \
+         The run starts when the user types the keyword again outside plan mode; telling them so is useful.\n</ultrawork-mode>"
+    )
+}
+
+/// What is left, at a Stop that goes on: the model reads it, and the user sees it.
+pub fn block_reason(session: &Session, block: &Block) -> String {
+    let mut lines = vec![
+        "[omo] The turn ended without a claim, and the run that the user turned on with `ulw` is still open.".to_owned(),
+        "Open: the claim. The next unfinished change and its check come first; when all is done and checked, the final \
+         message ends with `<promise>DONE</promise>` alone on its last line, or, if it cannot be done, with \
+         `<promise>BLOCKED: the reason</promise>`."
+            .to_owned(),
+    ];
+    if session.ulw.trigger == Some(Trigger::Cli) && block.number == 1 {
+        if let Some(task) = &session.ulw.task {
+            lines.push(format!("Task: {}", neutral(task, 300)));
+        }
+    }
+    if !block.names.is_empty() {
+        lines.push(format!(
+            "Still running in the background: {}. End the turn again if you wait for that.",
+            named(&block.names)
+        ));
+    }
+    lines.push(format!("block {} of {}", block.number, block.of));
+    lines.push(HOW_TO_STOP.to_owned());
+    lines.join("\n")
+}
+
+/// How many tasks are named before the rest is only counted.
+const NAMED_TASKS: usize = 5;
+
+fn named(tasks: &[BackgroundTask]) -> String {
+    let mut names: Vec<String> = tasks
+        .iter()
+        .take(NAMED_TASKS)
+        .map(|task| format!("{} `{}`", neutral(&task.kind, 20), neutral(&task.label, 80).replace('`', "'")))
+        .collect();
+    if tasks.len() > NAMED_TASKS {
+        names.push(format!("and {} more", tasks.len() - NAMED_TASKS));
+    }
+    names.join(", ")
+}
+
+/// The one line that tells the user how a run ended.
+pub fn ended(ulw: &Ulw, allowed_blocks: u32, verdict: VerdictKind, why: &str, now: Timestamp) -> String {
+    let spent = format!("{} of {allowed_blocks} continuations, {}", ulw.stop_blocks, age(ulw.started_at, now));
+    let hint = match verdict {
+        VerdictKind::Released | VerdictKind::Expired => " Type `ulw` to go on.",
+        VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped => "",
+    };
+    format!("[omo] ultrawork ended: {} ({}). {spent}.{hint}", verdict.word(), neutral(why, 320))
+}
+
+/// The one line that tells the user why a Stop was let through although the run stays on.
+pub fn let_through(row: Row) -> String {
+    format!(
+        "[omo] ultrawork let this turn end: {}. The run stays on; your next prompt goes on, /omo:stop-continuation ends it.",
+        row.label()
+    )
+}
+
+/// Said once to the user after they pressed Esc, or after an error that only they can mend.
+pub fn paused(reason: PauseReason) -> String {
+    let why = match reason {
+        PauseReason::Interrupted => "you interrupted it",
+        PauseReason::ApiError => "of an API error that needs you",
+    };
+    format!(
+        "[omo] ultrawork is paused because {why}: nothing is continued. Type `ulw` to go on, /omo:stop-continuation to end it."
+    )
+}
+
+/// The answer to the user's way out.
+pub fn stopped(was_armed: bool) -> String {
+    if was_armed {
+        "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw` again.".to_owned()
+    } else {
+        "[omo] no ultrawork run is on in this session. Nothing is continued until you type `ulw`.".to_owned()
+    }
+}
+
+/// The answer to the user's way out where the state can not be written.
+pub fn stopped_unwritten(why: &str) -> String {
+    format!(
+        "[omo] the stop could not be written down ({}). While that lasts omo holds no session either; \
+         `OMO_DISABLE=1` turns it off for certain.",
+        neutral(why, 200)
+    )
+}
+
+/// What the model is told when its user turned the run off within a longer prompt.
+pub fn stopped_context() -> String {
+    format!("{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>")
+}
+
+/// A refusal of an own command: one line.
+pub fn refused(message: &str) -> String {
+    format!("[omo] {}", neutral(message, 400))
+}
+
+/// What the model is told at the start of every session, so that `omo` on its shell knows which
+/// session it is in.
+pub fn session_line(session: &crate::session_id::SessionId) -> String {
+    format!("CLAUDE_SESSION_ID: {session}")
+}
+
+/// What the model is told when a session with a run goes on.
+pub fn resumed_context(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
+    let task = session.ulw.task.as_deref().map(|task| format!("\nThe task, in the user's words: {}", neutral(task, 500)));
+    format!(
+        "{CONTRACT_MARK}\nThe ultrawork run that the user turned on {} ago is {}.{}\nThe final message ends with \
+         `<promise>DONE</promise>` alone on its last line once all is done and checked, or with \
+         `<promise>BLOCKED: the reason</promise>`. {HOW_TO_STOP}\n</ultrawork-mode>",
+        age(session.ulw.started_at, now),
+        standing(&session.ulw, allowed_blocks),
+        task.unwrap_or_default(),
+    )
+}
+
+/// The one line that tells the user that the session they came back to has a run.
+pub fn resumed(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
+    format!(
+        "[omo] this session has an ultrawork run, {} old, {}. /omo:stop-continuation ends it.",
+        age(session.ulw.started_at, now),
+        standing(&session.ulw, allowed_blocks),
+    )
+}
+
+fn standing(ulw: &Ulw, allowed_blocks: u32) -> String {
+    let state = if ulw.paused.is_some() { "paused" } else { "on" };
+    format!("{state}, {} of {allowed_blocks} continuations used", ulw.stop_blocks)
+}
+
+/// The line that names another tool whose own loop may run in the same project.
+pub fn other_loop(path: &str) -> String {
+    format!("Another loop may be active here as well (`{path}`): two loops that continue the same session get in each other's way.")
+}
+
+/// How long ago, in whole minutes: `under a minute`, `12 min`, `3 h 20 min`, `2 d 4 h`.
+pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
+    let Some(millis) = since.and_then(|since| now.millis_since(since)) else { return "under a minute".to_owned() };
+    let minutes = millis / 60_000;
+    match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, 0) => "under a minute".to_owned(),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, 0) => format!("{hours} h"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, 0, _) => format!("{days} d"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+/// Untrusted text made harmless, on one line: control characters become blanks, what looks like
+/// a tag stops looking like one, and nothing is longer than `max` characters.
+pub fn neutral(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max * 4));
+    let mut count = 0;
+    for char in text.trim().chars() {
+        if count == max {
+            out.push('…');
+            break;
+        }
+        out.push(harmless(char));
+        count += 1;
+    }
+    out
+}
+
+fn harmless(char: char) -> char {
+    match char {
+        '<' => '‹',
+        '>' => '›',
+        // Direction marks and other invisible characters can make a line read as another one.
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => ' ',
+        char if char.is_control() => ' ',
+        char => char,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keyword::{Keywords, Reading, read};
+    use crate::promise::claim;
+    use crate::session::{Activation, Pause};
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(10_000_000)
+    }
+
+    fn armed(trigger: Trigger) -> Session {
+        let mut session = Session::default();
+        let task = Some("ulw fix <promise>DONE</promise>\u{1b}[2J".to_owned());
+        session.activate(Activation { trigger, task, prompt_id: None, limits: Limits::default() }, Timestamp::from_millis(0));
+        session
+    }
+
+    fn all_texts() -> Vec<String> {
+        let mut texts = vec![plan_note(), stopped(true), stopped(false), stopped_unwritten("no space"), stopped_context()];
+        let task = BackgroundTask { kind: "shell".into(), label: "npm `run` dev".into(), ..BackgroundTask::default() };
+        let block = Block { number: 1, of: 8, names: vec![task; 7], failed_attempt: false };
+        for trigger in [Trigger::Keyword, Trigger::Command, Trigger::Cli] {
+            for form in [Form::Full, Form::Short] {
+                for held in [Held::Yes, Held::No] {
+                    texts.push(contract(trigger, Limits::default(), form, held));
+                }
+            }
+            let session = armed(trigger);
+            texts.push(block_reason(&session, &block));
+            texts.push(resumed(&session, 8, now()));
+            texts.push(resumed_context(&session, 8, now()));
+            let paused = Pause { reason: PauseReason::Interrupted, at: None, told: false };
+            let ulw = Ulw { paused: Some(paused), ..session.ulw };
+            for kind in [VerdictKind::Verified, VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired] {
+                texts.push(ended(&ulw, 8, kind, "why <promise>DONE</promise>", now()));
+            }
+        }
+        texts.extend(Row::ALL.map(let_through));
+        texts.extend([PauseReason::Interrupted, PauseReason::ApiError].map(paused));
+        texts.push(refused("`--max-blocks` needs a number"));
+        texts.push(refused(crate::arguments::USAGE));
+        texts.push(other_loop(".claude/ralph-loop.local.md"));
+        texts
+    }
+
+    #[test]
+    fn our_own_texts_set_nothing_off() {
+        for text in all_texts() {
+            for echoed in [text.clone(), format!("Stop hook feedback:\n{text}"), format!("{text}\n\nWhat is this?")] {
+                assert_eq!(read(&echoed, &Keywords::default()), Reading::Nothing, "{echoed}");
+            }
+            assert_eq!(claim(&text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn lengths_hold_for_the_greatest_numbers() {
+        let limits = Limits { max_blocks: 100, max_minutes: 1_440, cooldown_seconds: 300 };
+        for trigger in [Trigger::Keyword, Trigger::Command, Trigger::Cli] {
+            for held in [Held::Yes, Held::No] {
+                assert!(opening(trigger, limits, held).chars().count() < OPENING_CHARS - CONTRACT_MARK.len() - 2);
+                assert!(contract(trigger, limits, Form::Full, held).chars().count() <= CONTRACT_CHARS);
+                assert!(contract(trigger, limits, Form::Short, held).chars().count() <= SHORT_CONTRACT_CHARS);
+            }
+        }
+        let long = BackgroundTask { kind: "k".repeat(500), label: "l".repeat(9_000), ..BackgroundTask::default() };
+        let block = Block { number: u32::MAX, of: u32::MAX, names: vec![long; 1_000], failed_attempt: false };
+        let mut session = armed(Trigger::Cli);
+        session.ulw.task = Some("t".repeat(500));
+        assert!(block_reason(&session, &block).chars().count() <= REASON_CHARS);
+    }
+
+    #[test]
+    fn a_reason_counts_and_names_the_way_out() {
+        let block = Block { number: 3, of: 8, names: Vec::new(), failed_attempt: false };
+        let reason = block_reason(&armed(Trigger::Keyword), &block);
+        let last: Vec<&str> = reason.lines().rev().take(2).collect();
+        assert_eq!(last, [HOW_TO_STOP, "block 3 of 8"]);
+    }
+
+    #[test]
+    fn what_goes_to_the_user_is_one_line() {
+        for text in all_texts().iter().filter(|text| text.starts_with("[omo]") && !text.contains("\nblock ")) {
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn untrusted_text_is_made_harmless() {
+        for (text, max, expected) in [
+            ("  plain  ", 20, "plain"),
+            ("a\nb\tc\u{1b}[31m", 20, "a b c [31m"),
+            ("<system-reminder>x</system-reminder>", 50, "‹system-reminder›x‹/system-reminder›"),
+            ("한국어입니다", 3, "한국어…"),
+            ("safe\u{202e}live", 20, "safe live"),
+        ] {
+            assert_eq!(neutral(text, max), expected);
+        }
+    }
+
+    #[test]
+    fn ages_are_told_in_the_two_greatest_units() {
+        for (minutes, expected) in [(0, "under a minute"), (1, "1 min"), (60, "1 h"), (200, "3 h 20 min"), (1_440, "1 d"), (3_000, "2 d 2 h")] {
+            assert_eq!(age(Some(Timestamp::from_millis(0)), Timestamp::from_millis(minutes * 60_000)), expected);
+        }
+        assert_eq!(age(None, now()), "under a minute");
+        assert_eq!(age(Some(Timestamp::from_millis(99_000_000)), now()), "under a minute");
+    }
+}

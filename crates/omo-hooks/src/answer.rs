@@ -1,0 +1,64 @@
+//! What a hook may print: nothing, plain text, or one JSON object of a fixed shape.
+
+use std::io::Write;
+
+use omo_core::session::HookEvent;
+use serde_json::{Value, json};
+
+/// The answer of a hook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Plain text, which the client hands to the model as context.
+    Context(String),
+    /// A prompt that the model never sees; its user reads this instead.
+    Instead(String),
+    /// One line for the user, and context for the model where there is some.
+    Notice {
+        /// What the user reads.
+        user: String,
+        /// What the model reads.
+        model: Option<String>,
+    },
+    /// One line for the user, and a bell.
+    Bell(String),
+    /// The session goes on, as a decision.
+    Block(String),
+    /// The session goes on, as additional context.
+    GoOn(String),
+}
+
+impl Answer {
+    /// Writes the answer to stdout. A client that is gone needs none.
+    pub fn print(&self, event: HookEvent) {
+        let _ = std::io::stdout().lock().write_all(self.text(event).as_bytes());
+    }
+
+    /// The answer as it is printed.
+    pub fn text(&self, event: HookEvent) -> String {
+        let specific = |mut value: Value| {
+            if let Value::Object(fields) = &mut value {
+                fields.insert("hookEventName".to_owned(), event.name().into());
+            }
+            value
+        };
+        match self {
+            Self::Context(text) => return text.clone(),
+            Self::Instead(reason) => json!({
+                "decision": "block",
+                "reason": reason,
+                "hookSpecificOutput": specific(json!({ "suppressOriginalPrompt": true })),
+            }),
+            Self::Notice { user, model: None } => json!({ "systemMessage": user }),
+            Self::Notice { user, model: Some(model) } => json!({
+                "systemMessage": user,
+                "hookSpecificOutput": specific(json!({ "additionalContext": model })),
+            }),
+            Self::Bell(user) => json!({ "systemMessage": user, "terminalSequence": "\u{7}" }),
+            Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
+            Self::GoOn(context) => json!({
+                "hookSpecificOutput": specific(json!({ "additionalContext": context })),
+            }),
+        }
+        .to_string()
+    }
+}

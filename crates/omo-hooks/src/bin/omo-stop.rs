@@ -1,0 +1,5 @@
+//! The `Stop` hook.
+
+fn main() -> std::process::ExitCode {
+    omo_hooks::edge::run(&omo_hooks::stop::HOOK)
+}

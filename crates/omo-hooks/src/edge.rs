@@ -1,0 +1,195 @@
+//! The edge of every hook: what goes in, what comes out, and the promise that nothing else does.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use omo_core::log::LogEntry;
+use omo_core::session::{HookEvent, Session};
+use omo_core::session_id::SessionId;
+use omo_store::env::Env;
+use omo_store::folder::Folder;
+use omo_store::lock::{DEADLINE, Lock};
+use omo_store::state::{self, Change, Corrupt, StateError, Update};
+use omo_store::{decisions, hooks_log, root};
+
+use crate::input::Input;
+use crate::stdin;
+
+/// How long a hook may take, whatever hangs: reading, locking, a network file system.
+const WATCHDOG: Duration = Duration::from_millis(1_400);
+
+/// One event's hook.
+#[derive(Debug)]
+pub struct Hook {
+    /// Which event it answers; input of another event is left alone.
+    pub event: HookEvent,
+    /// What it does.
+    pub handle: fn(&Context, &Input) -> Result<(), HookError>,
+}
+
+/// Why a hook said nothing although it might have had to.
+#[derive(Debug, thiserror::Error)]
+pub enum HookError {
+    /// The input could not be had.
+    #[error(transparent)]
+    Stdin(#[from] stdin::StdinError),
+    /// The input is not what the client sends.
+    #[error("the hook's input: {0}")]
+    Input(#[from] serde_json::Error),
+    /// The state could not be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// What a hook knows beside its input.
+#[derive(Debug)]
+pub struct Context {
+    /// The environment and the time.
+    pub env: Env,
+    /// Which event this is.
+    pub event: HookEvent,
+    /// The session, where its id is one.
+    pub session_id: Option<SessionId>,
+    /// The folder that the state belongs to, where one is known.
+    pub root: Option<PathBuf>,
+}
+
+/// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
+pub fn run(hook: &Hook) -> ExitCode {
+    // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
+    std::panic::set_hook(Box::new(|_| leave()));
+    std::thread::spawn(|| {
+        std::thread::sleep(WATCHDOG);
+        leave();
+    });
+    let env = Env::from_process();
+    if env.disabled {
+        return ExitCode::SUCCESS;
+    }
+    let mut context = Context { env, event: hook.event, session_id: None, root: None };
+    if let Err(error) = handle(hook, &mut context) {
+        if let Some(root) = &context.root {
+            hooks_log::append(root, context.env.now, hook.event.name(), &error);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
+    // Known already: where even the input cannot be read, the log can be found.
+    context.root = root::find(context.env.project_dir.as_deref(), None);
+    let bytes = stdin::read_json()?;
+    let input = Input::parse(&bytes)?;
+    context.root = root::find(context.env.project_dir.as_deref(), input.cwd.as_deref());
+    context.session_id = SessionId::parse(&input.session_id).ok();
+    if input.hook_event_name == hook.event.name() {
+        (hook.handle)(context, &input)?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::exit, reason = "the only way out of a watchdog thread and of a panic")]
+fn leave() {
+    std::process::exit(0);
+}
+
+impl Context {
+    /// The session's entry, read without the lock; `None` where there is none to be had.
+    pub fn peek(&self) -> Result<Option<Session>, StateError> {
+        match (&self.root, &self.session_id) {
+            (Some(root), Some(id)) => state::peek(root, id),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the session has a run that is on. Most calls of most hooks end here: no lock, no
+    /// write, no trace.
+    pub fn is_armed(&self) -> Result<bool, StateError> {
+        Ok(self.peek()?.is_some_and(|session| session.is_armed()))
+    }
+
+    /// The session's place in the state; `None` where there is no folder, or nobody's id.
+    pub fn place(&self) -> Result<Option<Place<'_>>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let folder = Folder::open(root)?;
+        Ok(folder.map(|folder| Place { folder, id, context: self }))
+    }
+
+    /// As [`Context::place`], and makes the folder where there is none.
+    pub fn make_place(&self) -> Result<Option<Place<'_>>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        Ok(Some(Place { folder: Folder::create(root)?, id, context: self }))
+    }
+
+    /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
+    /// nothing happens.
+    pub fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
+        if !self.is_armed()? {
+            return Ok(());
+        }
+        if let Some(place) = self.place()? {
+            place.update_armed(change)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line into `hooks.log`.
+    pub fn report(&self, problem: &dyn std::fmt::Display) {
+        if let Some(root) = &self.root {
+            hooks_log::append(root, self.env.now, self.event.name(), problem);
+        }
+    }
+}
+
+/// A session's place in the state: the folder, and the id that its entry stands under.
+#[derive(Debug)]
+pub struct Place<'a> {
+    folder: Folder,
+    id: &'a SessionId,
+    context: &'a Context,
+}
+
+impl Place<'_> {
+    /// Changes the entry under the lock.
+    pub fn update<T>(
+        &self,
+        deadline: Duration,
+        corrupt: Corrupt,
+        change: impl FnOnce(&mut Session) -> (T, Change),
+    ) -> Result<(T, Lock), StateError> {
+        let options = Update { deadline, corrupt, now: self.context.env.now };
+        state::update(&self.folder, self.id, options, change)
+    }
+
+    /// Changes the entry if its run is still on, and notes that this hook ran. `None` where the
+    /// run has ended meanwhile.
+    pub fn update_armed<T>(&self, change: impl FnOnce(&mut Session) -> T) -> Result<Option<(T, Lock)>, StateError> {
+        let (value, lock) = self.update(DEADLINE, Corrupt::Refuse, |session| {
+            if !session.is_armed() {
+                return (None, Change::Keep);
+            }
+            session.last_seen.note(self.context.event, self.context.env.now);
+            (Some(change(session)), Change::Write)
+        })?;
+        Ok(value.map(|value| (value, lock)))
+    }
+
+    /// Writes a line into the decision log, while the lock is held. A log that cannot be written
+    /// holds up nothing.
+    pub fn log(&self, _lock: &Lock, entry: &LogEntry) {
+        if let Err(error) = decisions::append(&self.folder, entry) {
+            self.context.report(&error);
+        }
+    }
+
+    /// The id of the session.
+    pub fn id(&self) -> &SessionId {
+        self.id
+    }
+
+    /// The folder of the state.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+}

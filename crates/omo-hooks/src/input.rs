@@ -1,0 +1,180 @@
+//! What the client sends: the fields that omo reads, of all events in one.
+//!
+//! A field of a wrong type makes the whole input unreadable, and a hook lets an unreadable input
+//! be. Fields that omo does not know are passed over.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+
+/// A hook's input.
+#[derive(Debug, serde::Deserialize)]
+pub struct Input {
+    /// Which session; anything that is no session id belongs to nobody.
+    #[serde(default)]
+    pub session_id: Text,
+    /// Which event.
+    #[serde(default)]
+    pub hook_event_name: Text,
+    /// Where the session works now.
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
+    /// Where the session's transcript is, or will be.
+    #[serde(default)]
+    pub transcript_path: Option<PathBuf>,
+    /// Which prompt; the same for every Stop of one prompt.
+    #[serde(default)]
+    pub prompt_id: Option<Text>,
+    /// `default`, `plan`, `acceptEdits`, …
+    #[serde(default)]
+    pub permission_mode: Option<Text>,
+    /// Which subagent, where it is one's event.
+    #[serde(default)]
+    pub agent_id: Option<Text>,
+    /// `UserPromptSubmit`: the literal prompt.
+    #[serde(default)]
+    pub prompt: Option<Text>,
+    /// Where a prompt came from, where a client says so.
+    #[serde(default)]
+    pub source: Option<Text>,
+    /// `Stop`: the model's last message.
+    #[serde(default)]
+    pub last_assistant_message: Option<Text>,
+    /// `Stop`: work in the background.
+    #[serde(default)]
+    pub background_tasks: Option<Vec<Task>>,
+    /// `Stop`: wakeups that are scheduled.
+    #[serde(default)]
+    pub session_crons: Option<Vec<de::IgnoredAny>>,
+    /// `StopFailure`: which error.
+    #[serde(default)]
+    pub error: Option<Text>,
+    /// `SessionEnd`: why.
+    #[serde(default)]
+    pub reason: Option<Text>,
+}
+
+/// One entry of `background_tasks`.
+#[derive(Debug, serde::Deserialize)]
+pub struct Task {
+    /// The client's id.
+    #[serde(default)]
+    pub id: Text,
+    /// `shell`, `subagent`, …
+    #[serde(default, rename = "type")]
+    pub kind: Text,
+    /// `running`, …
+    #[serde(default)]
+    pub status: Text,
+    /// A shell's command.
+    #[serde(default)]
+    pub command: Option<Text>,
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<Text>,
+}
+
+impl Input {
+    /// Reads an input; a byte order mark before it is no error.
+    pub fn parse(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
+    }
+
+    /// The session is in plan mode.
+    pub fn is_plan_mode(&self) -> bool {
+        self.permission_mode.as_deref() == Some("plan")
+    }
+
+    /// It is a subagent's event.
+    pub fn is_from_subagent(&self) -> bool {
+        self.agent_id.is_some()
+    }
+}
+
+/// A text as JavaScript writes it: half of a surrogate pair, as a cut emoji leaves it, becomes a
+/// replacement character instead of an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text(String);
+
+impl std::ops::Deref for Text {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Text;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Text, E> {
+                Ok(Text(String::from_utf8_lossy(bytes).into_owned()))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(text.to_owned()))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Text, E> {
+                Ok(Text::default())
+            }
+        }
+        // Only as bytes does serde_json let half a surrogate pair through.
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_stop_is_read() {
+        let input = Input::parse(
+            br#"{"session_id":"dd79366c","transcript_path":"/t.jsonl","cwd":"/p","prompt_id":"e6","permission_mode":"bypassPermissions",
+                "effort":{"level":"medium"},"hook_event_name":"Stop","stop_hook_active":false,"last_assistant_message":"ok",
+                "background_tasks":[{"id":"b8","type":"shell","status":"running","description":"bg","command":"npm run dev"}],
+                "session_crons":[{"id":"ebfc3f1b","schedule":"36 4 * * *"}],"new_field":[1,{"x":null}]}"#,
+        )
+        .unwrap();
+        assert_eq!(input.hook_event_name, "Stop");
+        assert_eq!(input.background_tasks.unwrap()[0].command.as_deref(), Some("npm run dev"));
+        assert_eq!(input.session_crons.unwrap().len(), 1);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_a_nul_and_a_byte_order_mark_are_no_errors() {
+        let input = Input::parse(b"\xef\xbb\xbf{\"prompt\":\"ulw \\ud83d x\\u0000\"}").unwrap();
+        let prompt = input.prompt.unwrap();
+        assert!(prompt.starts_with("ulw ") && prompt.ends_with(" x\0"), "{prompt:?}");
+    }
+
+    #[test]
+    fn wrong_types_and_what_is_no_object_are_unreadable() {
+        for text in ["", "[]", "1", "null", "{", r#"{"prompt":5}"#, r#"{"session_id":[]}"#, r#"{"background_tasks":"x"}"#, r#"{"background_tasks":[1]}"#] {
+            // A list would be taken field by field; the client never sends one.
+            assert!(text == "[]" || Input::parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn null_is_as_good_as_absent() {
+        let input = Input::parse(br#"{"session_id":null,"prompt":null,"agent_id":null,"background_tasks":null}"#).unwrap();
+        assert!(input.session_id.is_empty() && input.prompt.is_none() && !input.is_from_subagent());
+    }
+}

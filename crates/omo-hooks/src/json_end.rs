@@ -1,0 +1,60 @@
+//! Where a JSON value ends in a stream, found byte by byte, so that nobody has to wait for the
+//! stream's end.
+
+/// Follows one JSON object or list through a stream of bytes. It does not check the value, it
+/// only finds its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JsonEnd {
+    depth: u32,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl JsonEnd {
+    /// Follows the next bytes; the number of bytes up to the end of the value, where it ends in
+    /// them.
+    pub fn follow(&mut self, bytes: &[u8]) -> Option<usize> {
+        bytes.iter().position(|byte| self.ends_at(*byte)).map(|at| at + 1)
+    }
+
+    fn ends_at(&mut self, byte: u8) -> bool {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.in_string => self.escaped = true,
+            b'"' => self.in_string = !self.in_string,
+            _ if self.in_string => {}
+            b'{' | b'[' => self.depth = self.depth.saturating_add(1),
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                return self.depth == 0;
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_found_wherever_the_stream_is_cut() {
+        for (text, end) in [
+            (r#"{}"#, Some(2)),
+            (r#"{"a":"}"} "#, Some(9)),
+            (r#"{"a":"\"}"}{"b":1}"#, Some(11)),
+            (r#"{"a":"\\"}x"#, Some(10)),
+            (r#" [1,[2],{"b":[]}]]"#, Some(17)),
+            (r#"{"a":{"#, None),
+            (r#"{"a":"}}}}"#, None),
+            ("", None),
+            ("12", None),
+        ] {
+            assert_eq!(JsonEnd::default().follow(text.as_bytes()), end, "{text}");
+            let mut one_by_one = JsonEnd::default();
+            let found = text.bytes().position(|byte| one_by_one.follow(&[byte]).is_some());
+            assert_eq!(found.map(|at| at + 1), end, "{text}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! `SessionEnd`: closes what must be closed. Says nothing; the client waits for about a second.
+
+use omo_core::session::{HookEvent, VerdictKind};
+
+use crate::edge::{Context, Hook, HookError};
+use crate::input::Input;
+
+/// The hook.
+pub const HOOK: Hook = Hook { event: HookEvent::SessionEnd, handle };
+
+/// `/clear` drops the conversation, and with it its run. After any other end the session may be
+/// resumed, and then its run goes on.
+fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+    let cleared = input.reason.as_deref() == Some("clear");
+    context.update_armed(|session| {
+        if cleared {
+            session.end(VerdictKind::Stopped, "the session was cleared".to_owned(), context.env.now);
+        }
+    })
+}

@@ -1,0 +1,52 @@
+//! `SessionStart`: the session learns its id and, where it has a run, where that stands.
+
+use omo_core::session::{HookEvent, Session, Trigger};
+use omo_core::stop::allowed_blocks;
+use omo_core::words::{self, Form, Held};
+use omo_store::transcript::read_last;
+
+use crate::answer::Answer;
+use crate::edge::{Context, Hook, HookError};
+use crate::input::Input;
+
+/// The hook.
+pub const HOOK: Hook = Hook { event: HookEvent::SessionStart, handle };
+
+fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+    let Some(id) = &context.session_id else { return Ok(()) };
+    let line = words::session_line(id);
+    let session = match context.peek() {
+        Ok(session) => session.filter(Session::is_armed),
+        Err(error) => {
+            context.report(&error);
+            None
+        }
+    };
+    let Some(session) = session else {
+        Answer::Context(line).print(context.event);
+        return Ok(());
+    };
+    let compacted = input.source.as_deref() == Some("compact");
+    answer(context, &session, &line, compacted).print(context.event);
+    context.update_armed(|session| {
+        if let Some(path) = input.transcript_path.as_deref().filter(|_| !compacted) {
+            // A new process of the client has an empty queue, whatever the old one left behind.
+            session.transcript.offset = read_last(path).end;
+        }
+    })
+}
+
+fn answer(context: &Context, session: &Session, line: &str, compacted: bool) -> Answer {
+    let now = context.env.now;
+    let allowed = allowed_blocks(session, context.env.client_block_cap);
+    if compacted {
+        let trigger = session.ulw.trigger.unwrap_or(Trigger::Keyword);
+        let contract = words::contract(trigger, session.limits, Form::Full, Held::Yes);
+        let standing = words::resumed_context(session, allowed, now);
+        return Answer::Context(format!("{line}\n{contract}\n{standing}"));
+    }
+    Answer::Notice {
+        user: words::resumed(session, allowed, now),
+        model: Some(format!("{line}\n{}", words::resumed_context(session, allowed, now))),
+    }
+}

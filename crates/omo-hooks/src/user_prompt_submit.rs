@@ -1,0 +1,182 @@
+//! `UserPromptSubmit`: a prompt turns ultrawork on or off, or asks where it stands.
+
+use std::path::Path;
+use std::time::Duration;
+
+use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
+use omo_core::report::report;
+use omo_core::session::{Activation, HookEvent, Session};
+use omo_core::words::{self, Form, Held};
+use omo_core::log;
+use omo_store::config::{self, Config};
+use omo_store::decisions;
+use omo_store::lock::DEADLINE;
+use omo_store::state::{Change, Corrupt};
+use omo_store::transcript::{Tail, read_last, read_tail};
+
+use crate::answer::Answer;
+use crate::edge::{Context, Hook, HookError};
+use crate::input::Input;
+
+/// The hook.
+pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
+
+/// The user's way out waits longer for the lock than anything else: it has to get through.
+const STOP_DEADLINE: Duration = Duration::from_millis(1_000);
+
+fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+    let Some(prompt) = input.prompt.as_deref() else { return Ok(()) };
+    let event = PromptEvent {
+        prompt,
+        prompt_id: input.prompt_id.as_deref(),
+        from_elsewhere: input.is_from_subagent() || input.source.as_deref().is_some_and(|source| source != "user"),
+        plan_mode: input.is_plan_mode(),
+    };
+    let config = config::load(context.env.config_file.as_deref());
+    let intent = intent(&event, &config.keywords, config.limits);
+    // A state that cannot be read holds nothing, and must not keep the user from anything.
+    let session = match context.peek() {
+        Ok(session) => session,
+        Err(error) => {
+            context.report(&error);
+            None
+        }
+    };
+    let armed = session.as_ref().is_some_and(Session::is_armed);
+    let asks_nothing = matches!(intent, Intent::NotAPerson | Intent::Nothing);
+    if asks_nothing && !armed {
+        return Ok(());
+    }
+    let tail = tail(input, session.as_ref(), &intent);
+    let facts = PromptFacts {
+        session: session.as_ref(),
+        interrupted: tail.interrupted,
+        contract_in_context: tail.holds_contract,
+        context_pressure: tail.context_pressure,
+    };
+    let decision = decide(intent, &event, &facts);
+    act(&Prompt { context, config: &config, tail, session: session.as_ref() }, &decision)
+}
+
+/// Everything that acting on a decision needs.
+struct Prompt<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    tail: Tail,
+    session: Option<&'a Session>,
+}
+
+fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
+    let context = prompt.context;
+    let print = |answer: Answer| answer.print(context.event);
+    match decision {
+        PromptDecision::Silent => {}
+        PromptDecision::Seen => context.update_armed(|session| session.transcript.offset = prompt.tail.next_offset)?,
+        PromptDecision::TellPaused(reason) => {
+            context.update_armed(|session| {
+                session.pause(*reason, context.env.now);
+                if let Some(pause) = &mut session.ulw.paused {
+                    pause.told = true;
+                }
+                session.transcript.offset = prompt.tail.next_offset;
+            })?;
+            print(Answer::Notice { user: words::paused(*reason), model: None });
+        }
+        PromptDecision::Activate(activation, form) => activate(prompt, decision, activation, *form),
+        PromptDecision::PlanNote => print(Answer::Context(words::plan_note())),
+        PromptDecision::Stop { reason, whole } => print(stop(prompt, decision, reason.as_deref(), *whole)),
+        PromptDecision::Status => print(Answer::Instead(status(prompt)?)),
+        PromptDecision::Refused(message) => print(Answer::Instead(words::refused(message))),
+    }
+    Ok(())
+}
+
+/// What the transcript says that this prompt needs: all of its end where a contract may be in
+/// it, otherwise what is new.
+fn tail(input: &Input, session: Option<&Session>, intent: &Intent) -> Tail {
+    let Some(path) = input.transcript_path.as_deref() else { return Tail::default() };
+    match (intent, session) {
+        (Intent::Activate { .. }, _) => read_last(path),
+        (_, Some(session)) => read_tail(path, session.transcript),
+        (_, None) => Tail::default(),
+    }
+}
+
+fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) {
+    let context = prompt.context;
+    for problem in &prompt.config.problems {
+        context.report(problem);
+    }
+    let held = match write_activation(prompt, decision, activation) {
+        Ok(held) => held,
+        Err(error) => {
+            context.report(&error);
+            Held::No
+        }
+    };
+    let mut text = words::contract(activation.trigger, activation.limits, form, held);
+    if let Some(path) = context.root.as_deref().and_then(other_loop) {
+        text = format!("{text}\n{}", words::other_loop(path));
+    }
+    Answer::Context(text).print(context.event);
+}
+
+fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Activation) -> Result<Held, HookError> {
+    let context = prompt.context;
+    let now = context.env.now;
+    let Some(place) = context.make_place()? else { return Ok(Held::No) };
+    let (session, lock) = place.update(DEADLINE, Corrupt::MoveAside, |session| {
+        session.activate(activation.clone(), now);
+        session.last_seen.note(context.event, now);
+        session.transcript.offset = prompt.tail.next_offset;
+        session.transcript.block_offset = prompt.tail.end;
+        (session.clone(), Change::Write)
+    })?;
+    if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
+        place.log(&lock, &entry);
+    }
+    Ok(Held::Yes)
+}
+
+/// Lets go, and says so. Where it cannot be written down that is said as well.
+fn stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> Answer {
+    let user = match write_stop(prompt, decision, reason) {
+        Ok(was_armed) => words::stopped(was_armed),
+        Err(error) => {
+            prompt.context.report(&error);
+            words::stopped_unwritten(&error.to_string())
+        }
+    };
+    if whole { Answer::Instead(user) } else { Answer::Notice { user, model: Some(words::stopped_context()) } }
+}
+
+fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) -> Result<bool, HookError> {
+    let context = prompt.context;
+    let now = context.env.now;
+    let Some(place) = context.make_place()? else { return Ok(false) };
+    let ((was_armed, session), lock) = place.update(STOP_DEADLINE, Corrupt::MoveAside, |session| {
+        let was_armed = session.is_armed();
+        session.stop_continuation(reason, now);
+        ((was_armed, session.clone()), Change::Write)
+    })?;
+    if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
+        place.log(&lock, &entry);
+    }
+    Ok(was_armed)
+}
+
+fn status(prompt: &Prompt) -> Result<String, HookError> {
+    let context = prompt.context;
+    let Some(place) = context.place()? else { return Ok(format!("[omo] {}", "no run in this session")) };
+    let last = decisions::last(place.folder(), place.id().as_str()).unwrap_or_default();
+    let nothing = Session::default();
+    let session = prompt.session.unwrap_or(&nothing);
+    let report = report(place.id().as_str(), session, last, context.env.client_block_cap);
+    Ok(format!("[omo] status\n{}", report.text(context.env.now)))
+}
+
+/// The trace of another tool whose own loop may be on in this project.
+fn other_loop(root: &Path) -> Option<&'static str> {
+    const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
+    TRACES.into_iter().find(|trace| root.join(trace).symlink_metadata().is_ok())
+}

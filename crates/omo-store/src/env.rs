@@ -1,0 +1,70 @@
+//! The one place where the environment and the clock come in.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use omo_core::timestamp::Timestamp;
+
+/// What a process of omo knows from outside its input.
+#[derive(Clone, Debug)]
+pub struct Env {
+    /// The time at which the process began to decide.
+    pub now: Timestamp,
+    /// `CLAUDE_PROJECT_DIR`: the folder that the client was started in.
+    pub project_dir: Option<PathBuf>,
+    /// `CLAUDE_PLUGIN_DATA`: a folder that the client keeps for the plugin.
+    pub plugin_data: Option<PathBuf>,
+    /// `CLAUDE_CODE_SESSION_ID`: the session that a command runs in.
+    pub session_id: Option<String>,
+    /// `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`, where it is set and not 0.
+    pub client_block_cap: Option<u32>,
+    /// `OMO_DISABLE=1`: omo does nothing.
+    pub disabled: bool,
+    /// The user's configuration file.
+    pub config_file: Option<PathBuf>,
+}
+
+impl Env {
+    /// Reads the environment and the clock of this process.
+    pub fn from_process() -> Self {
+        Self {
+            now: now(),
+            project_dir: path("CLAUDE_PROJECT_DIR"),
+            plugin_data: path("CLAUDE_PLUGIN_DATA"),
+            session_id: text("CLAUDE_CODE_SESSION_ID"),
+            client_block_cap: text("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
+                .and_then(|cap| cap.trim().parse().ok())
+                .filter(|cap| *cap > 0),
+            disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
+            config_file: config_home().map(|home| home.join("omo").join("config.toml")),
+        }
+    }
+}
+
+/// Reads the clock. A clock before 1970 counts as 1970.
+#[expect(clippy::disallowed_methods, reason = "this is where the clock comes in")]
+pub fn now() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
+}
+
+/// `~/.config`, on every Unix: for a command-line tool that is where its users look, on macOS as
+/// well.
+fn config_home() -> Option<PathBuf> {
+    if cfg!(windows) {
+        return dirs::config_dir();
+    }
+    path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
+}
+
+/// An absolute path, or nothing: a relative one would depend on where the process happens to be.
+fn path(name: &str) -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
+    let value = std::env::var_os(name)?;
+    Some(PathBuf::from(value)).filter(|path| path.is_absolute())
+}
+
+fn text(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
+    std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
+}

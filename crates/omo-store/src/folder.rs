@@ -1,0 +1,224 @@
+//! The state folder, `.sisyphus/cc-omo` below the root, and the only ways to touch what is in it.
+//!
+//! Every step is taken from the folder's own handle (`openat`), never by path, so that nobody can
+//! swap a part of the path for a link in between. A link at any level, a file that is no regular
+//! one, one that belongs to somebody else, or one that is too large is refused, not followed.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+const PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
+const DIR: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+/// A FIFO must not make an open wait, and a terminal must not become ours.
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Why a file of the folder could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The system refused.
+    #[error("{action} {path}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is there, and it is not what belongs there.
+    #[error("{path} is {what}, which omo does not touch")]
+    Refused {
+        /// Which path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+}
+
+/// An open state folder.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the folder below `root`; `None` where there is none.
+    pub fn open(root: &Path) -> Result<Option<Self>, FolderError> {
+        match Self::walk(root, |_, _| Ok(())) {
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            result => result.map(Some),
+        }
+    }
+
+    /// Opens the folder below `root`, making it where there is none: readable by its owner alone,
+    /// and with a `.gitignore` of its own, so that nothing of it shows in `git status`.
+    pub fn create(root: &Path) -> Result<Self, FolderError> {
+        let folder = Self::walk(root, |parent, part| match mkdirat(parent, part, Mode::RWXU) {
+            Err(Errno::EXIST) => Ok(()),
+            result => result,
+        })?;
+        if matches!(statat(&folder.fd, ".gitignore", AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT)) {
+            folder.replace(".gitignore", b"*\n")?;
+        }
+        Ok(folder)
+    }
+
+    fn walk(root: &Path, prepare: impl Fn(&OwnedFd, &str) -> rustix::io::Result<()>) -> Result<Self, FolderError> {
+        let top = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        let mut fd = rustix::fs::open(root, top, Mode::empty()).map_err(|errno| io_error("open", root, errno))?;
+        let mut path = root.to_owned();
+        for part in PARTS {
+            path.push(part);
+            prepare(&fd, part).map_err(|errno| io_error("create", &path, errno))?;
+            fd = openat(&fd, part, DIR, Mode::empty()).map_err(|errno| match errno {
+                Errno::LOOP | Errno::NOTDIR => refused(&path, "a link or no folder"),
+                errno => io_error("open", &path, errno),
+            })?;
+        }
+        let folder = Self { fd, path };
+        let stat = fstat(&folder.fd).map_err(|errno| io_error("look at", &folder.path, errno))?;
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(refused(&folder.path, "somebody else's"));
+        }
+        Ok(folder)
+    }
+
+    /// Where it is, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads a file of at most `limit` bytes; `None` where there is none.
+    pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FolderError> {
+        let file = match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            result => result?,
+        };
+        let size = self.check(name, &file)?;
+        if size > limit {
+            return Err(refused(&self.path.join(name), "too large"));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        // One more than allowed shows that the file grew past the limit while it was read.
+        let read = file.take(limit + 1).read_to_end(&mut bytes);
+        read.map_err(|source| FolderError::Io { action: "read", path: self.path.join(name), source })?;
+        if bytes.len() as u64 > limit {
+            return Err(refused(&self.path.join(name), "too large"));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Puts a file in the place of the old one, whole or not at all. The temporary file has one
+    /// fixed name: writers hold the lock, and what a killed one left is cleared by the next.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
+        let temporary = format!("{name}.tmp");
+        match unlinkat(&self.fd, &temporary, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(io_error("remove", &self.path.join(&temporary), errno)),
+        }
+        let mut file = self.open_file(&temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE)?;
+        let written = file.write_all(bytes);
+        drop(file);
+        let placed = match written {
+            Ok(()) => renameat(&self.fd, &temporary, &self.fd, name)
+                .map_err(|errno| io_error("replace", &self.path.join(name), errno)),
+            Err(source) => Err(FolderError::Io { action: "write", path: self.path.join(&temporary), source }),
+        };
+        if placed.is_err() {
+            // Nothing more can be done when even this fails; the next writer tries again.
+            let _ = unlinkat(&self.fd, &temporary, AtFlags::empty());
+        }
+        placed
+    }
+
+    /// Appends to a file; once it holds `rotate_at` bytes it is moved to `NAME.1` first.
+    pub fn append(&self, name: &str, bytes: &[u8], rotate_at: u64) -> Result<(), FolderError> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+        let mut file = self.open_file(name, flags, PRIVATE)?;
+        if self.check(name, &file)? >= rotate_at {
+            self.rename(name, &format!("{name}.1"))?;
+            file = self.open_file(name, flags, PRIVATE)?;
+            self.check(name, &file)?;
+        }
+        file.write_all(bytes).map_err(|source| FolderError::Io { action: "append to", path: self.path.join(name), source })
+    }
+
+    /// Opens a file for locking, making it where there is none. It is never written or removed.
+    pub fn open_lock(&self, name: &str) -> Result<File, FolderError> {
+        let file = self.open_file(name, OFlags::RDWR | OFlags::CREATE, PRIVATE)?;
+        self.check(name, &file)?;
+        Ok(file)
+    }
+
+    /// Gives a file another name, over whatever has that name.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
+        rustix::fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::empty())
+            .map_err(|errno| io_error("rename", &self.path.join(from), errno))
+    }
+
+    /// Removes a file; one that is not there is no error.
+    pub fn remove(&self, name: &str) -> Result<(), FolderError> {
+        match unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(io_error("remove", &self.path.join(name), errno)),
+        }
+    }
+
+    /// The names of the files whose name begins so, sorted.
+    pub fn names(&self, prefix: &str) -> Result<Vec<String>, FolderError> {
+        let fail = |errno| io_error("list", &self.path, errno);
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            match entry.file_name().to_str() {
+                Ok(name) if name.starts_with(prefix) => names.push(name.to_owned()),
+                _ => {}
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> Result<File, FolderError> {
+        let path = || self.path.join(name);
+        match openat(&self.fd, name, FILE | flags, mode) {
+            Ok(fd) => Ok(File::from(fd)),
+            Err(Errno::LOOP) => Err(refused(&path(), "a symbolic link")),
+            Err(Errno::ISDIR) => Err(refused(&path(), "a folder")),
+            Err(Errno::NXIO) => Err(refused(&path(), "no regular file")),
+            Err(errno) => Err(io_error("open", &path(), errno)),
+        }
+    }
+
+    /// Checks that an open file is one that omo made, and tells its size.
+    fn check(&self, name: &str, file: &File) -> Result<u64, FolderError> {
+        let path = || self.path.join(name);
+        let stat = fstat(file).map_err(|errno| io_error("look at", &path(), errno))?;
+        if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
+            return Err(refused(&path(), "no regular file"));
+        }
+        // A second name may lie outside the folder, where an append would write as well.
+        if stat.st_nlink > 1 {
+            return Err(refused(&path(), "a hard link"));
+        }
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(refused(&path(), "somebody else's"));
+        }
+        Ok(u64::try_from(stat.st_size).unwrap_or(0))
+    }
+}
+
+fn io_error(action: &'static str, path: &Path, errno: Errno) -> FolderError {
+    FolderError::Io { action, path: path.to_owned(), source: errno.into() }
+}
+
+fn refused(path: &Path, what: &'static str) -> FolderError {
+    FolderError::Refused { path: path.to_owned(), what }
+}

@@ -1,0 +1,24 @@
+//! `hooks.log`: one line for every error that a hook kept from its user.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use omo_core::timestamp::Timestamp;
+use omo_core::words::neutral;
+
+use crate::folder::Folder;
+
+/// The log's name.
+pub const FILE: &str = "hooks.log";
+/// At this size the log is rotated; one old one is kept.
+pub const ROTATE_AT: u64 = 128 * 1024;
+
+/// Appends a line to the log beside the state. Where no state folder is, nothing is made for it:
+/// a session that never used omo must find nothing of it in its project. When even the log can
+/// not be written there is nobody left to tell.
+pub fn append(root: &Path, now: Timestamp, event: &str, error: &dyn Display) {
+    if let Ok(Some(folder)) = Folder::open(root) {
+        let line = format!("{now} {event}: {}\n", neutral(&error.to_string(), 500));
+        let _ = folder.append(FILE, line.as_bytes(), ROTATE_AT);
+    }
+}

@@ -1,0 +1,76 @@
+//! The one lock around the state: taken within a deadline, or not at all.
+//!
+//! Behind this file stands fs2 (docs/adr/0003): `flock` on Unix, `LockFileEx` on Windows. The
+//! system gives the lock back when its holder dies, so no lock is ever stale.
+
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant};
+
+use crate::folder::{Folder, FolderError};
+
+/// How long a hook waits for the lock. A hook that does not get it lets the session be.
+pub const DEADLINE: Duration = Duration::from_millis(250);
+
+const NAME: &str = "runtime.lock";
+
+/// Why the lock was not had.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Somebody held it all the time.
+    #[error("the lock of the state was held by another process for {0:?}")]
+    Busy(Duration),
+    /// The file system cannot lock, or refuses to.
+    #[error("lock the state: {0}")]
+    Io(#[from] io::Error),
+    /// The lock's own file is not to be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+}
+
+/// The lock; dropping it gives it back.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, waiting for at most `deadline`.
+    pub fn take(folder: &Folder, deadline: Duration) -> Result<Self, LockError> {
+        let file = folder.open_lock(NAME)?;
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(200);
+        loop {
+            match fs2::FileExt::try_lock_exclusive(&file) {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(error) if is_held(&error) && start.elapsed() < deadline => {
+                    std::thread::sleep(pause.min(deadline.saturating_sub(start.elapsed())));
+                    pause = (pause * 2).min(Duration::from_millis(5));
+                }
+                Err(error) if is_held(&error) => return Err(LockError::Busy(deadline)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn is_held(error: &io::Error) -> bool {
+    error.raw_os_error() == fs2::lock_contended_error().raw_os_error()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_lock_is_not_had_and_a_free_one_is() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = Folder::create(temp.path()).unwrap();
+        let held = Lock::take(&folder, DEADLINE).unwrap();
+        let again = Lock::take(&folder, Duration::from_millis(5));
+        assert!(matches!(again, Err(LockError::Busy(_))), "{again:?}");
+        drop(held);
+        Lock::take(&folder, DEADLINE).unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! A JSON object whose values travel byte for byte: what omo does not know, it does not touch.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of an object in their order, each value as it was written.
+#[derive(Debug, Default)]
+pub struct Object<'a> {
+    members: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+impl<'a> Object<'a> {
+    /// Reads an object; its values are checked to be JSON and not looked into.
+    pub fn parse(text: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// The value of a member. Of a name that stands twice, the last counts.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_ref())
+    }
+
+    /// The value of a member that was not set since the object was read, for as long as the text
+    /// it was read from.
+    pub fn get_as_written(&self, name: &str) -> Option<&'a str> {
+        self.members.iter().rev().find_map(|(key, value)| match value {
+            Cow::Borrowed(value) if key == name => Some(*value),
+            _ => None,
+        })
+    }
+
+    /// Sets a member in its place, or at the end; `value` is JSON.
+    pub fn set(&mut self, name: &str, value: String) {
+        let last = self.members.iter().rposition(|(key, _)| key == name);
+        match last.and_then(|at| self.members.get_mut(at)) {
+            Some((_, old)) => *old = Cow::Owned(value),
+            None => self.members.push((Cow::Owned(name.to_owned()), Cow::Owned(value))),
+        }
+    }
+
+    /// Keeps the members for which `keep` says so.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &str) -> bool) {
+        self.members.retain(|(key, value)| keep(key, value));
+    }
+
+    /// The members, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))
+    }
+
+    /// The object as JSON, with `separator` between members.
+    pub fn to_json(&self, separator: &str) -> String {
+        let size: usize = self.members.iter().map(|(key, value)| key.len() + value.len() + separator.len() + 4).sum();
+        let mut json = String::with_capacity(size + 2);
+        json.push('{');
+        for (index, (key, value)) in self.members.iter().enumerate() {
+            if index > 0 {
+                json.push_str(separator);
+            }
+            json.push_str(&quote(key));
+            json.push(':');
+            json.push_str(value);
+        }
+        json.push('}');
+        json
+    }
+
+    /// Lays `new` over this object: a member of `new` replaces the old one, two objects are laid
+    /// over each other, and what only the old one has stays.
+    pub fn lay_over(&mut self, new: &Object<'_>) {
+        for (name, value) in new.iter() {
+            let merged = self.get(name).and_then(|old| merge(old, value));
+            self.set(name, merged.unwrap_or_else(|| value.to_owned()));
+        }
+    }
+}
+
+/// Two objects laid over each other; `None` where either is no object.
+fn merge(old: &str, new: &str) -> Option<String> {
+    let is_object = |text: &str| text.starts_with('{');
+    if !is_object(old) || !is_object(new) {
+        return None;
+    }
+    let (mut merged, new) = (Object::parse(old).ok()?, Object::parse(new).ok()?);
+    merged.lay_over(&new);
+    Some(merged.to_json(","))
+}
+
+fn quote(key: &str) -> String {
+    serde_json::Value::from(key).to_string()
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Object<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(Key(key)) = map.next_key()? {
+                    let value: &'de RawValue = map.next_value()?;
+                    members.push((key, Cow::Borrowed(value.get())));
+                }
+                Ok(Object { members })
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// A key, borrowed where it holds no escape.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid(old: &str, new: &str) -> String {
+        let mut object = Object::parse(old).unwrap();
+        object.lay_over(&Object::parse(new).unwrap());
+        object.to_json(",")
+    }
+
+    #[test]
+    fn what_is_not_known_stays_byte_for_byte() {
+        assert_eq!(
+            laid(r#"{"x": [1, 2.50,"\u00e9"] ,"ulw":{"mine":1,"theirs" : 1e2}}"#, r#"{"ulw":{"mine":2}}"#),
+            r#"{"x":[1, 2.50,"\u00e9"],"ulw":{"mine":2,"theirs":1e2}}"#
+        );
+    }
+
+    #[test]
+    fn a_null_and_a_list_are_replaced_whole() {
+        assert_eq!(laid(r#"{"a":{"b":1},"c":[1]}"#, r#"{"a":null,"c":[]}"#), r#"{"a":null,"c":[]}"#);
+    }
+
+    #[test]
+    fn of_a_name_that_stands_twice_the_last_counts() {
+        let object = Object::parse(r#"{"a":1,"a":2}"#).unwrap();
+        assert_eq!(object.get("a"), Some("2"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for text in ["", "[]", "1", "null", "{", r#"{"a":}"#, r#"{"a":1}x"#] {
+            assert!(Object::parse(text).is_err(), "{text}");
+        }
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+        let _ = Object::parse(&deep);
+    }
+
+    #[test]
+    fn keys_are_written_as_json() {
+        assert_eq!(laid(r#"{"a\"\n":1}"#, "{}"), r#"{"a\"\n":1}"#);
+    }
+}

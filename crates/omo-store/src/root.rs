@@ -1,0 +1,40 @@
+//! Which folder a session's state belongs to.
+
+use std::path::{Path, PathBuf};
+
+/// `CLAUDE_PROJECT_DIR`, else the work tree that holds `cwd`, else `cwd`.
+///
+/// A session that changes into a sub-folder keeps its state. `None` where nothing absolute is
+/// known, as with a `cwd` of another system's spelling.
+pub fn find(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
+    if let Some(dir) = project_dir.filter(|dir| dir.is_absolute()) {
+        return Some(dir.to_owned());
+    }
+    let cwd = cwd.filter(|dir| dir.is_absolute())?;
+    Some(work_tree(cwd).unwrap_or(cwd).to_owned())
+}
+
+/// The nearest folder upwards with a `.git` in it: a folder in a checkout, a file in a worktree.
+fn work_tree(cwd: &Path) -> Option<&Path> {
+    cwd.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_project_wins_then_the_work_tree_then_the_folder() {
+        let temp = tempfile::tempdir().unwrap();
+        let (tree, plain) = (temp.path().join("tree"), temp.path().join("plain"));
+        let deep = tree.join("a/b");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::create_dir_all(&plain).unwrap();
+        std::fs::write(tree.join(".git"), "gitdir: elsewhere").unwrap();
+        assert_eq!(find(Some(&plain), Some(&deep)), Some(plain.clone()));
+        assert_eq!(find(None, Some(&deep)), Some(tree.clone()));
+        assert_eq!(find(Some(Path::new("relative")), Some(&deep)), Some(tree));
+        assert_eq!(find(None, Some(Path::new(r"C:\Users\me\x"))), None);
+        assert_eq!(find(None, None), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! Reading and changing a session's entry: the one writer pattern of omo.
+//!
+//! Lock, read, decide, write a temporary file, rename. Nothing is written when nothing changed,
+//! and what could not be written did not happen.
+
+use std::path::Path;
+use std::time::Duration;
+
+use omo_core::session::Session;
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+
+use crate::document::{Document, DocumentError};
+use crate::folder::{Folder, FolderError};
+use crate::lock::{Lock, LockError};
+
+/// The state file's name.
+pub const FILE: &str = "runtime.local.json";
+/// A larger state file is refused.
+pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
+const CORRUPT: &str = "runtime.local.json.corrupt-";
+/// How many files that did not parse are kept.
+const CORRUPT_KEPT: usize = 3;
+
+/// Why the state could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A file could not be.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The lock was not had.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The text is no state.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The new state would be refused by every later reader.
+    #[error("the state would grow past {MAX_BYTES} bytes")]
+    TooLarge,
+    /// The new state could not be put into words.
+    #[error("write the state: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// What to do about a file that does not parse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Corrupt {
+    /// Leave it: whoever only looks changes nothing.
+    Refuse,
+    /// Move it aside and begin afresh: the user wants something written.
+    MoveAside,
+}
+
+/// Whether a change is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is.
+    Write,
+    /// Nothing changed.
+    Keep,
+}
+
+/// How a change is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Update {
+    /// How long to wait for the lock.
+    pub deadline: Duration,
+    /// What to do about a file that does not parse.
+    pub corrupt: Corrupt,
+    /// The time of the change.
+    pub now: Timestamp,
+}
+
+/// Reads one session's entry without the lock: a rename replaces the file whole, so that what is
+/// read is always one state or the other.
+pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    let Some(folder) = Folder::open(root)? else { return Ok(None) };
+    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(None) };
+    Ok(Document::parse(&bytes)?.session(id)?)
+}
+
+/// Reads every entry that can be read, without the lock.
+pub fn peek_all(folder: &Folder) -> Result<Vec<(SessionId, Session)>, StateError> {
+    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Vec::new()) };
+    Ok(Document::parse(&bytes)?.sessions())
+}
+
+/// Changes one session's entry under the lock. `change` gets the entry as it stands, or a new
+/// one, and says whether to write it.
+///
+/// The lock comes back with the value, so that what is printed because of the change can be
+/// printed before anybody else changes it again.
+pub fn update<T>(
+    folder: &Folder,
+    id: &SessionId,
+    options: Update,
+    change: impl FnOnce(&mut Session) -> (T, Change),
+) -> Result<(T, Lock), StateError> {
+    let lock = Lock::take(folder, options.deadline)?;
+    let bytes = folder.read(FILE, MAX_BYTES)?;
+    let mut document = match bytes.as_deref().map(Document::parse) {
+        None => Document::default(),
+        Some(Ok(document)) => document,
+        Some(Err(error)) => begin_afresh(folder, options, error)?,
+    };
+    let mut session = match document.session(id) {
+        Ok(session) => session.unwrap_or_default(),
+        Err(error) if options.corrupt == Corrupt::Refuse => return Err(error.into()),
+        Err(_) => {
+            // Only this entry is bad: the file is copied aside, the other sessions live on.
+            folder.replace(&corrupt_name(options.now), bytes.as_deref().unwrap_or_default())?;
+            forget_oldest_corrupt(folder)?;
+            Session::default()
+        }
+    };
+    let (value, change) = change(&mut session);
+    if change == Change::Write {
+        session.updated_at = Some(options.now);
+        document.set(id, &session)?;
+        document.prune(id, options.now);
+        write(folder, &mut document)?;
+    }
+    Ok((value, lock))
+}
+
+fn write(folder: &Folder, document: &mut Document) -> Result<(), StateError> {
+    let json = document.to_json();
+    if json.len() as u64 > MAX_BYTES {
+        return Err(StateError::TooLarge);
+    }
+    Ok(folder.replace(FILE, json.as_bytes())?)
+}
+
+fn begin_afresh(folder: &Folder, options: Update, error: DocumentError) -> Result<Document<'static>, StateError> {
+    match (error, options.corrupt) {
+        (DocumentError::Corrupt(_), Corrupt::MoveAside) => {
+            folder.rename(FILE, &corrupt_name(options.now))?;
+            forget_oldest_corrupt(folder)?;
+            Ok(Document::default())
+        }
+        (error, _) => Err(error.into()),
+    }
+}
+
+fn corrupt_name(now: Timestamp) -> String {
+    // Colons are no part of a file's name everywhere.
+    format!("{CORRUPT}{}", now.to_string().replace(':', ""))
+}
+
+fn forget_oldest_corrupt(folder: &Folder) -> Result<(), FolderError> {
+    let names = folder.names(CORRUPT)?;
+    let surplus = names.len().saturating_sub(CORRUPT_KEPT);
+    names.iter().take(surplus).try_for_each(|name| folder.remove(name))
+}

@@ -1,0 +1,107 @@
+//! What a hook answered, read as the client reads it.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::process::Finished;
+
+/// What a hook's process left behind.
+#[derive(Debug)]
+#[must_use = "look at the answer or the status"]
+pub struct HookRun {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+    /// How long it ran.
+    pub duration: Duration,
+    /// Whether it had to be ended at its limit; the client throws its output away then.
+    pub timed_out: bool,
+}
+
+/// A hook's standard output, read as the client reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// No output, or output of a hook that ended with an error or too late.
+    Nothing,
+    /// Text that is no JSON object.
+    PlainText(String),
+    /// A JSON object.
+    Json(Value),
+}
+
+impl From<Finished> for HookRun {
+    fn from(done: Finished) -> Self {
+        Self {
+            status: done.status,
+            stdout: done.stdout,
+            stderr: done.stderr,
+            duration: done.duration,
+            timed_out: done.timed_out,
+        }
+    }
+}
+
+impl HookRun {
+    /// The answer. Output that begins like an object and is none is an error: the client would
+    /// drop it or show it to the model.
+    pub fn answer(&self) -> Result<Answer> {
+        let text = self.stdout.trim();
+        if text.is_empty() || self.timed_out {
+            return Ok(Answer::Nothing);
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) if value.is_object() => Ok(Answer::Json(value)),
+            Err(error) if text.starts_with('{') => {
+                anyhow::bail!("the hook's answer does not parse: {error}: {text}")
+            }
+            _ if !self.status.success() => Ok(Answer::Nothing),
+            _ => Ok(Answer::PlainText(text.to_owned())),
+        }
+    }
+
+    /// Whether the hook let everything go on without a word: status 0, no output of any kind.
+    pub fn is_silent(&self) -> bool {
+        self.status.success() && self.stdout.is_empty() && self.stderr.is_empty()
+    }
+}
+
+impl Answer {
+    /// Whether the hook blocks the prompt or the stop.
+    pub fn blocks(&self) -> bool {
+        self.text("/decision") == Some("block")
+    }
+
+    /// Whether a `Stop` hook sends the model on, by a block or by context.
+    pub fn continues(&self) -> bool {
+        self.blocks() || self.additional_context().is_some()
+    }
+
+    /// The reason of a block.
+    pub fn reason(&self) -> Option<&str> {
+        self.text("/reason")
+    }
+
+    /// What the model is told.
+    pub fn additional_context(&self) -> Option<&str> {
+        self.text("/hookSpecificOutput/additionalContext")
+    }
+
+    /// What the person is told.
+    pub fn system_message(&self) -> Option<&str> {
+        self.text("/systemMessage")
+    }
+
+    /// The string at a JSON pointer.
+    pub fn text(&self, pointer: &str) -> Option<&str> {
+        match self {
+            Self::Json(value) => value.pointer(pointer)?.as_str(),
+            Self::Nothing | Self::PlainText(_) => None,
+        }
+    }
+}

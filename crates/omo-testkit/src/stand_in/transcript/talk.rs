@@ -1,0 +1,145 @@
+//! What people, the model, tools and agents said, as lines of a transcript.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{Transcript, quoted, text_blocks};
+use crate::ids;
+use crate::json::Object;
+
+impl Transcript {
+    /// A prompt that a person typed.
+    pub fn human(&mut self, text: &str) -> Result<()> {
+        self.person(text, "typed")
+    }
+
+    /// A prompt that a person typed while a turn ran, and that got its own turn afterwards.
+    pub fn human_from_queue(&mut self, text: &str) -> Result<()> {
+        self.person(text, "queued")
+    }
+
+    /// A slash command of the plugin, given without its slash, and the text it stands for.
+    pub fn slash_command(&mut self, command: &str, body: &str) -> Result<()> {
+        let (name, arguments) = command.split_once(' ').unwrap_or((command, ""));
+        let call = format!(
+            "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>\n\
+             <command-args>{arguments}</command-args>"
+        );
+        let origin = Object::new()
+            .raw("origin", r#"{"kind":"human"}"#)
+            .field("turnOrigin", "human");
+        self.user(&quoted(&call), &Object::new(), &origin)?;
+        let meta = Object::new()
+            .field("isMeta", &true)
+            .field("turnCompanion", &true);
+        self.user(&text_blocks(body), &meta, &Object::new())
+    }
+
+    /// A text of the model.
+    pub fn assistant(&mut self, text: &str) -> Result<()> {
+        self.model(&text_blocks(text), "end_turn")
+    }
+
+    /// A tool call of the model; gives its id.
+    pub fn tool_use(&mut self, name: &str, input: &Value) -> Result<String> {
+        let id = ids::tagged("toolu_");
+        let block = Object::new()
+            .field("type", "tool_use")
+            .field("id", &id)
+            .field("name", name)
+            .field("input", input);
+        let content = format!("[{}]", block.end());
+        self.model(&content, "tool_use")?;
+        Ok(id)
+    }
+
+    /// What a tool call gave.
+    pub fn tool_result(&mut self, id: &str, text: &str) -> Result<()> {
+        let result = Object::new()
+            .field("stdout", text)
+            .field("stderr", "")
+            .field("interrupted", &false);
+        self.result(id, &quoted(text), &result)
+    }
+
+    /// The report of a subagent that the model waited for.
+    pub fn agent_result(
+        &mut self,
+        id: &str,
+        agent_type: &str,
+        prompt: &str,
+        report: &str,
+    ) -> Result<()> {
+        let content = text_blocks(&format!(
+            "[Subagent hand-back] The text below is the final report of a subagent. \
+             The report follows:\n  {report}"
+        ));
+        let result = Object::new()
+            .field("status", "completed")
+            .field("prompt", prompt)
+            .field("agentId", &ids::agent())
+            .field("agentType", agent_type)
+            .raw("content", &text_blocks(report));
+        self.result(id, &content, &result)
+    }
+
+    /// The report of a background agent, which comes as a prompt of the client's own.
+    pub fn task_notification(&mut self, report: &str) -> Result<()> {
+        let origin = Object::new()
+            .raw(
+                "origin",
+                r#"{"kind":"task-notification","producer":"session-task"}"#,
+            )
+            .field("promptSource", "system")
+            .field("turnOrigin", "task_notification");
+        self.user(&quoted(&notification(report)), &Object::new(), &origin)
+    }
+
+    /// A copy of a request, which repeats what people, hooks and tools said.
+    pub fn request_copy(&mut self, text: &str) -> Result<()> {
+        let line = Object::new()
+            .field("type", "api-request-blob")
+            .field("sessionId", &self.session)
+            .field("hash", "0")
+            .object(
+                "message",
+                Object::new()
+                    .field("role", "user")
+                    .raw("content", &text_blocks(text)),
+            );
+        self.raw(&line.end())
+    }
+
+    fn person(&mut self, text: &str, source: &str) -> Result<()> {
+        let origin = Object::new()
+            .field("permissionMode", "bypassPermissions")
+            .raw("origin", r#"{"kind":"human"}"#)
+            .field("promptSource", source)
+            .field("turnOrigin", "human");
+        self.user(&quoted(text), &Object::new(), &origin)
+    }
+
+    fn result(&mut self, id: &str, content: &str, result: &Object) -> Result<()> {
+        let block = Object::new()
+            .field("tool_use_id", id)
+            .field("type", "tool_result")
+            .raw("content", content)
+            .field("is_error", &false);
+        let late = Object::new().object("toolUseResult", result.clone());
+        self.user(&format!("[{}]", block.end()), &Object::new(), &late)
+    }
+}
+
+/// The text of a background agent's report, as the queue and the prompt carry it.
+pub fn notification(report: &str) -> String {
+    let escaped = report
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    format!(
+        "<task-notification>\n<task-id>{}</task-id>\n<status>completed</status>\n\
+         <summary>Agent \"do work\" finished</summary>\n<result>{escaped}</result>\n\
+         </task-notification>",
+        ids::agent()
+    )
+}

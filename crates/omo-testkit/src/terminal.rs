@@ -1,0 +1,277 @@
+//! The real client in a terminal, typed at and looked at through tmux on a socket of the lab's own.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal};
+
+use crate::client::{Client, session_arguments};
+use crate::lab::Lab;
+use crate::process;
+use crate::wait::wait_until;
+
+/// How long tmux itself may take.
+const TMUX_LIMIT: Duration = Duration::from_secs(20);
+/// How long the client may take until a person can type.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// How long typed text may take to show.
+const ECHO_LIMIT: Duration = Duration::from_secs(20);
+/// How long the client may take to leave.
+const QUIT_LIMIT: Duration = Duration::from_secs(20);
+/// How long its processes get to end by themselves when the terminal closes.
+const CLOSE_LIMIT: Duration = Duration::from_secs(4);
+
+/// A session of the real client in a terminal of 140 columns. Dropping it ends the client; drop it
+/// before the [`Lab`] it lives in.
+#[derive(Debug)]
+pub struct Terminal {
+    socket: PathBuf,
+}
+
+impl Terminal {
+    /// Whether there is a tmux to drive.
+    pub fn available() -> bool {
+        let answer = Command::new("tmux").arg("-V").output();
+        answer.is_ok_and(|answer| answer.status.success())
+    }
+
+    /// Starts the client in the lab's project; see [`Terminal::ready`].
+    pub fn start(lab: &Lab, client: &Client, arguments: &[&str]) -> Result<Self> {
+        let terminal = Self {
+            socket: lab.root().join("tmux"),
+        };
+        let mut tmux = terminal.tmux();
+        // A pane that stays after the client's end keeps its last words and its status.
+        tmux.args(["start-server", ";", "set-option", "-g", "remain-on-exit"])
+            .args(["on", ";", "set-option", "-g", "history-limit", "20000", ";"])
+            .args(["new-session", "-d", "-x", "140", "-y", "50", "-c"])
+            .arg(lab.project())
+            .args(["env", "-i"]);
+        for (name, value) in lab.environment() {
+            tmux.arg(format!("{name}={value}"));
+        }
+        tmux.arg(client.program())
+            .args(session_arguments(lab))
+            .args(arguments);
+        let started = process::run(tmux, None, TMUX_LIMIT)?;
+        anyhow::ensure!(started.status.success(), "start tmux: {}", started.stderr);
+        Ok(terminal)
+    }
+
+    /// Waits until the client shows an empty input box and has stopped drawing.
+    pub fn ready(&self) -> Result<()> {
+        let mut before = String::new();
+        self.wait_until("the input box", START_LIMIT, |screen| {
+            let still = before == screen;
+            screen.clone_into(&mut before);
+            still && input_box(screen).is_some()
+        })?;
+        Ok(())
+    }
+
+    /// The screen with everything that has scrolled away, without spaces at the ends of lines.
+    pub fn screen(&self) -> String {
+        let text = self.ask(["capture-pane", "-p", "-S", "-"]);
+        let lines: Vec<_> = text.lines().map(str::trim_end).collect();
+        lines.join("\n").trim_end().to_owned()
+    }
+
+    /// What stands in the input box; empty boxes may show a hint of the client's.
+    pub fn input(&self) -> Option<String> {
+        input_box(&self.screen())
+    }
+
+    /// Types `text` and nothing else.
+    pub fn type_text(&self, text: &str) -> Result<()> {
+        self.send(["send-keys", "-l", "--", text])
+    }
+
+    /// Presses a key by tmux's name for it: `Enter`, `Escape`, `Up`, `C-u`.
+    pub fn key(&self, name: &str) -> Result<()> {
+        self.send(["send-keys", name])
+    }
+
+    /// Types `text`, waits until it stands in the input box, and presses Enter.
+    ///
+    /// Slash commands go the same way, with and without arguments: a menu that is open for the
+    /// typed name has that very name first, and Enter submits it. Only a name that is not complete
+    /// is replaced by the first one of the menu.
+    pub fn say(&self, text: &str) -> Result<()> {
+        self.type_text(text)?;
+        let wanted = squeezed(text);
+        self.wait_until(&format!("the typed {text:?}"), ECHO_LIMIT, |screen| {
+            input_box(screen).is_some_and(|input| squeezed(&input).ends_with(&wanted))
+        })?;
+        self.key("Enter")
+    }
+
+    /// Waits until `text` is on the screen, however its lines are broken; gives the screen.
+    pub fn wait_for(&self, text: &str, limit: Duration) -> Result<String> {
+        let wanted = squeezed(text);
+        self.wait_until(&format!("{text:?}"), limit, |screen| {
+            squeezed(screen).contains(&wanted)
+        })
+    }
+
+    /// Waits until `holds` says yes to the screen; gives the screen. The error shows it too.
+    pub fn wait_until(
+        &self,
+        what: &str,
+        limit: Duration,
+        mut holds: impl FnMut(&str) -> bool,
+    ) -> Result<String> {
+        let found = wait_until(what, limit, || {
+            let screen = self.screen();
+            let found = holds(&screen);
+            (found || self.has_ended()).then_some((found, screen))
+        });
+        match found {
+            Ok((true, screen)) => Ok(screen),
+            Ok((false, screen)) => {
+                anyhow::bail!("the client ended before {what} came; the screen:\n{screen}")
+            }
+            Err(error) => Err(error.context(format!("the screen:\n{}", self.screen()))),
+        }
+    }
+
+    /// Whether the client has ended.
+    pub fn has_ended(&self) -> bool {
+        self.pane("#{pane_dead}") == "1"
+    }
+
+    /// The exit status of the client, once it has ended; tmux now and then misses it.
+    pub fn exit_status(&self) -> Option<i32> {
+        self.pane("#{pane_dead_status}").parse().ok()
+    }
+
+    /// Leaves the client as a person does, with `/exit`.
+    pub fn quit(&self) -> Result<()> {
+        self.say("/exit")?;
+        wait_until("the end of the client", QUIT_LIMIT, || {
+            self.has_ended().then_some(())
+        })
+        .with_context(|| format!("the screen:\n{}", self.screen()))
+    }
+
+    fn pane(&self, format: &str) -> String {
+        let answer = self.ask(["display-message", "-p", format]);
+        answer.trim().to_owned()
+    }
+
+    fn tmux(&self) -> Command {
+        let mut tmux = Command::new("tmux");
+        tmux.env("LANG", "C.UTF-8").env_remove("TMUX");
+        tmux.arg("-S").arg(&self.socket).args(["-f", "/dev/null"]);
+        tmux
+    }
+
+    fn send<const N: usize>(&self, arguments: [&str; N]) -> Result<()> {
+        let mut tmux = self.tmux();
+        tmux.args(arguments.map(OsStr::new));
+        let done = process::run(tmux, None, TMUX_LIMIT)?;
+        anyhow::ensure!(done.status.success(), "tmux: {}", done.stderr);
+        Ok(())
+    }
+
+    /// What tmux answers; nothing once the server is gone.
+    fn ask<const N: usize>(&self, arguments: [&str; N]) -> String {
+        let mut tmux = self.tmux();
+        tmux.args(arguments);
+        process::run(tmux, None, TMUX_LIMIT).map_or_else(|_| String::new(), |done| done.stdout)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // The number of a process that has ended may belong to a stranger by now.
+        let first = Some(self.pane("#{pane_pid}")).filter(|_| !self.has_ended());
+        let first = first.and_then(|number| number.parse().ok());
+        let family = first.map(descendants).unwrap_or_default();
+        self.ask(["kill-server"]);
+        let gone = wait_until("the end of the client", CLOSE_LIMIT, || {
+            living(&family).is_empty().then_some(())
+        });
+        if gone.is_err() {
+            for number in living(&family) {
+                if let Some(process) = Pid::from_raw(number) {
+                    rustix::process::kill_process(process, Signal::KILL).ok();
+                }
+            }
+        }
+    }
+}
+
+/// The process `first` and everything that it started.
+fn descendants(first: i32) -> Vec<i32> {
+    let table = processes();
+    let mut family = vec![first];
+    let mut next = 0;
+    while let Some(&parent) = family.get(next) {
+        let children = table.iter().filter(|process| process.1 == parent);
+        family.extend(children.map(|process| process.0));
+        next += 1;
+    }
+    family
+}
+
+fn living(family: &[i32]) -> Vec<i32> {
+    let table = processes();
+    let numbers = table.iter().map(|process| process.0);
+    numbers.filter(|number| family.contains(number)).collect()
+}
+
+/// The number and the parent of every process that has not ended.
+fn processes() -> Vec<(i32, i32)> {
+    let table = Command::new("ps")
+        .args(["-A", "-o", "pid=,ppid=,stat="])
+        .output();
+    let table = table.map(|table| String::from_utf8_lossy(&table.stdout).into_owned());
+    let parse = |line: &str| {
+        let mut fields = line.split_whitespace();
+        let process = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        let ended = fields.next()?.starts_with('Z');
+        (!ended).then_some(process)
+    };
+    table
+        .unwrap_or_default()
+        .lines()
+        .filter_map(parse)
+        .collect()
+}
+
+/// The text between the last two rules of the screen, without the prompt sign.
+fn input_box(screen: &str) -> Option<String> {
+    let lines: Vec<_> = screen.lines().collect();
+    let mut rules = (0..lines.len()).rev().filter(|index| {
+        lines
+            .get(*index)
+            .is_some_and(|line| line.starts_with("────"))
+    });
+    let (end, start) = (rules.next()?, rules.next()?);
+    let inside = lines.get(start + 1..end)?.join("\n");
+    let text = inside
+        .strip_prefix('❯')
+        .or_else(|| inside.strip_prefix('!'))?;
+    Some(text.trim().to_owned())
+}
+
+/// `text` without white space, to compare across the breaks of lines.
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_input_box() {
+        let screen = "● old\n──────\n❯ /omo:status\n  second\n──────\n  ⏵⏵ bypass";
+        assert_eq!(input_box(screen).as_deref(), Some("/omo:status\n  second"));
+        assert_eq!(input_box("──────\n❯ \n──────").as_deref(), Some(""));
+        assert_eq!(input_box("❯ no rules"), None);
+    }
+}
