@@ -1,2 +1,40 @@
-//! placeholder
-fn main() {}
+//! The tasks of this repository: `cargo xtask <task>`.
+
+mod cargo;
+mod client;
+mod plugin;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Builds the plugin, plays the demo, runs the tests.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build the installable plugin into target/plugin
+    Plugin,
+    /// Run every test, those with the real client included
+    Test(test::Options),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
+        Task::Test(options) => test::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+
+/// Shows where ultrawork stands in this project, and lets go of it.
+///
+/// Ultrawork keeps a Claude Code session working until its task is claimed done, within hard
+/// bounds. It is turned on in the session, by typing `ulw` in a prompt; these commands look at it
+/// and stop it from any terminal.
+#[derive(Debug, Parser)]
+#[command(name = "omo", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  omo status               where each session of this project stands
+  omo stop                 let go of the session that is on
+  omo stop --all           let go of every session of this project
+  omo log --follow         watch the decisions as they are made
+
+Exit status:
+  0  done
+  1  a file could not be read or written
+  2  the command line was wrong, or names no session
+  3  the configuration is wrong
+  4  another process held the state all the time";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show where each session of this project stands, and how to stop it
+    Status(StatusOptions),
+    /// Let go: end the run, and keep the session free until its user types `ulw` again
+    Stop(StopOptions),
+    /// Turn ultrawork on or off in a session
+    Ulw {
+        #[command(subcommand)]
+        switch: Switch,
+    },
+    /// Show what was decided, and by which rule
+    Log(LogOptions),
+    /// Print the completions for a shell
+    #[command(after_help = "Example:\n  omo completions bash > ~/.local/share/bash-completion/completions/omo")]
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct StatusOptions {
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Print JSON: a list with one object for each session
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct StopOptions {
+    /// Which session; without it the one this shell belongs to, or the only one that is on
+    #[arg(long, value_name = "ID", conflicts_with = "all")]
+    pub session: Option<String>,
+    /// Every session of this project
+    #[arg(long)]
+    pub all: bool,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Switch {
+    /// Turn ultrawork on: the session is held from its next stop on
+    On(OnOptions),
+    /// Turn ultrawork off, as `omo stop` does
+    Off(OffOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct OnOptions {
+    /// Which session; without it the one this shell belongs to, or the only one that is known
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct OffOptions {
+    /// Which session; without it the one this shell belongs to, or the only one that is on
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+impl From<OffOptions> for StopOptions {
+    fn from(options: OffOptions) -> Self {
+        Self { session: options.session, all: false, reason: None }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct LogOptions {
+    /// Keep showing decisions as they are made, until Ctrl-C
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Print the lines as they are written: one JSON object each
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,104 @@
+//! What can go wrong, the exit status it gives, and what is said about it.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use omo_store::config::Problem;
+use omo_store::folder::FolderError;
+use omo_store::lock::LockError;
+use omo_store::state::StateError;
+
+/// The kinds of failure. Their exit status is part of the interface; `omo --help` lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file could not be read or written.
+    Io,
+    /// The command line was wrong, or names no session.
+    User,
+    /// The configuration is wrong.
+    Config,
+    /// Another process held the state all the time.
+    Busy,
+    /// Whoever read our output is gone. No failure of ours.
+    BrokenPipe,
+}
+
+impl Kind {
+    /// The exit status.
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::BrokenPipe => 0,
+            Self::Io => 1,
+            Self::User => 2,
+            Self::Config => 3,
+            Self::Busy => 4,
+        })
+    }
+}
+
+/// A failure: what was wrong, and what to do.
+#[derive(Debug)]
+pub struct Failure {
+    /// Which kind.
+    pub kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// The command line was wrong, or names no session.
+    pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::User, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// The configuration is wrong.
+    pub fn config(problem: &Problem) -> Self {
+        let hint = "mend the file, or remove the line to use the default";
+        Self { kind: Kind::Config, message: problem.to_string(), hint: Some(hint.to_owned()) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let red = anstyle::AnsiColor::Red.on_default().bold();
+        let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
+        write!(f, "{red}error:{red:#} {}", self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "\n\n{cyan}hint:{cyan:#} {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        let (kind, hint) = match &error {
+            StateError::Lock(LockError::Busy(_)) => (
+                Kind::Busy,
+                "try again; if it lasts, a stopped process holds `.sisyphus/cc-omo/runtime.lock`, and while it does omo holds no session",
+            ),
+            StateError::Document(_) => {
+                (Kind::Io, "while the state cannot be read omo holds no session; `omo stop` moves a broken file aside")
+            }
+            StateError::Folder(FolderError::Refused { .. }) => {
+                (Kind::Io, "move it away; while it is there omo holds no session")
+            }
+            _ => (Kind::Io, "check the rights of the project folder and the space on its disk"),
+        };
+        Self { kind, message: error.to_string(), hint: Some(hint.to_owned()) }
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        StateError::from(error).into()
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::BrokenPipe } else { Kind::Io };
+        Self { kind, message: error.to_string(), hint: None }
+    }
+}

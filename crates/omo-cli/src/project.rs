@@ -1,0 +1,63 @@
+//! Which project and which session a command is about.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use omo_core::session::Session;
+use omo_core::session_id::SessionId;
+use omo_store::env::Env;
+use omo_store::folder::Folder;
+use omo_store::state::{self, Corrupt, StateError, Update};
+use omo_store::root;
+
+use crate::failure::Failure;
+
+/// A person at a terminal can wait longer for the lock than a hook.
+const DEADLINE: Duration = Duration::from_secs(3);
+
+/// The project that the command was started in.
+pub struct Project {
+    /// Its top folder.
+    pub root: PathBuf,
+    /// Its state folder, where there is one.
+    pub folder: Option<Folder>,
+}
+
+impl Project {
+    /// Finds the project of the current folder.
+    pub fn find(env: &Env) -> Result<Self, Failure> {
+        let cwd = std::env::current_dir()?;
+        let missing = || Failure::user("this folder is not there any more", "run `omo` in the project's folder");
+        let root = root::find(env.project_dir.as_deref(), Some(&cwd)).ok_or_else(missing)?;
+        let folder = Folder::open(&root)?;
+        Ok(Self { root, folder })
+    }
+
+    /// Every session that the state knows.
+    pub fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
+        self.folder.as_ref().map_or_else(|| Ok(Vec::new()), state::peek_all)
+    }
+
+    /// How a command changes the state: a broken file is moved aside, because somebody asked for
+    /// the change.
+    pub fn update(env: &Env) -> Update {
+        Update { deadline: DEADLINE, corrupt: Corrupt::MoveAside, now: env.now }
+    }
+}
+
+/// The session that was named, or the one that this shell belongs to.
+pub fn named_or_own(named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
+    match named.or(env.session_id.as_deref()) {
+        None => Ok(None),
+        Some(text) => SessionId::parse(text).map(Some).map_err(|error| {
+            let shown = omo_core::words::neutral(text, 60);
+            Failure::user(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
+        }),
+    }
+}
+
+/// The ids as a hint lists them.
+pub fn list(ids: &[&SessionId]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| format!("  --session {id}")).collect();
+    ids.join("\n")
+}

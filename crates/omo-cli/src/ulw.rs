@@ -1,0 +1,65 @@
+//! `omo ulw on`: turns ultrawork on in a session, from a terminal.
+
+use std::io::Write;
+
+use omo_core::log;
+use omo_core::session::{Activation, PauseReason, Session, Trigger};
+use omo_core::session_id::SessionId;
+use omo_store::config::Config;
+use omo_store::decisions;
+use omo_store::env::Env;
+use omo_store::folder::Folder;
+use omo_store::state::{self, Change};
+
+use crate::arguments::OnOptions;
+use crate::failure::Failure;
+use crate::project::{Project, list, named_or_own};
+
+/// Turns ultrawork on; a run that is paused goes on as it stood.
+pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure> {
+    let project = Project::find(env)?;
+    let id = target(&project, env, options)?;
+    let folder = Folder::create(&project.root)?;
+    let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
+        let what = turn_on(session, config, env);
+        (( what, session.clone()), Change::Write)
+    })?;
+    let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
+    decisions::append(&folder, &entry)?;
+    writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
+    Ok(())
+}
+
+fn turn_on(session: &mut Session, config: &Config, env: &Env) -> &'static str {
+    let paused: Option<PauseReason> = session.run().and_then(|run| run.paused.as_ref()).map(|pause| pause.reason);
+    if paused.is_some() {
+        session.ulw.paused = None;
+        // An interruption before this moment is answered by it.
+        session.ulw.started_at = Some(env.now);
+        return "ultrawork goes on where it was paused";
+    }
+    let task = session.ulw.task.take();
+    let mark = session.transcript;
+    session.activate(Activation { trigger: Trigger::Cli, task, prompt_id: None, limits: config.limits }, env.now);
+    session.transcript = mark;
+    "ultrawork is on from the next stop"
+}
+
+fn target(project: &Project, env: &Env, options: &OnOptions) -> Result<SessionId, Failure> {
+    if let Some(id) = named_or_own(options.session.as_deref(), env)? {
+        return Ok(id);
+    }
+    let known = project.sessions()?;
+    let ids: Vec<&SessionId> = known.iter().map(|(id, _)| id).collect();
+    match &*ids {
+        [only] => Ok((*only).clone()),
+        [] => Err(Failure::user(
+            "no session of this project is known",
+            "type `ulw` in the session, or name it: `omo ulw on --session ID` (the session's first message shows CLAUDE_SESSION_ID)",
+        )),
+        several => Err(Failure::user(
+            format!("{} sessions of this project are known", several.len()),
+            format!("name one:\n{}", list(several)),
+        )),
+    }
+}

@@ -1,0 +1,51 @@
+//! Where this repository is, and how other programs are run in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The top of the repository.
+pub fn top() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(here.ancestors().nth(2).context("find the top of the repository")?.to_owned())
+}
+
+/// The build folder of this repository.
+pub fn target() -> Result<PathBuf> {
+    let metadata = output(Command::new(cargo()).args(["metadata", "--no-deps", "--format-version=1"]).current_dir(top()?))?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).context("read cargo metadata")?;
+    let folder = metadata.get("target_directory").and_then(|value| value.as_str());
+    folder.map(PathBuf::from).context("cargo metadata names no target directory")
+}
+
+/// The cargo that runs this task.
+pub fn cargo() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "cargo says through its environment which cargo it is")]
+    std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
+}
+
+/// Runs a command in the repository; its output goes where ours goes.
+pub fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("run {command:?}"))?;
+    if !status.success() {
+        bail!("{command:?} failed: {status}");
+    }
+    Ok(())
+}
+
+/// Runs a command and returns what it prints.
+pub fn output(command: &mut Command) -> Result<String> {
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("run {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} failed: {}", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("read the output of {command:?}"))
+}
+
+/// Whether a program is there to be run.
+pub fn has(program: &str) -> bool {
+    let version = if program == "tmux" { "-V" } else { "--version" };
+    let probe = Command::new(program).arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    probe.is_ok_and(|status| status.success())
+}

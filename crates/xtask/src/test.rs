@@ -1,0 +1,64 @@
+//! `cargo xtask test`: every test of the project.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::{cargo, client, plugin};
+
+/// How the tests are run.
+#[derive(Args)]
+pub struct Options {
+    /// Fail where the real client, or tmux to drive it, is missing, instead of leaving its tests out
+    #[arg(long)]
+    require_client: bool,
+    /// Only run tests whose name contains this
+    filter: Option<String>,
+}
+
+/// Builds the plugin, then runs all tests against it.
+pub fn run(options: &Options) -> Result<()> {
+    let plugin = plugin::build()?;
+    let client = real_client();
+    let mut tests = Command::new(cargo::cargo());
+    tests.args(["test", "--workspace", "--locked"]).current_dir(cargo::top()?);
+    tests.env("OMO_TEST_PLUGIN", &plugin.path);
+    match &client {
+        Ok(program) => {
+            tests.env("OMO_TEST_CLIENT", program);
+        }
+        Err(why) if options.require_client => bail!("{why}"),
+        Err(_) => {
+            tests.env_remove("OMO_TEST_CLIENT");
+        }
+    }
+    if let Some(filter) = &options.filter {
+        tests.arg(filter);
+    }
+    cargo::run(&mut tests)?;
+    if let Err(why) = client {
+        let left_out = real_client_tests()?;
+        anstream::println!("{left_out} real-client tests did not run: {why}");
+    }
+    Ok(())
+}
+
+fn real_client() -> Result<PathBuf> {
+    if !cargo::has("tmux") {
+        bail!("tmux is not installed, and it types for the person in them");
+    }
+    client::find_or_install()
+}
+
+/// How many tests need the real client: all of the target `client`, and of the kit's own.
+fn real_client_tests() -> Result<usize> {
+    let mut count = 0;
+    for (package, target) in [("omo-tests", "client"), ("omo-testkit", "real_client")] {
+        let list = ["test", "--quiet", "--locked", "-p", package, "--test", target, "--", "--list"];
+        let listed = cargo::output(Command::new(cargo::cargo()).args(list).current_dir(cargo::top()?))?;
+        count += listed.lines().filter(|line| line.ends_with(": test")).count();
+    }
+    Ok(count)
+}
