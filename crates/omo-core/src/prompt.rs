@@ -82,12 +82,14 @@ fn command<'a>(name: &str, arguments: &'a str, limits: Limits) -> Intent<'a> {
 }
 
 /// What is known beside the prompt.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PromptFacts<'a> {
     /// The session's entry, where there is one.
     pub session: Option<&'a Session>,
     /// The user interrupted since the last prompt; with the time, where there is one.
     pub interrupted: Option<Option<Timestamp>>,
+    /// There is a transcript, and the model has said nothing in it since the last prompt.
+    pub model_is_silent: bool,
     /// The conversation holds the contract already.
     pub contract_in_context: bool,
     /// The context is nearly full.
@@ -124,9 +126,8 @@ pub enum PromptDecision {
 pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
     match intent {
         Intent::NotAPerson => seen(facts),
-        Intent::Nothing => plain(facts),
+        Intent::Nothing => plain(event, facts),
         Intent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
-        Intent::Activate { .. } if is_same_prompt(event, facts) => PromptDecision::Silent,
         Intent::Activate { trigger, task, limits } => {
             let activation = Activation {
                 trigger,
@@ -134,7 +135,8 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
                 prompt_id: event.prompt_id.map(str::to_owned),
                 limits,
             };
-            PromptDecision::Activate(activation, form(facts))
+            let known = facts.session.is_some_and(|session| session.is_activated_by(&activation));
+            if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, form(facts)) }
         }
         Intent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
         Intent::Stop { reason, whole } => {
@@ -145,7 +147,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
     }
 }
 
-fn plain(facts: &PromptFacts) -> PromptDecision {
+fn plain(event: &PromptEvent, facts: &PromptFacts) -> PromptDecision {
     let Some(session) = facts.session.filter(|session| session.is_armed()) else {
         return PromptDecision::Silent;
     };
@@ -155,6 +157,7 @@ fn plain(facts: &PromptFacts) -> PromptDecision {
         None if facts.interrupted.is_some_and(|at| session.is_interrupted_by(at)) => {
             PromptDecision::TellPaused(PauseReason::Interrupted)
         }
+        None if was_taken_back(event, session, facts) => PromptDecision::TellPaused(PauseReason::Interrupted),
         None => PromptDecision::Seen,
     }
 }
@@ -167,10 +170,11 @@ fn is_armed(facts: &PromptFacts) -> bool {
     facts.session.is_some_and(Session::is_armed)
 }
 
-/// A plugin registered twice hands the same prompt on twice; the second time is nothing new.
-fn is_same_prompt(event: &PromptEvent, facts: &PromptFacts) -> bool {
-    let known = facts.session.and_then(|session| session.ulw.prompt_id.as_deref());
-    event.prompt_id.is_some() && known == event.prompt_id
+/// The user took the prompt that turned the run on back before the model said anything: the
+/// client then forgets it, and leaves no line about the Esc (measured on 2.1.328).
+fn was_taken_back(event: &PromptEvent, session: &Session, facts: &PromptFacts) -> bool {
+    let other_prompt = event.prompt_id.is_some() && session.ulw.prompt_id.as_deref() != event.prompt_id;
+    facts.model_is_silent && other_prompt && session.ulw.prompt_id.is_some() && session.is_untouched()
 }
 
 fn form(facts: &PromptFacts) -> Form {

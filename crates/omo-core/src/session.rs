@@ -301,6 +301,23 @@ impl Session {
         self.last_seen = LastSeen::default();
     }
 
+    /// Whether this very activation has turned the run on that is on: a plugin registered twice
+    /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
+    pub fn is_activated_by(&self, activation: &Activation) -> bool {
+        let same_task = match (&self.ulw.task, &activation.task) {
+            (Some(kept), Some(task)) => task.chars().take(TASK_CHARS).eq(kept.chars()),
+            (kept, task) => kept.is_none() && task.is_none(),
+        };
+        self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
+    }
+
+    /// Whether nothing has happened since the prompt that turned the run on: no other prompt, no
+    /// stop, no error.
+    pub fn is_untouched(&self) -> bool {
+        let seen = self.last_seen;
+        seen.stop.is_none() && seen.stop_failure.is_none() && seen.user_prompt_submit == self.ulw.started_at
+    }
+
     /// Ends the run, if one is on, and says how.
     pub fn end(&mut self, kind: VerdictKind, why: String, now: Timestamp) {
         if self.is_armed() {

@@ -82,7 +82,7 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
     let bytes = stdin::read_json()?;
     let input = Input::parse(&bytes)?;
     context.root = root::find(context.env.project_dir.as_deref(), input.cwd.as_deref());
-    context.session_id = SessionId::parse(&input.session_id).ok();
+    context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     if input.hook_event_name == hook.event.name() {
         (hook.handle)(context, &input)?;
     }

@@ -13,7 +13,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 pub struct Input {
     /// Which session; anything that is no session id belongs to nobody.
     #[serde(default)]
-    pub session_id: Text,
+    pub session_id: Option<Text>,
     /// Which event.
     #[serde(default)]
     pub hook_event_name: Text,
@@ -124,9 +124,6 @@ impl<'de> Deserialize<'de> for Text {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
                 Ok(Text(text.to_owned()))
             }
-            fn visit_unit<E: de::Error>(self) -> Result<Text, E> {
-                Ok(Text::default())
-            }
         }
         // Only as bytes does serde_json let half a surrogate pair through.
         deserializer.deserialize_bytes(Bytes)
@@ -175,6 +172,6 @@ mod tests {
     #[test]
     fn null_is_as_good_as_absent() {
         let input = Input::parse(br#"{"session_id":null,"prompt":null,"agent_id":null,"background_tasks":null}"#).unwrap();
-        assert!(input.session_id.is_empty() && input.prompt.is_none() && !input.is_from_subagent());
+        assert!(input.session_id.is_none() && input.prompt.is_none() && !input.is_from_subagent());
     }
 }

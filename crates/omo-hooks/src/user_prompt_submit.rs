@@ -51,6 +51,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let facts = PromptFacts {
         session: session.as_ref(),
         interrupted: tail.interrupted,
+        model_is_silent: tail.model_is_silent,
         contract_in_context: tail.holds_contract,
         context_pressure: tail.context_pressure,
     };
@@ -108,7 +109,10 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
         context.report(problem);
     }
     let held = match write_activation(prompt, decision, activation) {
-        Ok(held) => held,
+        Ok(Written::Now) => Held::Yes,
+        // Another process of the same hook has said everything.
+        Ok(Written::Before) => return,
+        Ok(Written::Nowhere) => Held::No,
         Err(error) => {
             context.report(&error);
             Held::No
@@ -121,21 +125,32 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
     Answer::Context(text).print(context.event);
 }
 
-fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Activation) -> Result<Held, HookError> {
+/// What became of an activation in the state.
+enum Written {
+    Now,
+    Before,
+    Nowhere,
+}
+
+fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Activation) -> Result<Written, HookError> {
     let context = prompt.context;
     let now = context.env.now;
-    let Some(place) = context.make_place()? else { return Ok(Held::No) };
+    let Some(place) = context.make_place()? else { return Ok(Written::Nowhere) };
     let (session, lock) = place.update(DEADLINE, Corrupt::MoveAside, |session| {
+        if session.is_activated_by(activation) {
+            return (None, Change::Keep);
+        }
         session.activate(activation.clone(), now);
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
-        (session.clone(), Change::Write)
+        (Some(session.clone()), Change::Write)
     })?;
+    let Some(session) = session else { return Ok(Written::Before) };
     if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
-    Ok(Held::Yes)
+    Ok(Written::Now)
 }
 
 /// Lets go, and says so. Where it cannot be written down that is said as well.

@@ -28,6 +28,8 @@ pub struct Tail {
     pub interrupted: Option<Option<Timestamp>>,
     /// A tool was called since the last block.
     pub tool_called_since_block: bool,
+    /// There is a transcript, and the model has said nothing in what was read of it.
+    pub model_is_silent: bool,
     /// The conversation holds omo's contract, and no compaction came after it.
     pub holds_contract: bool,
     /// The context was too full for the model, and no compaction came after that.
@@ -91,7 +93,7 @@ fn open_regular(path: &Path) -> Option<File> {
 
 fn scan(bytes: &[u8], start: u64, mark: TranscriptMark) -> Tail {
     let whole = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
-    let mut tail = Tail::default();
+    let mut tail = Tail { model_is_silent: true, ..Tail::default() };
     let mut queue: Vec<Waiting> = Vec::new();
     let mut line_start = 0;
     for line in bytes.get(..whole).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
@@ -118,9 +120,9 @@ struct Waiting {
 fn is_candidate(line: &[u8]) -> bool {
     const NEEDLES: [&[u8]; 7] = [
         b"queue-operation",
+        b"assistant",
         b"[Request interrupted by user",
         b"hook_cancelled",
-        b"tool_use",
         b"compact_boundary",
         CONTRACT_MARK.as_bytes(),
         b"isApiErrorMessage",
@@ -134,6 +136,7 @@ fn read_line(line: &[u8], offset: u64, mark: TranscriptMark, tail: &mut Tail, qu
         "queue-operation" => apply_to_queue(&line, offset, queue),
         "user" if line.is_interruption() => tail.interrupted = Some(line.time()),
         "assistant" if !line.is_sidechain => {
+            tail.model_is_silent = false;
             tail.tool_called_since_block |= offset >= mark.block_offset && line.calls_a_tool();
             tail.context_pressure |= line.is_api_error_message && line.says_prompt_too_long();
         }
