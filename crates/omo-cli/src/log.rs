@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use omo_core::log::LogEntry;
 use omo_core::words::neutral;
-use omo_store::env::Env;
 use omo_store::decisions;
+use omo_store::env::Env;
 
 use crate::arguments::LogOptions;
 use crate::failure::Failure;

@@ -7,8 +7,8 @@ use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
-use omo_store::state::{self, Corrupt, StateError, Update};
 use omo_store::root;
+use omo_store::state::{self, Corrupt, StateError, Update};
 
 use crate::failure::Failure;
 

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use omo_core::log;
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
-use omo_core::log;
 use omo_store::decisions;
 use omo_store::env::Env;
 use omo_store::folder::Folder;

@@ -22,7 +22,7 @@ pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure
     let folder = Folder::create(&project.root)?;
     let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
         let what = turn_on(session, config, env);
-        (( what, session.clone()), Change::Write)
+        ((what, session.clone()), Change::Write)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
     decisions::append(&folder, &entry)?;

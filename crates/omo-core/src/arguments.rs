@@ -6,8 +6,7 @@
 use crate::limits::{Limit, Limits};
 
 /// One line that shows how the command is used.
-pub const USAGE: &str =
-    "usage: /omo:ulw [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
+pub const USAGE: &str = "usage: /omo:ulw [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
 
 /// What the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,11 +133,8 @@ fn first_word(text: &str) -> (&str, &str) {
 
 fn last_word(text: &str) -> (&str, &str) {
     let text = text.trim_end();
-    let start = text
-        .char_indices()
-        .rev()
-        .find(|(_, char)| char.is_whitespace())
-        .map_or(0, |(at, char)| at + char.len_utf8());
+    let start =
+        text.char_indices().rev().find(|(_, char)| char.is_whitespace()).map_or(0, |(at, char)| at + char.len_utf8());
     text.split_at(start)
 }
 
@@ -158,13 +154,36 @@ mod tests {
     #[test]
     fn a_task_is_taken_byte_for_byte() {
         for text in [
-            "line one\nline two", "run `touch PWNED`", "a; touch PWNED", "a | tee PWNED", "a && b > c",
-            "cost is $HOME dollars", "$(touch PWNED)", "fix *.md files", "is it ok?", r"C:\Users\me\x",
-            r"path with \ spaces", "fix (this) bug", "f(x) => y", "fix #123", "!important", "작업을 끝내줘",
-            "--", "--unknown x", "-x", "'single", "\"double", "  two leading blanks", "trailing blank ",
+            "line one\nline two",
+            "run `touch PWNED`",
+            "a; touch PWNED",
+            "a | tee PWNED",
+            "a && b > c",
+            "cost is $HOME dollars",
+            "$(touch PWNED)",
+            "fix *.md files",
+            "is it ok?",
+            r"C:\Users\me\x",
+            r"path with \ spaces",
+            "fix (this) bug",
+            "f(x) => y",
+            "fix #123",
+            "!important",
+            "작업을 끝내줘",
+            "--",
+            "--unknown x",
+            "-x",
+            "'single",
+            "\"double",
+            "  two leading blanks",
+            "trailing blank ",
             "change '- [ ]' to '- [x]' --completion-promise \"DONE\" --max-iterations 5",
-            "document the --max-blocks 3 option", "document --max-blocks", "say --max-blocks abc",
-            "tab\there", "\u{0}nul", "🦀",
+            "document the --max-blocks 3 option",
+            "document --max-blocks",
+            "say --max-blocks abc",
+            "tab\there",
+            "\u{0}nul",
+            "🦀",
         ] {
             assert_eq!(task(text), Some(text), "{text:?}");
         }

@@ -57,9 +57,7 @@ pub fn intent<'a>(event: &PromptEvent<'a>, keywords: &Keywords, limits: Limits) 
     }
     match keyword::read(event.prompt, keywords) {
         Reading::Nothing => Intent::Nothing,
-        Reading::Activate => {
-            Intent::Activate { trigger: Trigger::Keyword, task: Some(event.prompt), limits }
-        }
+        Reading::Activate => Intent::Activate { trigger: Trigger::Keyword, task: Some(event.prompt), limits },
         Reading::Off { whole } => Intent::Stop { reason: None, whole },
         Reading::Command { name, arguments } => command(name, arguments, limits),
     }
@@ -70,9 +68,7 @@ fn command<'a>(name: &str, arguments: &'a str, limits: Limits) -> Intent<'a> {
     match name {
         "ulw" if matches!(reason, Some("off" | "stop")) => Intent::Stop { reason: None, whole: true },
         "ulw" => match arguments::parse(arguments, limits) {
-            Ok(read) => {
-                Intent::Activate { trigger: Trigger::Command, task: read.task, limits: read.limits }
-            }
+            Ok(read) => Intent::Activate { trigger: Trigger::Command, task: read.task, limits: read.limits },
             Err(refusal) => Intent::Refused(refusal.message()),
         },
         "stop-continuation" => Intent::Stop { reason, whole: true },
@@ -139,9 +135,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
             if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, form(facts)) }
         }
         Intent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
-        Intent::Stop { reason, whole } => {
-            PromptDecision::Stop { reason: reason.map(str::to_owned), whole }
-        }
+        Intent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
         Intent::Status => PromptDecision::Status,
         Intent::Refused(message) => PromptDecision::Refused(message),
     }
@@ -178,9 +172,6 @@ fn was_taken_back(event: &PromptEvent, session: &Session, facts: &PromptFacts) -
 }
 
 fn form(facts: &PromptFacts) -> Form {
-    let has_it = facts
-        .session
-        .and_then(Session::run)
-        .is_some_and(|run| run.trigger != Some(Trigger::Cli));
+    let has_it = facts.session.and_then(Session::run).is_some_and(|run| run.trigger != Some(Trigger::Cli));
     if has_it || facts.contract_in_context || facts.context_pressure { Form::Short } else { Form::Full }
 }

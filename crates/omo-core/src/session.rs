@@ -333,11 +333,8 @@ impl Session {
         let why = reason.map_or_else(|| "by its user".to_owned(), |text| format!("by its user: {text}"));
         self.end(VerdictKind::Stopped, why, now);
         self.ulw.enabled = false;
-        self.stop_continuation = StopContinuation {
-            disabled: true,
-            disabled_reason: reason.map(str::to_owned),
-            disabled_at: Some(now),
-        };
+        self.stop_continuation =
+            StopContinuation { disabled: true, disabled_reason: reason.map(str::to_owned), disabled_at: Some(now) };
     }
 
     /// Makes the run wait for its user, unless it waits already.

@@ -119,10 +119,8 @@ impl BackgroundTask {
     /// Whether it still runs. A status that omo does not know counts as running: waiting for
     /// work that is over costs nothing, blocking while it runs costs the user's quota.
     pub fn is_unfinished(&self) -> bool {
-        const OVER: [&str; 9] = [
-            "completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error",
-            "timed_out",
-        ];
+        const OVER: [&str; 9] =
+            ["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error", "timed_out"];
         !OVER.contains(&self.status.as_str())
     }
 
@@ -306,13 +304,9 @@ fn go_on(facts: &StopFacts, session: &Session) -> StopDecision {
 /// server say, must not keep a claim from being judged for ever (docs/adr/0004).
 fn waits_for_background(event: &StopEvent, session: &Session) -> bool {
     let unfinished = || event.background.iter().filter(|task| task.is_unfinished());
-    let waits_for_shell = || {
-        event.claim.is_none()
-            && unfinished().any(|task| session.ulw.named_tasks.contains(&task.id))
-    };
-    event.wakeup_scheduled
-        || unfinished().any(|task| !task.may_never_finish())
-        || waits_for_shell()
+    let waits_for_shell =
+        || event.claim.is_none() && unfinished().any(|task| session.ulw.named_tasks.contains(&task.id));
+    event.wakeup_scheduled || unfinished().any(|task| !task.may_never_finish()) || waits_for_shell()
 }
 
 fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {

@@ -58,8 +58,7 @@ impl<'de> Deserialize<'de> for Timestamp {
                 f.write_str("a time in RFC 3339")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
-                Timestamp::parse(text)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+                Timestamp::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
             }
         }
         deserializer.deserialize_str(Visitor)

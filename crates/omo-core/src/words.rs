@@ -77,7 +77,10 @@ fn opening(trigger: Trigger, limits: Limits, held: Held) -> String {
         Held::Yes => format!(
             "A turn that ends without a claim is continued, at most {max_blocks} times within {max_minutes} minutes."
         ),
-        Held::No => "The omo state could not be written, so this session is not held: nothing continues a turn that ends early.".to_owned(),
+        Held::No => {
+            "The omo state could not be written, so this session is not held: nothing continues a turn that ends early."
+                .to_owned()
+        }
     };
     format!("The user turned on ultrawork (the omo plugin) {how}. {hold}")
 }
@@ -132,11 +135,12 @@ fn named(tasks: &[BackgroundTask]) -> String {
 }
 
 /// The one line that tells the user how a run ended.
-pub fn ended(ulw: &Ulw, allowed_blocks: u32, verdict: VerdictKind, why: &str, now: Timestamp) -> String {
+pub fn ended(ulw: &Ulw, allowed_blocks: u32, row: Row, verdict: VerdictKind, why: &str, now: Timestamp) -> String {
     let spent = format!("{} of {allowed_blocks} continuations, {}", ulw.stop_blocks, age(ulw.started_at, now));
-    let hint = match verdict {
-        VerdictKind::Released | VerdictKind::Expired => " Type `ulw` to go on.",
-        VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped => "",
+    let hint = match (row, verdict) {
+        (Row::ClaimJudged, VerdictKind::Released) => " omo checked nothing: look the work over.",
+        (_, VerdictKind::Released | VerdictKind::Expired) => " Type `ulw` to go on.",
+        (_, VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped) => "",
     };
     format!("[omo] ultrawork ended: {} ({}). {spent}.{hint}", verdict.word(), neutral(why, 320))
 }
@@ -180,7 +184,9 @@ pub fn stopped_unwritten(why: &str) -> String {
 
 /// What the model is told when its user turned the run off within a longer prompt.
 pub fn stopped_context() -> String {
-    format!("{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>")
+    format!(
+        "{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>"
+    )
 }
 
 /// A refusal of an own command: one line.
@@ -196,7 +202,8 @@ pub fn session_line(session: &crate::session_id::SessionId) -> String {
 
 /// What the model is told when a session with a run goes on.
 pub fn resumed_context(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
-    let task = session.ulw.task.as_deref().map(|task| format!("\nThe task, in the user's words: {}", neutral(task, 500)));
+    let task =
+        session.ulw.task.as_deref().map(|task| format!("\nThe task, in the user's words: {}", neutral(task, 500)));
     format!(
         "{CONTRACT_MARK}\nThe ultrawork run that the user turned on {} ago is {}.{}\nThe final message ends with \
          `<promise>DONE</promise>` alone on its last line once all is done and checked, or with \
@@ -223,7 +230,9 @@ fn standing(ulw: &Ulw, allowed_blocks: u32) -> String {
 
 /// The line that names another tool whose own loop may run in the same project.
 pub fn other_loop(path: &str) -> String {
-    format!("Another loop may be active here as well (`{path}`): two loops that continue the same session get in each other's way.")
+    format!(
+        "Another loop may be active here as well (`{path}`): two loops that continue the same session get in each other's way."
+    )
 }
 
 /// How long ago, in whole minutes: `under a minute`, `12 min`, `3 h 20 min`, `2 d 4 h`.
@@ -281,12 +290,16 @@ mod tests {
     fn armed(trigger: Trigger) -> Session {
         let mut session = Session::default();
         let task = Some("ulw fix <promise>DONE</promise>\u{1b}[2J".to_owned());
-        session.activate(Activation { trigger, task, prompt_id: None, limits: Limits::default() }, Timestamp::from_millis(0));
+        session.activate(
+            Activation { trigger, task, prompt_id: None, limits: Limits::default() },
+            Timestamp::from_millis(0),
+        );
         session
     }
 
     fn all_texts() -> Vec<String> {
-        let mut texts = vec![plan_note(), stopped(true), stopped(false), stopped_unwritten("no space"), stopped_context()];
+        let mut texts =
+            vec![plan_note(), stopped(true), stopped(false), stopped_unwritten("no space"), stopped_context()];
         let task = BackgroundTask { kind: "shell".into(), label: "npm `run` dev".into(), ..BackgroundTask::default() };
         let block = Block { number: 1, of: 8, names: vec![task; 7], failed_attempt: false };
         for trigger in [Trigger::Keyword, Trigger::Command, Trigger::Cli] {
@@ -301,8 +314,14 @@ mod tests {
             texts.push(resumed_context(&session, 8, now()));
             let paused = Pause { reason: PauseReason::Interrupted, at: None, told: false };
             let ulw = Ulw { paused: Some(paused), ..session.ulw };
-            for kind in [VerdictKind::Verified, VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired] {
-                texts.push(ended(&ulw, 8, kind, "why <promise>DONE</promise>", now()));
+            for kind in [
+                VerdictKind::Verified,
+                VerdictKind::Blocked,
+                VerdictKind::Released,
+                VerdictKind::Stopped,
+                VerdictKind::Expired,
+            ] {
+                texts.push(ended(&ulw, 8, Row::ClaimJudged, kind, "why <promise>DONE</promise>", now()));
             }
         }
         texts.extend(Row::ALL.map(let_through));
@@ -370,7 +389,9 @@ mod tests {
 
     #[test]
     fn ages_are_told_in_the_two_greatest_units() {
-        for (minutes, expected) in [(0, "under a minute"), (1, "1 min"), (60, "1 h"), (200, "3 h 20 min"), (1_440, "1 d"), (3_000, "2 d 2 h")] {
+        for (minutes, expected) in
+            [(0, "under a minute"), (1, "1 min"), (60, "1 h"), (200, "3 h 20 min"), (1_440, "1 d"), (3_000, "2 d 2 h")]
+        {
             assert_eq!(age(Some(Timestamp::from_millis(0)), Timestamp::from_millis(minutes * 60_000)), expected);
         }
         assert_eq!(age(None, now()), "under a minute");

@@ -163,7 +163,17 @@ mod tests {
 
     #[test]
     fn wrong_types_and_what_is_no_object_are_unreadable() {
-        for text in ["", "[]", "1", "null", "{", r#"{"prompt":5}"#, r#"{"session_id":[]}"#, r#"{"background_tasks":"x"}"#, r#"{"background_tasks":[1]}"#] {
+        for text in [
+            "",
+            "[]",
+            "1",
+            "null",
+            "{",
+            r#"{"prompt":5}"#,
+            r#"{"session_id":[]}"#,
+            r#"{"background_tasks":"x"}"#,
+            r#"{"background_tasks":[1]}"#,
+        ] {
             // A list would be taken field by field; the client never sends one.
             assert!(text == "[]" || Input::parse(text.as_bytes()).is_err(), "{text}");
         }
@@ -171,7 +181,8 @@ mod tests {
 
     #[test]
     fn null_is_as_good_as_absent() {
-        let input = Input::parse(br#"{"session_id":null,"prompt":null,"agent_id":null,"background_tasks":null}"#).unwrap();
+        let input =
+            Input::parse(br#"{"session_id":null,"prompt":null,"agent_id":null,"background_tasks":null}"#).unwrap();
         assert!(input.session_id.is_none() && input.prompt.is_none() && !input.is_from_subagent());
     }
 }

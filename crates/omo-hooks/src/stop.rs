@@ -113,9 +113,7 @@ fn answer(decision: &StopDecision, session: &Session, context: &Context) -> Opti
     let cap = context.env.client_block_cap;
     match &decision.action {
         StopAction::Allow | StopAction::Pause(_) => None,
-        StopAction::AllowAndWarn => {
-            Some(Answer::Notice { user: words::let_through(decision.row), model: None })
-        }
+        StopAction::AllowAndWarn => Some(Answer::Notice { user: words::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
             let reason = words::block_reason(session, block);
             Some(match config::load(context.env.config_file.as_deref()).feedback {
@@ -125,7 +123,7 @@ fn answer(decision: &StopDecision, session: &Session, context: &Context) -> Opti
         }
         StopAction::End { verdict, why } => {
             let allowed = allowed_blocks(session, cap);
-            Some(Answer::Bell(words::ended(&session.ulw, allowed, *verdict, why, context.env.now)))
+            Some(Answer::Bell(words::ended(&session.ulw, allowed, decision.row, *verdict, why, context.env.now)))
         }
     }
 }

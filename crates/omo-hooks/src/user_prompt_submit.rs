@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use omo_core::log;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::report::report;
 use omo_core::session::{Activation, HookEvent, Session};
 use omo_core::words::{self, Form, Held};
-use omo_core::log;
 use omo_store::config::{self, Config};
 use omo_store::decisions;
 use omo_store::lock::DEADLINE;

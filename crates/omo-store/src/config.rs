@@ -121,7 +121,12 @@ impl Reader<'_> {
         }
     }
 
-    fn section(&mut self, value: &Spanned<DeValue>, name: &str, each: fn(&mut Self, &str, Range<usize>, &Spanned<DeValue>)) {
+    fn section(
+        &mut self,
+        value: &Spanned<DeValue>,
+        name: &str,
+        each: fn(&mut Self, &str, Range<usize>, &Spanned<DeValue>),
+    ) {
         let Some(table) = value.get_ref().as_table() else {
             return self.problem(Some(value.span()), format!("`{name}` must be a table: [{name}]"));
         };
@@ -147,7 +152,8 @@ impl Reader<'_> {
             let known = Limit::ALL.map(Limit::name).join(", ");
             return self.unknown(span, &format!("limits.{name}"), &known);
         };
-        let number = value.get_ref().as_integer().and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok());
+        let number =
+            value.get_ref().as_integer().and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok());
         if !number.is_some_and(|number| self.config.limits.set(limit, number)) {
             let allowed = limit.allowed();
             let range = format!("a whole number from {} to {}", allowed.start(), allowed.end());

@@ -145,7 +145,9 @@ mod tests {
 
     #[test]
     fn what_is_no_state_is_corrupt_and_what_is_newer_is_not_ours() {
-        for text in ["", " ", "[]", "null", "garbage", "{", r#"{"sessions":[]}"#, r#"{"version":"x"}"#, r#"{"version":-1}"#] {
+        for text in
+            ["", " ", "[]", "null", "garbage", "{", r#"{"sessions":[]}"#, r#"{"version":"x"}"#, r#"{"version":-1}"#]
+        {
             let error = Document::parse(text.as_bytes()).unwrap_err();
             assert!(matches!(error, DocumentError::Corrupt(_)), "{text}: {error}");
         }
@@ -155,7 +157,9 @@ mod tests {
 
     #[test]
     fn older_and_oddly_written_files_are_read() {
-        for text in ["{}", "{\r\n\"sessions\": {\r\n}\r\n}", "\u{feff}{\"version\":1}", r#"{"version":0,"sessions":null}"#] {
+        for text in
+            ["{}", "{\r\n\"sessions\": {\r\n}\r\n}", "\u{feff}{\"version\":1}", r#"{"version":0,"sessions":null}"#]
+        {
             let document = Document::parse(text.as_bytes()).unwrap();
             assert_eq!(document.session(&id("a")).unwrap(), None, "{text}");
         }

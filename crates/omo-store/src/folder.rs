@@ -147,7 +147,11 @@ impl Folder {
             file = self.open_file(name, flags, PRIVATE)?;
             self.check(name, &file)?;
         }
-        file.write_all(bytes).map_err(|source| FolderError::Io { action: "append to", path: self.path.join(name), source })
+        file.write_all(bytes).map_err(|source| FolderError::Io {
+            action: "append to",
+            path: self.path.join(name),
+            source,
+        })
     }
 
     /// Opens a file for locking, making it where there is none. It is never written or removed.

@@ -244,7 +244,10 @@ impl<'a> Line<'a> {
     }
 
     fn says_prompt_too_long(&self) -> bool {
-        self.blocks().iter().filter_map(|block| block.text.as_deref()).any(|text| text.starts_with("Prompt is too long"))
+        self.blocks()
+            .iter()
+            .filter_map(|block| block.text.as_deref())
+            .any(|text| text.starts_with("Prompt is too long"))
     }
 
     fn attachment(&self) -> Option<Attachment<'a>> {

@@ -53,14 +53,7 @@ impl Client {
     pub fn find() -> Result<Self, NoClient> {
         let program = environment::variable(environment::CLIENT).ok_or(NoClient::NotNamed)?;
         let program = PathBuf::from(program);
-        if program.is_file() {
-            Ok(Self {
-                program,
-                limit: LIMIT,
-            })
-        } else {
-            Err(NoClient::NoFile(program))
-        }
+        if program.is_file() { Ok(Self { program, limit: LIMIT }) } else { Err(NoClient::NoFile(program)) }
     }
 
     /// The same client with another limit for one run.
@@ -111,10 +104,7 @@ impl Client {
 
 /// The arguments that every session of a lab has.
 pub(crate) fn session_arguments(lab: &Lab) -> Vec<&OsStr> {
-    let mut arguments = vec![
-        OsStr::new("--permission-mode"),
-        OsStr::new("bypassPermissions"),
-    ];
+    let mut arguments = vec![OsStr::new("--permission-mode"), OsStr::new("bypassPermissions")];
     for plugin in lab.plugins() {
         arguments.extend([OsStr::new("--plugin-dir"), plugin.as_os_str()]);
     }

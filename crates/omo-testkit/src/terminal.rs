@@ -40,9 +40,7 @@ impl Terminal {
 
     /// Starts the client in the lab's project; see [`Terminal::ready`].
     pub fn start(lab: &Lab, client: &Client, arguments: &[&str]) -> Result<Self> {
-        let terminal = Self {
-            socket: lab.root().join("tmux"),
-        };
+        let terminal = Self { socket: lab.root().join("tmux") };
         let mut tmux = terminal.tmux();
         // A pane that stays after the client's end keeps its last words and its status.
         tmux.args(["start-server", ";", "set-option", "-g", "remain-on-exit"])
@@ -53,9 +51,7 @@ impl Terminal {
         for (name, value) in lab.environment() {
             tmux.arg(format!("{name}={value}"));
         }
-        tmux.arg(client.program())
-            .args(session_arguments(lab))
-            .args(arguments);
+        tmux.arg(client.program()).args(session_arguments(lab)).args(arguments);
         let started = process::run(tmux, None, TMUX_LIMIT)?;
         anyhow::ensure!(started.status.success(), "start tmux: {}", started.stderr);
         Ok(terminal)
@@ -111,18 +107,11 @@ impl Terminal {
     /// Waits until `text` is on the screen, however its lines are broken; gives the screen.
     pub fn wait_for(&self, text: &str, limit: Duration) -> Result<String> {
         let wanted = squeezed(text);
-        self.wait_until(&format!("{text:?}"), limit, |screen| {
-            squeezed(screen).contains(&wanted)
-        })
+        self.wait_until(&format!("{text:?}"), limit, |screen| squeezed(screen).contains(&wanted))
     }
 
     /// Waits until `holds` says yes to the screen; gives the screen. The error shows it too.
-    pub fn wait_until(
-        &self,
-        what: &str,
-        limit: Duration,
-        mut holds: impl FnMut(&str) -> bool,
-    ) -> Result<String> {
+    pub fn wait_until(&self, what: &str, limit: Duration, mut holds: impl FnMut(&str) -> bool) -> Result<String> {
         let found = wait_until(what, limit, || {
             let screen = self.screen();
             let found = holds(&screen);
@@ -150,10 +139,8 @@ impl Terminal {
     /// Leaves the client as a person does, with `/exit`.
     pub fn quit(&self) -> Result<()> {
         self.say("/exit")?;
-        wait_until("the end of the client", QUIT_LIMIT, || {
-            self.has_ended().then_some(())
-        })
-        .with_context(|| format!("the screen:\n{}", self.screen()))
+        wait_until("the end of the client", QUIT_LIMIT, || self.has_ended().then_some(()))
+            .with_context(|| format!("the screen:\n{}", self.screen()))
     }
 
     fn pane(&self, format: &str) -> String {
@@ -191,9 +178,7 @@ impl Drop for Terminal {
         let first = first.and_then(|number| number.parse().ok());
         let family = first.map(descendants).unwrap_or_default();
         self.ask(["kill-server"]);
-        let gone = wait_until("the end of the client", CLOSE_LIMIT, || {
-            living(&family).is_empty().then_some(())
-        });
+        let gone = wait_until("the end of the client", CLOSE_LIMIT, || living(&family).is_empty().then_some(()));
         if gone.is_err() {
             for number in living(&family) {
                 if let Some(process) = Pid::from_raw(number) {
@@ -225,9 +210,7 @@ fn living(family: &[i32]) -> Vec<i32> {
 
 /// The number and the parent of every process that has not ended.
 fn processes() -> Vec<(i32, i32)> {
-    let table = Command::new("ps")
-        .args(["-A", "-o", "pid=,ppid=,stat="])
-        .output();
+    let table = Command::new("ps").args(["-A", "-o", "pid=,ppid=,stat="]).output();
     let table = table.map(|table| String::from_utf8_lossy(&table.stdout).into_owned());
     let parse = |line: &str| {
         let mut fields = line.split_whitespace();
@@ -235,26 +218,17 @@ fn processes() -> Vec<(i32, i32)> {
         let ended = fields.next()?.starts_with('Z');
         (!ended).then_some(process)
     };
-    table
-        .unwrap_or_default()
-        .lines()
-        .filter_map(parse)
-        .collect()
+    table.unwrap_or_default().lines().filter_map(parse).collect()
 }
 
 /// The text between the last two rules of the screen, without the prompt sign.
 fn input_box(screen: &str) -> Option<String> {
     let lines: Vec<_> = screen.lines().collect();
-    let mut rules = (0..lines.len()).rev().filter(|index| {
-        lines
-            .get(*index)
-            .is_some_and(|line| line.starts_with("────"))
-    });
+    let mut rules =
+        (0..lines.len()).rev().filter(|index| lines.get(*index).is_some_and(|line| line.starts_with("────")));
     let (end, start) = (rules.next()?, rules.next()?);
     let inside = lines.get(start + 1..end)?.join("\n");
-    let text = inside
-        .strip_prefix('❯')
-        .or_else(|| inside.strip_prefix('!'))?;
+    let text = inside.strip_prefix('❯').or_else(|| inside.strip_prefix('!'))?;
     Some(text.trim().to_owned())
 }
 

@@ -7,11 +7,7 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Calls `probe` until it gives a value; an error says what did not come within `limit`.
-pub fn wait_until<T>(
-    what: &str,
-    limit: Duration,
-    mut probe: impl FnMut() -> Option<T>,
-) -> anyhow::Result<T> {
+pub fn wait_until<T>(what: &str, limit: Duration, mut probe: impl FnMut() -> Option<T>) -> anyhow::Result<T> {
     let start = Instant::now();
     loop {
         if let Some(value) = probe() {

@@ -35,20 +35,10 @@ fn main_body(text: &str, stream: bool) -> Value {
 
 #[test]
 fn answers_in_order_then_by_default() {
-    let script = Script::new()
-        .say("first")
-        .when("magic", Turn::text("out of order"))
-        .error(529, "overloaded_error", "busy");
+    let script =
+        Script::new().say("first").when("magic", Turn::text("out of order")).error(529, "overloaded_error", "busy");
     let model = MockModel::start(script).unwrap();
-    let ask = |text| {
-        send(
-            &model,
-            "POST",
-            "/v1/messages?beta=true",
-            &main_body(text, false),
-        )
-        .unwrap()
-    };
+    let ask = |text| send(&model, "POST", "/v1/messages?beta=true", &main_body(text, false)).unwrap();
 
     assert!(ask("a magic word").contains("out of order"));
     assert!(ask("magic again").contains("\"first\""));
@@ -58,17 +48,13 @@ fn answers_in_order_then_by_default() {
     assert_eq!(model.unscripted(), 0);
     assert!(ask("x").contains("Unscripted answer."));
     assert_eq!(model.unscripted(), 1);
-    model.push(Turn::computed(|request| {
-        Turn::text(format!("you said {}", request.last_user_text()))
-    }));
+    model.push(Turn::computed(|request| Turn::text(format!("you said {}", request.last_user_text()))));
     assert!(ask("echo").contains("you said echo"));
 }
 
 #[test]
 fn streams() {
-    let turn = Turn::text("hello")
-        .tool("Bash", json!({"command": "ls"}))
-        .stream_chunks(5, Duration::from_millis(1));
+    let turn = Turn::text("hello").tool("Bash", json!({"command": "ls"})).stream_chunks(5, Duration::from_millis(1));
     let model = MockModel::start(Script::new().turn(turn)).unwrap();
     let answer = send(&model, "POST", "/v1/messages", &main_body("x", true)).unwrap();
     assert_eq!(answer.matches("text_delta").count(), 5);
@@ -122,15 +108,9 @@ fn waits_and_ends_without_waiting_for_a_slow_turn() {
     let address = model.url().replace("http://", "");
     let body = main_body("x", true).to_string();
     let mut connection = TcpStream::connect(address).unwrap();
-    write!(
-        connection,
-        "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .unwrap();
-    model
-        .wait_for_requests(Kind::Main, 1, Duration::from_secs(10))
+    write!(connection, "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len())
         .unwrap();
+    model.wait_for_requests(Kind::Main, 1, Duration::from_secs(10)).unwrap();
     let missing = model.wait_for_requests(Kind::Main, 2, Duration::from_millis(50));
     assert!(missing.unwrap_err().to_string().contains("[Main]"));
     let start = Instant::now();

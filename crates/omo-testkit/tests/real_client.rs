@@ -15,14 +15,8 @@ fn greeting_plugin() -> std::io::Result<tempfile::TempDir> {
         std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
         std::fs::write(path, text)
     };
-    write(
-        ".claude-plugin/plugin.json",
-        r#"{"name": "kit", "version": "0.0.1", "description": "for a test"}"#,
-    )?;
-    write(
-        "commands/greet.md",
-        "---\ndescription: greet\n---\nGREETING for $ARGUMENTS\n",
-    )?;
+    write(".claude-plugin/plugin.json", r#"{"name": "kit", "version": "0.0.1", "description": "for a test"}"#)?;
+    write("commands/greet.md", "---\ndescription: greet\n---\nGREETING for $ARGUMENTS\n")?;
     Ok(plugin)
 }
 
@@ -34,11 +28,7 @@ fn answers_one_prompt() {
     };
     let script = Script::new().bash("echo from-the-tool").say("All done.");
     let model = MockModel::start(script).unwrap();
-    let lab = Lab::builder()
-        .model(&model)
-        .folder("a b ü")
-        .build()
-        .unwrap();
+    let lab = Lab::builder().model(&model).folder("a b ü").build().unwrap();
 
     let run = client.print(&lab, "do it", &[]).unwrap();
 
@@ -69,9 +59,7 @@ fn resumes_a_session_and_shows_errors() {
 
     let first = client.print(&lab, "first", &[]).unwrap();
     let session = first.session_id().unwrap().to_owned();
-    let second = client
-        .print(&lab, "second", &["--resume", &session])
-        .unwrap();
+    let second = client.print(&lab, "second", &["--resume", &session]).unwrap();
 
     assert_eq!(second.session_id(), Some(session.as_str()));
     assert!(second.is_error());
@@ -90,18 +78,10 @@ fn talks_in_a_terminal() {
     }
     let slow = Turn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.")
         .stream_chunks(50, Duration::from_millis(200));
-    let script = Script::new()
-        .say("Hello to you.")
-        .say("The command came.")
-        .turn(slow);
+    let script = Script::new().say("Hello to you.").say("The command came.").turn(slow);
     let model = MockModel::start(script).unwrap();
     let plugin = greeting_plugin().unwrap();
-    let lab = Lab::builder()
-        .model(&model)
-        .folder("a b ü")
-        .plugin(plugin.path())
-        .build()
-        .unwrap();
+    let lab = Lab::builder().model(&model).folder("a b ü").plugin(plugin.path()).build().unwrap();
 
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
@@ -109,10 +89,7 @@ fn talks_in_a_terminal() {
     terminal.wait_for("Hello to you.", LIMIT).unwrap();
     terminal.say("/kit:greet two words").unwrap();
     terminal.wait_for("The command came.", LIMIT).unwrap();
-    assert_eq!(
-        model.requests_of(Kind::Main)[1].count_of("GREETING for two words"),
-        1
-    );
+    assert_eq!(model.requests_of(Kind::Main)[1].count_of("GREETING for two words"), 1);
 
     terminal.say("go on").unwrap();
     terminal.wait_for("First paragraph.", LIMIT).unwrap();
@@ -134,16 +111,10 @@ fn queues_a_command_typed_while_a_turn_runs() {
     if !Terminal::available() {
         return eprintln!("skipped: there is no tmux");
     }
-    let script = Script::new()
-        .turn(Turn::text("Slow start.").delay(Duration::from_secs(4)))
-        .say("The command came.");
+    let script = Script::new().turn(Turn::text("Slow start.").delay(Duration::from_secs(4))).say("The command came.");
     let model = MockModel::start(script).unwrap();
     let plugin = greeting_plugin().unwrap();
-    let lab = Lab::builder()
-        .model(&model)
-        .plugin(plugin.path())
-        .build()
-        .unwrap();
+    let lab = Lab::builder().model(&model).plugin(plugin.path()).build().unwrap();
 
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
@@ -154,10 +125,7 @@ fn queues_a_command_typed_while_a_turn_runs() {
     terminal.wait_for("The command came.", LIMIT).unwrap();
 
     let lines = lab.transcript_lines().unwrap();
-    let queue: Vec<_> = lines
-        .iter()
-        .filter_map(|line| line.get("operation")?.as_str())
-        .collect();
+    let queue: Vec<_> = lines.iter().filter_map(|line| line.get("operation")?.as_str()).collect();
     assert_eq!(queue, ["enqueue", "dequeue"]);
     assert_eq!(model.unscripted(), 0);
 }

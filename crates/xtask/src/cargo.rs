@@ -13,7 +13,8 @@ pub fn top() -> Result<PathBuf> {
 
 /// The build folder of this repository.
 pub fn target() -> Result<PathBuf> {
-    let metadata = output(Command::new(cargo()).args(["metadata", "--no-deps", "--format-version=1"]).current_dir(top()?))?;
+    let metadata =
+        output(Command::new(cargo()).args(["metadata", "--no-deps", "--format-version=1"]).current_dir(top()?))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata).context("read cargo metadata")?;
     let folder = metadata.get("target_directory").and_then(|value| value.as_str());
     folder.map(PathBuf::from).context("cargo metadata names no target directory")
@@ -46,6 +47,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 /// Whether a program is there to be run.
 pub fn has(program: &str) -> bool {
     let version = if program == "tmux" { "-V" } else { "--version" };
-    let probe = Command::new(program).arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let probe =
+        Command::new(program).arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     probe.is_ok_and(|status| status.success())
 }

@@ -1,7 +1,9 @@
 //! The tasks of this repository: `cargo xtask <task>`.
 
+mod bench;
 mod cargo;
 mod client;
+mod demo;
 mod plugin;
 mod test;
 
@@ -19,14 +21,20 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Build the plugin and play one whole ultrawork run with it
+    Demo,
     /// Build the installable plugin into target/plugin
     Plugin,
+    /// Time the hooks against an empty process and against hooks of other kinds
+    Bench,
     /// Run every test, those with the real client included
     Test(test::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
+        Task::Bench => bench::run(),
+        Task::Demo => demo::run(),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
         Task::Test(options) => test::run(&options),
     };

@@ -95,10 +95,7 @@ impl LabBuilder {
 
     /// Makes the folders.
     pub fn build(self) -> Result<Lab> {
-        let temp = tempfile::Builder::new()
-            .prefix("omo-")
-            .tempdir()
-            .context("make a temporary folder")?;
+        let temp = tempfile::Builder::new().prefix("omo-").tempdir().context("make a temporary folder")?;
         // Trust is kept under the real path, and a temporary folder may lie behind a link.
         let base = fs::canonicalize(temp.path())?.join(&self.folder);
         let (home, project) = (base.join("home"), base.join("project"));
@@ -108,13 +105,7 @@ impl LabBuilder {
         if let Some(settings) = &self.settings {
             write(&home.join(".claude/settings.json"), &settings.to_string())?;
         }
-        let lab = Lab {
-            temp,
-            environment: self.environment(&home)?,
-            home,
-            project,
-            plugins: self.plugins,
-        };
+        let lab = Lab { temp, environment: self.environment(&home)?, home, project, plugins: self.plugins };
         if self.git {
             lab.git(&["init", "-q", "-b", "main"])?;
             lab.git(&["commit", "-q", "--allow-empty", "-m", "init"])?;

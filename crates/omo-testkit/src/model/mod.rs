@@ -50,20 +50,11 @@ impl MockModel {
             anyhow::bail!("the scripted model has no port");
         };
         let shared = Arc::new(Shared {
-            state: Mutex::new(State {
-                script,
-                requests: Vec::new(),
-                closed: false,
-            }),
+            state: Mutex::new(State { script, requests: Vec::new(), closed: false }),
             changed: Condvar::new(),
         });
         let acceptor = serve::start(Arc::clone(&server), Arc::clone(&shared));
-        Ok(Self {
-            shared,
-            server,
-            port: address.port(),
-            acceptor: Some(acceptor),
-        })
+        Ok(Self { shared, server, port: address.port(), acceptor: Some(acceptor) })
     }
 
     /// The value for `ANTHROPIC_BASE_URL`.
@@ -99,20 +90,13 @@ impl MockModel {
 
     /// Waits until at least `count` requests of `kind` have come.
     pub fn wait_for_requests(&self, kind: Kind, count: usize, limit: Duration) -> Result<()> {
-        self.wait_for(
-            &format!("{count} requests of kind {kind:?}"),
-            limit,
-            |all| all.iter().filter(|request| request.kind == kind).count() >= count,
-        )
+        self.wait_for(&format!("{count} requests of kind {kind:?}"), limit, |all| {
+            all.iter().filter(|request| request.kind == kind).count() >= count
+        })
     }
 
     /// Waits until `holds` says yes to the requests so far.
-    pub fn wait_for(
-        &self,
-        what: &str,
-        limit: Duration,
-        holds: impl Fn(&[Recorded]) -> bool,
-    ) -> Result<()> {
+    pub fn wait_for(&self, what: &str, limit: Duration, holds: impl Fn(&[Recorded]) -> bool) -> Result<()> {
         let state = self.shared.lock();
         let (state, waited) = self
             .shared

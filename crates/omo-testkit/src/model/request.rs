@@ -43,13 +43,7 @@ pub struct Recorded {
 
 impl Recorded {
     pub(super) fn new(path: &str, agent: Option<String>, body: Value) -> Self {
-        let mut request = Self {
-            kind: Kind::Other,
-            agent,
-            path: path.to_owned(),
-            body,
-            scripted: false,
-        };
+        let mut request = Self { kind: Kind::Other, agent, path: path.to_owned(), body, scripted: false };
         request.kind = match path {
             "/v1/messages" => classify(&request),
             "/v1/messages/count_tokens" => Kind::Count,
@@ -60,19 +54,12 @@ impl Recorded {
 
     /// The messages of the conversation, oldest first.
     pub fn messages(&self) -> &[Value] {
-        self.body
-            .get("messages")
-            .and_then(Value::as_array)
-            .map_or(&[], Vec::as_slice)
+        self.body.get("messages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
     /// The text of the last message with the role `user`, with its tool results.
     pub fn last_user_text(&self) -> String {
-        self.messages()
-            .iter()
-            .rfind(|message| role(message) == "user")
-            .map(text_of)
-            .unwrap_or_default()
+        self.messages().iter().rfind(|message| role(message) == "user").map(text_of).unwrap_or_default()
     }
 
     /// The text of every message in order, with tool calls, tool results and the messages of the
@@ -84,12 +71,7 @@ impl Recorded {
 
     /// The text of the messages with the role `system`, where hooks' context arrives.
     pub fn system_messages_text(&self) -> String {
-        let texts: Vec<_> = self
-            .messages()
-            .iter()
-            .filter(|message| role(message) == "system")
-            .map(text_of)
-            .collect();
+        let texts: Vec<_> = self.messages().iter().filter(|message| role(message) == "system").map(text_of).collect();
         texts.join("\n")
     }
 
@@ -123,10 +105,7 @@ impl Recorded {
     }
 
     pub(super) fn model(&self) -> &str {
-        self.body
-            .get("model")
-            .and_then(Value::as_str)
-            .unwrap_or("scripted")
+        self.body.get("model").and_then(Value::as_str).unwrap_or("scripted")
     }
 }
 
@@ -140,9 +119,7 @@ fn classify(request: &Recorded) -> Kind {
         Kind::Agent
     } else if tools.is_empty() {
         Kind::Side
-    } else if system.contains("cc_is_subagent=true")
-        || system.contains("You are an agent for Claude Code")
-    {
+    } else if system.contains("cc_is_subagent=true") || system.contains("You are an agent for Claude Code") {
         Kind::Agent
     } else {
         Kind::Main
@@ -150,10 +127,7 @@ fn classify(request: &Recorded) -> Kind {
 }
 
 fn role(message: &Value) -> &str {
-    message
-        .get("role")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    message.get("role").and_then(Value::as_str).unwrap_or_default()
 }
 
 fn text_of(message: &Value) -> String {
@@ -212,9 +186,7 @@ mod tests {
 
     #[test]
     fn tells_requests_apart() {
-        let kind = |path: &str, agent: Option<&str>, body| {
-            Recorded::new(path, agent.map(str::to_owned), body).kind
-        };
+        let kind = |path: &str, agent: Option<&str>, body| Recorded::new(path, agent.map(str::to_owned), body).kind;
         let plain = json!({"messages": [{"role": "user", "content": "x"}]});
         assert_eq!(kind("/v1/messages", None, plain.clone()), Kind::Side);
         assert_eq!(kind("/v1/messages", Some("a1"), plain.clone()), Kind::Agent);

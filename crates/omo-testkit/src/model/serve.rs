@@ -56,20 +56,12 @@ fn answer(mut http: Request, shared: &Shared) -> io::Result<()> {
     let turn = shared.record(request.clone());
     match path.as_str() {
         "/v1/messages" if is_post => deliver(http, shared, &request, &turn, 0),
-        "/v1/messages/count_tokens" if is_post => {
-            respond(http, 200, &json!({"input_tokens": text.len().div_ceil(4)}))
-        }
+        "/v1/messages/count_tokens" if is_post => respond(http, 200, &json!({"input_tokens": text.len().div_ceil(4)})),
         _ => respond(http, 404, &wire::error("not_found_error", "not found")),
     }
 }
 
-fn deliver(
-    http: Request,
-    shared: &Shared,
-    request: &Recorded,
-    turn: &Turn,
-    computed: usize,
-) -> io::Result<()> {
+fn deliver(http: Request, shared: &Shared, request: &Recorded, turn: &Turn, computed: usize) -> io::Result<()> {
     if !turn.delay.is_zero() && !shared.pause(turn.delay) {
         return Ok(());
     }
@@ -78,11 +70,7 @@ fn deliver(
             shared.pause(FOREVER);
             Ok(())
         }
-        Body::Failure {
-            status,
-            kind,
-            message,
-        } => respond(http, *status, &wire::error(kind, message)),
+        Body::Failure { status, kind, message } => respond(http, *status, &wire::error(kind, message)),
         Body::Computed(answer) if computed < MOST_COMPUTED => {
             deliver(http, shared, request, &answer(request), computed + 1)
         }
@@ -92,11 +80,7 @@ fn deliver(
         }
         Body::Message(blocks) => {
             let message = wire::message(turn, blocks, request.model());
-            if request.streams() {
-                stream(http, shared, turn, &message)
-            } else {
-                respond(http, 200, &message)
-            }
+            if request.streams() { stream(http, shared, turn, &message) } else { respond(http, 200, &message) }
         }
     }
 }
@@ -123,10 +107,7 @@ fn stream(http: Request, shared: &Shared, turn: &Turn, message: &Value) -> io::R
 }
 
 fn respond(http: Request, status: u16, body: &Value) -> io::Result<()> {
-    let fields = [
-        ("content-type", "application/json".to_owned()),
-        ("request-id", ids::tagged("req_")),
-    ];
+    let fields = [("content-type", "application/json".to_owned()), ("request-id", ids::tagged("req_"))];
     let mut response = Response::from_string(body.to_string()).with_status_code(status);
     for (name, value) in fields {
         if let Ok(header) = Header::from_bytes(name.as_bytes(), value.as_bytes()) {
@@ -137,9 +118,6 @@ fn respond(http: Request, status: u16, body: &Value) -> io::Result<()> {
 }
 
 fn header(http: &Request, name: &str) -> Option<String> {
-    let found = http
-        .headers()
-        .iter()
-        .find(|header| header.field.as_str().as_str().eq_ignore_ascii_case(name))?;
+    let found = http.headers().iter().find(|header| header.field.as_str().as_str().eq_ignore_ascii_case(name))?;
     Some(found.value.as_str().to_owned())
 }

@@ -23,11 +23,7 @@ pub struct Turn {
 #[derive(Clone)]
 pub(super) enum Body {
     Message(Vec<Block>),
-    Failure {
-        status: u16,
-        kind: String,
-        message: String,
-    },
+    Failure { status: u16, kind: String, message: String },
     Hang,
     Computed(Arc<dyn Fn(&Recorded) -> Turn + Send + Sync>),
 }
@@ -64,10 +60,7 @@ impl Turn {
 
     /// The model runs a shell command.
     pub fn bash(command: &str) -> Self {
-        Self::call(
-            "Bash",
-            json!({"command": command, "description": "run a test command"}),
-        )
+        Self::call("Bash", json!({"command": command, "description": "run a test command"}))
     }
 
     /// The model starts a subagent and waits for its report.
@@ -98,11 +91,7 @@ impl Turn {
     /// The API answers with an error. The client retries most of them; see `LabBuilder::env` and
     /// `CLAUDE_CODE_MAX_RETRIES`.
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
-        Self::new(Body::Failure {
-            status,
-            kind: kind.to_owned(),
-            message: message.to_owned(),
-        })
+        Self::new(Body::Failure { status, kind: kind.to_owned(), message: message.to_owned() })
     }
 
     /// The API never answers.
@@ -118,10 +107,7 @@ impl Turn {
     /// Adds a tool call.
     #[must_use]
     pub fn tool(self, name: &str, input: Value) -> Self {
-        self.block(Block::Tool {
-            name: name.to_owned(),
-            input,
-        })
+        self.block(Block::Tool { name: name.to_owned(), input })
     }
 
     /// Adds a thinking block.

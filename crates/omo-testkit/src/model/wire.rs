@@ -17,9 +17,7 @@ pub(super) struct Event {
 /// The message that `blocks` make.
 pub(super) fn message(turn: &Turn, blocks: &[Block], model: &str) -> Value {
     let content: Vec<_> = blocks.iter().map(content_block).collect();
-    let calls_tool = blocks
-        .iter()
-        .any(|block| matches!(block, Block::Tool { .. }));
+    let calls_tool = blocks.iter().any(|block| matches!(block, Block::Tool { .. }));
     let default_reason = if calls_tool { "tool_use" } else { "end_turn" };
     let stop_reason = turn.stop_reason.as_deref().unwrap_or(default_reason);
     json!({
@@ -45,16 +43,10 @@ pub(super) fn events(message: &Value, turn: &Turn) -> Vec<Event> {
     let content = message.get("content").and_then(Value::as_array);
     for (index, block) in content.into_iter().flatten().enumerate() {
         let (empty, deltas) = opened(block, turn);
-        events.push(event(
-            "content_block_start",
-            json!({"index": index, "content_block": empty}),
-        ));
+        events.push(event("content_block_start", json!({"index": index, "content_block": empty})));
         for (delta, pause) in deltas {
             let data = json!({"index": index, "delta": delta});
-            events.push(Event {
-                pause,
-                ..event("content_block_delta", data)
-            });
+            events.push(Event { pause, ..event("content_block_delta", data) });
         }
         events.push(event("content_block_stop", json!({"index": index})));
     }
@@ -79,11 +71,7 @@ fn event(name: &'static str, mut data: Value) -> Event {
     if let Some(fields) = data.as_object_mut() {
         fields.insert("type".into(), name.into());
     }
-    Event {
-        name,
-        data,
-        pause: Duration::ZERO,
-    }
+    Event { name, data, pause: Duration::ZERO }
 }
 
 fn usage(turn: &Turn) -> Value {
@@ -139,12 +127,7 @@ fn opened(block: &Value, turn: &Turn) -> (Value, Vec<(Value, Duration)>) {
             clear("text", "".into());
             let text = field("text");
             let pieces = pieces(text.as_str().unwrap_or_default(), turn.chunks);
-            let delta = |piece| {
-                (
-                    json!({"type": "text_delta", "text": piece}),
-                    turn.chunk_delay,
-                )
-            };
+            let delta = |piece| (json!({"type": "text_delta", "text": piece}), turn.chunk_delay);
             return (empty, pieces.into_iter().map(delta).collect());
         }
     };
@@ -173,13 +156,8 @@ mod tests {
     #[test]
     fn streams_text_and_tool() {
         let turn = Turn::text("hello").tool("Bash", json!({"command": "ls"}));
-        let blocks = [
-            Block::Text("hello".into()),
-            Block::Tool {
-                name: "Bash".into(),
-                input: json!({"command": "ls"}),
-            },
-        ];
+        let blocks =
+            [Block::Text("hello".into()), Block::Tool { name: "Bash".into(), input: json!({"command": "ls"}) }];
         let message = message(&turn, &blocks, "m");
         assert_eq!(message["stop_reason"], "tool_use");
         let events = events(&message, &turn);
@@ -199,9 +177,6 @@ mod tests {
             ]
         );
         assert_eq!(events[4].data["content_block"]["input"], json!({}));
-        assert_eq!(
-            events[5].data["delta"]["partial_json"],
-            r#"{"command":"ls"}"#
-        );
+        assert_eq!(events[5].data["delta"]["partial_json"], r#"{"command":"ls"}"#);
     }
 }

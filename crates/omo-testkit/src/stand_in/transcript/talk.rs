@@ -25,13 +25,9 @@ impl Transcript {
             "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>\n\
              <command-args>{arguments}</command-args>"
         );
-        let origin = Object::new()
-            .raw("origin", r#"{"kind":"human"}"#)
-            .field("turnOrigin", "human");
+        let origin = Object::new().raw("origin", r#"{"kind":"human"}"#).field("turnOrigin", "human");
         self.user(&quoted(&call), &Object::new(), &origin)?;
-        let meta = Object::new()
-            .field("isMeta", &true)
-            .field("turnCompanion", &true);
+        let meta = Object::new().field("isMeta", &true).field("turnCompanion", &true);
         self.user(&text_blocks(body), &meta, &Object::new())
     }
 
@@ -43,11 +39,7 @@ impl Transcript {
     /// A tool call of the model; gives its id.
     pub fn tool_use(&mut self, name: &str, input: &Value) -> Result<String> {
         let id = ids::tagged("toolu_");
-        let block = Object::new()
-            .field("type", "tool_use")
-            .field("id", &id)
-            .field("name", name)
-            .field("input", input);
+        let block = Object::new().field("type", "tool_use").field("id", &id).field("name", name).field("input", input);
         let content = format!("[{}]", block.end());
         self.model(&content, "tool_use")?;
         Ok(id)
@@ -55,21 +47,12 @@ impl Transcript {
 
     /// What a tool call gave.
     pub fn tool_result(&mut self, id: &str, text: &str) -> Result<()> {
-        let result = Object::new()
-            .field("stdout", text)
-            .field("stderr", "")
-            .field("interrupted", &false);
+        let result = Object::new().field("stdout", text).field("stderr", "").field("interrupted", &false);
         self.result(id, &quoted(text), &result)
     }
 
     /// The report of a subagent that the model waited for.
-    pub fn agent_result(
-        &mut self,
-        id: &str,
-        agent_type: &str,
-        prompt: &str,
-        report: &str,
-    ) -> Result<()> {
+    pub fn agent_result(&mut self, id: &str, agent_type: &str, prompt: &str, report: &str) -> Result<()> {
         let content = text_blocks(&format!(
             "[Subagent hand-back] The text below is the final report of a subagent. \
              The report follows:\n  {report}"
@@ -86,10 +69,7 @@ impl Transcript {
     /// The report of a background agent, which comes as a prompt of the client's own.
     pub fn task_notification(&mut self, report: &str) -> Result<()> {
         let origin = Object::new()
-            .raw(
-                "origin",
-                r#"{"kind":"task-notification","producer":"session-task"}"#,
-            )
+            .raw("origin", r#"{"kind":"task-notification","producer":"session-task"}"#)
             .field("promptSource", "system")
             .field("turnOrigin", "task_notification");
         self.user(&quoted(&notification(report)), &Object::new(), &origin)
@@ -101,12 +81,7 @@ impl Transcript {
             .field("type", "api-request-blob")
             .field("sessionId", &self.session)
             .field("hash", "0")
-            .object(
-                "message",
-                Object::new()
-                    .field("role", "user")
-                    .raw("content", &text_blocks(text)),
-            );
+            .object("message", Object::new().field("role", "user").raw("content", &text_blocks(text)));
         self.raw(&line.end())
     }
 
@@ -132,10 +107,7 @@ impl Transcript {
 
 /// The text of a background agent's report, as the queue and the prompt carry it.
 pub fn notification(report: &str) -> String {
-    let escaped = report
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
+    let escaped = report.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!(
         "<task-notification>\n<task-id>{}</task-id>\n<status>completed</status>\n\
          <summary>Agent \"do work\" finished</summary>\n<result>{escaped}</result>\n\

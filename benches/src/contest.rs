@@ -1,0 +1,118 @@
+//! Running the contestants in turn, and what each of them took.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use wait4::Wait4;
+
+use crate::stage::Stage;
+
+const ROUNDS: usize = 300;
+const WARM_UP: usize = 10;
+/// Of a contestant that takes tens of milliseconds fewer runs say as much.
+const SLOW_ROUNDS: usize = 30;
+
+/// A program with its input.
+pub struct Contestant<'a> {
+    name: &'static str,
+    program: PathBuf,
+    arguments: Vec<PathBuf>,
+    folder: PathBuf,
+    input: PathBuf,
+    armed: Option<&'a Stage>,
+    rounds: usize,
+}
+
+/// What a contestant took.
+pub struct Figures {
+    /// Its name.
+    pub name: &'static str,
+    /// The median, in microseconds.
+    pub median: f64,
+    /// What nine of ten runs kept below, in microseconds.
+    pub p90: f64,
+    /// The greatest resident set of any run.
+    pub peak_kib: u64,
+}
+
+impl<'a> Contestant<'a> {
+    /// A contestant that finds nothing to do.
+    pub fn new(name: &'static str, program: &Path, folder: &Path, input: PathBuf) -> Self {
+        let (program, folder) = (program.to_owned(), folder.to_owned());
+        Self { name, program, arguments: Vec::new(), folder, input, armed: None, rounds: ROUNDS }
+    }
+
+    /// With an argument.
+    pub fn argument(mut self, argument: PathBuf) -> Self {
+        self.arguments.push(argument);
+        self
+    }
+
+    /// One that finds an armed session, each time anew, and must block.
+    pub fn armed(mut self, stage: &'a Stage) -> Self {
+        self.armed = Some(stage);
+        self
+    }
+
+    /// One that needs fewer rounds.
+    pub fn slow(mut self) -> Self {
+        self.rounds = SLOW_ROUNDS;
+        self
+    }
+
+    fn run(&self) -> Result<(f64, u64)> {
+        if let Some(stage) = self.armed {
+            stage.arm()?;
+        }
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).current_dir(&self.folder).env("CLAUDE_PROJECT_DIR", &self.folder);
+        command.stdin(File::open(&self.input)?).stdout(Stdio::piped()).stderr(Stdio::null());
+        let start = Instant::now();
+        let mut child = command.spawn().with_context(|| format!("start {}", self.program.display()))?;
+        let mut answer = String::new();
+        if let Some(mut stdout) = child.stdout.take() {
+            std::io::Read::read_to_string(&mut stdout, &mut answer)?;
+        }
+        let ended = child.wait4()?;
+        let took = start.elapsed().as_secs_f64() * 1_000_000.0;
+        let blocked = answer.contains("\"block\"");
+        if !ended.status.success() || blocked != self.armed.is_some() {
+            bail!("{} did not do its work: {}, answer {answer:?}", self.name, ended.status);
+        }
+        Ok((took, ended.rusage.maxrss / 1_024))
+    }
+}
+
+/// Runs all contestants in turn, round by round, so that a drift of the machine meets them all.
+pub fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
+    let mut taken: Vec<(Vec<f64>, u64)> = contestants.iter().map(|_| (Vec::new(), 0)).collect();
+    for round in 0..WARM_UP + ROUNDS {
+        for (contestant, (times, peak)) in contestants.iter().zip(&mut taken) {
+            if times.len() >= contestant.rounds {
+                continue;
+            }
+            let (took, memory) = contestant.run()?;
+            if round >= WARM_UP || contestant.rounds < ROUNDS {
+                times.push(took);
+                *peak = (*peak).max(memory);
+            }
+        }
+    }
+    Ok(contestants.iter().zip(taken).map(|(contestant, (times, peak))| figures(contestant, times, peak)).collect())
+}
+
+fn figures(contestant: &Contestant, mut times: Vec<f64>, peak_kib: u64) -> Figures {
+    times.sort_by(f64::total_cmp);
+    let at = |part: usize| times.get((times.len() * part / 10).min(times.len() - 1)).copied().unwrap_or(f64::NAN);
+    Figures { name: contestant.name, median: at(5), p90: at(9), peak_kib }
+}
+
+/// Whether a program is there.
+pub fn has(program: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}

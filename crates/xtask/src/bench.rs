@@ -1,0 +1,21 @@
+//! `cargo xtask bench`: what the hooks cost, against an empty process and against other kinds of
+//! hooks, in one run.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::{cargo, plugin};
+
+/// Builds everything for the same target, then runs the contest.
+pub fn run() -> Result<()> {
+    let plugin = plugin::build()?;
+    let build = &plugin.build;
+    cargo::run(build.cargo("build")?.args(["--release", "--locked", "-p", "omo-benches", "--bin", "empty"]))?;
+    let empty = build.release_folder()?.join("empty");
+    let mut contest = Command::new(cargo::cargo());
+    contest.args(["run", "--release", "--locked", "-p", "omo-benches", "--bin", "omo-benches", "--"]);
+    contest.arg(plugin.path.join("bin")).arg(empty).arg(cargo::top()?.join("benches").join("peers"));
+    anstream::println!("target: {}\n", build.triple);
+    cargo::run(contest.current_dir(cargo::top()?))
+}

@@ -1,0 +1,160 @@
+//! `cargo xtask demo`: one whole ultrawork run, played with the real hook binaries.
+//!
+//! The model and the client are stand-ins, so that it runs anywhere: the model's turns are
+//! written down below, and what it does to the project it really does. Everything that `omo` says,
+//! and the state that is shown, comes from the binaries that were just built.
+
+use std::process::Command;
+
+use anstream::println;
+use anstyle::{AnsiColor, Style};
+use anyhow::{Context, Result, bail};
+use omo_testkit::stand_in::Answer;
+use omo_testkit::{HookRun, Lab, StandIn};
+use serde_json::{Value, json};
+
+use crate::plugin;
+
+const CHECK: &str = "sh test.sh";
+
+/// Builds the plugin and plays the run.
+pub fn run() -> Result<()> {
+    let plugin = plugin::build()?;
+    let lab = Lab::builder().plugin(&plugin.path).build()?;
+    let mut play = Play { session: StandIn::new(&lab, &plugin.path)?, lab: &lab };
+    title("1. A run: the word `ulw` turns it on, and the session is held until it claims");
+    play.run_to_its_claim()?;
+    title("2. Letting go: one command frees the session at once");
+    play.let_go()?;
+    title("What was decided, as `omo log` shows it");
+    play.show_log(&plugin.path.join("bin").join("omo"))?;
+    println!("\nNow with the real client:  claude --plugin-dir {}", plugin.path.display());
+    Ok(())
+}
+
+struct Play<'a> {
+    lab: &'a Lab,
+    session: StandIn,
+}
+
+impl Play<'_> {
+    fn run_to_its_claim(&mut self) -> Result<()> {
+        let lab = self.lab;
+        lab.write("test.sh", "test \"$(sh greet.sh Ada)\" = \"Hello, Ada!\" && echo ok\n")?;
+        self.session.session_start("startup")?;
+        self.person("ulw write greet.sh so that `sh test.sh` passes")?;
+        self.show_state()?;
+
+        self.model("I looked at test.sh: greet.sh has to greet the name it is given. I will write it next.")?;
+        self.show_state()?;
+
+        self.works("Write", &json!({"file_path": "greet.sh"}), || {
+            lab.write("greet.sh", "echo \"Hello, $1!\"\n")?;
+            Ok("greet.sh written".to_owned())
+        })?;
+        self.model("greet.sh is written.")?;
+        self.show_state()?;
+
+        self.works("Bash", &json!({"command": CHECK}), || {
+            let mut check = Command::new("sh");
+            let output = check.arg("test.sh").current_dir(lab.project()).output()?;
+            if !output.status.success() {
+                bail!("the demo's own check failed: {output:?}");
+            }
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        })?;
+        self.model("greet.sh greets by name, and `sh test.sh` passes.\n\n<promise>DONE</promise>")?;
+        self.show_state()
+    }
+
+    fn let_go(&mut self) -> Result<()> {
+        self.person("ulw now greet in ten languages")?;
+        self.model("One of ten is there.")?;
+        self.person("/omo:stop-continuation enough for today")?;
+        self.model("Two of ten are there.")?;
+        self.show_state()
+    }
+
+    /// The person types a prompt.
+    fn person(&mut self, text: &str) -> Result<()> {
+        says("you", AnsiColor::Cyan, text);
+        let run = self.session.prompt(text)?;
+        if let Answer::PlainText(context) = run.answer()? {
+            // The client writes what a hook told the model into the transcript.
+            self.session.transcript().hook_context("UserPromptSubmit", &context)?;
+        }
+        self.hook("UserPromptSubmit", &run)
+    }
+
+    /// The model ends its turn with a message.
+    fn model(&mut self, text: &str) -> Result<()> {
+        says("model", AnsiColor::Magenta, text);
+        self.session.transcript().assistant(text)?;
+        let run = self.session.stop(text)?;
+        self.hook("Stop", &run)
+    }
+
+    /// The model uses a tool, which really does what it says.
+    fn works(&mut self, tool: &str, input: &Value, work: impl FnOnce() -> Result<String>) -> Result<()> {
+        let call = self.session.transcript().tool_use(tool, input)?;
+        let result = work()?;
+        self.session.transcript().tool_result(&call, &result)?;
+        says("tool", AnsiColor::Magenta, &format!("{tool} {input} -> {result}"));
+        Ok(())
+    }
+
+    fn hook(&self, event: &str, run: &HookRun) -> Result<()> {
+        if !run.status.success() {
+            bail!("the {event} hook failed: {run:?}");
+        }
+        let took = format!("{event}, {:.1} ms", run.duration.as_secs_f64() * 1_000.0);
+        let text = match run.answer()? {
+            Answer::Nothing => "says nothing: the turn ends".to_owned(),
+            Answer::PlainText(text) => format!("tells the model:\n{text}"),
+            answer @ Answer::Json(_) => {
+                let user = answer.system_message().map(|text| format!("tells you: {text}"));
+                let verb = if event == "Stop" { "the session goes on" } else { "answers without the model" };
+                let block = answer.reason().map(|text| format!("{verb}:\n{text}"));
+                user.or(block).context("an answer that the demo does not know")?
+            }
+        };
+        says(&format!("omo ({took})"), AnsiColor::Green, &text);
+        Ok(())
+    }
+
+    fn show_state(&self) -> Result<()> {
+        let state = self.lab.state().context("read the state file")?;
+        let pointer = |field: &str| format!("/sessions/{}/{field}", self.session.session());
+        let field = |name: &str| state.pointer(&pointer(name)).unwrap_or(&Value::Null).to_string();
+        let text = format!(
+            "enabled {}, stopBlocks {}, disabled {}, verdict {}",
+            field("ulw/enabled"),
+            field("ulw/stopBlocks"),
+            field("stopContinuation/disabled"),
+            field("verdict/kind"),
+        );
+        says("state", AnsiColor::Yellow, &text);
+        Ok(())
+    }
+
+    fn show_log(&self, omo: &std::path::Path) -> Result<()> {
+        let mut log = self.lab.command(omo);
+        let output = log.arg("log").current_dir(self.lab.project()).output().context("run omo log")?;
+        if !output.status.success() {
+            bail!("`omo log` failed: {output:?}");
+        }
+        println!("{}", String::from_utf8_lossy(&output.stdout).trim_end());
+        Ok(())
+    }
+}
+
+fn title(text: &str) {
+    let bold = Style::new().bold();
+    println!("\n{bold}{text}{bold:#}\n");
+}
+
+/// One speaker's words, the further lines in line with the first.
+fn says(who: &str, color: AnsiColor, text: &str) {
+    let style = color.on_default().bold();
+    println!("{style}{who}>{style:#} {}", text.replace('\n', "\n    "));
+}
