@@ -108,7 +108,7 @@ fn contestants<'a>(stage: &'a Stage, hooks: &Path, empty: &Path, peers: &Path) -
         Contestant::new(HUGE, &stop, &stage.armed, stage.stop_input(&stage.armed, Some(&stage.huge_transcript))?)
             .armed(stage),
         Contestant::new(LONG_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(false))?),
-        Contestant::new(KEYWORD_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(true))?),
+        Contestant::new(KEYWORD_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(false))?),
     ];
     let armed_input = || stage.stop_input(&stage.armed, Some(&stage.transcript));
     all.push(Contestant::new(BASH, &peers.join("stop.sh"), &stage.armed, armed_input()?).armed(stage).slow());

@@ -1,6 +1,7 @@
 //! The projects, states, transcripts and inputs that the contestants meet.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -32,8 +33,8 @@ impl Stage {
         fs::create_dir_all(&idle)?;
         fs::create_dir_all(armed.join(".sisyphus/cc-omo"))?;
         let (transcript, huge_transcript) = (folder("usual.jsonl"), folder("huge.jsonl"));
-        fs::write(&transcript, lines(256 * 1_024))?;
-        fs::write(&huge_transcript, lines(64 * 1_024 * 1_024))?;
+        write_lines(&transcript, 64 * 1_024)?;
+        write_lines(&huge_transcript, 64 * 1_024 * 1_024)?;
         Ok(Self { idle, armed, transcript, huge_transcript, state: state().to_string(), temp })
     }
 
@@ -101,7 +102,7 @@ fn state() -> Value {
 }
 
 /// Lines as a transcript has them: most are results of tools.
-fn lines(length: usize) -> String {
+fn write_lines(path: &Path, length: usize) -> Result<()> {
     let result = json!({
         "type": "user", "isSidechain": false, "message": {"role": "user", "content": [{"type": "tool_result", "content": "x".repeat(5_000)}]},
         "toolUseResult": {"stdout": "x".repeat(500)}, "timestamp": "2026-11-21T04:22:30.316Z", "sessionId": SESSION,
@@ -111,5 +112,10 @@ fn lines(length: usize) -> String {
         "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "cargo test"}}]},
     });
     let pair = format!("{call}\n{result}\n");
-    pair.repeat(length / pair.len() + 1)
+    // Piece by piece: the memory of this process is the least that a child of it can show.
+    let mut file = BufWriter::new(File::create(path)?);
+    for _ in 0..=length / pair.len() {
+        file.write_all(pair.as_bytes())?;
+    }
+    Ok(file.flush()?)
 }

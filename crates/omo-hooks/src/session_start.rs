@@ -3,7 +3,7 @@
 use omo_core::session::{HookEvent, Session, Trigger};
 use omo_core::stop::allowed_blocks;
 use omo_core::words::{self, Form, Held};
-use omo_store::transcript::read_last;
+use omo_store::transcript::read_tail;
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
@@ -31,7 +31,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     context.update_armed(|session| {
         if let Some(path) = input.transcript_path.as_deref().filter(|_| !compacted) {
             // A new process of the client has an empty queue, whatever the old one left behind.
-            session.transcript.offset = read_last(path).end;
+            session.transcript.offset = read_tail(path, session.transcript).end;
         }
     })
 }

@@ -12,7 +12,7 @@ use omo_store::config::{self, Config};
 use omo_store::decisions;
 use omo_store::lock::DEADLINE;
 use omo_store::state::{Change, Corrupt};
-use omo_store::transcript::{Tail, read_last, read_tail};
+use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
@@ -47,13 +47,17 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     if asks_nothing && !armed {
         return Ok(());
     }
-    let tail = tail(input, session.as_ref(), &intent);
+    let tail = tail(input, session.as_ref());
+    let conversation = match (&intent, input.transcript_path.as_deref()) {
+        (Intent::Activate { .. }, Some(path)) => read_conversation(path),
+        _ => Conversation::default(),
+    };
     let facts = PromptFacts {
         session: session.as_ref(),
         interrupted: tail.interrupted,
-        model_is_silent: tail.model_is_silent,
-        contract_in_context: tail.holds_contract,
-        context_pressure: tail.context_pressure,
+        model_is_silent: is_model_silent(input, session.as_ref()),
+        contract_in_context: conversation.holds_contract,
+        context_pressure: conversation.context_pressure,
     };
     let decision = decide(intent, &event, &facts);
     act(&Prompt { context, config: &config, tail, session: session.as_ref() }, &decision)
@@ -92,15 +96,17 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
     Ok(())
 }
 
-/// What the transcript says that this prompt needs: all of its end where a contract may be in
-/// it, otherwise what is new.
-fn tail(input: &Input, session: Option<&Session>, intent: &Intent) -> Tail {
-    let Some(path) = input.transcript_path.as_deref() else { return Tail::default() };
-    match (intent, session) {
-        (Intent::Activate { .. }, _) => read_last(path),
-        (_, Some(session)) => read_tail(path, session.transcript),
-        (_, None) => Tail::default(),
-    }
+/// What is new in the transcript.
+fn tail(input: &Input, session: Option<&Session>) -> Tail {
+    let mark = session.map(|session| session.transcript).unwrap_or_default();
+    input.transcript_path.as_deref().map_or_else(Tail::default, |path| read_tail(path, mark))
+}
+
+/// Asked only where the answer can matter: nothing else has happened since the run was turned on.
+fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
+    let untouched = session.filter(|session| session.is_armed() && session.is_untouched());
+    let (Some(session), Some(path)) = (untouched, input.transcript_path.as_deref()) else { return false };
+    model_has_spoken(path, session.transcript) == Some(false)
 }
 
 fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) {

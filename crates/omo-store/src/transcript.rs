@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
 
-/// What the tail of a transcript says.
+/// What the tail of a transcript says about the time since a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// A person's input waits in the client's queue.
@@ -28,12 +28,6 @@ pub struct Tail {
     pub interrupted: Option<Option<Timestamp>>,
     /// A tool was called since the last block.
     pub tool_called_since_block: bool,
-    /// There is a transcript, and the model has said nothing in what was read of it.
-    pub model_is_silent: bool,
-    /// The conversation holds omo's contract, and no compaction came after it.
-    pub holds_contract: bool,
-    /// The context was too full for the model, and no compaction came after that.
-    pub context_pressure: bool,
     /// Where to read on at the next prompt: behind the last whole line, or before the first
     /// input that still waits.
     pub next_offset: u64,
@@ -41,46 +35,141 @@ pub struct Tail {
     pub end: u64,
 }
 
+/// What the tail of a transcript says about the conversation as the model knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// It holds omo's contract, and no compaction came after that.
+    pub holds_contract: bool,
+    /// The context was too full for the model, and no compaction came after that.
+    pub context_pressure: bool,
+}
+
 /// Reads the tail from a mark on. Where there is no transcript, nothing is known.
 pub fn read_tail(path: &Path, mark: TranscriptMark) -> Tail {
     let unknown = Tail { next_offset: mark.offset, end: mark.block_offset, ..Tail::default() };
-    read_from(path, mark.offset).map_or(unknown, |(start, bytes)| scan(&bytes, start, mark))
+    Chunk::read(path, mark.offset).map_or(unknown, |chunk| chunk.tail(mark))
 }
 
-/// Reads the last [`TAIL_BYTES`], whatever was read before.
-pub fn read_last(path: &Path) -> Tail {
-    read_tail(path, TranscriptMark::default())
+/// Reads what the last [`TAIL_BYTES`] say about the conversation.
+pub fn read_conversation(path: &Path) -> Conversation {
+    Chunk::read(path, 0).map(|chunk| chunk.conversation()).unwrap_or_default()
+}
+
+/// Whether the model has said anything since the mark; `None` where there is no transcript.
+pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
+    let chunk = Chunk::read(path, mark.offset)?;
+    Some(chunk.lines_with(b"assistant").any(|line| line.parse().is_some_and(|line| line.is_of_the_model())))
 }
 
 /// The last text of the main agent since the mark, for clients that do not send it. What came
 /// before the last prompt is not looked at.
 pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> {
-    let (_, bytes) = read_from(path, mark.offset)?;
-    bytes.rsplit(|byte| *byte == b'\n').find_map(|line| {
-        memmem::find(line, b"assistant")?;
-        let line = serde_json::from_slice::<Line>(line).ok()?;
-        let blocks = (line.kind == "assistant" && !line.is_sidechain).then(|| line.blocks())?;
-        blocks.into_iter().rev().find(|block| block.kind == "text")?.text
-    })
+    let chunk = Chunk::read(path, mark.offset)?;
+    let said = |line: RawLine| {
+        let line = line.parse().filter(Line::is_of_the_model)?;
+        line.blocks().into_iter().rev().find(|block| block.kind == "text")?.text
+    };
+    chunk.lines_with(b"assistant").filter_map(said).last()
 }
 
-/// The bytes from `offset` to the end, at most [`TAIL_BYTES`] of them, and where they start. A
-/// file that is shorter than the offset was replaced: it is read anew.
-fn read_from(path: &Path, offset: u64) -> Option<(u64, Vec<u8>)> {
-    let mut file = open_regular(path)?;
-    let length = file.metadata().ok()?.len();
-    let from = if offset <= length { offset } else { 0 };
-    let start = from.max(length.saturating_sub(TAIL_BYTES));
-    file.seek(SeekFrom::Start(start)).ok()?;
-    let mut bytes = Vec::with_capacity(usize::try_from(length - start).ok()?);
-    file.take(length - start).read_to_end(&mut bytes).ok()?;
-    if start == from {
-        return Some((start, bytes));
+/// Whole lines of a transcript, and where they start.
+struct Chunk {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+/// One line, and where it starts.
+#[derive(Clone, Copy)]
+struct RawLine<'a> {
+    offset: u64,
+    bytes: &'a [u8],
+}
+
+impl<'a> RawLine<'a> {
+    fn parse(self) -> Option<Line<'a>> {
+        serde_json::from_slice(self.bytes).ok()
     }
-    // The first line is cut: it begins before what was read.
-    let line = memchr::memchr(b'\n', &bytes)? + 1;
-    bytes.drain(..line);
-    Some((start + line as u64, bytes))
+}
+
+impl Chunk {
+    /// The whole lines from `offset` to the end, at most [`TAIL_BYTES`] of them. A file that is
+    /// shorter than the offset was replaced: it is read anew.
+    fn read(path: &Path, offset: u64) -> Option<Self> {
+        let mut file = open_regular(path)?;
+        let length = file.metadata().ok()?.len();
+        let from = if offset <= length { offset } else { 0 };
+        let start = from.max(length.saturating_sub(TAIL_BYTES));
+        file.seek(SeekFrom::Start(start)).ok()?;
+        let mut bytes = Vec::with_capacity(usize::try_from(length - start).ok()?);
+        file.take(length - start).read_to_end(&mut bytes).ok()?;
+        // The last line may be half written.
+        bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
+        if start == from {
+            return Some(Self { start, bytes });
+        }
+        // The first line is cut: it begins before what was read.
+        let cut = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
+        bytes.drain(..cut);
+        Some(Self { start: start + cut as u64, bytes })
+    }
+
+    /// The lines that hold these bytes. Few lines matter and most are long, so they are found by
+    /// their bytes first; whoever asks for them looks at their structure.
+    fn lines_with<'a>(&'a self, needle: &'a [u8]) -> impl Iterator<Item = RawLine<'a>> {
+        let finder = memmem::Finder::new(needle);
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let hit = from + finder.find(self.bytes.get(from..)?)?;
+            let start = memchr::memrchr(b'\n', self.bytes.get(..hit)?).map_or(0, |at| at + 1);
+            let end = hit + memchr::memchr(b'\n', self.bytes.get(hit..)?)? + 1;
+            from = end;
+            Some(RawLine { offset: self.start + start as u64, bytes: self.bytes.get(start..end)? })
+        })
+    }
+
+    fn tail(&self, mark: TranscriptMark) -> Tail {
+        let mut queue = Vec::new();
+        for line in self.lines_with(b"queue-operation") {
+            if let Some(operation) = line.parse().filter(|line| line.kind == "queue-operation") {
+                apply_to_queue(&operation, line.offset, &mut queue);
+            }
+        }
+        let end = self.start + self.bytes.len() as u64;
+        Tail {
+            input_waiting: queue.iter().any(|waiting| waiting.by_a_person),
+            interrupted: self.interruption(),
+            tool_called_since_block: self.calls_a_tool_from(mark.block_offset),
+            next_offset: queue.first().map_or(end, |waiting| waiting.offset),
+            end,
+        }
+    }
+
+    /// The last interruption.
+    fn interruption(&self) -> Option<Option<Timestamp>> {
+        let by_esc = self.lines_with(b"[Request interrupted by user").filter_map(RawLine::parse);
+        let by_esc = by_esc.filter(Line::is_interruption).map(|line| line.time()).last();
+        let in_hook = self.lines_with(b"hook_cancelled").filter_map(RawLine::parse);
+        let in_hook = in_hook.filter(Line::is_cancelled_stop).map(|line| line.time()).last();
+        by_esc.max(in_hook)
+    }
+
+    fn calls_a_tool_from(&self, offset: u64) -> bool {
+        let since = self.lines_with(b"tool_use").filter(|line| line.offset >= offset);
+        since.filter_map(RawLine::parse).any(|line| line.calls_a_tool())
+    }
+
+    fn conversation(&self) -> Conversation {
+        let last = |needle, counts: fn(&Line) -> bool| {
+            let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
+            counting.last().map(|line| line.offset)
+        };
+        let compacted = last(b"compact_boundary", |line| line.is_compaction());
+        // `None` is before everything.
+        Conversation {
+            holds_contract: last(CONTRACT_MARK.as_bytes(), |line| line.is_contract()) > compacted,
+            context_pressure: last(b"isApiErrorMessage", |line| line.says_prompt_too_long()) > compacted,
+        }
+    }
 }
 
 /// Opens a regular file without waiting for whoever might write into a FIFO of that name.
@@ -91,66 +180,11 @@ fn open_regular(path: &Path) -> Option<File> {
     file.metadata().ok()?.is_file().then_some(file)
 }
 
-fn scan(bytes: &[u8], start: u64, mark: TranscriptMark) -> Tail {
-    let whole = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
-    let mut tail = Tail { model_is_silent: true, ..Tail::default() };
-    let mut queue: Vec<Waiting> = Vec::new();
-    let mut line_start = 0;
-    for line in bytes.get(..whole).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
-        let offset = start + line_start as u64;
-        line_start += line.len();
-        if is_candidate(line) {
-            read_line(line, offset, mark, &mut tail, &mut queue);
-        }
-    }
-    tail.end = start + whole as u64;
-    tail.input_waiting = queue.iter().any(|waiting| waiting.by_a_person);
-    tail.next_offset = queue.first().map_or(tail.end, |waiting| waiting.offset);
-    tail
-}
-
 /// An input in the client's queue.
 struct Waiting {
     content: String,
     by_a_person: bool,
     offset: u64,
-}
-
-/// Whether a line can be about anything that matters, judged by its bytes: few lines are parsed.
-fn is_candidate(line: &[u8]) -> bool {
-    const NEEDLES: [&[u8]; 7] = [
-        b"queue-operation",
-        b"assistant",
-        b"[Request interrupted by user",
-        b"hook_cancelled",
-        b"compact_boundary",
-        CONTRACT_MARK.as_bytes(),
-        b"isApiErrorMessage",
-    ];
-    NEEDLES.iter().any(|needle| memmem::find(line, needle).is_some())
-}
-
-fn read_line(line: &[u8], offset: u64, mark: TranscriptMark, tail: &mut Tail, queue: &mut Vec<Waiting>) {
-    let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
-    match line.kind {
-        "queue-operation" => apply_to_queue(&line, offset, queue),
-        "user" if line.is_interruption() => tail.interrupted = Some(line.time()),
-        "assistant" if !line.is_sidechain => {
-            tail.model_is_silent = false;
-            tail.tool_called_since_block |= offset >= mark.block_offset && line.calls_a_tool();
-            tail.context_pressure |= line.is_api_error_message && line.says_prompt_too_long();
-        }
-        "attachment" => match line.attachment() {
-            Some(attachment) if attachment.is_cancelled_stop() => tail.interrupted = Some(line.time()),
-            Some(attachment) if attachment.is_contract() => tail.holds_contract = true,
-            _ => {}
-        },
-        "system" if line.subtype == Some("compact_boundary") => {
-            tail.holds_contract = false;
-            tail.context_pressure = false;
-        }
-        _ => {}
-    }
 }
 
 /// The client's own book-keeping: what is enqueued leaves by `dequeue` from the front, by
@@ -220,6 +254,14 @@ struct Attachment<'a> {
 }
 
 impl<'a> Line<'a> {
+    fn is_of_the_model(&self) -> bool {
+        self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
+    }
+
+    fn is_compaction(&self) -> bool {
+        self.kind == "system" && self.subtype == Some("compact_boundary")
+    }
+
     fn time(&self) -> Option<Timestamp> {
         self.timestamp.and_then(Timestamp::parse)
     }
@@ -236,34 +278,36 @@ impl<'a> Line<'a> {
             let text = block.text.as_deref();
             matches!(text, Some("[Request interrupted by user]" | "[Request interrupted by user for tool use]"))
         };
-        !self.is_sidechain && self.tool_use_result.is_none() && matches!(&*self.blocks(), [block] if words(block))
+        let own = self.kind == "user" && !self.is_sidechain && self.tool_use_result.is_none();
+        own && matches!(&*self.blocks(), [block] if words(block))
     }
 
     fn calls_a_tool(&self) -> bool {
-        self.blocks().iter().any(|block| block.kind == "tool_use")
+        self.is_of_the_model() && self.blocks().iter().any(|block| block.kind == "tool_use")
     }
 
     fn says_prompt_too_long(&self) -> bool {
-        self.blocks()
-            .iter()
-            .filter_map(|block| block.text.as_deref())
-            .any(|text| text.starts_with("Prompt is too long"))
+        let too_long = |block: &Block| block.text.as_deref().is_some_and(|text| text.starts_with("Prompt is too long"));
+        self.is_api_error_message && self.blocks().iter().any(too_long)
     }
 
     fn attachment(&self) -> Option<Attachment<'a>> {
-        serde_json::from_str(self.attachment?.get()).ok()
+        serde_json::from_str(self.attachment?.get()).ok().filter(|_| self.kind == "attachment")
     }
-}
 
-impl Attachment<'_> {
     /// The user interrupted while the Stop hook ran.
     fn is_cancelled_stop(&self) -> bool {
-        self.kind == "hook_cancelled" && self.hook_event == Some("Stop") && !self.timed_out
+        let cancelled = |it: Attachment| it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out;
+        self.attachment().is_some_and(cancelled)
     }
 
+    /// The contract as a hook told it to the model, and nobody else.
     fn is_contract(&self) -> bool {
-        let from_hook = matches!(self.kind, "hook_success" | "hook_additional_context");
-        let told = matches!(self.hook_event, Some("UserPromptSubmit" | "SessionStart"));
-        from_hook && told && self.content.is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
+        let contract = |it: Attachment| {
+            let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");
+            let told = matches!(it.hook_event, Some("UserPromptSubmit" | "SessionStart"));
+            from_hook && told && it.content.is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
+        };
+        self.attachment().is_some_and(contract)
     }
 }

@@ -71,7 +71,10 @@ impl Build {
         command.arg(verb).arg("--target").arg(&self.triple).current_dir(cargo::top()?);
         if self.is_static {
             // Named for the target alone, so that build scripts and macros stay as they are.
-            let flags = format!("target.{}.rustflags=[\"-Ctarget-feature=+crt-static\"]", self.triple);
+            // At a fixed address: moving a program that runs for a fifth of a millisecond costs a
+            // tenth of that.
+            let flags = ["-Ctarget-feature=+crt-static", "-Crelocation-model=static"];
+            let flags = format!("target.{}.rustflags={flags:?}", self.triple);
             command.args(["--config", &flags]);
         }
         Ok(command)

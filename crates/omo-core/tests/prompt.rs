@@ -1,0 +1,292 @@
+//! What becomes of a prompt, as a table: turned on, turned off, asked about, or left alone.
+//!
+//! Which texts carry the keyword is the detector's affair; the prompts here are plain ones.
+
+use omo_core::keyword::Keywords;
+use omo_core::limits::Limits;
+use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
+use omo_core::session::{Activation, HookEvent, Pause, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::timestamp::Timestamp;
+use omo_core::words::Form;
+use proptest::prelude::*;
+
+const START: i64 = 1_780_000_000_000;
+const TASK: &str = "ulw fix the tests";
+const ID: &str = "prompt-1";
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// A session whose run was turned on by [`TASK`] under [`ID`], seen by the prompt's hook.
+fn armed() -> Session {
+    let mut session = Session::default();
+    let activation = Activation {
+        trigger: Trigger::Keyword,
+        task: Some(TASK.to_owned()),
+        prompt_id: Some(ID.to_owned()),
+        limits: Limits::default(),
+    };
+    session.activate(activation, at(START));
+    session.last_seen.note(HookEvent::UserPromptSubmit, at(START));
+    session
+}
+
+fn with(change: impl FnOnce(&mut Session)) -> Session {
+    let mut session = armed();
+    change(&mut session);
+    session
+}
+
+fn ended() -> Session {
+    with(|session| session.end(VerdictKind::Released, "claimed, not verified".to_owned(), at(START)))
+}
+
+fn paused(reason: PauseReason, told: bool) -> Session {
+    with(|session| session.ulw.paused = Some(Pause { reason, at: None, told }))
+}
+
+/// A prompt with everything that is known beside it.
+#[derive(Clone)]
+struct Given {
+    prompt: String,
+    id: Option<&'static str>,
+    from_elsewhere: bool,
+    plan_mode: bool,
+    session: Option<Session>,
+    interrupted: Option<Option<Timestamp>>,
+    silent: bool,
+    in_context: bool,
+    pressure: bool,
+}
+
+impl Given {
+    fn of(prompt: &str, session: Option<Session>) -> Self {
+        Self {
+            prompt: prompt.to_owned(),
+            id: Some("prompt-2"),
+            from_elsewhere: false,
+            plan_mode: false,
+            session,
+            interrupted: None,
+            silent: false,
+            in_context: false,
+            pressure: false,
+        }
+    }
+
+    fn and(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    fn event(&self) -> PromptEvent<'_> {
+        PromptEvent {
+            prompt: &self.prompt,
+            prompt_id: self.id,
+            from_elsewhere: self.from_elsewhere,
+            plan_mode: self.plan_mode,
+        }
+    }
+
+    fn facts(&self) -> PromptFacts<'_> {
+        PromptFacts {
+            session: self.session.as_ref(),
+            interrupted: self.interrupted,
+            model_is_silent: self.silent,
+            contract_in_context: self.in_context,
+            context_pressure: self.pressure,
+        }
+    }
+
+    fn intent(&self) -> Intent<'_> {
+        intent(&self.event(), &Keywords::default(), Limits::default())
+    }
+
+    fn decide(&self) -> PromptDecision {
+        decide(self.intent(), &self.event(), &self.facts())
+    }
+}
+
+/// A decision in a few words, for tables.
+fn words(decision: &PromptDecision) -> String {
+    match decision {
+        PromptDecision::Silent => "silent".to_owned(),
+        PromptDecision::Seen => "seen".to_owned(),
+        PromptDecision::TellPaused(reason) => format!("tell paused {reason:?}"),
+        PromptDecision::Activate(activation, form) => format!("activate {:?} {form:?}", activation.trigger),
+        PromptDecision::PlanNote => "plan note".to_owned(),
+        PromptDecision::Stop { reason, whole } => format!("stop whole={whole} {}", reason.as_deref().unwrap_or("-")),
+        PromptDecision::Status => "status".to_owned(),
+        PromptDecision::Refused(_) => "refused".to_owned(),
+    }
+}
+
+fn plain(session: Session) -> Given {
+    Given::of("what does the parser do?", Some(session))
+}
+
+fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
+    let ulw = |session| Given::of(TASK, session);
+    let cli = || with(|session| session.ulw.trigger = Some(Trigger::Cli));
+    vec![
+        ("the keyword", ulw(None), "activate Keyword Full"),
+        ("the command", Given::of("/omo:ulw fix the tests", None), "activate Command Full"),
+        ("the command without a task", Given::of("/omo:ulw", None), "activate Command Full"),
+        ("no id", ulw(None).and(|g| g.id = None), "activate Keyword Full"),
+        ("an idle session", ulw(Some(Session::default())), "activate Keyword Full"),
+        ("after an end", ulw(Some(ended())), "activate Keyword Full"),
+        ("after the way out", ulw(Some(with(|s| s.stop_continuation(None, at(START))))), "activate Keyword Full"),
+        ("again, in a run", ulw(Some(armed())), "activate Keyword Short"),
+        ("again by command", Given::of("/omo:ulw more", Some(armed())), "activate Command Short"),
+        ("in a run turned on from a terminal", ulw(Some(cli())), "activate Keyword Full"),
+        ("the conversation holds the contract", ulw(Some(ended())).and(|g| g.in_context = true), "activate Keyword Short"),
+        ("the context is nearly full", ulw(None).and(|g| g.pressure = true), "activate Keyword Short"),
+        ("paused", ulw(Some(paused(PauseReason::Interrupted, true))), "activate Keyword Short"),
+        ("right after Esc", ulw(Some(armed())).and(|g| g.interrupted = Some(None)), "activate Keyword Short"),
+        ("the same prompt, handed on twice", ulw(Some(armed())).and(|g| g.id = Some(ID)), "silent"),
+        ("the same id, typed during the turn", Given::of("ulw and the docs", Some(armed())).and(|g| g.id = Some(ID)), "activate Keyword Short"),
+        ("the same task under another id", ulw(Some(armed())), "activate Keyword Short"),
+        ("the same prompt without ids", ulw(Some(with(|s| s.ulw.prompt_id = None))).and(|g| g.id = None), "activate Keyword Short"),
+        ("the same prompt after an end", ulw(Some(ended())).and(|g| g.id = Some(ID)), "activate Keyword Full"),
+        ("plan mode", ulw(None).and(|g| g.plan_mode = true), "plan note"),
+        ("the command in plan mode", Given::of("/omo:ulw x", None).and(|g| g.plan_mode = true), "plan note"),
+        ("plan mode in a run", ulw(Some(armed())).and(|g| g.plan_mode = true), "plan note"),
+        ("a bad option", Given::of("/omo:ulw --max-blocks abc x", None), "refused"),
+        ("a bad option in a run", Given::of("/omo:ulw --max-minutes 0 x", Some(armed())), "refused"),
+        ("help", Given::of("/omo:ulw --help", None), "refused"),
+    ]
+}
+
+fn turning_off() -> Vec<(&'static str, Given, &'static str)> {
+    vec![
+        ("the way out", Given::of("/omo:stop-continuation", Some(armed())), "stop whole=true -"),
+        ("the way out, with a reason", Given::of("/omo:stop-continuation  too slow ", Some(armed())), "stop whole=true too slow"),
+        ("the way out without a run", Given::of("/omo:stop-continuation", None), "stop whole=true -"),
+        ("the way out after an end", Given::of("/omo:stop-continuation", Some(ended())), "stop whole=true -"),
+        ("the way out in plan mode", Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.plan_mode = true), "stop whole=true -"),
+        ("ulw off", Given::of("ulw off", Some(armed())), "stop whole=true -"),
+        ("ulw off without a run", Given::of("ulw off", None), "stop whole=true -"),
+        ("by the command", Given::of("/omo:ulw off", Some(armed())), "stop whole=true -"),
+        ("by the command's other word", Given::of("/omo:ulw  stop ", Some(armed())), "stop whole=true -"),
+        ("while paused", Given::of("ulw off", Some(paused(PauseReason::ApiError, false))), "stop whole=true -"),
+    ]
+}
+
+fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
+    let notice = "<task-notification>\n<result>ulw fix it</result>\n</task-notification>";
+    let esc = |at| move |given: &mut Given| given.interrupted = Some(at);
+    vec![
+        ("nothing asked, no entry", Given::of("hello", None), "silent"),
+        ("nothing asked, an idle session", plain(Session::default()), "silent"),
+        ("nothing asked, after an end", plain(ended()), "silent"),
+        ("nothing asked, in a run", plain(armed()), "seen"),
+        ("an empty prompt", Given::of("", Some(armed())), "seen"),
+        ("another command of ours", Given::of("/omo:nothing-like-it ulw", None), "silent"),
+        ("another command of ours, in a run", Given::of("/omo:nothing-like-it", Some(armed())), "seen"),
+        ("the status", Given::of("/omo:status", None), "status"),
+        ("the status in a run in plan mode", Given::of("/omo:status", Some(armed())).and(|g| g.plan_mode = true), "status"),
+        ("the client's own prompt", Given::of(notice, None), "silent"),
+        ("the client's own prompt, in a run", Given::of(notice, Some(armed())), "seen"),
+        ("from elsewhere", Given::of(TASK, None).and(|g| g.from_elsewhere = true), "silent"),
+        ("from elsewhere, in a run", Given::of(TASK, Some(armed())).and(|g| g.from_elsewhere = true), "seen"),
+        ("the way out from elsewhere", Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.from_elsewhere = true), "seen"),
+        ("after Esc", plain(armed()).and(esc(Some(at(START + 1)))), "tell paused Interrupted"),
+        ("after Esc at an unknown time", plain(armed()).and(esc(None)), "tell paused Interrupted"),
+        ("Esc was before the run", plain(armed()).and(esc(Some(at(START - 1)))), "seen"),
+        ("Esc without a run", plain(ended()).and(esc(None)), "silent"),
+        ("the client's own prompt after Esc", Given::of(notice, Some(armed())).and(esc(None)), "seen"),
+        ("paused and not told", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
+        ("paused and told", plain(paused(PauseReason::Interrupted, true)), "seen"),
+        ("paused, told, and Esc again", plain(paused(PauseReason::Interrupted, true)).and(esc(None)), "seen"),
+        ("the client's own prompt does not use up the telling", Given::of(notice, Some(paused(PauseReason::ApiError, false))), "seen"),
+    ]
+}
+
+/// docs/adr/0005: a prompt that was taken back before the model spoke leaves no line behind.
+fn taken_back() -> Vec<(&'static str, Given, &'static str)> {
+    let silent = |session| plain(session).and(|g| g.silent = true);
+    let seen = |event| with(move |session| session.last_seen.note(event, at(START + 1)));
+    vec![
+        ("taken back", silent(armed()), "tell paused Interrupted"),
+        ("the model spoke", plain(armed()), "seen"),
+        ("the same prompt's id", silent(armed()).and(|g| g.id = Some(ID)), "seen"),
+        ("no id", silent(armed()).and(|g| g.id = None), "seen"),
+        ("the run has no id", silent(with(|session| session.ulw.prompt_id = None)), "seen"),
+        ("a turn ended since", silent(seen(HookEvent::Stop)), "seen"),
+        ("a turn failed since", silent(seen(HookEvent::StopFailure)), "seen"),
+        ("another prompt came since", silent(seen(HookEvent::UserPromptSubmit)), "seen"),
+        ("the keyword again", Given::of(TASK, Some(armed())).and(|g| g.silent = true), "activate Keyword Short"),
+    ]
+}
+
+#[test]
+fn every_prompt_becomes_what_the_table_says() {
+    let mut wrong = Vec::new();
+    for (name, given, expected) in [turning_on(), turning_off(), left_alone(), taken_back()].concat() {
+        let got = words(&given.decide());
+        if got != expected {
+            wrong.push(format!("{name}: {expected:?}, got {got:?}"));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_stop_within_a_longer_prompt_only_concerns_a_run() {
+    for (session, expected) in [(Some(armed()), "stop whole=false -"), (Some(ended()), "silent"), (None, "silent")] {
+        let given = Given::of("", session);
+        let stop = Intent::Stop { reason: None, whole: false };
+        assert_eq!(words(&decide(stop, &given.event(), &given.facts())), expected);
+    }
+}
+
+#[test]
+fn an_activation_carries_the_prompt_its_id_and_the_bounds() {
+    let given = Given::of("/omo:ulw --max-blocks 3 fix `it`; now", None);
+    let PromptDecision::Activate(activation, _) = given.decide() else { panic!("{:?}", given.decide()) };
+    assert_eq!(activation.task.as_deref(), Some("fix `it`; now"));
+    assert_eq!(activation.prompt_id.as_deref(), Some("prompt-2"));
+    assert_eq!(activation.limits, Limits { max_blocks: 3, ..Limits::default() });
+    let given = Given::of(TASK, None);
+    let PromptDecision::Activate(activation, _) = given.decide() else { panic!("{:?}", given.decide()) };
+    assert_eq!(activation.task.as_deref(), Some(TASK));
+    assert_eq!(activation.limits, Limits::default());
+}
+
+#[test]
+fn the_users_own_bounds_hold_where_no_option_says_otherwise() {
+    let own = Limits { max_blocks: 20, cooldown_seconds: 0, max_minutes: 30 };
+    let event = PromptEvent { prompt: "/omo:ulw --max-minutes=5 x", ..PromptEvent::default() };
+    let Intent::Activate { limits, .. } = intent(&event, &Keywords::default(), own) else { panic!() };
+    assert_eq!(limits, Limits { max_minutes: 5, ..own });
+}
+
+#[test]
+fn a_refusal_is_one_line_that_names_the_option() {
+    for prompt in ["/omo:ulw --max-blocks abc x", "/omo:ulw --max-blocks"] {
+        let PromptDecision::Refused(message) = Given::of(prompt, None).decide() else { panic!("{prompt}") };
+        assert!(message.contains("--max-blocks") && message.lines().count() == 1, "{message}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Text of any kind is decided about, and what no person wrote turns nothing on or off.
+    #[test]
+    fn any_text_is_decided_about(
+        start in prop::sample::select(vec!["", "ulw ", "/omo:ulw ", "/omo:stop-continuation ", "/omo:", "ulw off ", "<b>", "`"]),
+        rest in prop_oneof!["\\PC{0,80}", ".{0,80}", "[ulw/o:`<>\n \"'-]{0,60}"],
+        is_armed in any::<bool>(),
+        plan_mode in any::<bool>(),
+    ) {
+        let session = is_armed.then(armed);
+        let given = Given::of(&format!("{start}{rest}"), session).and(|given| given.plan_mode = plan_mode);
+        let decision = given.decide();
+        prop_assert!(!plan_mode || !matches!(decision, PromptDecision::Activate(..)), "{:?}", decision);
+        let elsewhere = given.and(|given| given.from_elsewhere = true);
+        let expected = if is_armed { PromptDecision::Seen } else { PromptDecision::Silent };
+        prop_assert_eq!(elsewhere.decide(), expected);
+    }
+}

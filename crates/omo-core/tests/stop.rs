@@ -1,0 +1,327 @@
+//! The Stop table, row by row: what reaches each row, which row wins, and where the bounds lie.
+//!
+//! What holds over whole sequences of events is in `stop_properties.rs`.
+
+use omo_core::limits::Limits;
+use omo_core::promise::Claim;
+use omo_core::session::{PauseReason, Session, Trigger, VerdictKind};
+use omo_core::session::{Activation, Pause};
+use omo_core::stop::{
+    BackgroundTask, Judgement, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks,
+    apply, decide,
+};
+use omo_core::timestamp::Timestamp;
+
+const MINUTE: i64 = 60_000;
+const YEAR: i64 = 365 * 24 * 60 * MINUTE;
+/// When every run of these tests begins: a day in 2026.
+const START: i64 = 1_780_000_000_000;
+
+/// Everything that a Stop is decided from, owned, so that a case changes only what it is about.
+#[derive(Clone)]
+struct Given {
+    event: StopEvent,
+    session: Option<Session>,
+    transcript: TranscriptFacts,
+    cap: Option<u32>,
+    judgement: Option<Judgement>,
+    same_failure_sent: u32,
+    now: Timestamp,
+}
+
+impl Given {
+    /// A run that is a minute old, at its first Stop, with nothing special about it.
+    fn armed() -> Self {
+        let mut session = Session::default();
+        let activation =
+            Activation { trigger: Trigger::Keyword, task: None, prompt_id: None, limits: Limits::default() };
+        session.activate(activation, at(START));
+        Self {
+            event: StopEvent::default(),
+            session: Some(session),
+            transcript: TranscriptFacts::default(),
+            cap: None,
+            judgement: None,
+            same_failure_sent: 0,
+            now: at(START + MINUTE),
+        }
+    }
+
+    fn session(&mut self) -> &mut Session {
+        self.session.get_or_insert_with(Session::default)
+    }
+
+    fn decide(&self) -> StopDecision {
+        decide(Some(&StopFacts {
+            event: &self.event,
+            session: self.session.as_ref(),
+            transcript: self.transcript,
+            client_block_cap: self.cap,
+            judgement: self.judgement,
+            same_failure_sent: self.same_failure_sent,
+            now: self.now,
+        }))
+    }
+}
+
+fn given(change: impl FnOnce(&mut Given)) -> StopDecision {
+    let mut given = Given::armed();
+    change(&mut given);
+    given.decide()
+}
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn task(id: &str, kind: &str, status: &str) -> BackgroundTask {
+    BackgroundTask { id: id.to_owned(), kind: kind.to_owned(), status: status.to_owned(), label: "npm run dev".to_owned() }
+}
+
+fn blocked(reason: &str) -> Claim {
+    Claim::Blocked { reason: reason.to_owned() }
+}
+
+fn pause(session: &mut Session, reason: PauseReason) {
+    session.ulw.paused = Some(Pause { reason, at: None, told: false });
+}
+
+/// The action in one word, for tables.
+fn word(decision: &StopDecision) -> &'static str {
+    match &decision.action {
+        StopAction::Allow => "allow",
+        StopAction::AllowAndWarn => "warn",
+        StopAction::Pause(_) => "pause",
+        StopAction::Block(_) => "block",
+        StopAction::End { verdict, .. } => verdict.word(),
+    }
+}
+
+/// What a case is about, what it changes, the row that it must reach, and what that row does.
+type Case = (&'static str, fn(&mut Given), Row, &'static str);
+
+const CASES: &[Case] = &[
+    ("a subagent stops", |g| g.event.from_subagent = true, Row::Subagent, "allow"),
+    ("no entry", |g| g.session = None, Row::NoRun, "allow"),
+    ("an empty entry", |g| g.session = Some(Session::default()), Row::NoRun, "allow"),
+    ("a run that was turned off", |g| g.session().ulw.enabled = false, Row::NoRun, "allow"),
+    ("a run with a verdict", |g| end(g.session()), Row::NoRun, "allow"),
+    ("an enabled run with a verdict", |g| { end(g.session()); g.session().ulw.enabled = true; }, Row::NoRun, "allow"),
+    ("the hatch, run still enabled", |g| g.session().stop_continuation.disabled = true, Row::StopContinuation, "allow"),
+    ("the hatch, as the user sets it", |g| g.session().stop_continuation(None, at(START)), Row::NoRun, "allow"),
+    ("input waits", |g| g.transcript.input_waiting = true, Row::InputWaiting, "allow"),
+    ("a subagent runs", |g| g.event.background.push(task("a", "subagent", "running")), Row::BackgroundWork, "allow"),
+    ("a workflow runs", |g| g.event.background.push(task("a", "workflow", "running")), Row::BackgroundWork, "allow"),
+    ("an unknown kind runs", |g| g.event.background.push(task("a", "quantum", "running")), Row::BackgroundWork, "allow"),
+    ("a kind without a name runs", |g| g.event.background.push(task("a", "", "running")), Row::BackgroundWork, "allow"),
+    ("an unknown status", |g| g.event.background.push(task("a", "subagent", "thinking")), Row::BackgroundWork, "allow"),
+    ("no status", |g| g.event.background.push(task("a", "subagent", "")), Row::BackgroundWork, "allow"),
+    ("a pending one among finished ones", |g| g.event.background.extend([task("a", "subagent", "completed"), task("b", "subagent", "pending")]), Row::BackgroundWork, "allow"),
+    ("a wakeup", |g| g.event.wakeup_scheduled = true, Row::BackgroundWork, "allow"),
+    ("a shell that was named", |g| name_and_run(g, "shell"), Row::BackgroundWork, "allow"),
+    ("a monitor that was named", |g| name_and_run(g, "monitor"), Row::BackgroundWork, "allow"),
+    ("a new shell beside a named one", |g| { name_and_run(g, "shell"); g.event.background.push(task("new", "shell", "running")); }, Row::BackgroundWork, "allow"),
+    ("a claim beside a subagent", |g| { claim_done(g); g.event.background.push(task("a", "subagent", "running")); }, Row::BackgroundWork, "allow"),
+    ("a claim beside a wakeup", |g| { claim_done(g); g.event.wakeup_scheduled = true; }, Row::BackgroundWork, "allow"),
+    // docs/adr/0004: a promise does not wait for a shell.
+    ("a claim beside a named shell", |g| { claim_done(g); name_and_run(g, "shell"); }, Row::ClaimJudged, "released"),
+    ("blocked beside a named shell", |g| { g.event.claim = Some(blocked("x")); name_and_run(g, "shell"); }, Row::SaidBlocked, "blocked"),
+    ("plan mode", |g| g.event.plan_mode = true, Row::PlanOrPaused, "allow"),
+    ("paused by Esc", |g| pause(g.session(), PauseReason::Interrupted), Row::PlanOrPaused, "allow"),
+    ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), Row::PlanOrPaused, "allow"),
+    ("interrupted since the start", |g| g.transcript.interrupted = Some(Some(at(START + 1))), Row::PlanOrPaused, "pause"),
+    ("interrupted at an unknown time", |g| g.transcript.interrupted = Some(None), Row::PlanOrPaused, "pause"),
+    ("interrupted, and the message claims", |g| { claim_done(g); g.transcript.interrupted = Some(None); }, Row::PlanOrPaused, "pause"),
+    ("interrupted before the start", |g| g.transcript.interrupted = Some(Some(at(START - 1))), Row::Continue, "block"),
+    ("interrupted at the start itself", |g| g.transcript.interrupted = Some(Some(at(START))), Row::Continue, "block"),
+    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), Row::SaidBlocked, "blocked"),
+    ("blocked without a reason", |g| g.event.claim = Some(blocked("")), Row::SaidBlocked, "blocked"),
+    ("verified", |g| { g.event.claim = Some(Claim::Done); g.judgement = Some(Judgement::Verified); }, Row::ClaimJudged, "verified"),
+    ("claimed, nothing to judge by", claim_done, Row::ClaimJudged, "released"),
+    ("verified at the bounds", |g| { spend_all(g); g.judgement = Some(Judgement::Verified); }, Row::ClaimJudged, "verified"),
+    ("three failed attempts", |g| g.session().verification.attempts = 3, Row::AttemptsSpent, "released"),
+    ("the third failure, now", |g| { g.session().verification.attempts = 2; g.judgement = Some(Judgement::Failed); }, Row::AttemptsSpent, "released"),
+    ("the second failure, now", |g| { g.session().verification.attempts = 1; g.judgement = Some(Judgement::Failed); }, Row::Continue, "block"),
+    ("attempts beyond counting", |g| { g.session().verification.attempts = u32::MAX; g.judgement = Some(Judgement::Failed); }, Row::AttemptsSpent, "released"),
+    ("7 of 8", |g| g.session().ulw.stop_blocks = 7, Row::Continue, "block"),
+    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, Row::BlocksSpent, "released"),
+    ("50 of 8", |g| g.session().ulw.stop_blocks = 50, Row::BlocksSpent, "released"),
+    ("blocks beyond counting", |g| g.session().ulw.stop_blocks = u32::MAX, Row::BlocksSpent, "released"),
+    ("8 of 8, client cap 20", |g| { g.session().ulw.stop_blocks = 8; g.cap = Some(20); }, Row::BlocksSpent, "released"),
+    ("7 of 8, client cap 20", |g| { g.session().ulw.stop_blocks = 7; g.cap = Some(20); }, Row::Continue, "block"),
+    ("5 of 8, client cap 5", |g| { g.session().ulw.stop_blocks = 5; g.cap = Some(5); }, Row::BlocksSpent, "released"),
+    ("4 of 8, client cap 5", |g| { g.session().ulw.stop_blocks = 4; g.cap = Some(5); }, Row::Continue, "block"),
+    ("a bound that a file has widened", |g| { g.session().limits.max_blocks = u32::MAX; g.session().ulw.stop_blocks = 100; }, Row::BlocksSpent, "released"),
+    ("a bound of nothing means one", |g| { g.session().limits.max_blocks = 0; g.session().ulw.stop_blocks = 1; }, Row::BlocksSpent, "released"),
+    ("exactly 240 minutes", |g| g.now = at(START + 240 * MINUTE), Row::TimeSpent, "expired"),
+    ("just under 240 minutes", |g| g.now = at(START + 240 * MINUTE - 1), Row::Continue, "block"),
+    ("ten years later", |g| g.now = at(START + 10 * YEAR), Row::TimeSpent, "expired"),
+    ("a time bound that a file has widened", |g| { g.session().limits.max_minutes = u32::MAX; g.now = at(START + 1_440 * MINUTE); }, Row::TimeSpent, "expired"),
+    ("no start, an old last block", |g| { g.session().ulw.started_at = None; g.session().ulw.last_stop_at = Some(at(START - YEAR)); }, Row::TimeSpent, "expired"),
+    ("no start and no block", |g| g.session().ulw.started_at = None, Row::Continue, "block"),
+    ("the clock went back ten years", |g| g.now = at(START - 10 * YEAR), Row::Continue, "block"),
+    ("the clock went back behind the last block", |g| g.session().ulw.last_stop_at = Some(at(START + 61 * MINUTE)), Row::Continue, "block"),
+    ("the clock at the epoch", |g| { g.session().ulw.last_stop_at = Some(at(START)); g.now = at(0); }, Row::Continue, "block"),
+    ("the same failure sent once", |g| g.same_failure_sent = 1, Row::Continue, "block"),
+    ("the same failure sent twice", |g| g.same_failure_sent = 2, Row::SameFailure, "released"),
+    ("a second after a block", |g| last_block_before(g, 1_000), Row::Cooldown, "warn"),
+    ("at the very moment of a block", |g| last_block_before(g, 0), Row::Cooldown, "warn"),
+    ("just within the cooldown", |g| last_block_before(g, 2_999), Row::Cooldown, "warn"),
+    ("at the end of the cooldown", |g| last_block_before(g, 3_000), Row::Continue, "block"),
+    ("ten seconds after a block", |g| last_block_before(g, 10_000), Row::Continue, "block"),
+    ("a second after a block, with a tool call", |g| { last_block_before(g, 1_000); g.transcript.tool_called_since_block = true; }, Row::Continue, "block"),
+    ("no cooldown", |g| { last_block_before(g, 0); g.session().limits.cooldown_seconds = 0; }, Row::Continue, "block"),
+    ("a cooldown that a file has widened", |g| { g.session().limits.cooldown_seconds = u32::MAX; last_block_before(g, 300_000); }, Row::Continue, "block"),
+    ("the first stop", |_| {}, Row::Continue, "block"),
+    ("only finished work in the background", |g| g.event.background.extend(OVER.map(|status| task("a", "subagent", status))), Row::Continue, "block"),
+    ("a shell that no block has named", |g| g.event.background.push(task("a", "shell", "running")), Row::Continue, "block"),
+    ("a named shell that is over", |g| { name_and_run(g, "shell"); g.event.background.iter_mut().for_each(|task| "killed".clone_into(&mut task.status)); }, Row::Continue, "block"),
+];
+
+const OVER: [&str; 4] = ["completed", "failed", "killed", "stopped"];
+
+fn end(session: &mut Session) {
+    session.end(VerdictKind::Released, "enough".to_owned(), at(START));
+}
+
+fn claim_done(given: &mut Given) {
+    given.event.claim = Some(Claim::Done);
+    given.judgement = Some(Judgement::NothingToJudgeBy);
+}
+
+fn name_and_run(given: &mut Given, kind: &str) {
+    given.session().ulw.named_tasks.push("named".to_owned());
+    given.event.background.push(task("named", kind, "running"));
+}
+
+fn last_block_before(given: &mut Given, millis: i64) {
+    given.session().ulw.last_stop_at = Some(at(START + MINUTE - millis));
+}
+
+fn spend_all(given: &mut Given) {
+    given.session().verification.attempts = 3;
+    given.session().ulw.stop_blocks = 8;
+    given.now = at(START + 241 * MINUTE);
+    given.same_failure_sent = 2;
+}
+
+#[test]
+fn every_case_reaches_its_row() {
+    let mut wrong = Vec::new();
+    for (name, change, row, expected) in CASES {
+        let decision = given(change);
+        if (decision.row, word(&decision)) != (*row, *expected) {
+            wrong.push(format!("{name}: row {row:?} {expected}, got {:?} {}", decision.row, word(&decision)));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_row_has_a_case() {
+    for row in Row::ALL {
+        let reached = row == Row::Unreadable || CASES.iter().any(|case| case.2 == row);
+        assert!(reached, "{row:?}");
+    }
+    assert_eq!(decide(None), StopDecision { row: Row::Unreadable, action: StopAction::Allow });
+    let numbers: Vec<u8> = Row::ALL.iter().map(|row| row.number()).collect();
+    assert_eq!(numbers, (1..=15).collect::<Vec<u8>>());
+}
+
+/// What makes each row from 2 to 14 match, whatever else holds.
+const TRIGGERS: [(Row, fn(&mut Given)); 13] = [
+    (Row::Subagent, |g| g.event.from_subagent = true),
+    (Row::NoRun, |g| g.session().ulw.enabled = false),
+    (Row::StopContinuation, |g| g.session().stop_continuation.disabled = true),
+    (Row::InputWaiting, |g| g.transcript.input_waiting = true),
+    (Row::BackgroundWork, |g| g.event.wakeup_scheduled = true),
+    (Row::PlanOrPaused, |g| g.event.plan_mode = true),
+    (Row::SaidBlocked, |g| g.event.claim = Some(blocked("no access"))),
+    (Row::ClaimJudged, |g| g.judgement = Some(Judgement::Verified)),
+    (Row::AttemptsSpent, |g| g.session().verification.attempts = 3),
+    (Row::BlocksSpent, |g| g.session().ulw.stop_blocks = 8),
+    (Row::TimeSpent, |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE))),
+    (Row::SameFailure, |g| g.same_failure_sent = 2),
+    (Row::Cooldown, |g| last_block_before(g, 1_000)),
+];
+
+#[test]
+fn of_all_rows_that_match_the_first_wins() {
+    for choice in 0..(1_u32 << TRIGGERS.len()) {
+        let chosen = TRIGGERS.iter().enumerate().filter(|(bit, _)| choice & (1 << bit) != 0).map(|(_, trigger)| trigger);
+        let mut given = Given::armed();
+        chosen.clone().for_each(|(_, change)| change(&mut given));
+        let first = chosen.map(|(row, _)| *row).min().unwrap_or(Row::Continue);
+        assert_eq!(given.decide().row, first, "{choice:b}");
+    }
+}
+
+#[test]
+fn a_block_counts_on_from_the_last_one_and_names_each_shell_once() {
+    let mut given = Given::armed();
+    given.cap = Some(5);
+    given.event.background = vec![task("dev", "shell", "running"), task("old", "shell", "completed")];
+    let decision = given.decide();
+    let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
+    assert_eq!((block.number, block.of, block.failed_attempt), (1, 5, false));
+    assert_eq!(block.names, [task("dev", "shell", "running")]);
+    let now = given.now;
+    apply(given.session(), &decision, now);
+    assert_eq!(given.session().ulw.stop_blocks, 1);
+    assert_eq!(given.session().ulw.last_stop_at, Some(now));
+    assert_eq!(given.session().ulw.named_tasks, ["dev"]);
+    given.now = at(START + 2 * MINUTE);
+    assert_eq!(given.decide().row, Row::BackgroundWork, "the model was told, and ends its turn again to wait");
+    given.event.background.clear();
+    let decision = given.decide();
+    let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
+    assert_eq!((block.number, block.names.len()), (2, 0));
+}
+
+#[test]
+fn a_failed_claim_is_an_attempt_and_three_end_the_run() {
+    let mut given = Given::armed();
+    given.judgement = Some(Judgement::Failed);
+    for (attempts, row) in [(1, Row::Continue), (2, Row::Continue), (2, Row::AttemptsSpent)] {
+        let decision = given.decide();
+        assert_eq!(decision.row, row);
+        let now = given.now;
+        apply(given.session(), &decision, now);
+        assert_eq!(given.session().verification.attempts, attempts);
+        given.now = at(now.as_millis() + MINUTE);
+    }
+    assert_eq!(given.session().verdict.as_ref().unwrap().kind, VerdictKind::Released);
+}
+
+#[test]
+fn what_is_let_through_changes_nothing() {
+    for (name, change, _, expected) in CASES.iter().filter(|case| matches!(case.3, "allow" | "warn")) {
+        let mut given = Given::armed();
+        change(&mut given);
+        let (before, decision, now) = (given.session.clone(), given.decide(), given.now);
+        if let Some(session) = &mut given.session {
+            apply(session, &decision, now);
+        }
+        assert_eq!(given.session, before, "{name} ({expected})");
+    }
+}
+
+#[test]
+fn the_lower_bound_counts() {
+    let session = Given::armed().session.unwrap();
+    for (cap, allowed) in [(None, 8), (Some(20), 8), (Some(8), 8), (Some(5), 5), (Some(1), 1)] {
+        assert_eq!(allowed_blocks(&session, cap), allowed, "{cap:?}");
+    }
+}
+
+#[test]
+fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
+    let mut given = Given::armed();
+    given.transcript.interrupted = Some(None);
+    let (decision, now) = (given.decide(), given.now);
+    assert_eq!(decision.action, StopAction::Pause(PauseReason::Interrupted));
+    apply(given.session(), &decision, now);
+    given.transcript = TranscriptFacts::default();
+    assert_eq!(given.decide(), StopDecision { row: Row::PlanOrPaused, action: StopAction::Allow });
+    assert!(given.session().is_armed());
+}

@@ -1,0 +1,270 @@
+//! What holds over every sequence of events, whatever the client, the clock and the user do.
+
+use omo_core::limits::Limits;
+use omo_core::promise::Claim;
+use omo_core::session::{Activation, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::stop::{
+    BackgroundTask, Judgement, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks,
+    apply, decide,
+};
+use omo_core::timestamp::Timestamp;
+use proptest::prelude::*;
+
+/// One thing that happens in a session.
+#[derive(Clone, Debug)]
+enum Happening {
+    Stop(Box<Facts>),
+    Activate(Limits),
+    StopContinuation,
+    Pause(PauseReason),
+    GoOn,
+    Clock(i64),
+}
+
+/// Random facts of one Stop.
+#[derive(Clone, Debug)]
+struct Facts {
+    event: StopEvent,
+    transcript: TranscriptFacts,
+    judgement: Option<Judgement>,
+    same_failure_sent: u32,
+}
+
+fn moment() -> impl Strategy<Value = Timestamp> {
+    prop_oneof![any::<i64>(), 0..=4_102_444_800_000_i64].prop_map(Timestamp::from_millis)
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let wild = (any::<u32>(), any::<u32>(), any::<u32>());
+    prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild].prop_map(
+        |(max_blocks, cooldown_seconds, max_minutes)| Limits { max_blocks, cooldown_seconds, max_minutes },
+    )
+}
+
+fn background() -> impl Strategy<Value = Vec<BackgroundTask>> {
+    let ids = prop::sample::select(vec!["", "a", "b", "c"]);
+    let kinds = prop::sample::select(vec!["shell", "shell", "monitor", "subagent", "workflow", "", "unknown"]);
+    let statuses = prop::sample::select(vec!["running", "completed", "failed", "killed", "", "pending", "unknown"]);
+    let task = (ids, kinds, statuses).prop_map(|(id, kind, status)| BackgroundTask {
+        id: id.to_owned(),
+        kind: kind.to_owned(),
+        status: status.to_owned(),
+        label: "x".to_owned(),
+    });
+    prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(task, 1..4)]
+}
+
+fn claim() -> impl Strategy<Value = Option<Claim>> {
+    prop_oneof![
+        8 => Just(None),
+        1 => Just(Some(Claim::Done)),
+        1 => ".{0,400}".prop_map(|reason| Some(Claim::Blocked { reason })),
+    ]
+}
+
+fn event() -> impl Strategy<Value = StopEvent> {
+    (prop::bool::weighted(0.05), claim(), prop::bool::weighted(0.05), background(), prop::bool::weighted(0.05)).prop_map(
+        |(from_subagent, claim, plan_mode, background, wakeup_scheduled)| StopEvent {
+            from_subagent,
+            claim,
+            plan_mode,
+            background,
+            wakeup_scheduled,
+        },
+    )
+}
+
+fn transcript() -> impl Strategy<Value = TranscriptFacts> {
+    let interrupted = prop_oneof![12 => Just(None), 1 => Just(Some(None)), 1 => moment().prop_map(|at| Some(Some(at)))];
+    (prop::bool::weighted(0.05), interrupted, any::<bool>()).prop_map(
+        |(input_waiting, interrupted, tool_called_since_block)| TranscriptFacts {
+            input_waiting,
+            interrupted,
+            tool_called_since_block,
+        },
+    )
+}
+
+fn facts() -> impl Strategy<Value = Facts> {
+    let judgement = prop_oneof![
+        12 => Just(None),
+        2 => Just(Some(Judgement::Failed)),
+        1 => Just(Some(Judgement::NothingToJudgeBy)),
+        1 => Just(Some(Judgement::Verified)),
+    ];
+    (event(), transcript(), judgement, prop_oneof![9 => Just(0), 1 => any::<u32>()]).prop_map(
+        |(event, transcript, judgement, same_failure_sent)| Facts { event, transcript, judgement, same_failure_sent },
+    )
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let reason = prop_oneof![Just(PauseReason::Interrupted), Just(PauseReason::ApiError)];
+    let step = prop_oneof![8 => 0..20_000_i64, 1 => -7_200_000..7_200_000_i64, 1 => any::<i64>()];
+    prop_oneof![
+        12 => facts().prop_map(|facts| Happening::Stop(Box::new(facts))),
+        2 => limits().prop_map(Happening::Activate),
+        1 => Just(Happening::StopContinuation),
+        1 => reason.prop_map(Happening::Pause),
+        2 => Just(Happening::GoOn),
+        8 => step.prop_map(Happening::Clock),
+    ]
+}
+
+/// A session in the middle of its life, and the books that the test keeps about it.
+struct Life {
+    session: Session,
+    now: Timestamp,
+    cap: Option<u32>,
+    /// Blocks since the last activation.
+    blocks: u32,
+    /// The user let go, and has not turned ultrawork on again.
+    stopped: bool,
+}
+
+impl Life {
+    fn meet(&mut self, happening: &Happening) -> Result<(), TestCaseError> {
+        match happening {
+            Happening::Clock(step) => {
+                self.now = Timestamp::from_millis(self.now.as_millis().saturating_add(*step));
+            }
+            Happening::Activate(limits) => {
+                let (trigger, limits) = (Trigger::Keyword, *limits);
+                self.session.activate(Activation { trigger, task: None, prompt_id: None, limits }, self.now);
+                (self.blocks, self.stopped) = (0, false);
+            }
+            Happening::StopContinuation => {
+                self.session.stop_continuation(Some("enough"), self.now);
+                self.stopped = true;
+            }
+            Happening::Pause(reason) => self.session.pause(*reason, self.now),
+            Happening::GoOn => self.session.ulw.paused = None,
+            Happening::Stop(facts) => self.stop(facts)?,
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, facts: &Facts) -> Result<(), TestCaseError> {
+        let before = self.session.clone();
+        let decision = decide(Some(&StopFacts {
+            event: &facts.event,
+            session: Some(&before),
+            transcript: facts.transcript,
+            client_block_cap: self.cap,
+            judgement: facts.judgement,
+            same_failure_sent: facts.same_failure_sent,
+            now: self.now,
+        }));
+        prop_assert!(fits_its_row(&decision), "{:?}", decision);
+        apply(&mut self.session, &decision, self.now);
+        match &decision.action {
+            StopAction::Block(block) => {
+                self.blocks += 1;
+                prop_assert!(before.is_armed() && !self.stopped && before.ulw.paused.is_none());
+                prop_assert!(self.blocks <= allowed_blocks(&self.session, self.cap), "block {}", self.blocks);
+                prop_assert_eq!((block.number, self.session.ulw.stop_blocks), (self.blocks, self.blocks));
+                prop_assert!(self.session.is_armed());
+            }
+            StopAction::End { verdict, .. } => {
+                prop_assert!(before.is_armed() && !self.session.is_armed());
+                prop_assert_eq!(self.session.verdict.as_ref().map(|verdict| verdict.kind), Some(*verdict));
+            }
+            StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
+            StopAction::Allow | StopAction::AllowAndWarn => prop_assert_eq!(&self.session, &before),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a decision does what its row may do, and nothing else.
+fn fits_its_row(decision: &StopDecision) -> bool {
+    use StopAction::{Allow, AllowAndWarn, Block, End, Pause};
+    use VerdictKind::{Blocked, Expired, Released, Verified};
+    match (decision.row, &decision.action) {
+        (Row::PlanOrPaused, Allow | Pause(_)) | (Row::Cooldown, AllowAndWarn) | (Row::Continue, Block(_)) => true,
+        (Row::SaidBlocked, End { verdict, .. }) => *verdict == Blocked,
+        (Row::ClaimJudged, End { verdict, .. }) => matches!(verdict, Verified | Released),
+        (Row::TimeSpent, End { verdict, .. }) => *verdict == Expired,
+        (Row::AttemptsSpent | Row::BlocksSpent | Row::SameFailure, End { verdict, .. }) => *verdict == Released,
+        (row, Allow) => row <= Row::BackgroundWork,
+        _ => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bounds, the way out, the rows and the ends, all along one life.
+    #[test]
+    fn no_life_breaks_a_bound(
+        happenings in prop::collection::vec(happening(), 0..40),
+        cap in prop_oneof![Just(None), (1..=20_u32).prop_map(Some)],
+        now in moment(),
+        limits in limits(),
+    ) {
+        let mut life = Life { session: Session::default(), now, cap, blocks: 0, stopped: false };
+        life.meet(&Happening::Activate(limits))?;
+        for happening in &happenings {
+            life.meet(happening)?;
+        }
+    }
+
+    /// An end stays the end that it was until the next activation.
+    #[test]
+    fn every_end_is_final(
+        kind in prop::sample::select(vec![VerdictKind::Verified, VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired]),
+        stops in prop::collection::vec(facts(), 1..40),
+        now in moment(),
+    ) {
+        let mut life = Life { session: Session::default(), now, cap: None, blocks: 0, stopped: false };
+        life.meet(&Happening::Activate(Limits::default()))?;
+        life.session.end(kind, "the end".to_owned(), now);
+        let ended = life.session.clone();
+        for facts in stops {
+            life.meet(&Happening::Stop(Box::new(facts)))?;
+            life.meet(&Happening::Pause(PauseReason::ApiError))?;
+            life.session.end(VerdictKind::Expired, "another end".to_owned(), now);
+            prop_assert_eq!(&life.session, &ended);
+        }
+    }
+
+    /// After the user's way out nothing blocks, not even where a file says that a run is on.
+    #[test]
+    fn a_stopped_session_is_never_blocked(stops in prop::collection::vec(facts(), 1..40), enabled in any::<bool>(), now in moment()) {
+        let mut life = Life { session: Session::default(), now, cap: None, blocks: 0, stopped: false };
+        life.meet(&Happening::Activate(Limits::default()))?;
+        life.meet(&Happening::StopContinuation)?;
+        life.session.ulw.enabled = enabled;
+        life.session.verdict = None;
+        let stopped = life.session.clone();
+        for facts in stops {
+            life.meet(&Happening::Stop(Box::new(facts)))?;
+            prop_assert_eq!(&life.session, &stopped);
+        }
+    }
+
+    /// Whatever a state file can hold, a decision comes out.
+    #[test]
+    fn no_state_panics(
+        stop_blocks in any::<u32>(), attempts in any::<u32>(), max_attempts in any::<u32>(), limits in limits(),
+        started in prop::option::of(moment()), last in prop::option::of(moment()), now in moment(),
+        facts in facts(), cap in prop::option::of(any::<u32>()),
+    ) {
+        let mut session = Session { limits, ..Session::default() };
+        session.ulw.enabled = true;
+        (session.ulw.stop_blocks, session.verification.attempts) = (stop_blocks, attempts);
+        session.verification.max_attempts = max_attempts;
+        (session.ulw.started_at, session.ulw.last_stop_at) = (started, last);
+        let decision = decide(Some(&StopFacts {
+            event: &facts.event,
+            session: Some(&session),
+            transcript: facts.transcript,
+            client_block_cap: cap,
+            judgement: facts.judgement,
+            same_failure_sent: facts.same_failure_sent,
+            now,
+        }));
+        prop_assert!(fits_its_row(&decision), "{:?}", decision);
+        prop_assert!(!matches!(&decision.action, StopAction::Block(block) if block.number > 100 || block.number > block.of));
+        apply(&mut session, &decision, now);
+    }
+}

@@ -1,0 +1,295 @@
+//! Reading and changing the state: what is not ours travels untouched, what is broken is moved
+//! aside and kept, and what cannot be written did not happen.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::limits::Limits;
+use omo_core::session::{Activation, Session, Trigger, VerdictKind};
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+use omo_store::document::DocumentError;
+use omo_store::folder::Folder;
+use omo_store::lock::{Lock, LockError};
+use omo_store::state::{Change, Corrupt, FILE, MAX_BYTES, StateError, Update, peek, peek_all, update};
+use proptest::prelude::*;
+
+const NOW: i64 = 1_780_000_000_000;
+
+/// A project with a state folder, and the session that the test speaks for.
+struct Project {
+    temp: tempfile::TempDir,
+    folder: Folder,
+    id: SessionId,
+}
+
+impl Project {
+    fn new(state: Option<&[u8]>) -> Result<Self, Box<dyn std::error::Error>> {
+        let temp = tempfile::tempdir()?;
+        let folder = Folder::create(temp.path())?;
+        if let Some(state) = state {
+            fs::write(folder.path().join(FILE), state)?;
+        }
+        Ok(Self { temp, folder, id: SessionId::parse("mine")? })
+    }
+
+    fn root(&self) -> &Path {
+        self.temp.path()
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join(FILE)
+    }
+
+    fn arm_at(&self, millis: i64, corrupt: Corrupt) -> Result<(), StateError> {
+        let now = Timestamp::from_millis(millis);
+        let options = Update { deadline: Duration::from_millis(50), corrupt, now };
+        update(&self.folder, &self.id, options, |session| {
+            session.activate(activation(), now);
+            ((), Change::Write)
+        })
+        .map(|_| ())
+    }
+
+    fn arm(&self, corrupt: Corrupt) -> Result<(), StateError> {
+        self.arm_at(NOW, corrupt)
+    }
+
+    fn names(&self) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+        let mut names = self.folder.names("")?;
+        names.retain(|name| !matches!(name.as_str(), "." | ".." | ".gitignore" | "runtime.lock"));
+        Ok(names)
+    }
+}
+
+fn activation() -> Activation {
+    Activation { trigger: Trigger::Keyword, task: Some("ulw x".to_owned()), prompt_id: None, limits: Limits::default() }
+}
+
+#[test]
+fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
+    let other = "{\"ulw\" : {\"enabled\":true , \"stopBlocks\":3.0e0},\r\n \"x\":[ 1,2.50 ,\"\\u00e9\\/\"] }";
+    let ours = r#"{"gates":[ {"name":"tests"} ],"run":{"plan": 1},"ulw":{"enabled":false,"later":{"x": 1e2}},"stopContinuation":{"disabled":true,"by" :"me"}}"#;
+    let text = format!("{{ \"version\" : 1, \"later\": [ true ],\n\"sessions\": {{\"mine\":{ours}, \"b\":{other}}} }}");
+    let project = Project::new(Some(text.as_bytes())).unwrap();
+    project.arm(Corrupt::Refuse).unwrap();
+    let written = fs::read_to_string(project.file()).unwrap();
+    for kept in [
+        format!("\"b\":{other}"),
+        r#""later":[ true ]"#.to_owned(),
+        r#""gates":[ {"name":"tests"} ]"#.to_owned(),
+        r#""run":{"plan": 1}"#.to_owned(),
+        r#""later":{"x": 1e2}"#.to_owned(),
+        r#""by":"me""#.to_owned(),
+    ] {
+        assert!(written.contains(&kept), "{kept}\nin {written}");
+    }
+    let session = peek(project.root(), &project.id).unwrap().unwrap();
+    assert!(session.is_armed() && !session.stop_continuation.disabled);
+    assert_eq!(peek_all(&project.folder).unwrap().len(), 1, "the entry of `b` is none that we can read, and it stays");
+    assert_eq!(project.names().unwrap(), [FILE]);
+}
+
+#[test]
+fn nothing_is_written_when_nothing_changed() {
+    let text = b"{ \"sessions\":{\"mine\":{}} }";
+    let project = Project::new(Some(text)).unwrap();
+    let modified = fs::metadata(project.file()).unwrap().modified().unwrap();
+    let options =
+        Update { deadline: Duration::from_millis(50), corrupt: Corrupt::MoveAside, now: Timestamp::from_millis(NOW) };
+    let change = |session: &mut Session| {
+        session.ulw.enabled = true;
+        ((), Change::Keep)
+    };
+    update(&project.folder, &project.id, options, change).map(|_| ()).unwrap();
+    assert_eq!(fs::read(project.file()).unwrap(), text);
+    assert_eq!(fs::metadata(project.file()).unwrap().modified().unwrap(), modified);
+}
+
+#[test]
+fn what_is_no_state_is_left_by_who_looks_and_moved_aside_by_who_writes() {
+    let texts: [&[u8]; 7] = [b"", b"garbage", b"{\"sessions\":", b"[]", b"null", b"{\"version\":\"x\"}", b"{\"sessions\":{}}\xff\xfe"];
+    for text in texts {
+        let project = Project::new(Some(text)).unwrap();
+        assert!(matches!(peek(project.root(), &project.id), Err(StateError::Document(DocumentError::Corrupt(_)))));
+        assert!(project.arm(Corrupt::Refuse).is_err());
+        assert_eq!(fs::read(project.file()).unwrap(), text);
+        assert_eq!(project.names().unwrap(), [FILE]);
+        project.arm(Corrupt::MoveAside).unwrap();
+        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+        let names = project.names().unwrap();
+        assert_eq!(names.len(), 2, "{names:?}");
+        assert!(names[1].starts_with("runtime.local.json.corrupt-2026-"), "{names:?}");
+        assert_eq!(fs::read(project.folder.path().join(&names[1])).unwrap(), text);
+    }
+}
+
+#[test]
+fn at_most_three_broken_files_are_kept_and_the_oldest_goes_first() {
+    let project = Project::new(None).unwrap();
+    for step in 0..6_u8 {
+        fs::write(project.file(), [b'0' + step]).unwrap();
+        project.arm_at(NOW + i64::from(step) * 1_000, Corrupt::MoveAside).unwrap();
+    }
+    let broken = project.folder.names("runtime.local.json.corrupt-").unwrap();
+    let texts: Vec<String> =
+        broken.iter().map(|name| fs::read_to_string(project.folder.path().join(name)).unwrap()).collect();
+    assert_eq!(texts, ["3", "4", "5"]);
+}
+
+#[test]
+fn one_bad_entry_is_copied_aside_and_the_other_sessions_live_on() {
+    let other = r#"{"ulw":{"enabled":true,"stopBlocks":2}}"#;
+    for bad in [
+        r#"{"ulw":{"stopBlocks":"abc"}}"#,
+        r#"{"ulw":{"stopBlocks":-1}}"#,
+        r#"{"ulw":{"stopBlocks":9223372036854775809}}"#,
+        r#"{"ulw":{"enabled":true,"enabled":false}}"#,
+        "7",
+        "[]",
+    ] {
+        let text = format!(r#"{{"sessions":{{"mine":{bad},"other":{other}}}}}"#);
+        let project = Project::new(Some(text.as_bytes())).unwrap();
+        assert!(peek(project.root(), &project.id).is_err(), "{bad}");
+        assert!(project.arm(Corrupt::Refuse).is_err(), "{bad}");
+        assert_eq!(fs::read_to_string(project.file()).unwrap(), text);
+        project.arm(Corrupt::MoveAside).unwrap();
+        let aside = project.folder.names("runtime.local.json.corrupt-").unwrap();
+        assert_eq!(fs::read_to_string(project.folder.path().join(&aside[0])).unwrap(), text, "{bad}");
+        assert!(fs::read_to_string(project.file()).unwrap().contains(&format!("\"other\":{other}")), "{bad}");
+        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed(), "{bad}");
+    }
+}
+
+#[test]
+fn a_newer_state_is_never_touched_not_even_by_who_writes() {
+    let text = br#"{"version":2,"sessions":{"mine":{"ulw":{"enabled":true}}}}"#;
+    let project = Project::new(Some(text)).unwrap();
+    for corrupt in [Corrupt::Refuse, Corrupt::MoveAside] {
+        let error = project.arm(corrupt).unwrap_err();
+        assert!(matches!(error, StateError::Document(DocumentError::TooNew(2))), "{error}");
+    }
+    assert!(peek(project.root(), &project.id).is_err());
+    assert_eq!(fs::read(project.file()).unwrap(), text);
+    assert_eq!(project.names().unwrap(), [FILE]);
+}
+
+#[test]
+fn an_older_state_a_mark_and_foreign_line_ends_are_read() {
+    for text in [
+        "\u{feff}{\"sessions\":{\"mine\":{\"ulw\":{\"enabled\":true}}}}",
+        "{\r\n\"version\":0,\r\n\"sessions\":{\r\n\"mine\":{\"ulw\":{\"enabled\":true}}\r\n}\r\n}\r\n",
+        "{\"sessions\":{\"mine\":{\"ulw\":{\"enabled\":true}}}}",
+    ] {
+        let project = Project::new(Some(text.as_bytes())).unwrap();
+        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed(), "{text}");
+        project.arm(Corrupt::Refuse).unwrap();
+    }
+}
+
+#[test]
+fn entries_older_than_a_week_go_when_another_is_written() {
+    let entry = |days: i64| format!(r#"{{"updatedAt":"{}"}}"#, Timestamp::from_millis(NOW - days * 86_400_000 - 1_000));
+    let old: Vec<String> = (0..200).map(|index| format!("\"old{index}\":{}", entry(7))).collect();
+    let text = format!(r#"{{"sessions":{{{},"young":{},"timeless":{{"x":1}},"ahead":{}}}}}"#, old.join(","), entry(6), entry(-900));
+    let project = Project::new(Some(text.as_bytes())).unwrap();
+    project.arm(Corrupt::Refuse).unwrap();
+    let written = fs::read_to_string(project.file()).unwrap();
+    assert!(!written.contains("old"), "{written}");
+    for kept in ["young", "timeless", "ahead", "mine"] {
+        assert!(written.contains(&format!("\"{kept}\":")), "{kept}");
+    }
+}
+
+#[test]
+fn four_mebibytes_are_the_limit_for_reading_and_for_writing() {
+    let fill = |size: u64| {
+        let head = r#"{"sessions":{"big":{"x":""#;
+        let tail = r#""}}}"#;
+        let rest = usize::try_from(size).unwrap_or(0) - head.len() - tail.len();
+        format!("{head}{}{tail}", "y".repeat(rest))
+    };
+    let project = Project::new(Some(fill(MAX_BYTES).as_bytes())).unwrap();
+    assert!(peek(project.root(), &project.id).unwrap().is_none(), "exactly the limit is read");
+    let error = project.arm(Corrupt::MoveAside).unwrap_err();
+    assert!(matches!(error, StateError::TooLarge), "{error}");
+    assert_eq!(fs::metadata(project.file()).unwrap().len(), MAX_BYTES, "and stays as it is");
+    fs::write(project.file(), fill(MAX_BYTES + 1)).unwrap();
+    assert!(matches!(project.arm(Corrupt::MoveAside), Err(StateError::Folder(_))));
+    assert_eq!(fs::metadata(project.file()).unwrap().len(), MAX_BYTES + 1);
+    assert_eq!(project.names().unwrap(), [FILE]);
+}
+
+#[test]
+fn while_the_lock_is_held_nothing_is_read_or_written() {
+    let project = Project::new(None).unwrap();
+    let held = Lock::take(&project.folder, Duration::ZERO).unwrap();
+    let error = project.arm(Corrupt::MoveAside).unwrap_err();
+    assert!(matches!(error, StateError::Lock(LockError::Busy(_))), "{error}");
+    assert!(!project.file().exists());
+    drop(held);
+    project.arm(Corrupt::MoveAside).unwrap();
+}
+
+#[test]
+fn a_leftover_temporary_file_is_cleared_by_the_next_writer() {
+    let project = Project::new(Some(br#"{"sessions":{}}"#)).unwrap();
+    fs::write(project.folder.path().join("runtime.local.json.tmp"), "half a st").unwrap();
+    project.arm(Corrupt::Refuse).unwrap();
+    assert_eq!(project.names().unwrap(), [FILE]);
+}
+
+#[test]
+fn a_deeply_nested_state_harms_nobody() {
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let objects = format!("{}1{}", "{\"a\":".repeat(50_000), "}".repeat(50_000));
+    for value in [deep, objects] {
+        let text = format!(r#"{{"sessions":{{"mine":{{"x":{value}}},"b":{value}}}}}"#);
+        let project = Project::new(Some(text.as_bytes())).unwrap();
+        // Whatever it says, it says it and lives on; the file is whole afterwards.
+        let _ = peek(project.root(), &project.id);
+        let _ = peek_all(&project.folder);
+        if project.arm(Corrupt::MoveAside).is_ok() {
+            assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+        } else {
+            assert_eq!(fs::read_to_string(project.file()).unwrap(), text);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the bytes of a state file are, a writer ends with a state that holds its change,
+    /// or with the very bytes that were there.
+    #[test]
+    fn any_bytes_are_survived(bytes in prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..200),
+        "\\{(\"(version|sessions|mine|ulw)\":|[\\[\\]{}\",:0-9 a-z])*\\}".prop_map(String::into_bytes),
+    ]) {
+        let project = Project::new(Some(&bytes)).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let armed = |project: &Project| peek(project.root(), &project.id).is_ok_and(|entry| entry.is_some_and(|entry| entry.is_armed()));
+        match project.arm(Corrupt::MoveAside) {
+            Ok(()) => prop_assert!(armed(&project)),
+            Err(_) => prop_assert_eq!(fs::read(project.file()).unwrap_or_default(), bytes),
+        }
+    }
+}
+
+#[test]
+fn an_end_survives_the_next_reading() {
+    let project = Project::new(None).unwrap();
+    project.arm(Corrupt::Refuse).unwrap();
+    let now = Timestamp::from_millis(NOW + 1);
+    let options = Update { deadline: Duration::from_millis(50), corrupt: Corrupt::Refuse, now };
+    update(&project.folder, &project.id, options, |session| {
+        session.end(VerdictKind::Blocked, "no <b>access</b>\u{1f512}".to_owned(), now);
+        ((), Change::Write)
+    })
+    .map(|_| ())
+    .unwrap();
+    let verdict = peek(project.root(), &project.id).unwrap().unwrap().verdict.unwrap();
+    assert_eq!((verdict.kind, verdict.why.as_str(), verdict.at), (VerdictKind::Blocked, "no <b>access</b>\u{1f512}", now));
+}

@@ -1,0 +1,151 @@
+//! The rules of the repository, as tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What a crate of ours may use of the others. Arrows go one way.
+const ARROWS: [(&str, &[&str]); 7] = [
+    ("omo-core", &[]),
+    ("omo-store", &["omo-core"]),
+    ("omo-hooks", &["omo-core", "omo-store"]),
+    ("omo-cli", &["omo-core", "omo-store"]),
+    ("omo-testkit", &[]),
+    ("xtask", &["omo-testkit"]),
+    ("omo-benches", &[]),
+];
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(top().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn json(path: &str) -> Value {
+    serde_json::from_str(&read(path)).unwrap()
+}
+
+/// Every Rust file of ours, by its path from the top.
+fn rust_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = ["crates", "benches", "tests"].map(|folder| top().join(folder)).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.push(path.strip_prefix(top()).unwrap().to_owned());
+            }
+        }
+    }
+    assert!(files.len() > 40, "only {} files found", files.len());
+    files
+}
+
+#[test]
+fn every_file_says_first_what_it_owns() {
+    for path in rust_files() {
+        let text = fs::read_to_string(top().join(&path)).unwrap();
+        assert!(text.starts_with("//! "), "{} does not begin with `//!`", path.display());
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_600_lines() {
+    for path in rust_files() {
+        let lines = fs::read_to_string(top().join(&path)).unwrap().lines().count();
+        assert!(lines <= 600, "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn the_rules_do_no_input_or_output() {
+    let banned = ["std::fs", "std::env", "std::net", "std::process", "std::io", "SystemTime", "Instant::now", "Utc::now"];
+    for path in rust_files().iter().filter(|path| path.starts_with("crates/omo-core/src")) {
+        let text = fs::read_to_string(top().join(path)).unwrap();
+        for word in banned {
+            assert!(!text.contains(word), "{} uses {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn arrows_between_the_crates_go_one_way() {
+    for (name, allowed) in ARROWS {
+        let folder = if name == "omo-benches" { "benches".to_owned() } else { format!("crates/{name}") };
+        let manifest = read(&format!("{folder}/Cargo.toml"));
+        let normal = manifest.split("[dev-dependencies]").next().unwrap();
+        let used = normal.lines().filter(|line| line.starts_with("omo-")).map(|line| line.split('.').next().unwrap());
+        for other in used {
+            assert!(allowed.contains(&other), "{name} uses {other}");
+        }
+    }
+}
+
+#[test]
+fn the_hooks_link_no_clap_and_no_regex() {
+    let tree = ["tree", "--locked", "--offline", "-p", "omo-hooks", "-e", "normal", "--prefix", "none"];
+    let output = Command::new(env!("CARGO")).args(tree).current_dir(top()).output().unwrap();
+    let linked = String::from_utf8(output.stdout).unwrap();
+    assert!(linked.contains("serde_json"), "cargo tree said: {linked}");
+    for banned in ["clap", "regex", "anyhow", "omo-cli", "tokio"] {
+        assert!(!linked.lines().any(|line| line.starts_with(banned)), "the hooks link {banned}");
+    }
+}
+
+#[test]
+fn the_version_is_the_same_everywhere() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(json(".claude-plugin/plugin.json")["version"], version);
+    assert_eq!(json("plugin.json")["version"], version);
+    assert_eq!(json(".claude-plugin/marketplace.json")["plugins"][0]["version"], version);
+}
+
+#[test]
+fn every_hook_is_a_binary_run_in_exec_form_with_a_bound() {
+    let hooks = json("hooks.json");
+    let events = hooks["hooks"].as_object().unwrap();
+    assert_eq!(events.len(), 6);
+    for (event, handlers) in events {
+        let handler = &handlers[0]["hooks"][0];
+        let command = handler["command"].as_str().unwrap();
+        let binary = command.strip_prefix("${CLAUDE_PLUGIN_ROOT}/bin/").unwrap();
+        assert!(top().join(format!("crates/omo-hooks/src/bin/{binary}.rs")).is_file(), "{event} runs {binary}");
+        assert!(top().join("bin").join(binary).is_file(), "a clone has no launcher {binary}");
+        assert_eq!(handler["args"], Value::Array(Vec::new()), "{event} is not in exec form");
+        assert!(handler["timeout"].as_u64().is_some_and(|seconds| seconds <= 10), "{event} has no bound");
+        // On these events the client passes over a matcher, and never runs a hook with an `if`.
+        assert_eq!((&handlers[0]["matcher"], &handler["if"]), (&Value::Null, &Value::Null), "{event}");
+    }
+}
+
+#[test]
+fn every_command_describes_itself_and_no_model_can_call_it() {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(top().join("commands")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let front = text.strip_prefix("---\n").and_then(|text| text.split("\n---\n").next()).unwrap();
+        assert!(front.contains("description: "), "{}", path.display());
+        assert!(front.contains("disable-model-invocation: true"), "{}", path.display());
+        assert!(!text.contains("!`"), "{} runs a shell", path.display());
+        names.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+    }
+    names.sort();
+    assert_eq!(names, ["status", "stop-continuation", "ulw"]);
+}
+
+#[test]
+fn no_test_sleeps() {
+    let name = concat!("thread::", "sleep");
+    for path in rust_files() {
+        let is_test = path.components().any(|part| part.as_os_str() == "tests");
+        let text = fs::read_to_string(top().join(&path)).unwrap();
+        assert!(!is_test || !text.contains(name), "{} sleeps", path.display());
+    }
+}

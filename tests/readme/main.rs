@@ -1,0 +1,65 @@
+//! What the README shows, held against the code.
+
+use std::fs;
+use std::path::Path;
+
+use omo_core::keyword::{Keywords, Reading, read};
+use omo_core::limits::{Limit, Limits};
+use omo_store::config::{Feedback, parse};
+
+fn readme() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    fs::read_to_string(path).unwrap()
+}
+
+/// The text of the one block in this language.
+fn block<'a>(text: &'a str, language: &str) -> &'a str {
+    let mut parts = text.split(&format!("```{language}\n")).skip(1);
+    let block = parts.next().and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(parts.next().is_none(), "more than one {language} block");
+    block
+}
+
+#[test]
+fn the_settings_are_the_defaults_with_their_ranges() {
+    let readme = readme();
+    let settings = block(&readme, "toml");
+    let config = parse(settings, Path::new("README.md"));
+    assert_eq!(config.problems, []);
+    assert_eq!((config.limits, config.feedback), (Limits::default(), Feedback::Block));
+    assert_eq!(config.keywords, Keywords::default());
+    for limit in Limit::ALL {
+        let line = settings.lines().find(|line| line.starts_with(limit.name())).unwrap();
+        let range = format!("# {} to {}", limit.allowed().start(), limit.allowed().end());
+        assert!(line.ends_with(&range), "{line} does not say {range}");
+    }
+}
+
+#[test]
+fn the_bounds_in_its_sentences_are_those_of_the_code() {
+    let readme = readme();
+    let limits = Limits::default();
+    for sentence in [
+        format!("At most {} continuations in a run", limits.max_blocks),
+        format!("at most {} minutes", limits.max_minutes),
+        format!("within {} seconds of a continuation", limits.cooldown_seconds),
+    ] {
+        assert!(readme.contains(&sentence), "{sentence}");
+    }
+}
+
+#[test]
+fn what_it_says_about_the_keyword_is_so() {
+    let keywords = Keywords::default();
+    for prompt in ["ulw fix the failing tests", "please ulw this"] {
+        assert_eq!(read(prompt, &keywords), Reading::Activate, "{prompt}");
+    }
+    let quiet = [
+        "what is ulw?", "fix it without ulw", "run `ulw` there", "he said \"ulw\"", "open src/ulw/main.rs",
+        "see https://example.com/ulw", "rename ulw.md", "<task-notification>ulw fix</task-notification>",
+    ];
+    for prompt in quiet {
+        assert_eq!(read(prompt, &keywords), Reading::Nothing, "{prompt}");
+    }
+    assert_eq!(read("ulw off", &keywords), Reading::Off { whole: true });
+}
