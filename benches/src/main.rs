@@ -91,6 +91,7 @@ const EMPTY: &str = "empty process";
 const IDLE_PROMPT: &str = "omo-user-prompt-submit, inactive";
 const IDLE_STOP: &str = "omo-stop, inactive";
 const ARMED: &str = "omo-stop, armed, 50 sessions";
+const READS: &str = "omo-stop, armed, 256 KiB of new transcript";
 const HUGE: &str = "omo-stop, armed, transcript of 64 MiB";
 const LONG_PROMPT: &str = "omo-user-prompt-submit, 100 kB prompt";
 const KEYWORD_PROMPT: &str = "omo-user-prompt-submit, 100 kB, keyword in it";
@@ -103,14 +104,15 @@ fn contestants<'a>(stage: &'a Stage, hooks: &Path, empty: &Path, peers: &Path) -
         Contestant::new(EMPTY, empty, &stage.idle, stage.stop_input(&stage.idle, None)?),
         Contestant::new(IDLE_PROMPT, &prompt, &stage.idle, stage.prompt_input("please fix the parser")?),
         Contestant::new(IDLE_STOP, &stop, &stage.idle, stage.stop_input(&stage.idle, None)?),
-        Contestant::new(ARMED, &stop, &stage.armed, stage.stop_input(&stage.armed, Some(&stage.transcript))?)
+        Contestant::new(ARMED, &stop, &stage.armed, stage.stop_input(&stage.armed, None)?).armed(stage),
+        Contestant::new(READS, &stop, &stage.armed, stage.stop_input(&stage.armed, Some(&stage.transcript))?)
             .armed(stage),
         Contestant::new(HUGE, &stop, &stage.armed, stage.stop_input(&stage.armed, Some(&stage.huge_transcript))?)
             .armed(stage),
         Contestant::new(LONG_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(false))?),
-        Contestant::new(KEYWORD_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(false))?),
+        Contestant::new(KEYWORD_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(true))?),
     ];
-    let armed_input = || stage.stop_input(&stage.armed, Some(&stage.transcript));
+    let armed_input = || stage.stop_input(&stage.armed, None);
     all.push(Contestant::new(BASH, &peers.join("stop.sh"), &stage.armed, armed_input()?).armed(stage).slow());
     if contest::has("node") {
         let node = Contestant::new(NODE, Path::new("node"), &stage.armed, armed_input()?);

@@ -17,7 +17,7 @@ pub struct Stage {
     pub idle: PathBuf,
     /// A project with 50 sessions in its state, ours armed.
     pub armed: PathBuf,
-    /// A transcript of a usual length.
+    /// A transcript with 256 KiB that are new.
     pub transcript: PathBuf,
     /// A transcript of 64 MiB.
     pub huge_transcript: PathBuf,
@@ -33,14 +33,20 @@ impl Stage {
         fs::create_dir_all(&idle)?;
         fs::create_dir_all(armed.join(".sisyphus/cc-omo"))?;
         let (transcript, huge_transcript) = (folder("usual.jsonl"), folder("huge.jsonl"));
-        write_lines(&transcript, 64 * 1_024)?;
+        write_lines(&transcript, 256 * 1_024)?;
         write_lines(&huge_transcript, 64 * 1_024 * 1_024)?;
         Ok(Self { idle, armed, transcript, huge_transcript, state: state().to_string(), temp })
     }
 
-    /// Puts the state of the armed project back to its start.
+    /// Puts the state of the armed project back to its start, and waits until it is on the disk:
+    /// between two Stops of a real session there is time enough for that, and replacing a file
+    /// that is still being written costs several times as much.
     pub fn arm(&self) -> Result<()> {
-        Ok(fs::write(self.armed.join(".sisyphus/cc-omo/runtime.local.json"), &self.state)?)
+        let folder = self.armed.join(".sisyphus/cc-omo");
+        let (new, state) = (folder.join("new"), folder.join("runtime.local.json"));
+        fs::write(&new, &self.state)?;
+        File::open(&new)?.sync_all()?;
+        Ok(fs::rename(new, state)?)
     }
 
     /// A file with the input of a Stop.

@@ -1,35 +1,128 @@
-//! temporary
-#[derive(Clone, Debug, Default)]
+//! What a prompt says to omo: the keyword as an instruction, a command, or the way out.
+//!
+//! Only words that a person wrote as their own count. This module owns the order of the steps;
+//! each step has a file: who wrote it (`origin`), commands (`slash`), what is quoted or pasted
+//! (`mask`), what a word is (`word`), letting go (`off`), and talk about the keyword (`mention`).
+
+mod mask;
+mod mention;
+mod off;
+mod origin;
+mod sentence;
+mod slash;
+mod word;
+
+use std::fmt;
+
+use slash::Slash;
+
+/// At most this many keywords.
+const MAX_KEYWORDS: usize = 16;
+/// At most this many characters in one.
+const MAX_CHARS: usize = 32;
+
+/// The words that turn ultrawork on. None at all turns the keyword off.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keywords(Vec<String>);
-#[derive(Debug)]
-pub struct InvalidKeyword;
-impl std::fmt::Display for InvalidKeyword {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("bad")
+
+impl Default for Keywords {
+    fn default() -> Self {
+        Self(vec!["ulw".to_owned(), "ultrawork".to_owned()])
     }
 }
+
 impl Keywords {
-    pub fn new(v: Vec<String>) -> Result<Self, InvalidKeyword> {
-        Ok(Self(v))
+    /// At most 16 words, each of 1 to 32 letters and digits of any script, `-` and `_`.
+    pub fn new(words: Vec<String>) -> Result<Self, InvalidKeyword> {
+        if words.len() > MAX_KEYWORDS {
+            return Err(InvalidKeyword::TooMany(words.len()));
+        }
+        let is_bad = |word: &&String| !(1..=MAX_CHARS).contains(&word.chars().count()) || !word.chars().all(is_allowed);
+        match words.iter().find(is_bad) {
+            Some(word) => Err(InvalidKeyword::Word(word.clone())),
+            None => Ok(Self(words)),
+        }
+    }
+
+    /// The words themselves.
+    pub fn words(&self) -> &[String] {
+        &self.0
     }
 }
-#[derive(Debug, PartialEq, Eq)]
+
+fn is_allowed(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '-' | '_')
+}
+
+/// Why a list of keywords cannot be as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidKeyword {
+    /// There are this many.
+    TooMany(usize),
+    /// This word is empty, too long, or holds what is neither letter nor digit.
+    Word(String),
+}
+
+impl fmt::Display for InvalidKeyword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany(count) => write!(f, "{count} keywords are more than {MAX_KEYWORDS}"),
+            Self::Word(word) => write!(f, "{word:?} is not a word of 1 to {MAX_CHARS} letters and digits"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidKeyword {}
+
+/// What a prompt says to omo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading<'a> {
+    /// Nothing: not a person's words, or nothing that concerns omo.
     Nothing,
+    /// The keyword, as an instruction.
     Activate,
-    Command { name: &'a str, arguments: &'a str },
-    Off { whole: bool },
+    /// The prompt is one of omo's slash commands.
+    Command {
+        /// Without the `/omo:`; `/ulw` and `/ultrawork` are the command `ulw`.
+        name: &'a str,
+        /// What follows the one blank after the name, byte for byte.
+        arguments: &'a str,
+    },
+    /// To let go.
+    Off {
+        /// The prompt says nothing else.
+        whole: bool,
+    },
 }
-pub fn read<'a>(prompt: &'a str, _k: &Keywords) -> Reading<'a> {
-    if let Some(rest) = prompt.strip_prefix("/omo:") {
-        let (n, a) = rest.split_once(' ').unwrap_or((rest, ""));
-        return Reading::Command { name: n, arguments: a };
+
+/// Reads a prompt.
+pub fn read<'a>(prompt: &'a str, keywords: &Keywords) -> Reading<'a> {
+    let Some(text) = origin::own_text(prompt) else { return Reading::Nothing };
+    match slash::read(text) {
+        Slash::Own { name, arguments } => Reading::Command { name, arguments },
+        Slash::Foreign => Reading::Nothing,
+        Slash::No => read_words(text, keywords),
     }
-    if prompt == "ulw off" {
-        return Reading::Off { whole: true };
-    }
-    if prompt.contains("ulw") { Reading::Activate } else { Reading::Nothing }
 }
+
+/// Whether a person may have written this: nothing of its form says that the client, another
+/// agent or a loop did.
 pub fn is_from_a_person(prompt: &str) -> bool {
-    !prompt.starts_with('<')
+    origin::own_text(prompt).is_some()
+}
+
+fn read_words<'a>(text: &str, keywords: &Keywords) -> Reading<'a> {
+    let mut words = word::find(text, keywords);
+    if words.is_empty() {
+        return Reading::Nothing;
+    }
+    let masked = mask::own_words(text, keywords);
+    let own = masked.text();
+    // What is covered reads as something else in the masked text.
+    words.retain(|word| own.get(word.clone()) == text.get(word.clone()));
+    if let Some(off) = off::find(own, &words) {
+        return Reading::Off { whole: off.whole };
+    }
+    let is_instruction = words.iter().any(|word| !mention::is_mention(own, word));
+    if is_instruction { Reading::Activate } else { Reading::Nothing }
 }

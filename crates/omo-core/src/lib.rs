@@ -9,6 +9,7 @@ pub mod failure;
 pub mod keyword;
 pub mod limits;
 pub mod log;
+mod markup;
 pub mod promise;
 pub mod prompt;
 pub mod report;

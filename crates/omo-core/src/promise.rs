@@ -1,9 +1,104 @@
-//! temporary
+//! The promise: how the model says, at the end of its last message, that it is done or stuck.
+//!
+//! A promise is a claim and never a proof. What merely talks about promises (an example in code,
+//! a quotation, a plan to say it later, a refusal to say it) is no claim.
+
+use memchr::memmem;
+
+use crate::markup::{self, COVERED, Masked};
+
+const OPEN: &str = "<promise>";
+const CLOSE: &str = "</promise>";
+
+/// What a final message claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
+    /// All of it is done.
     Done,
-    Blocked { reason: String },
+    /// It can not be done.
+    Blocked {
+        /// Why, in the model's words; may be empty.
+        reason: String,
+    },
 }
+
+/// What a final message claims, where it claims something that omo knows.
 pub fn claim(text: &str) -> Option<Claim> {
-    text.ends_with("<promise>DONE</promise>").then_some(Claim::Done)
+    let promise = final_promise(text)?;
+    if promise == "DONE" {
+        return Some(Claim::Done);
+    }
+    let rest = promise.strip_prefix("BLOCKED")?.trim_start();
+    let reason = if rest.is_empty() { rest } else { rest.strip_prefix([':', '：'])? };
+    Some(Claim::Blocked { reason: reason.trim().to_owned() })
+}
+
+/// What stands inside the last promise, trimmed, where that promise counts as one.
+///
+/// With code, quoted lines, quotations and comments taken away it must be the last thing in the
+/// text, and stand alone on its line or follow a finished sentence.
+pub fn final_promise(text: &str) -> Option<&str> {
+    // Most messages hold none, and need no masks to say so.
+    memmem::rfind(text.as_bytes(), CLOSE.as_bytes())?;
+    let masked = own_words(text);
+    let own = masked.text();
+    let end = memmem::rfind(own.as_bytes(), CLOSE.as_bytes())?;
+    let start = memmem::rfind(own.get(..end)?.as_bytes(), OPEN.as_bytes())?;
+    let nothing_follows = is_last(own.get(end + CLOSE.len()..)?);
+    let counts = nothing_follows && stands_free(own.get(..start)?);
+    if counts { text.get(start + OPEN.len()..end).map(str::trim) } else { None }
+}
+
+fn own_words(text: &str) -> Masked {
+    let mut masked = Masked::new(text);
+    masked.cover(markup::fences);
+    masked.cover(markup::quoted_lines);
+    masked.cover(markup::inline_code);
+    masked.cover(markup::comments);
+    masked.cover(markup::quotations);
+    masked
+}
+
+/// On the promise's own line only emphasis may follow; below it, only what was taken away.
+fn is_last(after: &str) -> bool {
+    let (line, below) = after.split_once('\n').unwrap_or((after, ""));
+    line.trim().chars().all(is_emphasis) && below.chars().all(|char| char.is_whitespace() || char == COVERED)
+}
+
+fn is_emphasis(char: char) -> bool {
+    matches!(char, '*' | '_')
+}
+
+/// It begins its line, or a finished sentence stands before it.
+fn stands_free(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let line = line.trim_end_matches(is_emphasis).trim();
+    line.is_empty() || is_finished(line)
+}
+
+fn is_finished(line: &str) -> bool {
+    let sentence = line.trim_end_matches(is_closing);
+    let unfinished = ["...", "…", "e.g.", "i.e.", "cf.", "viz."];
+    if unfinished.iter().any(|end| sentence.ends_with(end)) || is_list_marker(sentence) {
+        return false;
+    }
+    sentence.chars().next_back().is_some_and(ends_a_sentence)
+}
+
+/// What may stand between the end of a sentence and the promise.
+fn is_closing(char: char) -> bool {
+    char.is_whitespace() || is_emphasis(char) || matches!(char, ')' | ']' | '）' | '】' | '\u{fe0f}')
+}
+
+fn ends_a_sentence(char: char) -> bool {
+    let stop =
+        matches!(char, '.' | '!' | '?' | '。' | '！' | '？' | '．' | '｡' | '‼' | '؟' | '۔' | '।' | '॥' | '։' | '።');
+    // People and models end a sentence with these as well.
+    let cheer = matches!(char, '✅' | '✔' | '☑' | '✓' | '🎉' | '🚀' | '🏁' | '💯' | '👍' | '🥳');
+    stop || cheer
+}
+
+/// `1.` begins a list; it ends no sentence.
+fn is_list_marker(line: &str) -> bool {
+    line.strip_suffix('.').is_some_and(|number| number.chars().all(|char| char.is_ascii_digit()))
 }

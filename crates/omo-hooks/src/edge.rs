@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Once;
 use std::time::Duration;
 
 use omo_core::log::LogEntry;
@@ -15,10 +14,7 @@ use omo_store::state::{self, Change, Corrupt, StateError, Update};
 use omo_store::{decisions, hooks_log, root};
 
 use crate::input::Input;
-use crate::stdin;
-
-/// How long a hook that has found something to do may take from then on, whatever hangs.
-const WATCHDOG: Duration = Duration::from_millis(1_200);
+use crate::{stdin, watchdog};
 
 /// One event's hook.
 #[derive(Debug)]
@@ -59,7 +55,7 @@ pub struct Context {
 /// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
 pub fn run(hook: &Hook) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
-    std::panic::set_hook(Box::new(|_| leave()));
+    std::panic::set_hook(Box::new(|_| watchdog::leave()));
     let env = Env::from_process();
     if env.disabled {
         return ExitCode::SUCCESS;
@@ -86,30 +82,13 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
     Ok(())
 }
 
-/// Sees to it that the hook ends in time. Reading stdin has a deadline of its own, and a session
-/// without a run ends right after it: a thread there would cost a third of the hook's time.
-fn start_watchdog() {
-    static STARTED: Once = Once::new();
-    STARTED.call_once(|| {
-        std::thread::spawn(|| {
-            std::thread::sleep(WATCHDOG);
-            leave();
-        });
-    });
-}
-
-#[expect(clippy::exit, reason = "the only way out of a watchdog thread and of a panic")]
-fn leave() {
-    std::process::exit(0);
-}
-
 impl Context {
     /// The session's entry, read without the lock; `None` where there is none to be had.
     pub fn peek(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek(root, id)?;
         if session.is_some() {
-            start_watchdog();
+            watchdog::start();
         }
         Ok(session)
     }
@@ -130,7 +109,7 @@ impl Context {
     /// As [`Context::place`], and makes the folder where there is none.
     pub fn make_place(&self) -> Result<Option<Place<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
-        start_watchdog();
+        watchdog::start();
         Ok(Some(Place { folder: Folder::create(root)?, id, context: self }))
     }
 

@@ -13,6 +13,7 @@ pub mod edge;
 pub mod input;
 pub mod json_end;
 pub mod stdin;
+pub mod watchdog;
 
 pub mod session_end;
 pub mod session_start;

@@ -1,12 +1,14 @@
 //! The runtime state as a document: one session's entry is read and written, the others travel
 //! through it untouched.
 
+use memchr::memmem;
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 
-use crate::object::Object;
+use crate::object::{Key, Object};
 
 /// The version of the state that this omo writes.
 pub const VERSION: u64 = 1;
@@ -40,19 +42,31 @@ impl<'a> Document<'a> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let corrupt = |error: &dyn std::fmt::Display| DocumentError::Corrupt(error.to_string());
         let text = std::str::from_utf8(bytes).map_err(|error| corrupt(&error))?;
-        let top = Object::parse(text).map_err(|error| corrupt(&error))?;
-        let version = match top.get("version") {
-            None => VERSION,
-            Some(raw) => serde_json::from_str(raw).map_err(|error| corrupt(&error))?,
-        };
-        if version > VERSION {
-            return Err(DocumentError::TooNew(version));
+        // In one pass: the sessions are most of the file. What is of another version may look
+        // otherwise, and says so itself.
+        let document: Self = serde_json::from_str(text)
+            .map_err(|error| Object::parse(text).ok().and_then(too_new).unwrap_or_else(|| corrupt(&error)))?;
+        match document.top.get("version").map(serde_json::from_str) {
+            None => Ok(document),
+            Some(Ok(version)) if version <= VERSION => Ok(document),
+            Some(Ok(version)) => Err(DocumentError::TooNew(version)),
+            Some(Err(error)) => Err(corrupt(&error)),
         }
-        let sessions = match top.get_as_written("sessions") {
-            None | Some("null") => Object::default(),
-            Some(raw) => Object::parse(raw).map_err(|error| corrupt(&error))?,
-        };
-        Ok(Self { top, sessions })
+    }
+
+    /// What a state file seems to say about one session, without reading the rest of it: enough
+    /// to know that there is nothing to do. Whoever wants to change something reads it all.
+    pub fn glimpse(bytes: &[u8], id: &SessionId) -> Result<Option<Session>, DocumentError> {
+        let key = format!("\"{id}\"");
+        if memmem::find(bytes, key.as_bytes()).is_none() {
+            return Ok(None);
+        }
+        let after = memmem::find_iter(bytes, key.as_bytes()).filter_map(|at| bytes.get(at + key.len()..));
+        let found = after.filter_map(entry_after_key).last();
+        match found {
+            Some(session) => Ok(Some(session)),
+            None => Document::parse(bytes)?.session(id),
+        }
     }
 
     /// One session's entry.
@@ -85,6 +99,9 @@ impl<'a> Document<'a> {
     /// time that can be read stays.
     pub fn prune(&mut self, keep: &SessionId, now: Timestamp) {
         self.sessions.retain(|id, raw| {
+            if !may_be_old(raw, now) {
+                return true;
+            }
             let updated = serde_json::from_str::<UpdatedAt>(raw).ok().and_then(|entry| entry.updated_at);
             let age = updated.and_then(|at| now.millis_since(at)).unwrap_or(0);
             id == keep.as_str() || age <= RETENTION_MILLIS
@@ -93,14 +110,48 @@ impl<'a> Document<'a> {
 
     /// The text of the file, one session a line.
     pub fn to_json(&mut self) -> String {
+        const SEPARATOR: &str = ",\n";
         if self.top.get("version").is_none() {
             self.top.set("version", VERSION.to_string());
         }
-        self.top.set("sessions", self.sessions.to_json(",\n"));
-        let mut json = self.top.to_json(",\n");
+        if self.top.get(SESSIONS).is_none() {
+            self.top.set(SESSIONS, String::new());
+        }
+        let mut json = String::with_capacity(self.top.json_len(SEPARATOR) + self.sessions.json_len(SEPARATOR) + 1);
+        self.top.write_json(&mut json, SEPARATOR, |json, name, value| {
+            if name == SESSIONS {
+                self.sessions.write_json(json, SEPARATOR, |json, _, entry| json.push_str(entry));
+            } else {
+                json.push_str(value);
+            }
+        });
         json.push('\n');
         json
     }
+}
+
+fn too_new(top: Object<'_>) -> Option<DocumentError> {
+    let version = serde_json::from_str(top.get("version")?).ok()?;
+    (version > VERSION).then_some(DocumentError::TooNew(version))
+}
+
+/// The entry that stands behind a key: `: {…`.
+fn entry_after_key(bytes: &[u8]) -> Option<Session> {
+    let value = bytes.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    value.starts_with(b"{").then_some(())?;
+    serde_json::Deserializer::from_slice(value).into_iter::<Session>().next()?.ok()
+}
+
+/// Whether any time in an entry is as old as that, by its bytes: of fifty sessions, few need a
+/// closer look.
+fn may_be_old(raw: &str, now: Timestamp) -> bool {
+    const KEY: &str = "\"updatedAt\"";
+    let is_old = |at: usize| {
+        let value = raw.get(at + KEY.len()..).unwrap_or_default().trim_start_matches([' ', ':', '\t', '\n', '\r', '"']);
+        let time = value.split('"').next().and_then(Timestamp::parse);
+        time.is_none_or(|time| now.millis_since(time).is_some_and(|age| age > RETENTION_MILLIS))
+    };
+    memmem::find_iter(raw.as_bytes(), KEY).any(is_old)
 }
 
 /// An entry must be an object: serde would take a list for a struct.
@@ -108,6 +159,34 @@ fn entry(raw: &str) -> serde_json::Result<Session> {
     Object::parse(raw)?;
     serde_json::from_str(raw)
 }
+
+impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Document<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document<'de>, A::Error> {
+                let mut document = Document::default();
+                while let Some(Key(key)) = map.next_key()? {
+                    if key == SESSIONS {
+                        document.sessions = map.next_value::<Option<Object<'de>>>()?.unwrap_or_default();
+                        // Keeps the member's place among the others.
+                        document.top.set(SESSIONS, String::new());
+                    } else {
+                        document.top.push(key, map.next_value()?);
+                    }
+                }
+                Ok(document)
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+const SESSIONS: &str = "sessions";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -119,11 +119,9 @@ impl Folder {
     /// fixed name: writers hold the lock, and what a killed one left is cleared by the next.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = format!("{name}.tmp");
-        match unlinkat(&self.fd, &temporary, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(io_error("remove", &self.path.join(&temporary), errno)),
-        }
+        self.remove(&temporary)?;
         let mut file = self.open_file(&temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE)?;
+        reserve(&file, bytes.len());
         let written = file.write_all(bytes);
         drop(file);
         let placed = match written {
@@ -217,6 +215,16 @@ impl Folder {
         }
         Ok(u64::try_from(stat.st_size).unwrap_or(0))
     }
+}
+
+/// Has the blocks of a new file allocated before they are written. ext4 otherwise writes them out
+/// within the rename, which costs as much as everything else that a hook does (docs/adr/0006). A
+/// file system that cannot do it does without.
+fn reserve(file: &File, length: usize) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length as u64);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, length);
 }
 
 fn io_error(action: &'static str, path: &Path, errno: Errno) -> FolderError {

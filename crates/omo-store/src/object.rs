@@ -23,13 +23,9 @@ impl<'a> Object<'a> {
         self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_ref())
     }
 
-    /// The value of a member that was not set since the object was read, for as long as the text
-    /// it was read from.
-    pub fn get_as_written(&self, name: &str) -> Option<&'a str> {
-        self.members.iter().rev().find_map(|(key, value)| match value {
-            Cow::Borrowed(value) if key == name => Some(*value),
-            _ => None,
-        })
+    /// Adds a member as it was written.
+    pub(crate) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+        self.members.push((name, Cow::Borrowed(value.get())));
     }
 
     /// Sets a member in its place, or at the end; `value` is JSON.
@@ -53,19 +49,29 @@ impl<'a> Object<'a> {
 
     /// The object as JSON, with `separator` between members.
     pub fn to_json(&self, separator: &str) -> String {
-        let size: usize = self.members.iter().map(|(key, value)| key.len() + value.len() + separator.len() + 4).sum();
-        let mut json = String::with_capacity(size + 2);
+        let mut json = String::with_capacity(self.json_len(separator));
+        self.write_json(&mut json, separator, |json, _, value| json.push_str(value));
+        json
+    }
+
+    /// About how long the object is as JSON.
+    pub(crate) fn json_len(&self, separator: &str) -> usize {
+        let members = self.members.iter().map(|(key, value)| key.len() + value.len() + separator.len() + 4);
+        members.sum::<usize>() + 2
+    }
+
+    /// Writes the object as JSON; `write` gets each member's name and value.
+    pub(crate) fn write_json(&self, json: &mut String, separator: &str, mut write: impl FnMut(&mut String, &str, &str)) {
         json.push('{');
-        for (index, (key, value)) in self.members.iter().enumerate() {
+        for (index, (key, value)) in self.iter().enumerate() {
             if index > 0 {
                 json.push_str(separator);
             }
-            json.push_str(&quote(key));
+            push_quoted(json, key);
             json.push(':');
-            json.push_str(value);
+            write(json, key, value);
         }
         json.push('}');
-        json
     }
 
     /// Lays `new` over this object: a member of `new` replaces the old one, two objects are laid
@@ -89,8 +95,13 @@ fn merge(old: &str, new: &str) -> Option<String> {
     Some(merged.to_json(","))
 }
 
-fn quote(key: &str) -> String {
-    serde_json::Value::from(key).to_string()
+fn push_quoted(json: &mut String, key: &str) {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    if key.bytes().all(is_plain) {
+        json.extend(["\"", key, "\""]);
+    } else {
+        json.push_str(&serde_json::Value::from(key).to_string());
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
@@ -102,12 +113,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-                let mut members = Vec::new();
+                let mut object = Object::default();
                 while let Some(Key(key)) = map.next_key()? {
-                    let value: &'de RawValue = map.next_value()?;
-                    members.push((key, Cow::Borrowed(value.get())));
+                    object.push(key, map.next_value()?);
                 }
-                Ok(Object { members })
+                Ok(object)
             }
         }
         deserializer.deserialize_map(Members)
@@ -115,7 +125,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
 }
 
 /// A key, borrowed where it holds no escape.
-struct Key<'a>(Cow<'a, str>);
+pub(crate) struct Key<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -71,12 +71,12 @@ pub struct Update {
     pub now: Timestamp,
 }
 
-/// Reads one session's entry without the lock: a rename replaces the file whole, so that what is
-/// read is always one state or the other.
+/// Reads one session's entry without the lock, as [`Document::glimpse`] does: a rename replaces
+/// the file whole, so that what is read is always one state or the other.
 pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let Some(folder) = Folder::open(root)? else { return Ok(None) };
     let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(None) };
-    Ok(Document::parse(&bytes)?.session(id)?)
+    Ok(Document::glimpse(&bytes, id)?)
 }
 
 /// Reads every entry that can be read, without the lock.

@@ -1,0 +1,212 @@
+//! Talk about the keyword in English.
+
+use crate::keyword::sentence::{self, Around};
+
+/// Whether the clause talks about the keyword.
+pub(super) fn is_mention(around: &Around) -> bool {
+    let before = sentence::words(&around.before);
+    let before = without_fillers(&before);
+    let after = sentence::words(&around.after);
+    let asks = matches!(around.end, '?' | '？');
+    // A comma or colon after the keyword ends what was said of it.
+    let joined =
+        around.after.starts_with([' ', '\'', '\t']) && !around.after.trim_start().starts_with([',', ':', '-', '—']);
+    is_question(before, asks)
+        || is_negated(before)
+        || is_object_of_talk(before, &after)
+        || (joined && is_subject(before, &after, asks))
+        || is_asked_after(&after)
+        || around.after.trim_start().starts_with('=')
+}
+
+/// Whether a list of words holds this one.
+fn among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|other| other == word)
+}
+
+/// Words that open a clause and change nothing.
+fn without_fillers<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
+    const FILLERS: &str = "so and but or hey hi hello ok okay well also then now wait um hmm please just btw oh claude \
+        quick";
+    let start = words.iter().position(|word| !among(FILLERS, word)).unwrap_or(words.len());
+    words.get(start..).unwrap_or_default()
+}
+
+const ASKING: &str = "what what's whats how how's when why where which who whose wtf who's where's when's";
+
+const AUXILIARIES: &str = "is are was were does do did has have had should shall may might must can could would will isn't \
+    aren't wasn't doesn't don't didn't hasn't shouldn't can't couldn't wouldn't won't am";
+
+fn is_question(before: &[&str], asks: bool) -> bool {
+    let Some(first) = before.first() else { return false };
+    let second = before.get(1);
+    if among(ASKING, first) {
+        let plain = !matches!(second, Some(&("exactly" | "actually" | "really" | "the" | "else" | "about")));
+        let third = if plain { second } else { before.get(2) };
+        let inverted = third.is_none_or(|word| among(AUXILIARIES, word) || *word == "to");
+        return asks || inverted || first.contains('\'') || *first == "whats" || *first == "wtf";
+    }
+    if !among(AUXILIARIES, first) || first.starts_with("don") {
+        return false;
+    }
+    match (*first, second) {
+        (
+            "can" | "could" | "would" | "will" | "won't" | "can't" | "couldn't" | "wouldn't",
+            Some(&("you" | "u" | "ya" | "we" | "someone")),
+        )
+        | ("do" | "have", None) => false,
+        ("do" | "have", Some(other)) => matches!(*other, "you" | "i" | "we" | "they" | "people" | "u"),
+        _ => true,
+    }
+}
+
+/// A negation reaches the keyword over words like these.
+const LIGHT: &str = "use using run running start enable activate trigger turn on do need want to a the any this with \
+    in go into be have please you ever just even invoke apply switch call think we i should require \
+    really it yet starting enter your launch rely";
+
+fn is_negated(before: &[&str]) -> bool {
+    const NEGATIONS: &str = "don't dont not never without w/o avoid avoiding skip skipping stop stopped disable disabling \
+        cancel instead rather except nor neither doesn't didn't shouldn't isn't can't cannot";
+    if before.last().is_some_and(|last| matches!(*last, "no" | "non" | "zero")) {
+        return true;
+    }
+    let near = before.iter().rev().take(7);
+    near.into_iter()
+        .find(|word| !among(LIGHT, word) && !matches!(**word, "of" | "than" | "off" | "stop"))
+        .is_some_and(|word| among(NEGATIONS, word))
+}
+
+/// `explain ulw`, `the docs mention ulw`, `the difference between ulw and ralph`.
+fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
+    const TALK: &str = "explain explaining describe define about regarding versus vs called named word words keyword \
+        keywords term phrase mention mentions mentioned mentioning say says said saying type typed \
+        typing wrote document documents documenting documented rename grep understand is was are compare \
+        comparing when if whenever because since while whether why how what where which who than used \
+        tried saw noticed from of inspect investigate configure install uninstall remove delete like \
+        that what's";
+    const COMPARING: [&str; 8] =
+        ["difference", "differences", "compare", "comparison", "between", "versus", "vs", "differ"];
+    let compares = |words: &[&str]| words.iter().any(|word| among(COMPARING, word));
+    if compares(before) || after.iter().take(4).any(|word| matches!(*word, "vs" | "versus")) {
+        return true;
+    }
+    let article =
+        |word: &&&str| matches!(**word, "the" | "a" | "an" | "my" | "your" | "our" | "omo" | "omo's" | "this" | "omc");
+    let near: Vec<&str> = before.iter().rev().skip_while(article).copied().collect();
+    let Some(&previous) = near.first() else { return false };
+    if matches!(previous, "with" | "using" | "via" | "through") {
+        return near.get(1).is_some_and(|noun| is_trouble(noun));
+    }
+    if matches!(previous, "in" | "for" | "on") {
+        return near.get(1).is_some_and(|noun| is_trouble(noun) || is_page(noun));
+    }
+    among(TALK, previous) || is_way_of_use(&near)
+}
+
+fn is_trouble(noun: &str) -> bool {
+    matches!(
+        noun,
+        "wrong"
+            | "problem"
+            | "problems"
+            | "trouble"
+            | "familiar"
+            | "bug"
+            | "bugs"
+            | "issue"
+            | "issues"
+            | "error"
+            | "errors"
+            | "typo"
+            | "up"
+    )
+}
+
+fn is_page(noun: &str) -> bool {
+    matches!(
+        noun,
+        "docs"
+            | "documentation"
+            | "readme"
+            | "support"
+            | "manual"
+            | "guide"
+            | "tests"
+            | "section"
+            | "entry"
+            | "name"
+            | "look"
+            | "search"
+    )
+}
+
+/// `how to use ulw`, `tell me what ulw does`.
+fn is_way_of_use(near: &[&str]) -> bool {
+    const BETWEEN: &str = "use run start enable activate call invoke to do does you i we one people should can could would \
+        is the exactly trigger stop";
+    let reached = near.iter().find(|word| !among(BETWEEN, word));
+    reached.is_some_and(|word| {
+        matches!(*word, "how" | "what" | "when" | "why" | "whether" | "where" | "explain" | "describe")
+    })
+}
+
+const NOUNS: &str = "mode loop loops keyword keywords hook hooks plugin command state trigger feature word skill \
+    detection detector prompt agent session docs documentation config settings activation name \
+    banner";
+
+/// `ulw is …`, `the ulw hook …`, `ulw mode keeps …`.
+fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
+    const VERBS: &str = "is isn't was wasn't are does doesn't did didn't has hasn't had can't cannot won't should \
+        shouldn't wouldn't keeps kept works worked failed fails crashed crashes activates activated \
+        triggers triggered means says said seems looks ran runs stopped stops started starts broke \
+        breaks got gets costs uses used needs exists appears appeared happened happens fired fires kicks \
+        goes makes made takes took enabled active disabled inactive vs versus not never 's may might \
+        must";
+    if after.first() == Some(&"'s") || after.first() == Some(&"s'") {
+        return true;
+    }
+    let nouns = after.iter().take_while(|word| among(NOUNS, word)).count();
+    let Some(verb) = after.get(nouns) else { return named(before, after, nouns) };
+    if among(VERBS, verb) || named(before, after, nouns) {
+        return true;
+    }
+    let other = after.get(nouns + 1);
+    match *verb {
+        "can" | "will" | "would" | "could" => !matches!(other, Some(&("you" | "u" | "we" | "please"))),
+        "or" | "and" => asks && after.len() == nouns + 2,
+        _ => false,
+    }
+}
+
+/// `the ulw hook`: a noun that the keyword only names; `ulw mode` is a way to work.
+fn named(before: &[&str], after: &[&str], nouns: usize) -> bool {
+    let used = before.iter().rev().find(|word| !matches!(**word, "the" | "a" | "your" | "my" | "this"));
+    let in_use = used.is_none_or(|word| {
+        matches!(*word, "use" | "run" | "start" | "enable" | "activate" | "using" | "with" | "in" | "enter" | "try")
+    });
+    let noun = after.first().filter(|_| nouns > 0);
+    match noun {
+        None | Some(&"mode") => false,
+        Some(
+            &("state" | "config" | "docs" | "documentation" | "settings" | "detection" | "detector" | "name"
+            | "banner"),
+        ) => !before.is_empty(),
+        Some(_) => !in_use,
+    }
+}
+
+/// `ultrawork: what is it and how do I use it?`
+fn is_asked_after(after: &[&str]) -> bool {
+    let after: Vec<&str> = after.iter().copied().skip_while(|word| matches!(*word, "mode" | "so")).take(5).collect();
+    match after.as_slice() {
+        ["what's" | "whats", "it" | "that" | "this", rest @ ..] => !matches!(rest.first(), Some(&"doing")),
+        ["explain" | "explained" | "explanation", ..] => after.len() <= 2,
+        ["what", "is" | "was", "it" | "that" | "this", ..]
+        | ["what" | "how", "does", "it", "do" | "work" | "mean", ..]
+        | ["how", "to", "use", "it", ..]
+        | ["how", "do", "i" | "we" | "you", "use", "it"]
+        | ["when", "should" | "do" | "does", "i" | "we" | "you" | "it", "use" | "activate", ..] => true,
+        _ => false,
+    }
+}

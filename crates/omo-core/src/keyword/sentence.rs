@@ -1,0 +1,85 @@
+//! The sentence around a word: where it begins and ends, and the words in it.
+
+use std::ops::Range;
+
+/// How far a sentence is followed to each side, in bytes: what stands further off says little
+/// about a word, and a long text stays cheap.
+const WINDOW: usize = 240;
+
+/// What stands around a keyword in its own clause, in lower case.
+#[derive(Debug)]
+pub(super) struct Around {
+    /// From the start of the clause.
+    pub(super) before: String,
+    /// To the end of the sentence.
+    pub(super) after: String,
+    /// What ends the sentence; a line break where nothing does.
+    pub(super) end: char,
+}
+
+/// Reads around a word.
+pub(super) fn around(text: &str, word: &Range<usize>) -> Around {
+    let before = text.get(..word.start).unwrap_or_default();
+    let after = text.get(word.end..).unwrap_or_default();
+    let start = clause_start(before);
+    let (length, end) = sentence_end(after);
+    Around {
+        before: lower(before.get(start..).unwrap_or_default()),
+        after: lower(after.get(..length).unwrap_or_default()),
+        end,
+    }
+}
+
+fn lower(text: &str) -> String {
+    text.to_lowercase().replace(['’', 'ʼ'], "'")
+}
+
+fn clause_start(before: &str) -> usize {
+    let mut next = ' ';
+    for (at, char) in before.char_indices().rev() {
+        if before.len() - at > WINDOW || ends_sentence(char, next) || ends_clause(char, next) {
+            return at + char.len_utf8();
+        }
+        next = char;
+    }
+    0
+}
+
+fn sentence_end(after: &str) -> (usize, char) {
+    let mut chars = after.char_indices().peekable();
+    while let Some((at, char)) = chars.next() {
+        let next = chars.peek().map_or('\n', |&(_, next)| next);
+        if at > WINDOW || ends_sentence(char, next) {
+            return (at, char);
+        }
+    }
+    (after.len(), '\n')
+}
+
+/// `next` is what follows: the dot of `v1.2` ends nothing.
+pub(super) fn ends_sentence(char: char, next: char) -> bool {
+    match char {
+        '.' | '!' | '?' => !next.is_ascii_alphanumeric(),
+        '\n' | ';' | '。' | '！' | '？' | '；' | '．' | '｡' | '…' | '؟' | '।' => true,
+        _ => false,
+    }
+}
+
+/// A comma, colon, dash or bracket; not the colon of `12:30`, nor the dash of `off-by-one`.
+pub(super) fn ends_clause(char: char, next: char) -> bool {
+    match char {
+        ',' | ':' => !next.is_ascii_alphanumeric(),
+        '-' => next == ' ',
+        '，' | '、' | '：' | '—' | '–' | '(' | ')' | '（' | '）' | '[' | ']' | '→' | '·' => true,
+        _ => false,
+    }
+}
+
+/// The words of a stretch, without the marks around them.
+pub(super) fn words(text: &str) -> Vec<&str> {
+    text.split(|char: char| {
+        !(char.is_alphanumeric() || matches!(char, '\'' | '_' | '-' | '/' | '=' | crate::markup::COVERED))
+    })
+    .filter(|word| !word.is_empty())
+    .collect()
+}

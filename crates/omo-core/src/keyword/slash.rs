@@ -1,0 +1,42 @@
+//! Prompts that are slash commands: ours, and everybody else's.
+
+/// What a prompt is that begins with a slash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slash<'a> {
+    /// No command: plain words, or a path.
+    No,
+    /// A command of omo.
+    Own {
+        /// Without the `omo:`.
+        name: &'a str,
+        /// What follows the one blank after the name, byte for byte.
+        arguments: &'a str,
+    },
+    /// Another tool's command: its arguments are its own business.
+    Foreign,
+}
+
+/// Reads the first word.
+pub(super) fn read(text: &str) -> Slash<'_> {
+    let Some(rest) = text.strip_prefix('/') else { return Slash::No };
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let (name, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    if name.is_empty() || !name.chars().all(is_name_char) {
+        return Slash::No;
+    }
+    let mut after_blank = tail.chars();
+    after_blank.next();
+    let arguments = after_blank.as_str();
+    if name.eq_ignore_ascii_case("ulw") || name.eq_ignore_ascii_case("ultrawork") {
+        return Slash::Own { name: "ulw", arguments };
+    }
+    match name.strip_prefix("omo:") {
+        Some(name) if !name.is_empty() => Slash::Own { name, arguments },
+        _ => Slash::Foreign,
+    }
+}
+
+/// A second slash or a dot makes it a path.
+fn is_name_char(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '_' | '-' | ':')
+}

@@ -1,0 +1,248 @@
+//! `omo` where all is well: what it shows, what it changes, and for which session.
+
+use std::process::Output;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::stand_in::Answer;
+use serde_json::{Value, json};
+
+use crate::stage::{Case, Scene, is_contract, play, sound};
+
+/// Runs `omo` in the project; gives what it did.
+pub fn omo(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
+    let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
+    Ok(command.args(arguments).envs(variables.iter().copied()).output()?)
+}
+
+/// Runs `omo`, which must succeed without a word on stderr; gives what it printed.
+fn good(scene: &Scene, arguments: &[&str]) -> Result<String> {
+    let output = omo(scene, arguments, &[])?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success() && stderr.is_empty(), "{arguments:?}: {}: {stderr}", output.status);
+    let text = String::from_utf8(output.stdout)?;
+    ensure!(!text.contains('\u{1b}'), "colour in a pipe: {text:?}");
+    Ok(text)
+}
+
+/// A second session whose run is on.
+pub fn second(scene: &Scene) -> Result<omo_testkit::StandIn> {
+    let mut other = scene.another()?;
+    ensure!(is_contract(&sound(&other.prompt("ulw fix the docs")?)?));
+    Ok(other)
+}
+
+#[test]
+fn status_answers_every_question() {
+    let cases: &[Case] = &[
+        ("nothing yet", |s| {
+            let text = good(s, &["status"])?;
+            ensure!(text.contains("No session of") && text.contains("`ulw`"), "{text}");
+            ensure!(good(s, &["status", "--json"])?.trim() == "[]");
+            ensure!(!s.lab.project().join(".sisyphus").exists(), "looking made something");
+            Ok(())
+        }),
+        ("a run", |s| {
+            s.arm()?;
+            let text = good(s, &["status"])?;
+            ensure!(text.contains("Stop: never seen"), "the finding is missing: {text}");
+            s.blocks(&json!({}))?;
+            let text = good(s, &["status"])?;
+            for part in [s.session.session(), "on, since", "1 of 8", "working", "block on Stop, row 15", "Stop under a minute ago", "omo stop", "ulw fix the tests"] {
+                ensure!(text.contains(part), "no {part:?} in {text}");
+            }
+            ensure!(!text.contains("never seen"), "{text}");
+            Ok(())
+        }),
+        ("as data", |s| {
+            s.arm()?;
+            s.blocks(&json!({}))?;
+            second(s)?;
+            let all: Value = serde_json::from_str(&good(s, &["status", "--json"])?)?;
+            ensure!(all.as_array().is_some_and(|all| all.len() == 2), "{all}");
+            let one: Value = serde_json::from_str(&good(s, &["status", "--json", "--session", s.session.session()])?)?;
+            let report = one.as_array().and_then(|one| one.first()).context("no report")?;
+            ensure!(report["state"] == "on" && report["blocks"] == 1 && report["maxBlocks"] == 8, "{report}");
+            ensure!(report["lastDecision"]["row"] == 15 && report["phase"] == "working", "{report}");
+            ensure!(report["lastSeen"].as_array().is_some_and(|seen| seen.len() == 6), "{report}");
+            Ok(())
+        }),
+        ("an end", |s| {
+            s.arm()?;
+            s.ends(&json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}), "released")?;
+            let text = good(s, &["status"])?;
+            ensure!(text.contains("ended") && text.contains("released") && text.contains("claimed, not verified"), "{text}");
+            Ok(())
+        }),
+        ("from a sub-folder", |s| {
+            let mut s = Scene::in_lab(&s.plugin, omo_testkit::Lab::builder().build()?)?;
+            s.arm()?;
+            let deep = s.lab.project().join("src/deep");
+            std::fs::create_dir_all(&deep)?;
+            let output = s.lab.command(s.plugin.join("bin/omo")).arg("status").current_dir(deep).output()?;
+            ensure!(String::from_utf8(output.stdout)?.contains(s.session.session()));
+            Ok(())
+        }),
+        ("the status in the session", |s| {
+            s.arm()?;
+            let answer = s.prompt("/omo:status")?;
+            ensure!(answer.blocks() && answer.reason().is_some_and(|text| text.contains("0 of 8")), "{answer:?}");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn stop_lets_go_of_the_session_that_is_meant() {
+    let cases: &[Case] = &[
+        ("nothing is on", |s| {
+            ensure!(good(s, &["stop"])?.contains("No ultrawork run is on"));
+            ensure!(!s.lab.project().join(".sisyphus").exists(), "something was made");
+            Ok(())
+        }),
+        ("the only one", |s| {
+            s.arm()?;
+            let text = good(s, &["stop", "--reason", "too slow"])?;
+            ensure!(text.contains(s.session.session()) && text.contains("stopped"), "{text}");
+            s.allows(&json!({}))?;
+            let entry = s.entry()?;
+            ensure!(entry["stopContinuation"]["disabledReason"] == "too slow" && entry["verdict"]["kind"] == "stopped", "{entry}");
+            Ok(())
+        }),
+        ("the one this shell belongs to", |s| {
+            s.arm()?;
+            let mut other = second(s)?;
+            let output = omo(s, &["stop"], &[("CLAUDE_CODE_SESSION_ID", s.session.session())])?;
+            ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            s.allows(&json!({}))?;
+            ensure!(sound(&other.stop("x")?)?.blocks(), "the other session was stopped as well");
+            Ok(())
+        }),
+        ("by its name", |s| {
+            s.arm()?;
+            let mut other = second(s)?;
+            good(s, &["stop", "--session", other.session()])?;
+            ensure!(sound(&other.stop("x")?)? == Answer::Nothing);
+            s.blocks(&json!({})).map(drop)
+        }),
+        ("all", |s| {
+            s.arm()?;
+            let mut other = second(s)?;
+            let text = good(s, &["stop", "--all"])?;
+            ensure!(text.lines().count() == 2, "{text}");
+            ensure!(sound(&other.stop("x")?)? == Answer::Nothing);
+            s.allows(&json!({}))
+        }),
+        ("a broken state, by its name", |s| {
+            s.write_state(b"garbage")?;
+            good(s, &["stop", "--session", s.session.session()])?;
+            ensure!(s.names().iter().any(|name| name.contains(".corrupt-")), "{:?}", s.names());
+            s.allows(&json!({}))
+        }),
+        ("twice", |s| {
+            s.arm()?;
+            good(s, &["stop"])?;
+            ensure!(good(s, &["stop", "--session", s.session.session()])?.contains("no run was on"));
+            ensure!(good(s, &["stop"])?.contains("No ultrawork run is on"));
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn ulw_on_and_off_switch_the_session() {
+    let cases: &[Case] = &[
+        ("off and on again", |s| {
+            s.arm()?;
+            good(s, &["ulw", "off"])?;
+            s.allows(&json!({}))?;
+            let text = good(s, &["ulw", "on"])?;
+            ensure!(text.contains("on from the next stop") && text.contains("omo stop --session"), "{text}");
+            let reason = s.blocks(&json!({}))?;
+            ensure!(reason.contains("Task: ulw fix the tests"), "the model was never told: {reason}");
+            Ok(())
+        }),
+        ("on by name, where nothing is known", |s| {
+            good(s, &["ulw", "on", "--session", s.session.session()])?;
+            s.blocks(&json!({})).map(drop)
+        }),
+        ("a paused run goes on as it stood", |s| {
+            s.arm()?;
+            s.blocks(&json!({}))?;
+            sound(&s.session.stop_failure("billing_error")?)?;
+            ensure!(good(s, &["ulw", "on"])?.contains("goes on where it was paused"));
+            s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
+            ensure!(s.blocks(&json!({}))?.contains("block 2 of 8"));
+            Ok(())
+        }),
+        ("with the user's own bounds", |s| {
+            std::fs::create_dir_all(s.lab.home().join(".config/omo"))?;
+            std::fs::write(s.lab.home().join(".config/omo/config.toml"), "[limits]\nmax_blocks = 2\n")?;
+            good(s, &["ulw", "on", "--session", s.session.session()])?;
+            ensure!(s.blocks(&json!({}))?.contains("block 1 of 2"));
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn log_shows_each_decision_in_order() {
+    let cases: &[Case] = &[
+        ("nothing yet", |s| {
+            let output = omo(s, &["log"], &[])?;
+            ensure!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+            ensure!(String::from_utf8(output.stderr)?.contains("Nothing was decided"));
+            Ok(())
+        }),
+        ("a run", |s| {
+            s.arm()?;
+            s.blocks(&json!({}))?;
+            s.prompt("/omo:stop-continuation because of <b>")?;
+            let text = good(s, &["log"])?;
+            ensure!(text.lines().count() == 3 && text.contains("row 15") && text.contains(s.session.session()), "{text}");
+            let lines = good(s, &["log", "--json"])?;
+            let lines: Vec<Value> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+            let words: Vec<&str> = lines.iter().filter_map(|line| line["decision"].as_str()).collect();
+            ensure!(words == ["activate", "block", "stop"], "{words:?}");
+            for text in ["fix the tests", "because of"] {
+                ensure!(!serde_json::to_string(&lines)?.contains(text), "the log holds text of a prompt");
+            }
+            Ok(())
+        }),
+        ("half a line and a foreign one", |s| {
+            s.arm()?;
+            let log = s.lab.state_folder().join("decisions.jsonl");
+            let mut text = std::fs::read_to_string(&log)?;
+            text.insert_str(0, "garbage\n{\"at\":1}\n");
+            text.push_str("{\"at\":\"2026-");
+            std::fs::write(&log, text)?;
+            ensure!(good(s, &["log"])?.lines().count() == 1);
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn help_and_completions_name_every_command() {
+    let cases: &[Case] = &[("help", |s| {
+        let help = good(s, &["--help"])?;
+        for part in ["status", "stop", "ulw", "log", "completions", "Exit status:", "Examples:", "ulw` in a prompt"] {
+            ensure!(help.contains(part), "no {part:?} in {help}");
+        }
+        for command in [["status", "--json"], ["stop", "--all"], ["ulw", "on"], ["log", "--follow"], ["completions", "bash"]] {
+            let text = good(s, &[command[0], "--help"])?;
+            ensure!(text.contains(command[1]) && text.contains("Usage: omo"), "{text}");
+        }
+        ensure!(good(s, &["ulw", "on", "--help"])?.contains("--session"));
+        ensure!(good(s, &["--version"])?.starts_with("omo "));
+        for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+            let script = good(s, &["completions", shell])?;
+            ensure!(script.contains("omo") && script.contains("status"), "{shell}");
+        }
+        Ok(())
+    })];
+    play(cases).unwrap();
+}

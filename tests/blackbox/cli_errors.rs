@@ -1,0 +1,241 @@
+//! `omo` where something is wrong: which exit status, what it says was wrong, where, and what to
+//! do, on stderr; and every file stays as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use omo_store::folder::Folder;
+use omo_store::lock::Lock;
+use omo_testkit::stand_in::Answer;
+use serde_json::json;
+
+use crate::cli::{omo, second};
+use crate::stage::{Case, Scene, play, sound};
+
+/// The files of the state, with what they hold.
+fn files(scene: &Scene) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let entries = fs::read_dir(scene.lab.state_folder()).into_iter().flatten().flatten();
+    entries.map(|entry| (entry.path(), fs::read(entry.path()).ok())).collect()
+}
+
+/// `omo` fails with this status, says each of `parts` and a hint on stderr and nothing on stdout,
+/// and every file is as it was.
+fn fails(scene: &Scene, arguments: &[&str], status: i32, parts: &[&str]) -> Result<()> {
+    fails_with(scene, arguments, &[], status, parts)
+}
+
+fn fails_with(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)], status: i32, parts: &[&str]) -> Result<()> {
+    let before = files(scene);
+    let output = omo(scene, arguments, variables)?;
+    let stderr = String::from_utf8(output.stderr)?;
+    ensure!(output.status.code() == Some(status), "{arguments:?}: {} instead of {status}: {stderr}", output.status);
+    ensure!(output.stdout.is_empty(), "{arguments:?}: on stdout: {}", String::from_utf8_lossy(&output.stdout));
+    for part in parts.iter().chain(&["error: "]) {
+        ensure!(stderr.contains(part), "{arguments:?}: no {part:?} in {stderr}");
+    }
+    // The lock's own file, and a folder's `.gitignore`, may be made; what was there stays.
+    let after = files(scene);
+    ensure!(before.iter().all(|(path, bytes)| after.get(path) == Some(bytes)), "{arguments:?}: a file was changed");
+    Ok(())
+}
+
+fn config(scene: &Scene, text: &str) -> Result<()> {
+    fs::create_dir_all(scene.lab.home().join(".config/omo"))?;
+    Ok(fs::write(scene.lab.home().join(".config/omo/config.toml"), text)?)
+}
+
+#[test]
+fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
+    let cases: &[Case] = &[
+        ("several sessions are on", |s| {
+            s.arm()?;
+            let other = second(s)?;
+            let (one, two) = (format!("--session {}", s.session.session()), format!("--session {}", other.session()));
+            fails(s, &["stop"], 2, &["2 sessions are on", "hint:", "--all", &one, &two])?;
+            fails(s, &["ulw", "off"], 2, &["2 sessions are on", "hint:", &one])?;
+            fails(s, &["ulw", "on"], 2, &["2 sessions of this project are known", "hint:", &two])
+        }),
+        ("an id that is none", |s| {
+            s.arm()?;
+            for command in [["stop", "--session", "../../x"], ["status", "--session", "a b"], ["stop", "--session", ""]] {
+                fails(s, &command, 2, &["is not a session id", "hint:", "omo status"])?;
+            }
+            fails_with(s, &["stop"], &[("CLAUDE_CODE_SESSION_ID", "a/b")], 2, &["`a/b` is not a session id", "hint:"])
+        }),
+        ("a session that is not known", |s| {
+            s.arm()?;
+            fails(s, &["status", "--session", "nobody"], 2, &["no session `nobody` in ", "hint:"])
+        }),
+        ("on, where nothing is known", |s| {
+            fails(s, &["ulw", "on"], 2, &["no session of this project is known", "hint:", "--session ID"])?;
+            ensure!(!s.lab.project().join(".sisyphus").exists(), "something was made");
+            Ok(())
+        }),
+        ("what clap refuses", |s| {
+            s.arm()?;
+            fails(s, &["stop", "--session", "a", "--all"], 2, &["--session", "--all"])?;
+            fails(s, &["stpo"], 2, &["stpo"])?;
+            fails(s, &["status", "--jsn"], 2, &["--jsn", "--json"])?;
+            fails(s, &["completions", "tcsh"], 2, &["tcsh", "bash"])?;
+            fails(s, &["ulw", "maybe"], 2, &["maybe"])
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
+    let cases: &[Case] = &[
+        ("turning on", |s| {
+            s.arm()?;
+            s.prompt("ulw off")?;
+            config(s, "# mine\n[limits]\nmax_blocks = 900\n")?;
+            let parts = ["/.config/omo/config.toml:3: ", "`limits.max_blocks` must be a whole number from 1 to 100", "hint:"];
+            fails(s, &["ulw", "on"], 3, &parts)?;
+            s.allows(&json!({}))
+        }),
+        ("looking and letting go only warn", |s| {
+            s.arm()?;
+            config(s, "[stop]\nfeedback = \"loud\"\n")?;
+            for command in [&["status"][..], &["stop"], &["ulw", "off"]] {
+                let output = omo(s, command, &[])?;
+                let stderr = String::from_utf8(output.stderr)?;
+                ensure!(output.status.success() && !output.stdout.is_empty(), "{command:?}: {stderr}");
+                ensure!(stderr.starts_with("warning: ") && stderr.contains("config.toml:2: `stop.feedback`"), "{stderr}");
+            }
+            s.allows(&json!({}))
+        }),
+        ("the hooks go on with the defaults and note it", |s| {
+            config(s, "[limits]\nmax_blocks = 900\nmax_minutes = 60\n")?;
+            s.arm()?;
+            ensure!(s.entry()?["limits"] == json!({"maxBlocks": 8, "cooldownSeconds": 3, "maxMinutes": 60}), "{}", s.entry()?);
+            ensure!(s.hooks_log().contains("config.toml:2: `limits.max_blocks`"), "{}", s.hooks_log());
+            s.blocks(&json!({})).map(drop)
+        }),
+        ("a file in the repository widens nothing", |s| {
+            for path in ["omo.toml", "config.toml", ".omo/config.toml", ".config/omo/config.toml"] {
+                s.lab.write(path, "[limits]\nmax_blocks = 100\nmax_minutes = 1440\n")?;
+            }
+            s.arm()?;
+            ensure!(s.entry()?["limits"]["maxBlocks"] == 8, "{}", s.entry()?);
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn a_held_lock_is_status_4_and_changes_nothing() {
+    let cases: &[Case] = &[("busy", |s| {
+        s.arm()?;
+        let folder = Folder::open(s.lab.project())?.context("no folder")?;
+        let _held = Lock::take(&folder, Duration::ZERO)?;
+        fails(s, &["stop"], 4, &["lock of the state", "hint:", "runtime.lock"])?;
+        let output = omo(s, &["status"], &[])?;
+        ensure!(output.status.success(), "looking needs no lock");
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+fn a_state_that_cannot_be_used_is_status_1_and_names_the_file() {
+    let cases: &[Case] = &[
+        ("garbage", |s| {
+            s.write_state(b"garbage")?;
+            fails(s, &["status"], 1, &["does not parse", "hint:", "omo stop"])?;
+            fails(s, &["stop"], 1, &["does not parse", "hint:"])?;
+            fails(s, &["stop", "--all"], 1, &["does not parse", "hint:"])
+        }),
+        ("which file does not parse", |s| {
+            s.write_state(b"garbage")?;
+            fails(s, &["status"], 1, &["runtime.local.json"])
+        }),
+        ("a newer version", |s| {
+            s.write_state(s.armed_text().replace("\"version\":1", "\"version\":7").as_bytes())?;
+            fails(s, &["status"], 1, &["version 7", "hint:"])?;
+            fails(s, &["stop", "--session", s.session.session()], 1, &["version 7", "hint:"])
+        }),
+        ("the hint for a newer version can help", |s| {
+            s.write_state(s.armed_text().replace("\"version\":1", "\"version\":7").as_bytes())?;
+            let output = omo(s, &["stop", "--session", s.session.session()], &[])?;
+            let stderr = String::from_utf8(output.stderr)?;
+            ensure!(!stderr.contains("`omo stop` moves a broken file aside"), "it was just tried, and does not: {stderr}");
+            Ok(())
+        }),
+        ("a link", |s| {
+            let outside = s.lab.root().join("outside.json");
+            fs::write(&outside, s.armed_text())?;
+            fs::create_dir_all(s.lab.state_folder())?;
+            symlink(&outside, s.state_file())?;
+            fails(s, &["status"], 1, &["runtime.local.json is a symbolic link", "hint:"])?;
+            fails(s, &["stop", "--session", s.session.session()], 1, &["symbolic link", "hint:"])?;
+            Ok(())
+        }),
+        ("a folder that is a file", |s| {
+            s.lab.write(".sisyphus", "x")?;
+            fails(s, &["status"], 1, &[".sisyphus", "hint:"])?;
+            fails(s, &["log"], 1, &[".sisyphus", "hint:"])
+        }),
+        ("a folder for the log", |s| {
+            s.arm()?;
+            let log = s.lab.state_folder().join("decisions.jsonl");
+            fs::remove_file(&log)?;
+            fs::create_dir(&log)?;
+            fails(s, &["log"], 1, &["decisions.jsonl", "hint:"])
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+/// What is only noted must not keep anybody from being let go.
+#[test]
+fn a_log_that_cannot_be_written_keeps_nobody_held() {
+    let cases: &[Case] = &[("stop --all", |s| {
+        s.arm()?;
+        let mut other = second(s)?;
+        let log = s.lab.state_folder().join("decisions.jsonl");
+        fs::remove_file(&log)?;
+        fs::create_dir(&log)?;
+        let output = omo(s, &["stop", "--all"], &[])?;
+        s.allows(&json!({}))?;
+        let told = sound(&other.stop("x")?)?;
+        ensure!(told == Answer::Nothing, "the other session is still held: {told:?}");
+        ensure!(output.status.success(), "let go, but: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+fn whoever_stops_reading_is_no_error() {
+    let cases: &[Case] = &[("a closed pipe", |s| {
+        s.arm()?;
+        let mut command = s.lab.command("sh");
+        command.args(["-c", "\"$0\" status --json | head -c 1; \"$0\" completions bash | head -c 1"]).arg(s.plugin.join("bin/omo"));
+        let output = command.output()?;
+        let stderr = String::from_utf8(output.stderr)?;
+        ensure!(stderr.is_empty(), "{stderr}");
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+fn a_project_that_is_gone_is_said_so() {
+    let cases: &[Case] = &[("a removed folder", |s| {
+        let gone = s.lab.root().join("gone");
+        fs::create_dir(&gone)?;
+        let mut command = s.lab.command("sh");
+        command.args(["-c", "cd \"$1\" && rmdir \"$1\" && exec \"$0\" status"]).arg(s.plugin.join("bin/omo")).arg(&gone);
+        let output = command.output()?;
+        let stderr = String::from_utf8(output.stderr)?;
+        ensure!(!output.status.success() && output.stdout.is_empty() && stderr.contains("error: "), "{stderr}");
+        Ok(())
+    })];
+    play(cases).unwrap();
+}

@@ -1,0 +1,17 @@
+//! The hook binaries and `omo` from outside: what the client sends goes in, what it would read
+//! comes out, and the files are looked at. Run by `cargo xtask test`, which builds the plugin.
+#![cfg(unix)]
+
+mod arguments;
+mod cli;
+mod cli_errors;
+mod hatch;
+mod idle;
+mod processes;
+mod prompt;
+mod stage;
+mod state;
+mod state_life;
+mod stop;
+mod stop_input;
+mod vectors;

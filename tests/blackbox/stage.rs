@@ -1,0 +1,227 @@
+//! The stage that every case plays on: one session of the stand-in in a project of its own, the
+//! real hook binaries, and what may be asked of their answers.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use omo_core::timestamp::Timestamp;
+use omo_testkit::stand_in::Answer;
+use omo_testkit::{HookRun, Lab, StandIn};
+use serde_json::{Value, json};
+
+/// The folder of the plugin under test; without it a test says so once and plays nothing.
+pub fn plugin() -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "the only variable that the runner of the tests sets")]
+    let plugin = std::env::var_os("OMO_TEST_PLUGIN").map(PathBuf::from);
+    if plugin.is_none() {
+        println!("not run: the hooks are tested from a built plugin; use `cargo xtask test`");
+    }
+    plugin
+}
+
+/// One session in one project.
+pub struct Scene {
+    pub lab: Lab,
+    pub session: StandIn,
+    pub plugin: PathBuf,
+}
+
+impl Scene {
+    /// A project without git, and a session that has done nothing yet.
+    pub fn new(plugin: &Path) -> Result<Self> {
+        Self::in_lab(plugin, Lab::builder().without_git().build()?)
+    }
+
+    /// A session in a given project.
+    pub fn in_lab(plugin: &Path, lab: Lab) -> Result<Self> {
+        let session = StandIn::new(&lab, plugin)?;
+        Ok(Self { lab, session, plugin: plugin.to_owned() })
+    }
+
+    /// Another session of the same project.
+    pub fn another(&self) -> Result<StandIn> {
+        StandIn::new(&self.lab, &self.plugin)
+    }
+
+    /// Turns ultrawork on by the keyword, as a person does.
+    pub fn arm(&mut self) -> Result<()> {
+        let told = self.prompt("ulw fix the tests")?;
+        ensure!(is_contract(&told), "no contract: {told:?}");
+        ensure!(self.entry()?["ulw"]["enabled"] == true, "not armed: {:?}", self.lab.state());
+        Ok(())
+    }
+
+    /// A prompt of a person, and what the hook answers.
+    pub fn prompt(&mut self, text: &str) -> Result<Answer> {
+        sound(&self.session.prompt(text)?)
+    }
+
+    /// A Stop with `fields` over the usual ones; `null` leaves a field out.
+    pub fn stop(&self, fields: &Value) -> Result<Answer> {
+        let answer = sound(&self.session.fire_raw("Stop", &self.stop_input(fields)?)?)?;
+        ensure!(!matches!(answer, Answer::PlainText(_)), "plain text at a Stop: {answer:?}");
+        Ok(answer)
+    }
+
+    /// The fields of a Stop beside those of every event.
+    pub fn stop_fields(&self, fields: &Value) -> Value {
+        let mut all = json!({
+            "prompt_id": self.session.prompt_id(), "permission_mode": "default", "stop_hook_active": false,
+            "last_assistant_message": "Some of it is done.", "background_tasks": [], "session_crons": [],
+        });
+        if let (Some(all), Some(fields)) = (all.as_object_mut(), fields.as_object()) {
+            all.extend(fields.clone());
+            all.retain(|_, value| !value.is_null());
+        }
+        all
+    }
+
+    /// The whole input of a Stop as the client writes it.
+    pub fn stop_input(&self, fields: &Value) -> Result<String> {
+        self.input("Stop", &self.stop_fields(&json!({})), fields)
+    }
+
+    /// The whole input of an event: the fields of every event, `usual` ones over them, and
+    /// `fields` over those; `null` leaves one out.
+    pub fn input(&self, event: &str, usual: &Value, fields: &Value) -> Result<String> {
+        let mut all = json!({
+            "session_id": self.session.session(), "hook_event_name": event,
+            "cwd": self.session.project(), "transcript_path": self.session.clone().transcript().path(),
+        });
+        let map = all.as_object_mut().context("no object")?;
+        for fields in [usual, fields] {
+            map.extend(fields.as_object().context("no object")?.clone());
+        }
+        map.retain(|_, value| !value.is_null());
+        Ok(all.to_string())
+    }
+
+    /// The Stop is turned into a continuation, and that is counted.
+    pub fn blocks(&self, fields: &Value) -> Result<String> {
+        let before = self.count()?;
+        let answer = self.stop(fields)?;
+        ensure!(answer.blocks(), "expected a block, got {answer:?}; {}", self.last_decision());
+        let reason = answer.reason().context("a block without a reason")?.to_owned();
+        ensure!(self.count()? == before + 1, "{} blocks counted after {before}", self.count()?);
+        ensure!(reason.chars().count() <= 2_000, "a reason of {} characters", reason.chars().count());
+        Ok(reason)
+    }
+
+    /// The Stop is let through without a word, and nothing is counted.
+    pub fn allows(&self, fields: &Value) -> Result<()> {
+        let before = self.lab.state();
+        let answer = self.stop(fields)?;
+        ensure!(answer == Answer::Nothing, "expected silence, got {answer:?}");
+        let count = |state: &Option<Value>| state.as_ref().map(|state| state["sessions"][self.session.session()]["ulw"]["stopBlocks"].clone());
+        ensure!(count(&before) == count(&self.lab.state()), "a silent Stop was counted");
+        Ok(())
+    }
+
+    /// The run ends with this verdict, which the user is told in one line with a bell.
+    pub fn ends(&self, fields: &Value, verdict: &str) -> Result<()> {
+        let answer = self.stop(fields)?;
+        let line = answer.system_message().with_context(|| format!("no line: {answer:?}; {}", self.last_decision()))?;
+        ensure!(line.starts_with(&format!("[omo] ultrawork ended: {verdict}")) && line.lines().count() == 1, "{line}");
+        ensure!(answer.text("/terminalSequence") == Some("\u{7}"), "no bell: {answer:?}");
+        let entry = self.entry()?;
+        ensure!(entry["verdict"]["kind"] == verdict && entry["ulw"]["enabled"] == false, "{entry}");
+        self.allows(fields)
+    }
+
+    /// The session's entry in the state.
+    pub fn entry(&self) -> Result<Value> {
+        let state = self.lab.state().context("no state that parses")?;
+        Ok(state["sessions"][self.session.session()].clone())
+    }
+
+    /// How many blocks the state counts.
+    pub fn count(&self) -> Result<u64> {
+        Ok(self.entry()?["ulw"]["stopBlocks"].as_u64().unwrap_or(0))
+    }
+
+    /// Writes values into the session's entry, each under its JSON pointer.
+    pub fn edit(&self, values: &[(&str, Value)]) -> Result<()> {
+        let mut state = self.lab.state().context("no state that parses")?;
+        for (pointer, value) in values {
+            let whole = format!("/sessions/{}{pointer}", self.session.session());
+            *state.pointer_mut(&whole).with_context(|| format!("no {whole}"))? = value.clone();
+        }
+        self.write_state(state.to_string().as_bytes())
+    }
+
+    /// Puts bytes in the place of the state.
+    pub fn write_state(&self, bytes: &[u8]) -> Result<()> {
+        std::fs::create_dir_all(self.lab.state_folder())?;
+        Ok(std::fs::write(self.state_file(), bytes)?)
+    }
+
+    /// The state of this session with an entry in the client's place, around which text may stand.
+    pub fn armed_text(&self) -> String {
+        let ulw = json!({"enabled": true, "stopBlocks": 0, "startedAt": ago(60_000)});
+        format!("{{\"version\":1,\"sessions\":{{\"{}\":{{\"ulw\":{ulw}}}}}}}", self.session.session())
+    }
+
+    pub fn state_file(&self) -> PathBuf {
+        self.lab.state_folder().join("runtime.local.json")
+    }
+
+    /// What the log says last, for messages.
+    fn last_decision(&self) -> String {
+        let last = self.lab.decisions().ok().and_then(|mut lines| lines.pop());
+        last.map_or_else(|| "no decision".to_owned(), |line| line.to_string())
+    }
+
+    /// The names of the files in the state folder, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.lab.state_folder()).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// The hooks' own log.
+    pub fn hooks_log(&self) -> String {
+        std::fs::read_to_string(self.lab.state_folder().join("hooks.log")).unwrap_or_default()
+    }
+}
+
+/// What holds of every run of a hook: status 0, nothing on stderr, no time run out, and one valid
+/// answer or none.
+pub fn sound(run: &HookRun) -> Result<Answer> {
+    ensure!(!run.timed_out, "the hook had to be ended");
+    ensure!(run.status.success(), "{}: {}", run.status, run.stderr);
+    ensure!(run.stderr.is_empty(), "on stderr: {}", run.stderr);
+    let answer = run.answer()?;
+    if let Answer::Json(value) = &answer {
+        let known = ["decision", "reason", "systemMessage", "terminalSequence", "hookSpecificOutput"];
+        let unknown: Vec<_> = value.as_object().into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str())).collect();
+        ensure!(unknown.is_empty(), "fields that the client does not know: {unknown:?}");
+    }
+    Ok(answer)
+}
+
+/// Whether an answer is the contract of a run that is held.
+pub fn is_contract(answer: &Answer) -> bool {
+    matches!(answer, Answer::PlainText(text) if text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most"))
+}
+
+/// The time some milliseconds ago, as the state writes it.
+pub fn ago(millis: i64) -> String {
+    Timestamp::from_millis(omo_store::env::now().as_millis() - millis).to_string()
+}
+
+/// One case: its id, and how it is staged.
+pub type Case = (&'static str, fn(&mut Scene) -> Result<()>);
+
+/// Plays every case on a stage of its own, and names those that went wrong.
+pub fn play(cases: &[Case]) -> Result<()> {
+    let Some(plugin) = plugin() else { return Ok(()) };
+    let mut wrong = Vec::new();
+    for (id, case) in cases {
+        if let Err(error) = Scene::new(&plugin).and_then(|mut scene| case(&mut scene)) {
+            wrong.push(format!("{id}: {error:#}"));
+        }
+    }
+    ensure!(wrong.is_empty(), "{} of {} cases failed:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    Ok(())
+}
