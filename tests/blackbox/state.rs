@@ -173,6 +173,8 @@ pub const CASES: &[Case] = &[
         let text = s.armed_text().replace("\"version\":1", "\"version\":2");
         s.write_state(text.as_bytes())?;
         refused(s)?;
+        let told = sound(&s.session.session_start("resume")?)?;
+        ensure!(matches!(&told, Answer::PlainText(_)), "a run of a newer omo is told of: {told:?}");
         ensure!(s.prompt("/omo:stop-continuation")?.blocks());
         ensure!(fs::read_to_string(s.state_file())? == text, "a newer state was written");
         Ok(())

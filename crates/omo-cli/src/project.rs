@@ -28,7 +28,9 @@ impl Project {
     pub fn find(env: &Env) -> Result<Self, Failure> {
         let cwd = std::env::current_dir()?;
         let missing = || Failure::user("this folder is not there any more", "run `omo` in the project's folder");
-        let root = root::find(env.project_dir.as_deref(), Some(&cwd)).ok_or_else(missing)?;
+        let named = env.project_dir.clone();
+        let used = || root::find_used(&cwd).or_else(|| root::find(None, Some(&cwd)));
+        let root = named.or_else(used).ok_or_else(missing)?;
         let folder = Folder::open(&root)?;
         Ok(Self { root, folder })
     }

@@ -133,7 +133,10 @@ impl Report {
     }
 
     fn state_words(&self, now: Timestamp) -> String {
-        let since = || format!("since {} ({} ago)", time(self.started_at), age(self.started_at, now));
+        let since = || match self.started_at {
+            Some(at) => format!("since {at} ({} ago)", age(Some(at), now)),
+            None => "since an unknown time".to_owned(),
+        };
         match (self.state, &self.verdict) {
             (State::On, _) => format!("on, {}, at most {} minutes", since(), self.max_minutes),
             (State::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", since()),
@@ -172,6 +175,62 @@ fn phase_word(phase: Phase) -> &'static str {
     }
 }
 
-fn time(at: Option<Timestamp>) -> String {
-    at.map_or_else(|| "an unknown time".to_owned(), |at| at.to_string())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::session::{Activation, PauseReason, Trigger, VerdictKind};
+
+    const MINUTE: i64 = 60_000;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(minutes * MINUTE)
+    }
+
+    fn armed() -> Session {
+        let mut session = Session::default();
+        let task = Some("ulw fix\nthe parser".to_owned());
+        session.activate(Activation { trigger: Trigger::Keyword, task, prompt_id: None, limits: Limits::default() }, at(1));
+        session
+    }
+
+    fn text(session: &Session) -> String {
+        report("abc", session, None, None).text(at(21))
+    }
+
+    #[test]
+    fn a_run_that_is_on_answers_every_question() {
+        let mut session = armed();
+        session.ulw.stop_blocks = 3;
+        session.last_seen.note(HookEvent::UserPromptSubmit, at(2));
+        assert_eq!(
+            text(&session),
+            "session    abc\n\
+             ultrawork  on, since 1970-01-01T00:01:00.000Z (20 min ago), at most 240 minutes\n\
+             task       ulw fix the parser\n\
+             continued  3 of 8\n\
+             phase      working\n\
+             last seen  UserPromptSubmit 19 min ago, Stop never\n\
+             finding    Stop: never seen in this run. If a turn has ended since it began, the client does not run omo's \
+             Stop hook, and nothing holds the session.\n\
+             to stop    /omo:stop-continuation in the session, or `omo stop` in a terminal"
+        );
+    }
+
+    #[test]
+    fn every_state_has_its_word() {
+        let mut session = Session::default();
+        assert_eq!(text(&session), "session    abc\nultrawork  off");
+        session = armed();
+        session.pause(PauseReason::Interrupted, at(3));
+        assert!(text(&session).contains("ultrawork  paused, since"));
+        session.end(VerdictKind::Released, "claimed, not verified".to_owned(), at(11));
+        assert!(text(&session).contains("ultrawork  ended 10 min ago: released (claimed, not verified)"));
+        assert!(!text(&session).contains("to stop"));
+    }
+
+    #[test]
+    fn the_lower_of_the_two_caps_is_shown() {
+        assert!(report("abc", &armed(), None, Some(5)).text(at(2)).contains("continued  0 of 5"));
+    }
 }

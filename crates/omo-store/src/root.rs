@@ -14,6 +14,13 @@ pub fn find(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     Some(work_tree(cwd).unwrap_or(cwd).to_owned())
 }
 
+/// The nearest folder upwards that omo was used in. A session may have been started anywhere in a
+/// work tree, and a terminal stands somewhere below that.
+pub fn find_used(cwd: &Path) -> Option<PathBuf> {
+    let is_used = |dir: &&Path| dir.join(".sisyphus").join("cc-omo").is_dir();
+    cwd.ancestors().find(is_used).map(Path::to_owned)
+}
+
 /// The nearest folder upwards with a `.git` in it: a folder in a checkout, a file in a worktree.
 fn work_tree(cwd: &Path) -> Option<&Path> {
     cwd.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok())
@@ -36,5 +43,15 @@ mod tests {
         assert_eq!(find(Some(Path::new("relative")), Some(&deep)), Some(tree));
         assert_eq!(find(None, Some(Path::new(r"C:\Users\me\x"))), None);
         assert_eq!(find(None, None), None);
+    }
+
+    #[test]
+    fn a_folder_that_was_used_is_found_from_below() {
+        let temp = tempfile::tempdir().unwrap();
+        let started = temp.path().join("tree/part");
+        std::fs::create_dir_all(started.join(".sisyphus/cc-omo")).unwrap();
+        std::fs::create_dir_all(started.join("deep/er")).unwrap();
+        assert_eq!(find_used(&started.join("deep/er")), Some(started));
+        assert_eq!(find_used(temp.path()), None);
     }
 }

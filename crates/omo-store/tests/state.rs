@@ -92,6 +92,24 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     assert_eq!(project.names().unwrap(), [FILE]);
 }
 
+/// Looking is quick because it does not read the whole file: it must still see the right entry.
+#[test]
+fn the_same_key_elsewhere_in_the_file_misleads_nobody_who_looks() {
+    let (on, off) = (r#"{"ulw":{"enabled":true}}"#, r#"{"ulw":{"enabled":false}}"#);
+    for (text, armed) in [
+        (format!(r#"{{"sessions":{{"mine":{on},"b":{{"run":{{"mine":{{"task":1}}}}}}}}}}"#), true),
+        (format!(r#"{{"sessions":{{"mine":{on}}},"later":{{"mine":{{}}}}}}"#), true),
+        (format!(r#"{{"sessions":{{"mine":{{"run":{{"mine":{{}}}},"ulw":{{"enabled":true}}}}}}}}"#), true),
+        (format!(r#"{{"sessions":{{"mine":{on},"b":{{"note":"\"mine\":{{}}"}}}}}}"#), true),
+        (format!(r#"{{"sessions":{{"b":{{"run":{{"mine":{on}}}}},"mine":{off}}}}}"#), false),
+        (format!(r#"{{"sessions":{{"mine":{off},"mine":{on}}}}}"#), true),
+    ] {
+        let project = Project::new(Some(text.as_bytes())).unwrap();
+        let seen = peek(project.root(), &project.id).unwrap().is_some_and(|entry| entry.is_armed());
+        assert_eq!(seen, armed, "{text}");
+    }
+}
+
 #[test]
 fn nothing_is_written_when_nothing_changed() {
     let text = b"{ \"sessions\":{\"mine\":{}} }";

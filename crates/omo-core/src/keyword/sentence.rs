@@ -80,6 +80,6 @@ pub(super) fn words(text: &str) -> Vec<&str> {
     text.split(|char: char| {
         !(char.is_alphanumeric() || matches!(char, '\'' | '_' | '-' | '/' | '=' | crate::markup::COVERED))
     })
-    .filter(|word| !word.is_empty())
+    .filter(|word| !word.trim_matches(['-', '/']).is_empty())
     .collect()
 }

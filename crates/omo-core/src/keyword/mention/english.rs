@@ -63,7 +63,7 @@ fn is_question(before: &[&str], asks: bool) -> bool {
 /// A negation reaches the keyword over words like these.
 const LIGHT: &str = "use using run running start enable activate trigger turn on do need want to a the any this with \
     in go into be have please you ever just even invoke apply switch call think we i should require \
-    really it yet starting enter your launch rely";
+    really it yet starting enter your launch rely of than off";
 
 fn is_negated(before: &[&str]) -> bool {
     const NEGATIONS: &str = "don't dont not never without w/o avoid avoiding skip skipping stop stopped disable disabling \
@@ -72,9 +72,8 @@ fn is_negated(before: &[&str]) -> bool {
         return true;
     }
     let near = before.iter().rev().take(7);
-    near.into_iter()
-        .find(|word| !among(LIGHT, word) && !matches!(**word, "of" | "than" | "off" | "stop"))
-        .is_some_and(|word| among(NEGATIONS, word))
+    let reached = near.into_iter().find(|word| among(NEGATIONS, word) || !among(LIGHT, word));
+    reached.is_some_and(|word| among(NEGATIONS, word))
 }
 
 /// `explain ulw`, `the docs mention ulw`, `the difference between ulw and ralph`.
@@ -85,8 +84,7 @@ fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
         comparing when if whenever because since while whether why how what where which who than used \
         tried saw noticed from of inspect investigate configure install uninstall remove delete like \
         that what's";
-    const COMPARING: [&str; 8] =
-        ["difference", "differences", "compare", "comparison", "between", "versus", "vs", "differ"];
+    const COMPARING: &str = "difference differences compare comparison between versus vs differ";
     let compares = |words: &[&str]| words.iter().any(|word| among(COMPARING, word));
     if compares(before) || after.iter().take(4).any(|word| matches!(*word, "vs" | "versus")) {
         return true;
