@@ -47,7 +47,16 @@ fn status_answers_every_question() {
             ensure!(text.contains("Stop: never seen"), "the finding is missing: {text}");
             s.blocks(&json!({}))?;
             let text = good(s, &["status"])?;
-            for part in [s.session.session(), "on, since", "1 of 8", "working", "block on Stop, row 15", "Stop under a minute ago", "omo stop", "ulw fix the tests"] {
+            for part in [
+                s.session.session(),
+                "on, since",
+                "1 of 8",
+                "working",
+                "block on Stop, row 15",
+                "Stop under a minute ago",
+                "omo stop",
+                "ulw fix the tests",
+            ] {
                 ensure!(text.contains(part), "no {part:?} in {text}");
             }
             ensure!(!text.contains("never seen"), "{text}");
@@ -70,7 +79,10 @@ fn status_answers_every_question() {
             s.arm()?;
             s.ends(&json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}), "released")?;
             let text = good(s, &["status"])?;
-            ensure!(text.contains("ended") && text.contains("released") && text.contains("claimed, not verified"), "{text}");
+            ensure!(
+                text.contains("ended") && text.contains("released") && text.contains("claimed, not verified"),
+                "{text}"
+            );
             Ok(())
         }),
         ("from a sub-folder", |s| {
@@ -106,7 +118,10 @@ fn stop_lets_go_of_the_session_that_is_meant() {
             ensure!(text.contains(s.session.session()) && text.contains("stopped"), "{text}");
             s.allows(&json!({}))?;
             let entry = s.entry()?;
-            ensure!(entry["stopContinuation"]["disabledReason"] == "too slow" && entry["verdict"]["kind"] == "stopped", "{entry}");
+            ensure!(
+                entry["stopContinuation"]["disabledReason"] == "too slow" && entry["verdict"]["kind"] == "stopped",
+                "{entry}"
+            );
             Ok(())
         }),
         ("the one this shell belongs to", |s| {
@@ -201,7 +216,10 @@ fn log_shows_each_decision_in_order() {
             s.blocks(&json!({}))?;
             s.prompt("/omo:stop-continuation because of <b>")?;
             let text = good(s, &["log"])?;
-            ensure!(text.lines().count() == 3 && text.contains("row 15") && text.contains(s.session.session()), "{text}");
+            ensure!(
+                text.lines().count() == 3 && text.contains("row 15") && text.contains(s.session.session()),
+                "{text}"
+            );
             let lines = good(s, &["log", "--json"])?;
             let lines: Vec<Value> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
             let words: Vec<&str> = lines.iter().filter_map(|line| line["decision"].as_str()).collect();
@@ -232,7 +250,9 @@ fn help_and_completions_name_every_command() {
         for part in ["status", "stop", "ulw", "log", "completions", "Exit status:", "Examples:", "ulw` in a prompt"] {
             ensure!(help.contains(part), "no {part:?} in {help}");
         }
-        for command in [["status", "--json"], ["stop", "--all"], ["ulw", "on"], ["log", "--follow"], ["completions", "bash"]] {
+        for command in
+            [["status", "--json"], ["stop", "--all"], ["ulw", "on"], ["log", "--follow"], ["completions", "bash"]]
+        {
             let text = good(s, &[command[0], "--help"])?;
             ensure!(text.contains(command[1]) && text.contains("Usage: omo"), "{text}");
         }

@@ -27,7 +27,10 @@ fn free(scene: &mut Scene) -> Result<()> {
     let line = let_go(scene, "/omo:stop-continuation enough")?;
     ensure!(line.contains("Nothing is continued until you type `ulw`"), "{line}");
     let hatch = scene.entry()?["stopContinuation"].clone();
-    ensure!(hatch["disabled"] == true && hatch["disabledReason"] == "enough" && hatch["disabledAt"].is_string(), "{hatch}");
+    ensure!(
+        hatch["disabled"] == true && hatch["disabledReason"] == "enough" && hatch["disabledAt"].is_string(),
+        "{hatch}"
+    );
     scene.allows(&json!({}))?;
     scene.allows(&json!({"stop_hook_active": true}))
 }
@@ -207,7 +210,10 @@ fn feedback_as_context_goes_on_as_well() {
         fs::write(s.lab.home().join(".config/omo/config.toml"), "[stop]\nfeedback = \"context\"\n")?;
         s.arm()?;
         let answer = s.stop(&json!({}))?;
-        ensure!(answer.additional_context().is_some_and(|text| text.contains("block 1 of 8")) && !answer.blocks(), "{answer:?}");
+        ensure!(
+            answer.additional_context().is_some_and(|text| text.contains("block 1 of 8")) && !answer.blocks(),
+            "{answer:?}"
+        );
         ensure!(answer.text("/hookSpecificOutput/hookEventName") == Some("Stop") && s.count()? == 1);
         Ok(())
     })];

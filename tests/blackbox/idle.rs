@@ -13,8 +13,11 @@ use serde_json::json;
 
 use crate::stage::{Scene, plugin, sound};
 
-/// Every file below a folder with what it holds and when it was last written.
-fn listing(folder: &Path, found: &mut BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>) -> Result<()> {
+/// Files by path, with what they hold and when they were last written.
+type Listing = BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>;
+
+/// Adds everything below a folder.
+fn listing(folder: &Path, found: &mut Listing) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let meta = path.symlink_metadata()?;
@@ -28,11 +31,13 @@ fn listing(folder: &Path, found: &mut BTreeMap<PathBuf, (Option<Vec<u8>>, System
 }
 
 /// The project and the home but for the client's own transcripts.
-fn everything(scene: &Scene) -> Result<BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>> {
-    let mut found = BTreeMap::new();
+fn everything(scene: &Scene) -> Result<Listing> {
+    let mut found = Listing::new();
     listing(scene.lab.project(), &mut found)?;
     listing(scene.lab.home(), &mut found)?;
-    found.retain(|path, _| !path.starts_with(scene.lab.home().join(".claude/projects")) && path != &scene.lab.home().join(".claude"));
+    found.retain(|path, _| {
+        !path.starts_with(scene.lab.home().join(".claude/projects")) && path != &scene.lab.home().join(".claude")
+    });
     Ok(found)
 }
 
@@ -50,7 +55,12 @@ fn a_day(session: &mut StandIn) -> Result<()> {
     silent(&session.prompt("what does the parser do?")?)?;
     silent(&session.stop("It parses.\n\n<promise>DONE</promise>")?)?;
     silent(&session.stop_with(&StopInput::new("x").background(background_shell("npm run dev")))?)?;
-    let agent = SubagentStopInput { agent_id: String::new(), agent_type: "omo:oracle".into(), last_message: "<promise>VERIFIED</promise>".into(), stop_hook_active: false };
+    let agent = SubagentStopInput {
+        agent_id: String::new(),
+        agent_type: "omo:oracle".into(),
+        last_message: "<promise>VERIFIED</promise>".into(),
+        stop_hook_active: false,
+    };
     silent(&session.subagent_stop(&agent)?)?;
     silent(&session.stop_failure("authentication_failed")?)?;
     silent(&session.fire("Stop", &json!({}))?)?;

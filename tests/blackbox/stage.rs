@@ -14,9 +14,14 @@ pub fn plugin() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the only variable that the runner of the tests sets")]
     let plugin = std::env::var_os("OMO_TEST_PLUGIN").map(PathBuf::from);
     if plugin.is_none() {
-        println!("not run: the hooks are tested from a built plugin; use `cargo xtask test`");
+        say("not run: the hooks are tested from a built plugin; use `cargo xtask test`");
     }
     plugin
+}
+
+#[expect(clippy::print_stdout, reason = "a test that did not run says so to whoever started it")]
+fn say(line: &str) {
+    println!("{line}");
 }
 
 /// One session in one project.
@@ -112,7 +117,9 @@ impl Scene {
         let before = self.lab.state();
         let answer = self.stop(fields)?;
         ensure!(answer == Answer::Nothing, "expected silence, got {answer:?}");
-        let count = |state: &Option<Value>| state.as_ref().map(|state| state["sessions"][self.session.session()]["ulw"]["stopBlocks"].clone());
+        let count = |state: &Option<Value>| {
+            state.as_ref().map(|state| state["sessions"][self.session.session()]["ulw"]["stopBlocks"].clone())
+        };
         ensure!(count(&before) == count(&self.lab.state()), "a silent Stop was counted");
         Ok(())
     }
@@ -194,7 +201,8 @@ pub fn sound(run: &HookRun) -> Result<Answer> {
     let answer = run.answer()?;
     if let Answer::Json(value) = &answer {
         let known = ["decision", "reason", "systemMessage", "terminalSequence", "hookSpecificOutput"];
-        let unknown: Vec<_> = value.as_object().into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str())).collect();
+        let unknown: Vec<_> =
+            value.as_object().into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str())).collect();
         ensure!(unknown.is_empty(), "fields that the client does not know: {unknown:?}");
     }
     Ok(answer)

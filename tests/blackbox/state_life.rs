@@ -40,7 +40,8 @@ fn rejected(scene: &mut Scene, id: &str) -> Result<()> {
         ensure!(expected, "{event}: {answer:?}");
     }
     ensure!(!scene.lab.state_folder().join("runtime.local.json").exists(), "a state was made");
-    let around: Vec<_> = fs::read_dir(scene.lab.project().join(".."))?.flatten().map(|entry| entry.file_name()).collect();
+    let around: Vec<_> =
+        fs::read_dir(scene.lab.project().join(".."))?.flatten().map(|entry| entry.file_name()).collect();
     ensure!(around.len() == 2, "{around:?}");
     Ok(())
 }
@@ -164,7 +165,7 @@ pub const CASES: &[Case] = &[
         s.arm()?;
         fs::write(s.lab.state_folder().join("runtime.local.json.tmp"), "{\"version\":1,\"sess")?;
         s.blocks(&json!({}))?;
-        ensure!(!s.names().iter().any(|name| name.ends_with(".tmp")), "{:?}", s.names());
+        ensure!(!s.names().contains(&"runtime.local.json.tmp".to_owned()), "{:?}", s.names());
         Ok(())
     }),
     // A disk that is really full is in `processes.rs`; here the new state cannot be made.
@@ -210,16 +211,17 @@ pub const CASES: &[Case] = &[
     ("state-041", |s| {
         let claim = json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"});
         let blocked = json!({"last_assistant_message": "No access.\n\n<promise>BLOCKED: no access</promise>"});
-        for (verdict, fields, edit) in [
-            ("released", claim, json!(0)),
-            ("blocked", blocked, json!(0)),
-            ("released", json!({}), json!(8)),
-        ] {
+        for (verdict, fields, edit) in
+            [("released", claim, json!(0)), ("blocked", blocked, json!(0)), ("released", json!({}), json!(8))]
+        {
             s.prompt("ulw fix it, and this time for good")?;
             s.edit(&[("/ulw/stopBlocks", edit)])?;
             s.ends(&fields, verdict)?;
             let verdict = s.entry()?["verdict"].clone();
-            ensure!(verdict["why"].as_str().is_some_and(|why| !why.is_empty()) && verdict["at"].is_string(), "{verdict}");
+            ensure!(
+                verdict["why"].as_str().is_some_and(|why| !why.is_empty()) && verdict["at"].is_string(),
+                "{verdict}"
+            );
         }
         s.prompt("ulw from the start")?;
         let entry = s.entry()?;
@@ -231,8 +233,17 @@ pub const CASES: &[Case] = &[
         s.arm()?;
         ensure!(s.prompt("ulw off")?.blocks());
         let before = fs::read(s.state_file())?;
-        let agent = SubagentStopInput { agent_id: String::new(), agent_type: "omo:oracle".into(), last_message: "x".into(), stop_hook_active: false };
-        for run in [s.session.subagent_stop(&agent)?, s.session.stop_failure("authentication_failed")?, s.session.session_end("other")?] {
+        let agent = SubagentStopInput {
+            agent_id: String::new(),
+            agent_type: "omo:oracle".into(),
+            last_message: "x".into(),
+            stop_hook_active: false,
+        };
+        for run in [
+            s.session.subagent_stop(&agent)?,
+            s.session.stop_failure("authentication_failed")?,
+            s.session.session_end("other")?,
+        ] {
             ensure!(sound(&run)? == Answer::Nothing);
         }
         ensure!(s.prompt("what is left to do?")? == Answer::Nothing);
@@ -245,7 +256,8 @@ pub const CASES: &[Case] = &[
     ("state-043", |s| {
         let old = json!({"ulw": {"enabled": true}, "updatedAt": ago(8 * DAY)});
         let young = json!({"ulw": {"enabled": true}, "updatedAt": ago(6 * DAY)});
-        let mut sessions: serde_json::Map<String, Value> = (0..200).map(|index| (format!("old-{index}"), old.clone())).collect();
+        let mut sessions: serde_json::Map<String, Value> =
+            (0..200).map(|index| (format!("old-{index}"), old.clone())).collect();
         sessions.insert("young".into(), young);
         s.write_state(json!({"version": 1, "sessions": sessions}).to_string().as_bytes())?;
         let run = s.session.session_start("startup")?;

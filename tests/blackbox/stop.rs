@@ -104,7 +104,9 @@ pub const CASES: &[Case] = &[
     ("stop-x-transcript-truncated-last-line", |s| {
         s.arm()?;
         s.session.transcript().assistant("Working.")?;
-        s.session.transcript().raw_bytes(br#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"te"#)?;
+        s.session
+            .transcript()
+            .raw_bytes(br#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"te"#)?;
         s.blocks(&unsaid()).map(drop)
     }),
     ("stop-x-transcript-no-assistant", |s| {
@@ -113,7 +115,9 @@ pub const CASES: &[Case] = &[
     }),
     ("stop-x-transcript-control-char", |s| {
         s.arm()?;
-        s.session.transcript().raw_bytes(b"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\x01b\x00c\"}]}}\n")?;
+        s.session.transcript().raw_bytes(
+            b"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a\x01b\x00c\"}]}}\n",
+        )?;
         s.blocks(&unsaid()).map(drop)
     }),
     ("stop-x-transcript-spaced-json", |s| {
@@ -181,7 +185,9 @@ pub const CASES: &[Case] = &[
     ("stop-x-background-task-completed", |s| {
         s.arm()?;
         let mut tasks = [background_shell("npm test"), background_agent("omo:worker")];
-        tasks.iter_mut().for_each(|task| task["status"] = json!("completed"));
+        for task in &mut tasks {
+            task["status"] = json!("completed");
+        }
         let reason = s.blocks(&json!({"background_tasks": tasks}))?;
         ensure!(!reason.contains("npm test"), "{reason}");
         Ok(())

@@ -5,8 +5,8 @@ use std::fs;
 use anyhow::{Result, ensure};
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
-use omo_testkit::stand_in::Answer;
 use omo_testkit::Lab;
+use omo_testkit::stand_in::Answer;
 use serde_json::{Value, json};
 
 use crate::stage::{Case, Scene, play, sound};
@@ -86,7 +86,8 @@ pub const CASES: &[Case] = &[
     ("stop-x-stdin-unknown-fields", |s| {
         s.arm()?;
         let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
-        let input = s.stop_input(&json!({"a_field_of_tomorrow": {"x": [1, null, "é"]}, "effort": {"level": "medium"}}))?;
+        let input =
+            s.stop_input(&json!({"a_field_of_tomorrow": {"x": [1, null, "é"]}, "effort": {"level": "medium"}}))?;
         let input = format!("{{\"deep\":{deep},{}", input.trim_start_matches('{'));
         ensure!(sound(&s.session.fire_raw("Stop", &input)?)?.blocks());
         Ok(())

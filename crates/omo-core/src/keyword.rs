@@ -13,6 +13,7 @@ mod slash;
 mod word;
 
 use std::fmt;
+use std::ops::Range;
 
 use slash::Slash;
 
@@ -120,9 +121,21 @@ fn read_words<'a>(text: &str, keywords: &Keywords) -> Reading<'a> {
     let own = masked.text();
     // What is covered reads as something else in the masked text.
     words.retain(|word| own.get(word.clone()) == text.get(word.clone()));
+    leave_out_the_middle(&mut words);
     if let Some(off) = off::find(own, &words) {
         return Reading::Off { whole: off.whole };
     }
     let is_instruction = words.iter().any(|word| !mention::is_mention(own, word));
     if is_instruction { Reading::Activate } else { Reading::Nothing }
+}
+
+/// At most this many occurrences are judged at each end of a prompt. People give their
+/// instruction first or last; what repeats the keyword more often is pasted, or hostile.
+const JUDGED: usize = 32;
+
+fn leave_out_the_middle(words: &mut Vec<Range<usize>>) {
+    let tail = words.len().saturating_sub(JUDGED);
+    if tail > JUDGED {
+        words.drain(JUDGED..tail);
+    }
 }

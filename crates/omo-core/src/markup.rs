@@ -174,10 +174,12 @@ pub(crate) fn paragraphs(text: &str) -> Vec<Range<usize>> {
 pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut open = [const { None::<usize> }; KINDS];
     let mut found = Vec::new();
-    let mut before = '\n';
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, char)) = chars.next() {
-        let after = chars.peek().map_or('\n', |&(_, after)| after);
+    for (at, _) in text.bytes().enumerate().filter(|&(_, byte)| may_be_a_mark(byte)) {
+        let Some((left, right)) = text.split_at_checked(at) else { continue };
+        let mut rest = right.chars();
+        let Some(char) = rest.next() else { continue };
+        let before = left.chars().next_back().unwrap_or('\n');
+        let after = rest.next().unwrap_or('\n');
         if char == '\n' && after == '\n' {
             // A straight mark that is still open after its paragraph was none.
             close_kinds(&mut open, &[STRAIGHT, APOSTROPHE]);
@@ -194,9 +196,13 @@ pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
                 _ => Some(at),
             };
         }
-        before = char;
     }
     found
+}
+
+/// The first byte of a quotation mark, or a line's end, which closes some of them.
+fn may_be_a_mark(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'"' | b'\'' | 0xc2 | 0xe2 | 0xe3 | 0xef)
 }
 
 fn close_kinds(open: &mut [Option<usize>; KINDS], kinds: &[usize]) {

@@ -7,7 +7,6 @@ use omo_core::limits::Limits;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::session::{Activation, HookEvent, Pause, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::Form;
 use proptest::prelude::*;
 
 const START: i64 = 1_780_000_000_000;
@@ -48,6 +47,7 @@ fn paused(reason: PauseReason, told: bool) -> Session {
 
 /// A prompt with everything that is known beside it.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, clippy::option_option, reason = "the facts are what `PromptFacts` makes them")]
 struct Given {
     prompt: String,
     id: Option<&'static str>,
@@ -140,14 +140,26 @@ fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
         ("again, in a run", ulw(Some(armed())), "activate Keyword Short"),
         ("again by command", Given::of("/omo:ulw more", Some(armed())), "activate Command Short"),
         ("in a run turned on from a terminal", ulw(Some(cli())), "activate Keyword Full"),
-        ("the conversation holds the contract", ulw(Some(ended())).and(|g| g.in_context = true), "activate Keyword Short"),
+        (
+            "the conversation holds the contract",
+            ulw(Some(ended())).and(|g| g.in_context = true),
+            "activate Keyword Short",
+        ),
         ("the context is nearly full", ulw(None).and(|g| g.pressure = true), "activate Keyword Short"),
         ("paused", ulw(Some(paused(PauseReason::Interrupted, true))), "activate Keyword Short"),
         ("right after Esc", ulw(Some(armed())).and(|g| g.interrupted = Some(None)), "activate Keyword Short"),
         ("the same prompt, handed on twice", ulw(Some(armed())).and(|g| g.id = Some(ID)), "silent"),
-        ("the same id, typed during the turn", Given::of("ulw and the docs", Some(armed())).and(|g| g.id = Some(ID)), "activate Keyword Short"),
+        (
+            "the same id, typed during the turn",
+            Given::of("ulw and the docs", Some(armed())).and(|g| g.id = Some(ID)),
+            "activate Keyword Short",
+        ),
         ("the same task under another id", ulw(Some(armed())), "activate Keyword Short"),
-        ("the same prompt without ids", ulw(Some(with(|s| s.ulw.prompt_id = None))).and(|g| g.id = None), "activate Keyword Short"),
+        (
+            "the same prompt without ids",
+            ulw(Some(with(|s| s.ulw.prompt_id = None))).and(|g| g.id = None),
+            "activate Keyword Short",
+        ),
         ("the same prompt after an end", ulw(Some(ended())).and(|g| g.id = Some(ID)), "activate Keyword Full"),
         ("plan mode", ulw(None).and(|g| g.plan_mode = true), "plan note"),
         ("the command in plan mode", Given::of("/omo:ulw x", None).and(|g| g.plan_mode = true), "plan note"),
@@ -161,10 +173,18 @@ fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
 fn turning_off() -> Vec<(&'static str, Given, &'static str)> {
     vec![
         ("the way out", Given::of("/omo:stop-continuation", Some(armed())), "stop whole=true -"),
-        ("the way out, with a reason", Given::of("/omo:stop-continuation  too slow ", Some(armed())), "stop whole=true too slow"),
+        (
+            "the way out, with a reason",
+            Given::of("/omo:stop-continuation  too slow ", Some(armed())),
+            "stop whole=true too slow",
+        ),
         ("the way out without a run", Given::of("/omo:stop-continuation", None), "stop whole=true -"),
         ("the way out after an end", Given::of("/omo:stop-continuation", Some(ended())), "stop whole=true -"),
-        ("the way out in plan mode", Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.plan_mode = true), "stop whole=true -"),
+        (
+            "the way out in plan mode",
+            Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.plan_mode = true),
+            "stop whole=true -",
+        ),
         ("ulw off", Given::of("ulw off", Some(armed())), "stop whole=true -"),
         ("ulw off without a run", Given::of("ulw off", None), "stop whole=true -"),
         ("by the command", Given::of("/omo:ulw off", Some(armed())), "stop whole=true -"),
@@ -185,12 +205,20 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
         ("another command of ours", Given::of("/omo:nothing-like-it ulw", None), "silent"),
         ("another command of ours, in a run", Given::of("/omo:nothing-like-it", Some(armed())), "seen"),
         ("the status", Given::of("/omo:status", None), "status"),
-        ("the status in a run in plan mode", Given::of("/omo:status", Some(armed())).and(|g| g.plan_mode = true), "status"),
+        (
+            "the status in a run in plan mode",
+            Given::of("/omo:status", Some(armed())).and(|g| g.plan_mode = true),
+            "status",
+        ),
         ("the client's own prompt", Given::of(notice, None), "silent"),
         ("the client's own prompt, in a run", Given::of(notice, Some(armed())), "seen"),
         ("from elsewhere", Given::of(TASK, None).and(|g| g.from_elsewhere = true), "silent"),
         ("from elsewhere, in a run", Given::of(TASK, Some(armed())).and(|g| g.from_elsewhere = true), "seen"),
-        ("the way out from elsewhere", Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.from_elsewhere = true), "seen"),
+        (
+            "the way out from elsewhere",
+            Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.from_elsewhere = true),
+            "seen",
+        ),
         ("after Esc", plain(armed()).and(esc(Some(at(START + 1)))), "tell paused Interrupted"),
         ("after Esc at an unknown time", plain(armed()).and(esc(None)), "tell paused Interrupted"),
         ("Esc was before the run", plain(armed()).and(esc(Some(at(START - 1)))), "seen"),
@@ -199,7 +227,11 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
         ("paused and not told", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
         ("paused and told", plain(paused(PauseReason::Interrupted, true)), "seen"),
         ("paused, told, and Esc again", plain(paused(PauseReason::Interrupted, true)).and(esc(None)), "seen"),
-        ("the client's own prompt does not use up the telling", Given::of(notice, Some(paused(PauseReason::ApiError, false))), "seen"),
+        (
+            "the client's own prompt does not use up the telling",
+            Given::of(notice, Some(paused(PauseReason::ApiError, false))),
+            "seen",
+        ),
     ]
 }
 

@@ -4,8 +4,8 @@
 
 use omo_core::limits::Limits;
 use omo_core::promise::Claim;
-use omo_core::session::{PauseReason, Session, Trigger, VerdictKind};
 use omo_core::session::{Activation, Pause};
+use omo_core::session::{PauseReason, Session, Trigger, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, Judgement, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks,
     apply, decide,
@@ -75,7 +75,12 @@ fn at(millis: i64) -> Timestamp {
 }
 
 fn task(id: &str, kind: &str, status: &str) -> BackgroundTask {
-    BackgroundTask { id: id.to_owned(), kind: kind.to_owned(), status: status.to_owned(), label: "npm run dev".to_owned() }
+    BackgroundTask {
+        id: id.to_owned(),
+        kind: kind.to_owned(),
+        status: status.to_owned(),
+        label: "npm run dev".to_owned(),
+    }
 }
 
 fn blocked(reason: &str) -> Claim {
@@ -106,62 +111,250 @@ const CASES: &[Case] = &[
     ("an empty entry", |g| g.session = Some(Session::default()), Row::NoRun, "allow"),
     ("a run that was turned off", |g| g.session().ulw.enabled = false, Row::NoRun, "allow"),
     ("a run with a verdict", |g| end(g.session()), Row::NoRun, "allow"),
-    ("an enabled run with a verdict", |g| { end(g.session()); g.session().ulw.enabled = true; }, Row::NoRun, "allow"),
+    (
+        "an enabled run with a verdict",
+        |g| {
+            end(g.session());
+            g.session().ulw.enabled = true;
+        },
+        Row::NoRun,
+        "allow",
+    ),
     ("the hatch, run still enabled", |g| g.session().stop_continuation.disabled = true, Row::StopContinuation, "allow"),
     ("the hatch, as the user sets it", |g| g.session().stop_continuation(None, at(START)), Row::NoRun, "allow"),
     ("input waits", |g| g.transcript.input_waiting = true, Row::InputWaiting, "allow"),
     ("a subagent runs", |g| g.event.background.push(task("a", "subagent", "running")), Row::BackgroundWork, "allow"),
     ("a workflow runs", |g| g.event.background.push(task("a", "workflow", "running")), Row::BackgroundWork, "allow"),
-    ("an unknown kind runs", |g| g.event.background.push(task("a", "quantum", "running")), Row::BackgroundWork, "allow"),
+    (
+        "an unknown kind runs",
+        |g| g.event.background.push(task("a", "quantum", "running")),
+        Row::BackgroundWork,
+        "allow",
+    ),
     ("a kind without a name runs", |g| g.event.background.push(task("a", "", "running")), Row::BackgroundWork, "allow"),
     ("an unknown status", |g| g.event.background.push(task("a", "subagent", "thinking")), Row::BackgroundWork, "allow"),
     ("no status", |g| g.event.background.push(task("a", "subagent", "")), Row::BackgroundWork, "allow"),
-    ("a pending one among finished ones", |g| g.event.background.extend([task("a", "subagent", "completed"), task("b", "subagent", "pending")]), Row::BackgroundWork, "allow"),
+    (
+        "a pending one among finished ones",
+        |g| g.event.background.extend([task("a", "subagent", "completed"), task("b", "subagent", "pending")]),
+        Row::BackgroundWork,
+        "allow",
+    ),
     ("a wakeup", |g| g.event.wakeup_scheduled = true, Row::BackgroundWork, "allow"),
     ("a shell that was named", |g| name_and_run(g, "shell"), Row::BackgroundWork, "allow"),
     ("a monitor that was named", |g| name_and_run(g, "monitor"), Row::BackgroundWork, "allow"),
-    ("a new shell beside a named one", |g| { name_and_run(g, "shell"); g.event.background.push(task("new", "shell", "running")); }, Row::BackgroundWork, "allow"),
-    ("a claim beside a subagent", |g| { claim_done(g); g.event.background.push(task("a", "subagent", "running")); }, Row::BackgroundWork, "allow"),
-    ("a claim beside a wakeup", |g| { claim_done(g); g.event.wakeup_scheduled = true; }, Row::BackgroundWork, "allow"),
+    (
+        "a new shell beside a named one",
+        |g| {
+            name_and_run(g, "shell");
+            g.event.background.push(task("new", "shell", "running"));
+        },
+        Row::BackgroundWork,
+        "allow",
+    ),
+    (
+        "a claim beside a subagent",
+        |g| {
+            claim_done(g);
+            g.event.background.push(task("a", "subagent", "running"));
+        },
+        Row::BackgroundWork,
+        "allow",
+    ),
+    (
+        "a claim beside a wakeup",
+        |g| {
+            claim_done(g);
+            g.event.wakeup_scheduled = true;
+        },
+        Row::BackgroundWork,
+        "allow",
+    ),
     // docs/adr/0004: a promise does not wait for a shell.
-    ("a claim beside a named shell", |g| { claim_done(g); name_and_run(g, "shell"); }, Row::ClaimJudged, "released"),
-    ("blocked beside a named shell", |g| { g.event.claim = Some(blocked("x")); name_and_run(g, "shell"); }, Row::SaidBlocked, "blocked"),
+    (
+        "a claim beside a named shell",
+        |g| {
+            claim_done(g);
+            name_and_run(g, "shell");
+        },
+        Row::ClaimJudged,
+        "released",
+    ),
+    (
+        "blocked beside a named shell",
+        |g| {
+            g.event.claim = Some(blocked("x"));
+            name_and_run(g, "shell");
+        },
+        Row::SaidBlocked,
+        "blocked",
+    ),
     ("plan mode", |g| g.event.plan_mode = true, Row::PlanOrPaused, "allow"),
     ("paused by Esc", |g| pause(g.session(), PauseReason::Interrupted), Row::PlanOrPaused, "allow"),
     ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), Row::PlanOrPaused, "allow"),
-    ("interrupted since the start", |g| g.transcript.interrupted = Some(Some(at(START + 1))), Row::PlanOrPaused, "pause"),
+    (
+        "interrupted since the start",
+        |g| g.transcript.interrupted = Some(Some(at(START + 1))),
+        Row::PlanOrPaused,
+        "pause",
+    ),
     ("interrupted at an unknown time", |g| g.transcript.interrupted = Some(None), Row::PlanOrPaused, "pause"),
-    ("interrupted, and the message claims", |g| { claim_done(g); g.transcript.interrupted = Some(None); }, Row::PlanOrPaused, "pause"),
+    (
+        "interrupted, and the message claims",
+        |g| {
+            claim_done(g);
+            g.transcript.interrupted = Some(None);
+        },
+        Row::PlanOrPaused,
+        "pause",
+    ),
     ("interrupted before the start", |g| g.transcript.interrupted = Some(Some(at(START - 1))), Row::Continue, "block"),
     ("interrupted at the start itself", |g| g.transcript.interrupted = Some(Some(at(START))), Row::Continue, "block"),
     ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), Row::SaidBlocked, "blocked"),
     ("blocked without a reason", |g| g.event.claim = Some(blocked("")), Row::SaidBlocked, "blocked"),
-    ("verified", |g| { g.event.claim = Some(Claim::Done); g.judgement = Some(Judgement::Verified); }, Row::ClaimJudged, "verified"),
+    (
+        "verified",
+        |g| {
+            g.event.claim = Some(Claim::Done);
+            g.judgement = Some(Judgement::Verified);
+        },
+        Row::ClaimJudged,
+        "verified",
+    ),
     ("claimed, nothing to judge by", claim_done, Row::ClaimJudged, "released"),
-    ("verified at the bounds", |g| { spend_all(g); g.judgement = Some(Judgement::Verified); }, Row::ClaimJudged, "verified"),
+    (
+        "verified at the bounds",
+        |g| {
+            spend_all(g);
+            g.judgement = Some(Judgement::Verified);
+        },
+        Row::ClaimJudged,
+        "verified",
+    ),
     ("three failed attempts", |g| g.session().verification.attempts = 3, Row::AttemptsSpent, "released"),
-    ("the third failure, now", |g| { g.session().verification.attempts = 2; g.judgement = Some(Judgement::Failed); }, Row::AttemptsSpent, "released"),
-    ("the second failure, now", |g| { g.session().verification.attempts = 1; g.judgement = Some(Judgement::Failed); }, Row::Continue, "block"),
-    ("attempts beyond counting", |g| { g.session().verification.attempts = u32::MAX; g.judgement = Some(Judgement::Failed); }, Row::AttemptsSpent, "released"),
+    (
+        "the third failure, now",
+        |g| {
+            g.session().verification.attempts = 2;
+            g.judgement = Some(Judgement::Failed);
+        },
+        Row::AttemptsSpent,
+        "released",
+    ),
+    (
+        "the second failure, now",
+        |g| {
+            g.session().verification.attempts = 1;
+            g.judgement = Some(Judgement::Failed);
+        },
+        Row::Continue,
+        "block",
+    ),
+    (
+        "attempts beyond counting",
+        |g| {
+            g.session().verification.attempts = u32::MAX;
+            g.judgement = Some(Judgement::Failed);
+        },
+        Row::AttemptsSpent,
+        "released",
+    ),
     ("7 of 8", |g| g.session().ulw.stop_blocks = 7, Row::Continue, "block"),
     ("8 of 8", |g| g.session().ulw.stop_blocks = 8, Row::BlocksSpent, "released"),
     ("50 of 8", |g| g.session().ulw.stop_blocks = 50, Row::BlocksSpent, "released"),
     ("blocks beyond counting", |g| g.session().ulw.stop_blocks = u32::MAX, Row::BlocksSpent, "released"),
-    ("8 of 8, client cap 20", |g| { g.session().ulw.stop_blocks = 8; g.cap = Some(20); }, Row::BlocksSpent, "released"),
-    ("7 of 8, client cap 20", |g| { g.session().ulw.stop_blocks = 7; g.cap = Some(20); }, Row::Continue, "block"),
-    ("5 of 8, client cap 5", |g| { g.session().ulw.stop_blocks = 5; g.cap = Some(5); }, Row::BlocksSpent, "released"),
-    ("4 of 8, client cap 5", |g| { g.session().ulw.stop_blocks = 4; g.cap = Some(5); }, Row::Continue, "block"),
-    ("a bound that a file has widened", |g| { g.session().limits.max_blocks = u32::MAX; g.session().ulw.stop_blocks = 100; }, Row::BlocksSpent, "released"),
-    ("a bound of nothing means one", |g| { g.session().limits.max_blocks = 0; g.session().ulw.stop_blocks = 1; }, Row::BlocksSpent, "released"),
+    (
+        "8 of 8, client cap 20",
+        |g| {
+            g.session().ulw.stop_blocks = 8;
+            g.cap = Some(20);
+        },
+        Row::BlocksSpent,
+        "released",
+    ),
+    (
+        "7 of 8, client cap 20",
+        |g| {
+            g.session().ulw.stop_blocks = 7;
+            g.cap = Some(20);
+        },
+        Row::Continue,
+        "block",
+    ),
+    (
+        "5 of 8, client cap 5",
+        |g| {
+            g.session().ulw.stop_blocks = 5;
+            g.cap = Some(5);
+        },
+        Row::BlocksSpent,
+        "released",
+    ),
+    (
+        "4 of 8, client cap 5",
+        |g| {
+            g.session().ulw.stop_blocks = 4;
+            g.cap = Some(5);
+        },
+        Row::Continue,
+        "block",
+    ),
+    (
+        "a bound that a file has widened",
+        |g| {
+            g.session().limits.max_blocks = u32::MAX;
+            g.session().ulw.stop_blocks = 100;
+        },
+        Row::BlocksSpent,
+        "released",
+    ),
+    (
+        "a bound of nothing means one",
+        |g| {
+            g.session().limits.max_blocks = 0;
+            g.session().ulw.stop_blocks = 1;
+        },
+        Row::BlocksSpent,
+        "released",
+    ),
     ("exactly 240 minutes", |g| g.now = at(START + 240 * MINUTE), Row::TimeSpent, "expired"),
     ("just under 240 minutes", |g| g.now = at(START + 240 * MINUTE - 1), Row::Continue, "block"),
     ("ten years later", |g| g.now = at(START + 10 * YEAR), Row::TimeSpent, "expired"),
-    ("a time bound that a file has widened", |g| { g.session().limits.max_minutes = u32::MAX; g.now = at(START + 1_440 * MINUTE); }, Row::TimeSpent, "expired"),
-    ("no start, an old last block", |g| { g.session().ulw.started_at = None; g.session().ulw.last_stop_at = Some(at(START - YEAR)); }, Row::TimeSpent, "expired"),
+    (
+        "a time bound that a file has widened",
+        |g| {
+            g.session().limits.max_minutes = u32::MAX;
+            g.now = at(START + 1_440 * MINUTE);
+        },
+        Row::TimeSpent,
+        "expired",
+    ),
+    (
+        "no start, an old last block",
+        |g| {
+            g.session().ulw.started_at = None;
+            g.session().ulw.last_stop_at = Some(at(START - YEAR));
+        },
+        Row::TimeSpent,
+        "expired",
+    ),
     ("no start and no block", |g| g.session().ulw.started_at = None, Row::Continue, "block"),
     ("the clock went back ten years", |g| g.now = at(START - 10 * YEAR), Row::Continue, "block"),
-    ("the clock went back behind the last block", |g| g.session().ulw.last_stop_at = Some(at(START + 61 * MINUTE)), Row::Continue, "block"),
-    ("the clock at the epoch", |g| { g.session().ulw.last_stop_at = Some(at(START)); g.now = at(0); }, Row::Continue, "block"),
+    (
+        "the clock went back behind the last block",
+        |g| g.session().ulw.last_stop_at = Some(at(START + 61 * MINUTE)),
+        Row::Continue,
+        "block",
+    ),
+    (
+        "the clock at the epoch",
+        |g| {
+            g.session().ulw.last_stop_at = Some(at(START));
+            g.now = at(0);
+        },
+        Row::Continue,
+        "block",
+    ),
     ("the same failure sent once", |g| g.same_failure_sent = 1, Row::Continue, "block"),
     ("the same failure sent twice", |g| g.same_failure_sent = 2, Row::SameFailure, "released"),
     ("a second after a block", |g| last_block_before(g, 1_000), Row::Cooldown, "warn"),
@@ -169,13 +362,55 @@ const CASES: &[Case] = &[
     ("just within the cooldown", |g| last_block_before(g, 2_999), Row::Cooldown, "warn"),
     ("at the end of the cooldown", |g| last_block_before(g, 3_000), Row::Continue, "block"),
     ("ten seconds after a block", |g| last_block_before(g, 10_000), Row::Continue, "block"),
-    ("a second after a block, with a tool call", |g| { last_block_before(g, 1_000); g.transcript.tool_called_since_block = true; }, Row::Continue, "block"),
-    ("no cooldown", |g| { last_block_before(g, 0); g.session().limits.cooldown_seconds = 0; }, Row::Continue, "block"),
-    ("a cooldown that a file has widened", |g| { g.session().limits.cooldown_seconds = u32::MAX; last_block_before(g, 300_000); }, Row::Continue, "block"),
+    (
+        "a second after a block, with a tool call",
+        |g| {
+            last_block_before(g, 1_000);
+            g.transcript.tool_called_since_block = true;
+        },
+        Row::Continue,
+        "block",
+    ),
+    (
+        "no cooldown",
+        |g| {
+            last_block_before(g, 0);
+            g.session().limits.cooldown_seconds = 0;
+        },
+        Row::Continue,
+        "block",
+    ),
+    (
+        "a cooldown that a file has widened",
+        |g| {
+            g.session().limits.cooldown_seconds = u32::MAX;
+            last_block_before(g, 300_000);
+        },
+        Row::Continue,
+        "block",
+    ),
     ("the first stop", |_| {}, Row::Continue, "block"),
-    ("only finished work in the background", |g| g.event.background.extend(OVER.map(|status| task("a", "subagent", status))), Row::Continue, "block"),
-    ("a shell that no block has named", |g| g.event.background.push(task("a", "shell", "running")), Row::Continue, "block"),
-    ("a named shell that is over", |g| { name_and_run(g, "shell"); g.event.background.iter_mut().for_each(|task| "killed".clone_into(&mut task.status)); }, Row::Continue, "block"),
+    (
+        "only finished work in the background",
+        |g| g.event.background.extend(OVER.map(|status| task("a", "subagent", status))),
+        Row::Continue,
+        "block",
+    ),
+    (
+        "a shell that no block has named",
+        |g| g.event.background.push(task("a", "shell", "running")),
+        Row::Continue,
+        "block",
+    ),
+    (
+        "a named shell that is over",
+        |g| {
+            name_and_run(g, "shell");
+            g.event.background.iter_mut().for_each(|task| "killed".clone_into(&mut task.status));
+        },
+        Row::Continue,
+        "block",
+    ),
 ];
 
 const OVER: [&str; 4] = ["completed", "failed", "killed", "stopped"];
@@ -228,8 +463,11 @@ fn every_row_has_a_case() {
     assert_eq!(numbers, (1..=15).collect::<Vec<u8>>());
 }
 
-/// What makes each row from 2 to 14 match, whatever else holds.
-const TRIGGERS: [(Row, fn(&mut Given)); 13] = [
+/// A row, and what makes it match whatever else holds.
+type Matcher = (Row, fn(&mut Given));
+
+/// The rows from 2 to 14.
+const TRIGGERS: [Matcher; 13] = [
     (Row::Subagent, |g| g.event.from_subagent = true),
     (Row::NoRun, |g| g.session().ulw.enabled = false),
     (Row::StopContinuation, |g| g.session().stop_continuation.disabled = true),
@@ -248,7 +486,8 @@ const TRIGGERS: [(Row, fn(&mut Given)); 13] = [
 #[test]
 fn of_all_rows_that_match_the_first_wins() {
     for choice in 0..(1_u32 << TRIGGERS.len()) {
-        let chosen = TRIGGERS.iter().enumerate().filter(|(bit, _)| choice & (1 << bit) != 0).map(|(_, trigger)| trigger);
+        let chosen =
+            TRIGGERS.iter().enumerate().filter(|(bit, _)| choice & (1 << bit) != 0).map(|(_, trigger)| trigger);
         let mut given = Given::armed();
         chosen.clone().for_each(|(_, change)| change(&mut given));
         let first = chosen.map(|(row, _)| *row).min().unwrap_or(Row::Continue);

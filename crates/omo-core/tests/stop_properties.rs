@@ -36,9 +36,8 @@ fn moment() -> impl Strategy<Value = Timestamp> {
 
 fn limits() -> impl Strategy<Value = Limits> {
     let wild = (any::<u32>(), any::<u32>(), any::<u32>());
-    prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild].prop_map(
-        |(max_blocks, cooldown_seconds, max_minutes)| Limits { max_blocks, cooldown_seconds, max_minutes },
-    )
+    prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild]
+        .prop_map(|(max_blocks, cooldown_seconds, max_minutes)| Limits { max_blocks, cooldown_seconds, max_minutes })
 }
 
 fn background() -> impl Strategy<Value = Vec<BackgroundTask>> {
@@ -63,15 +62,14 @@ fn claim() -> impl Strategy<Value = Option<Claim>> {
 }
 
 fn event() -> impl Strategy<Value = StopEvent> {
-    (prop::bool::weighted(0.05), claim(), prop::bool::weighted(0.05), background(), prop::bool::weighted(0.05)).prop_map(
-        |(from_subagent, claim, plan_mode, background, wakeup_scheduled)| StopEvent {
+    (prop::bool::weighted(0.05), claim(), prop::bool::weighted(0.05), background(), prop::bool::weighted(0.05))
+        .prop_map(|(from_subagent, claim, plan_mode, background, wakeup_scheduled)| StopEvent {
             from_subagent,
             claim,
             plan_mode,
             background,
             wakeup_scheduled,
-        },
-    )
+        })
 }
 
 fn transcript() -> impl Strategy<Value = TranscriptFacts> {

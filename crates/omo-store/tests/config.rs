@@ -9,6 +9,7 @@ use std::path::Path;
 use omo_core::limits::Limits;
 use omo_store::config::{Config, Feedback, load};
 use proptest::prelude::*;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 fn problems(config: &Config) -> Vec<String> {
     config.problems.iter().map(ToString::to_string).collect()
@@ -50,7 +51,6 @@ fn what_is_no_readable_text_is_one_problem_that_names_the_file() {
     fs::write(file("binary"), b"keywords = [\"\xff\xfe\"]").unwrap();
     fs::create_dir(file("folder")).unwrap();
     symlink(file("loop"), file("loop")).unwrap();
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
     mknodat(CWD, file("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     for (name, part) in [
         ("large", "is larger than 65536 bytes"),
@@ -61,7 +61,10 @@ fn what_is_no_readable_text_is_one_problem_that_names_the_file() {
     ] {
         let config = load(Some(&file(name)));
         let found = problems(&config);
-        assert!(matches!(&*found, [one] if one.starts_with(&*file(name).to_string_lossy()) && one.contains(part)), "{found:?}");
+        assert!(
+            matches!(&*found, [one] if one.starts_with(&*file(name).to_string_lossy()) && one.contains(part)),
+            "{found:?}"
+        );
         assert!(is_default(&config), "{name}");
     }
     fs::write(file("just fits"), " ".repeat(64 * 1024)).unwrap();
@@ -94,7 +97,9 @@ fn a_bad_value_is_named_with_file_line_and_what_is_allowed_and_the_others_count(
 fn what_is_no_toml_is_named_with_its_line_and_nothing_of_it_counts() {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("config.toml");
-    for (text, line) in [("[limits]\nmax_blocks = 20\nmax_minutes =\n", 3), ("[limits]\nmax_blocks = 1\nmax_blocks = 2\n", 3)] {
+    for (text, line) in
+        [("[limits]\nmax_blocks = 20\nmax_minutes =\n", 3), ("[limits]\nmax_blocks = 1\nmax_blocks = 2\n", 3)]
+    {
         fs::write(&file, text).unwrap();
         let config = load(Some(&file));
         let found = problems(&config);

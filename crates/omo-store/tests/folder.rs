@@ -127,8 +127,11 @@ fn the_project_itself_may_lie_behind_a_link() {
     assert!(!path.exists());
 }
 
-/// What can stand where a file belongs, by name.
-const IMPOSTORS: [(&str, fn(&Path, &Path) -> bool); 5] = [
+/// Something else than a file, by name, and how it is made at a path, beside a file elsewhere.
+type Impostor = (&'static str, fn(&Path, &Path) -> bool);
+
+/// What can stand where a file belongs.
+const IMPOSTORS: [Impostor; 5] = [
     ("link", |path, outside| symlink(outside, path).is_ok()),
     ("dangling link", |path, outside| symlink(outside.with_extension("nowhere"), path).is_ok()),
     ("fifo", |path, _| fifo(path).is_ok()),
@@ -207,7 +210,7 @@ fn a_file_that_may_not_be_read_is_an_error() {
     let (temp, path) = project().unwrap();
     let folder = Folder::create(temp.path()).unwrap();
     fs::write(path.join("state"), "x").unwrap();
-    fs::set_permissions(path.join("state"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path.join("state"), fs::Permissions::from_mode(0o000)).unwrap();
     assert_eq!(Outcome::from(folder.read("state", 10)), Outcome::Failed);
 }
 

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::{Keywords, origin, word};
 use crate::markup::{self, Masked, lines, paragraphs};
 
@@ -79,6 +81,9 @@ fn is_shell(line: &str) -> bool {
     marked || first.contains('@') && first.ends_with(['$', '#', '%'])
 }
 
+/// How far into a line the colon after a role is looked for, in characters.
+const LONGEST_ROLE: usize = 24;
+
 fn is_chat(line: &str) -> bool {
     const ROLES: [&str; 17] = [
         "user",
@@ -100,7 +105,8 @@ fn is_chat(line: &str) -> bool {
         "developer",
     ];
     let line = line.trim_start_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | '-' | '#'));
-    let Some(colon) = line.find([':', '：']) else { return false };
+    let colon = line.char_indices().take(LONGEST_ROLE).find(|(_, char)| matches!(char, ':' | '：'));
+    let Some((colon, _)) = colon else { return false };
     let role = line.get(..colon).unwrap_or_default().trim_matches(['*', '_', ' ']);
     ROLES.iter().any(|name| role.eq_ignore_ascii_case(name))
 }
@@ -207,19 +213,18 @@ fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
 fn links(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open = None;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, char)) = chars.next() {
-        match char {
-            '[' => open = Some(at),
-            ']' if chars.peek().is_some_and(|&(_, next)| next == '(') => {
+    for at in memchr::memchr3_iter(b'[', b']', b'\n', text.as_bytes()) {
+        let mut rest = text.bytes().skip(at);
+        match (rest.next(), rest.next()) {
+            (Some(b'['), _) => open = Some(at),
+            (Some(b']'), Some(b'(')) => {
                 let target = text.get(at..).unwrap_or_default();
                 let end = target.bytes().take(MAX_TAG).position(|byte| byte == b')' || byte == b'\n');
                 if let (Some(start), Some(end)) = (open.take(), end) {
                     found.push(start..at + end);
                 }
             }
-            '\n' | ']' => open = None,
-            _ => {}
+            _ => open = None,
         }
     }
     found
@@ -229,6 +234,9 @@ fn links(text: &str) -> Vec<Range<usize>> {
 /// script that addresses are not written in.
 fn addresses(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if !["://", "www.", "@"].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some()) {
+        return found;
+    }
     let mut start = 0;
     for piece in text.split_inclusive(|char: char| char.is_whitespace() || !char.is_ascii()) {
         let is_address = piece.contains("://") || piece.starts_with("www.") || piece.contains('@');

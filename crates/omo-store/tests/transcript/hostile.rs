@@ -7,6 +7,7 @@ use crate::lines::*;
 use omo_core::session::TranscriptMark;
 use omo_store::transcript::{TAIL_BYTES, Tail, last_assistant_text, read_tail};
 use proptest::prelude::*;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 /// What is known where nothing can be read.
 fn nothing(mark: TranscriptMark) -> Tail {
@@ -17,7 +18,6 @@ fn nothing(mark: TranscriptMark) -> Tail {
 fn what_is_no_file_says_nothing_and_keeps_nobody_waiting() {
     let temp = tempfile::tempdir().unwrap();
     let (fifo, link) = (temp.path().join("fifo"), temp.path().join("link"));
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
     mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     std::os::unix::fs::symlink(&fifo, &link).unwrap();
     let mark = TranscriptMark { offset: 40, block_offset: 60 };
@@ -61,7 +61,10 @@ fn only_the_last_mebibyte_is_read_and_its_first_cut_line_is_passed_over() {
     transcript.add(&[enqueue("new"), tool_use("Bash", "ls")]).unwrap();
     let tail = transcript.tail();
     assert!(tail.input_waiting && tail.tool_called_since_block);
-    assert_eq!(tail.next_offset, transcript.len().unwrap() - u64::try_from(enqueue("new").len() + tool_use("Bash", "ls").len() + 2).unwrap());
+    assert_eq!(
+        tail.next_offset,
+        transcript.len().unwrap() - u64::try_from(enqueue("new").len() + tool_use("Bash", "ls").len() + 2).unwrap()
+    );
 }
 
 #[test]
@@ -95,11 +98,17 @@ fn a_mark_within_a_line_costs_that_line_only() {
 fn garbage_between_the_lines_is_passed_over() {
     let deep = format!("{}\"queue-operation\"{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep_line = format!(r#"{{"type":"assistant","message":{{"content":{deep}}}}}"#);
-    let deep_attachment = format!(r#"{{"type":"attachment","attachment":{{"type":"hook_cancelled","content":{deep}}}}}"#);
+    let deep_attachment =
+        format!(r#"{{"type":"attachment","attachment":{{"type":"hook_cancelled","content":{deep}}}}}"#);
     let control = assistant("x").replace("\"x\"", "\"a\u{1}b\u{0}c\"");
     let transcript = Transcript::of(&[enqueue("a")]).unwrap();
     for line in [
-        deep.clone(), deep_line, deep_attachment, control, String::new(), "queue-operation".to_owned(),
+        deep.clone(),
+        deep_line,
+        deep_attachment,
+        control,
+        String::new(),
+        "queue-operation".to_owned(),
         r#"{"type":"queue-operation","operation":"dequeue""#.to_owned(),
         r#"{"type":"queue-operation","operation":7}"#.to_owned(),
         r#"{"type":["queue-operation"],"operation":"popAll"}"#.to_owned(),
@@ -110,7 +119,9 @@ fn garbage_between_the_lines_is_passed_over() {
     ] {
         transcript.add(&[line]).unwrap();
     }
-    transcript.add_bytes(b"\xff\xfe queue-operation \x00\x01\n{\"type\":\"queue-operation\xff\",\"operation\":\"popAll\"}\n").unwrap();
+    transcript
+        .add_bytes(b"\xff\xfe queue-operation \x00\x01\n{\"type\":\"queue-operation\xff\",\"operation\":\"popAll\"}\n")
+        .unwrap();
     let tail = transcript.tail();
     assert!(tail.input_waiting, "none of that was a dequeue");
     assert_eq!((tail.interrupted, tail.tool_called_since_block), (None, false));

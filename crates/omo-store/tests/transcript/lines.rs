@@ -122,7 +122,8 @@ pub fn tool_result(text: &str) -> String {
 
 /// A text of the model.
 pub fn assistant(text: &str) -> String {
-    let message = json!({"id": "m", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"});
+    let message =
+        json!({"id": "m", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"});
     chained("assistant", message, r#","madeBy":"model""#)
 }
 

@@ -31,7 +31,11 @@ fn a_persons_input_waits_until_it_leaves_the_queue() {
         ("both taken", vec![enqueue("a"), enqueue("b"), dequeue(), dequeue()], false),
         ("given to the model", vec![enqueue("a"), remove("a")], false),
         ("given to the model from the middle", vec![enqueue(NOTIFICATION), enqueue("a"), remove("a")], false),
-        ("the notification given, the input left", vec![enqueue(NOTIFICATION), enqueue("a"), remove(NOTIFICATION)], true),
+        (
+            "the notification given, the input left",
+            vec![enqueue(NOTIFICATION), enqueue("a"), remove(NOTIFICATION)],
+            true,
+        ),
         ("the notification taken, the input left", vec![enqueue(NOTIFICATION), enqueue("a"), dequeue()], true),
         ("the input given, the notification left", vec![enqueue("a"), enqueue(NOTIFICATION), remove("a")], false),
         ("taken back into the box", vec![enqueue("a"), enqueue("b"), pop_all("a"), pop_all("b")], false),
@@ -43,8 +47,16 @@ fn a_persons_input_waits_until_it_leaves_the_queue() {
         ("a person speaks of the queue", vec![human(&enqueue("a"))], false),
         ("a tool shows a queue", vec![tool_result(&enqueue("a"))], false),
         ("a request repeats it", vec![request_copy(&enqueue("a"))], false),
-        ("with spaces between", vec![r#"{"type": "queue-operation", "operation": "enqueue", "content": "a"}"#.into()], true),
-        ("with its type at the end", vec![r#"{"operation":"enqueue","content":"a","type":"queue-operation"}"#.into()], true),
+        (
+            "with spaces between",
+            vec![r#"{"type": "queue-operation", "operation": "enqueue", "content": "a"}"#.into()],
+            true,
+        ),
+        (
+            "with its type at the end",
+            vec![r#"{"operation":"enqueue","content":"a","type":"queue-operation"}"#.into()],
+            true,
+        ),
     ];
     for (name, lines, waits) in cases {
         assert_eq!(tail_of(&lines).unwrap().input_waiting, waits, "{name}");
@@ -110,7 +122,10 @@ fn what_only_speaks_of_an_interruption_is_none() {
         ("the client's feedback", human(&format!("Stop hook feedback:\n{words}"))),
         ("another hook's end", hook_cancelled("PostToolUse", false)),
         ("the hook's own time ran out", hook_cancelled("Stop", true)),
-        ("an attachment that speaks of it", attachment(&format!(r#""type":"queued_command","prompt":"hook_cancelled Stop {words}""#))),
+        (
+            "an attachment that speaks of it",
+            attachment(&format!(r#""type":"queued_command","prompt":"hook_cancelled Stop {words}""#)),
+        ),
     ] {
         assert_eq!(tail_of(&[line]).unwrap().interrupted, None, "{name}");
     }
@@ -145,7 +160,9 @@ fn a_tool_call_counts_from_the_last_block_on() {
 fn the_contract_and_the_pressure_last_until_a_compaction() {
     let told = |event: &str| {
         let text = quoted(&format!("{CONTRACT_MARK}\nThe user turned on ultrawork"));
-        attachment(&format!(r#""type":"hook_success","hookName":"{event}","hookEvent":"{event}","content":{text},"exitCode":0"#))
+        attachment(&format!(
+            r#""type":"hook_success","hookName":"{event}","hookEvent":"{event}","content":{text},"exitCode":0"#
+        ))
     };
     let too_long = assistant("Prompt is too long").replace("\"madeBy\"", "\"isApiErrorMessage\":true,\"madeBy\"");
     for (name, lines, holds, pressure) in [

@@ -1,0 +1,83 @@
+//! The slash commands: answered without the model, their arguments byte for byte.
+
+use omo_testkit::Script;
+
+use crate::stage::{CLAIM, LIMIT, stage};
+
+#[test]
+fn status_and_stop_cost_no_request() {
+    let Some(stage) = stage(Script::new()) else { return };
+    for (command, answer) in [
+        ("/omo:status", "ultrawork  off"),
+        ("/omo:stop-continuation", "no ultrawork run is on in this session"),
+        ("ulw off", "no ultrawork run is on in this session"),
+    ] {
+        let run = stage.print(command, &[]);
+        assert!(run.result().is_some_and(|text| text.contains(answer)), "{command}: {run:?}");
+        assert_eq!(run.num_turns(), Some(0), "{command}");
+    }
+    assert_eq!(stage.requests(), 0);
+}
+
+#[test]
+fn status_leaves_nothing_in_the_context() {
+    let script = Script::new().say_times(2, "Not yet.").say("A plain answer.");
+    let Some(stage) = stage(script) else { return };
+    let terminal = stage.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say("/omo:status").unwrap();
+    let screen = terminal.wait_for("to stop", LIMIT).unwrap();
+    for part in ["continued", "1 of 8", "last decision", "row 14", "Stop under a minute ago"] {
+        assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
+    }
+    terminal.ready().unwrap();
+    assert_eq!(stage.requests(), 2);
+    terminal.say("how is the weather").unwrap();
+    terminal.wait_for("A plain answer.", LIMIT).unwrap();
+    assert_eq!(stage.count(2, "last decision") + stage.count(2, "omo:status"), 0);
+}
+
+#[test]
+fn the_menu_shows_the_commands_with_what_they_do() {
+    let Some(stage) = stage(Script::new()) else { return };
+    let terminal = stage.terminal();
+    terminal.type_text("/omo:").unwrap();
+    let all = |screen: &str| {
+        let flat: String = screen.split_whitespace().collect();
+        ["/omo:ulw", "/omo:status", "/omo:stop-continuation", "Showwhereultraworkstandsinthissession"]
+            .iter()
+            .all(|part| flat.contains(part))
+    };
+    terminal.wait_until("the commands are in the menu", LIMIT, all).unwrap();
+}
+
+#[test]
+fn the_task_and_its_bounds_arrive_byte_for_byte() {
+    let task = "fix $HOME `touch PWNED`; a | tee PWNED && echo \"quoted\" 'single' \\ back*";
+    let script = Script::new().say("Not yet.").bash("true").say("Not yet.").bash("true").say("Not yet.");
+    let Some(stage) = stage(script) else { return };
+    stage.print(&format!("/omo:ulw --max-blocks 2 --max-minutes=9 {task}"), &[]);
+    assert_eq!(stage.state("/ulw/task"), task);
+    assert_eq!(stage.state("/ulw/trigger"), "command");
+    assert_eq!((stage.state("/limits/maxBlocks"), stage.state("/limits/maxMinutes")), (2.into(), 9.into()));
+    assert_eq!(stage.stops(), ["15: block", "15: block", "11: end: released"]);
+    assert!(!stage.lab.project().join("PWNED").exists());
+}
+
+#[test]
+fn a_bad_bound_turns_nothing_on_and_costs_no_request() {
+    let Some(stage) = stage(Script::new()) else { return };
+    let run = stage.print("/omo:ulw --max-blocks abc fix it", &[]);
+    assert!(run.result().is_some_and(|text| text.contains("`--max-blocks` needs a number from 1 to 100")), "{run:?}");
+    assert_eq!((stage.requests(), stage.lab.state()), (0, None));
+}
+
+#[test]
+fn slash_ulw_works_as_plain_text_too() {
+    let Some(stage) = stage(Script::new().say(CLAIM)) else { return };
+    stage.print("/ulw fix the parser", &[]);
+    assert_eq!(stage.state("/ulw/task"), "fix the parser");
+    assert_eq!(stage.stops(), ["9: end: released"]);
+}

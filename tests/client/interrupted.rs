@@ -1,0 +1,73 @@
+//! Esc and errors: a run waits for its user, and says so once.
+
+use std::time::Duration;
+
+use omo_testkit::{Script, Turn};
+
+use crate::stage::{CLAIM, LIMIT, stage, stage_with};
+
+const PAUSED: &str = "ultrawork is paused because you interrupted it";
+
+#[test]
+fn esc_pauses_and_the_next_prompt_is_told_once() {
+    let stream = Turn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.");
+    let script = Script::new()
+        .turn(stream.stream_chunks(60, Duration::from_millis(300)))
+        .say("A plain answer.")
+        .say("Another answer.")
+        .say(CLAIM);
+    let Some(stage) = stage(script) else { return };
+    let terminal = stage.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("First paragraph.", LIMIT).unwrap();
+    terminal.key("Escape").unwrap();
+    terminal.wait_for("Interrupted", LIMIT).unwrap();
+
+    terminal.say("how is the weather").unwrap();
+    let screen = terminal.wait_for("A plain answer.", LIMIT).unwrap();
+    assert!(screen.contains(PAUSED), "{screen}");
+    terminal.say("and tomorrow").unwrap();
+    let screen = terminal.wait_for("Another answer.", LIMIT).unwrap();
+    assert_eq!(screen.matches(PAUSED).count(), 1, "{screen}");
+    terminal.ready().unwrap();
+    assert_eq!((stage.requests(), stage.state("/ulw/stopBlocks")), (3, 0.into()));
+
+    terminal.say("ulw go on then").unwrap();
+    terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
+    assert_eq!(stage.requests(), 4);
+}
+
+#[test]
+fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
+    let never = Turn::text("Too late.").delay(Duration::from_secs(50));
+    let Some(stage) = stage(Script::new().turn(never).say("A plain answer.")) else { return };
+    let terminal = stage.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    stage.wait_for_requests(1);
+    terminal.key("Escape").unwrap();
+    let back = |_: &str| terminal.input().is_some_and(|text| text.contains("ulw fix the parser"));
+    terminal.wait_until("the prompt is back in the box", LIMIT, back).unwrap();
+    terminal.key("C-u").unwrap();
+    terminal.ready().unwrap();
+
+    terminal.say("how is the weather").unwrap();
+    let screen = terminal.wait_for("A plain answer.", LIMIT).unwrap();
+    assert!(screen.contains(PAUSED), "{screen}");
+    terminal.ready().unwrap();
+    assert_eq!(stage.requests(), 2);
+    assert_eq!(stage.state("/ulw/stopBlocks"), 0);
+}
+
+#[test]
+fn an_error_that_needs_a_person_pauses_and_a_rate_limit_does_not() {
+    for (status, kind, paused) in [(401, "authentication_error", true), (429, "rate_limit_error", false)] {
+        let script = Script::new().default(Turn::error(status, kind, "no"));
+        let Some(stage) = stage_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0")) else { return };
+        let terminal = stage.terminal();
+        terminal.say("ulw fix the parser").unwrap();
+        stage.wait_for_state("the error is seen", |state| state.to_string().contains("\"StopFailure\":\"2"));
+        assert_eq!(stage.state("/ulw/enabled"), true, "{kind}");
+        assert_eq!(stage.state("/ulw/paused/reason") == "apiError", paused, "{kind}");
+        assert_eq!(stage.state("/ulw/stopBlocks"), 0, "{kind}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The plugin as the client takes it: valid, loaded whole, each hook run once, and harmless when
+//! a part of it is missing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use omo_testkit::{Client, Lab, MockModel, Script};
+use serde_json::Value;
+
+use crate::stage::{CLAIM, plugin, stage};
+
+#[test]
+fn the_client_finds_nothing_wrong_with_it() {
+    let Some(stage) = stage(Script::new()) else { return };
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for folder in [repository.as_path(), &plugin()] {
+        for profile in [&[][..], &["--profile", "directory"]] {
+            let mut arguments = vec!["plugin", "validate", "--strict"];
+            arguments.extend(profile);
+            let folder = folder.to_string_lossy();
+            arguments.push(&folder);
+            let run = stage.client.run(&stage.lab, &arguments).unwrap();
+            assert!(run.status.success(), "{arguments:?}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn each_hook_runs_once() {
+    let Some(stage) = stage(Script::new().say("Not yet.").bash("true").say(CLAIM)) else { return };
+    let run = stage.client.run(
+        &stage.lab,
+        &["-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions", "--plugin-dir",
+            &plugin().to_string_lossy(), "--", "ulw fix it"],
+    );
+    let run = run.unwrap();
+    let first: Value = run.stdout.lines().find_map(|line| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        (line["subtype"] == "init").then_some(line)
+    }).unwrap();
+    assert!(first["plugin_errors"].as_array().is_none_or(Vec::is_empty), "{first}");
+    let decisions = stage.lab.decisions().unwrap();
+    let events: Vec<&str> = decisions.iter().filter_map(|entry| entry["event"].as_str()).collect();
+    assert_eq!(events, ["UserPromptSubmit", "Stop", "Stop"]);
+    assert_eq!(stage.count(0, "CLAUDE_SESSION_ID: "), 1);
+}
+
+#[test]
+fn a_missing_binary_harms_nothing() {
+    let Ok(client) = Client::find() else { return eprintln!("skipped: no client") };
+    let temp = tempfile::tempdir().unwrap();
+    let broken = temp.path().join("plugin");
+    copy(&plugin(), &broken);
+    for binary in ["omo-user-prompt-submit", "omo-stop"] {
+        fs::remove_file(broken.join("bin").join(binary)).unwrap();
+    }
+    let model = MockModel::start(Script::new().say("An answer.")).unwrap();
+    let lab = Lab::builder().model(&model).plugin(&broken).build().unwrap();
+    let run = client.print(&lab, "ulw fix the parser", &[]).unwrap();
+    assert!(run.status.success(), "{run:?}");
+    assert_eq!(run.result(), Some("An answer."));
+    assert_eq!(lab.state(), None);
+}
+
+fn copy(from: &Path, to: &PathBuf) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, target) = { let entry = entry.unwrap(); (entry.path(), to.join(entry.file_name())) };
+        if path.is_dir() { copy(&path, &target) } else { fs::copy(&path, &target).map(|_| ()).unwrap() }
+    }
+}

@@ -1,0 +1,116 @@
+//! A lab with the plugin, the scripted model and the client, and questions about what came of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use omo_testkit::model::Kind;
+use omo_testkit::{Client, Lab, LabBuilder, MockModel, PrintRun, Script, Terminal};
+use serde_json::Value;
+
+/// How long anything may take until a person, or a test, gives up.
+pub const LIMIT: Duration = Duration::from_secs(60);
+/// How a model claims.
+pub const CLAIM: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
+
+/// Everything that a scenario needs.
+pub struct Stage {
+    /// The scripted model.
+    pub model: MockModel,
+    /// Home, project, state.
+    pub lab: Lab,
+    /// The real client.
+    pub client: Client,
+}
+
+/// Sets the stage; `None`, and a line that says why, where there is no client on this machine.
+pub fn stage(script: Script) -> Option<Stage> {
+    stage_with(script, |lab| lab)
+}
+
+/// As [`stage`], with more said about the lab.
+pub fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Stage> {
+    let client = match Client::find() {
+        Ok(client) => client,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return None;
+        }
+    };
+    let model = MockModel::start(script).expect("start the scripted model");
+    let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
+    Some(Stage { model, lab, client })
+}
+
+/// The plugin under test.
+pub fn plugin() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the plugin that it built")]
+    let plugin = std::env::var_os("OMO_TEST_PLUGIN");
+    PathBuf::from(plugin.expect("OMO_TEST_PLUGIN is set by `cargo xtask test`"))
+}
+
+impl Stage {
+    /// One prompt with `claude -p`.
+    pub fn print(&self, prompt: &str, arguments: &[&str]) -> PrintRun {
+        let run = self.client.print(&self.lab, prompt, arguments).expect("run the client");
+        assert!(run.status.success(), "the client failed: {run:?}");
+        run
+    }
+
+    /// A terminal with the client in it, ready for a person.
+    pub fn terminal(&self) -> Terminal {
+        let terminal = Terminal::start(&self.lab, &self.client, &[]).expect("start a terminal");
+        terminal.ready().expect("the client is ready");
+        terminal
+    }
+
+    /// How many requests the model got in the session's own conversation.
+    pub fn requests(&self) -> usize {
+        self.model.requests_of(Kind::Main).len()
+    }
+
+    /// How often a text stood in the messages of one request, from 0.
+    pub fn count(&self, request: usize, text: &str) -> usize {
+        let requests = self.model.requests_of(Kind::Main);
+        requests.get(request).map_or_else(|| panic!("only {} requests", requests.len()), |it| it.count_of(text))
+    }
+
+    /// Waits for so many requests.
+    pub fn wait_for_requests(&self, count: usize) {
+        self.model.wait_for_requests(Kind::Main, count, LIMIT).expect("the model is asked");
+    }
+
+    /// A field of the only session in the state, such as `/ulw/stopBlocks`.
+    pub fn state(&self, pointer: &str) -> Value {
+        let sessions = self.sessions();
+        assert_eq!(sessions.len(), 1, "{sessions:?}");
+        sessions[0].1.pointer(pointer).cloned().unwrap_or(Value::Null)
+    }
+
+    /// Every session in the state, with its id.
+    pub fn sessions(&self) -> Vec<(String, Value)> {
+        let state = self.lab.state().unwrap_or(Value::Null);
+        let sessions = state.get("sessions").and_then(Value::as_object).cloned().unwrap_or_default();
+        sessions.into_iter().collect()
+    }
+
+    /// Every decision about a Stop, as `row: decision`.
+    pub fn stops(&self) -> Vec<String> {
+        let decisions = self.lab.decisions().expect("read the decisions");
+        let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
+        stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
+    }
+
+    /// Waits until the state says something.
+    pub fn wait_for_state(&self, what: &str, mut holds: impl FnMut(&Value) -> bool) {
+        let state = || self.lab.state().filter(|state| holds(state)).map(|_| ());
+        omo_testkit::wait_until(what, LIMIT, state).expect("the state");
+    }
+
+    /// Writes the user's configuration of omo.
+    pub fn configure(&self, toml: &str) -> Result<()> {
+        let folder = self.lab.home().join(".config/omo");
+        std::fs::create_dir_all(&folder).context("make the configuration folder")?;
+        std::fs::write(folder.join("config.toml"), toml).context("write the configuration")
+    }
+}
