@@ -320,9 +320,11 @@ fn run_age_millis(session: &Session, now: Timestamp) -> i64 {
     start.and_then(|start| now.millis_since(start)).unwrap_or(0)
 }
 
+/// Whether the last block is so recent that only work done since then makes another one.
+///
 /// A last block in the future counts as long ago: a clock that was set back must not hold the
 /// cooldown open for an hour.
-fn in_cooldown(session: &Session, now: Timestamp) -> bool {
+pub fn in_cooldown(session: &Session, now: Timestamp) -> bool {
     let cooldown = i64::from(session.limits.clamped().cooldown_seconds) * 1_000;
     let age = session.ulw.last_stop_at.and_then(|last| now.millis_since(last));
     age.is_some_and(|age| age < cooldown)

@@ -1,10 +1,12 @@
 //! `Stop`: the turn wants to end, and the table decides.
 
+use std::time::{Duration, Instant};
+
 use omo_core::promise::{Claim, claim};
 use omo_core::session::{HookEvent, Session};
 use omo_core::stop::{
     BackgroundTask, Judgement, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
-    decide,
+    decide, in_cooldown,
 };
 use omo_core::{log, words};
 use omo_store::config::{self, Feedback};
@@ -18,8 +20,12 @@ use crate::input::{Input, Task};
 pub const HOOK: Hook = Hook { event: HookEvent::Stop, handle };
 
 fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
-    if input.is_from_subagent() || !context.is_armed()? {
+    if input.is_from_subagent() {
         return Ok(());
+    }
+    let Some(session) = context.peek()?.filter(Session::is_armed) else { return Ok(()) };
+    if in_cooldown(&session, context.env.now) {
+        let_the_transcript_catch_up(input, &session);
     }
     let Some(place) = context.place()? else { return Ok(()) };
     let now = context.env.now;
@@ -42,6 +48,18 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         drop(lock);
     }
     Ok(())
+}
+
+/// Within the cooldown it matters whether a tool was called, and a tool that was called a moment
+/// ago may not be in the transcript yet. Waited for before the lock is taken.
+fn let_the_transcript_catch_up(input: &Input, session: &Session) {
+    const AT_MOST: Duration = Duration::from_millis(200);
+    const LOOK_EVERY: Duration = Duration::from_millis(5);
+    let (Some(path), Some(message)) = (&input.transcript_path, &input.last_assistant_message) else { return };
+    let start = Instant::now();
+    while start.elapsed() < AT_MOST && !transcript::has_caught_up(path, session.transcript, message) {
+        std::thread::sleep(LOOK_EVERY);
+    }
 }
 
 fn decide_for(event: &StopEvent, session: &Session, tail: Tail, context: &Context) -> StopDecision {

@@ -188,11 +188,11 @@ fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) 
 
 fn status(prompt: &Prompt) -> Result<String, HookError> {
     let context = prompt.context;
-    let Some(place) = context.place()? else { return Ok(format!("[omo] {}", "no run in this session")) };
-    let last = decisions::last(place.folder(), place.id().as_str()).unwrap_or_default();
+    let Some(id) = &context.session_id else { return Ok(words::refused("this session has no id that omo knows")) };
+    let last = context.place()?.map(|place| decisions::last(place.folder(), id.as_str()).unwrap_or_default());
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
-    let report = report(place.id().as_str(), session, last, context.env.client_block_cap);
+    let report = report(id.as_str(), session, last.flatten(), context.env.client_block_cap);
     Ok(format!("[omo] status\n{}", report.text(context.env.now)))
 }
 
