@@ -84,7 +84,8 @@ fn compare() -> Result<bool> {
         println!("armed stop: {:.0} times as fast as Node.js", node.median / armed.median);
     }
     println!();
-    Ok(bounds.iter().map(judge).fold(true, |all, kept| all && kept))
+    let verdicts: Vec<bool> = bounds.iter().map(judge).collect();
+    Ok(verdicts.into_iter().all(|kept| kept))
 }
 
 const EMPTY: &str = "empty process";

@@ -14,7 +14,7 @@ fn a_running_background_agent_is_waited_for() {
         .agent("WORK on the parser", [Turn::text("The parser is mended.").delay(Duration::from_secs(3))])
         .say(CLAIM);
     let Some(stage) = stage(script) else { return };
-    stage.print("ulw fix the parser", &[]);
+    stage.play("ulw fix the parser");
     assert_eq!(stage.stops(), ["6: allow", "9: end: released"]);
     assert_eq!(stage.state("/ulw/stopBlocks"), 0);
     assert_eq!(stage.model.unscripted(), 0);
@@ -37,10 +37,13 @@ fn a_report_with_the_keyword_in_it_turns_nothing_on() {
 
 #[test]
 fn a_development_server_is_named_once_and_does_not_hide_a_claim() {
-    let server = Turn::call("Bash", serde_json::json!({"command": "sleep 30", "description": "server", "run_in_background": true}));
+    let server = Turn::call(
+        "Bash",
+        serde_json::json!({"command": "sleep 30", "description": "server", "run_in_background": true}),
+    );
     let script = Script::new().turn(server).say("The server is up.").bash("true").say(CLAIM);
     let Some(stage) = stage(script) else { return };
-    stage.print("ulw fix the parser", &[]);
+    stage.play("ulw fix the parser");
     assert!(stage.count(2, "Still running in the background: shell `sleep 30`") > 0);
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
 }

@@ -58,7 +58,7 @@ fn the_task_and_its_bounds_arrive_byte_for_byte() {
     let task = "fix $HOME `touch PWNED`; a | tee PWNED && echo \"quoted\" 'single' \\ back*";
     let script = Script::new().say("Not yet.").bash("true").say("Not yet.").bash("true").say("Not yet.");
     let Some(stage) = stage(script) else { return };
-    stage.print(&format!("/omo:ulw --max-blocks 2 --max-minutes=9 {task}"), &[]);
+    stage.play(&format!("/omo:ulw --max-blocks 2 --max-minutes=9 {task}"));
     assert_eq!(stage.state("/ulw/task"), task);
     assert_eq!(stage.state("/ulw/trigger"), "command");
     assert_eq!((stage.state("/limits/maxBlocks"), stage.state("/limits/maxMinutes")), (2.into(), 9.into()));
@@ -77,7 +77,7 @@ fn a_bad_bound_turns_nothing_on_and_costs_no_request() {
 #[test]
 fn slash_ulw_works_as_plain_text_too() {
     let Some(stage) = stage(Script::new().say(CLAIM)) else { return };
-    stage.print("/ulw fix the parser", &[]);
+    stage.play("/ulw fix the parser");
     assert_eq!(stage.state("/ulw/task"), "fix the parser");
     assert_eq!(stage.stops(), ["9: end: released"]);
 }

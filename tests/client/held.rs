@@ -40,7 +40,7 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
 fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
     let script = Script::new().say("There is no database here.\n\n<promise>BLOCKED: no database</promise>");
     let Some(stage) = stage(script) else { return };
-    stage.print("ulw migrate the database", &[]);
+    stage.play("ulw migrate the database");
     assert_eq!(stage.stops(), ["8: end: blocked"]);
     assert_eq!(stage.state("/verdict/why"), "no database");
 }
@@ -49,7 +49,7 @@ fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
 fn eight_continuations_are_the_most_with_tools_in_between() {
     let script = (0..8).fold(Script::new().say("Not yet."), |script, _| script.bash("true").say("Not yet."));
     let Some(stage) = stage(script) else { return };
-    stage.print("ulw fix the parser", &[]);
+    stage.play("ulw fix the parser");
     assert_eq!(stage.requests(), 17);
     assert_eq!(stage.state("/ulw/stopBlocks"), 8);
     assert_eq!(stage.state("/verdict/why"), "8 of 8 continuations used");
@@ -72,7 +72,7 @@ fn eight_continuations_are_the_most_without_a_tool_in_between() {
 #[test]
 fn a_model_that_only_talks_is_let_go_after_one_continuation() {
     let Some(stage) = stage(Script::new().say_times(2, "Not yet.")) else { return };
-    stage.print("ulw fix the parser", &[]);
+    stage.play("ulw fix the parser");
     assert_eq!(stage.requests(), 2);
     assert_eq!(stage.stops(), ["15: block", "14: warn"]);
     assert_eq!(stage.state("/ulw/enabled"), true, "the run stays on");
@@ -83,7 +83,7 @@ fn a_model_that_only_talks_is_let_go_after_one_continuation() {
 fn feedback_as_context_reaches_the_model_once() {
     let Some(stage) = stage(Script::new().say("Not yet.").bash("true").say(CLAIM)) else { return };
     stage.configure("[stop]\nfeedback = \"context\"\n").unwrap();
-    stage.print("ulw fix the parser", &[]);
+    stage.play("ulw fix the parser");
     assert_eq!(stage.count(1, "The turn ended without a claim"), 1);
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
 }
@@ -92,6 +92,6 @@ fn feedback_as_context_reaches_the_model_once() {
 fn a_promise_in_code_is_no_claim() {
     let quoted = "I will close with `<promise>DONE</promise>`";
     let Some(stage) = stage(Script::new().say(quoted).bash("true").turn(Turn::text(CLAIM))) else { return };
-    stage.print("ulw fix the parser", &[]);
+    stage.play("ulw fix the parser");
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
 }

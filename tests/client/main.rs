@@ -4,6 +4,14 @@
 //! `cargo xtask test` builds the plugin and installs the client. Without them each test says so
 //! in one line and ends.
 #![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test's helpers fail as a test does"
+)]
 
 mod background;
 mod commands;

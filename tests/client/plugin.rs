@@ -30,14 +30,28 @@ fn each_hook_runs_once() {
     let Some(stage) = stage(Script::new().say("Not yet.").bash("true").say(CLAIM)) else { return };
     let run = stage.client.run(
         &stage.lab,
-        &["-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions", "--plugin-dir",
-            &plugin().to_string_lossy(), "--", "ulw fix it"],
+        [
+            "-p",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+            "--permission-mode",
+            "bypassPermissions",
+            "--plugin-dir",
+            &plugin().to_string_lossy(),
+            "--",
+            "ulw fix it",
+        ],
     );
     let run = run.unwrap();
-    let first: Value = run.stdout.lines().find_map(|line| {
-        let line: Value = serde_json::from_str(line).ok()?;
-        (line["subtype"] == "init").then_some(line)
-    }).unwrap();
+    let first: Value = run
+        .stdout
+        .lines()
+        .find_map(|line| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            (line["subtype"] == "init").then_some(line)
+        })
+        .unwrap();
     assert!(first["plugin_errors"].as_array().is_none_or(Vec::is_empty), "{first}");
     let decisions = stage.lab.decisions().unwrap();
     let events: Vec<&str> = decisions.iter().filter_map(|entry| entry["event"].as_str()).collect();
@@ -65,7 +79,10 @@ fn a_missing_binary_harms_nothing() {
 fn copy(from: &Path, to: &PathBuf) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
-        let (path, target) = { let entry = entry.unwrap(); (entry.path(), to.join(entry.file_name())) };
+        let (path, target) = {
+            let entry = entry.unwrap();
+            (entry.path(), to.join(entry.file_name()))
+        };
         if path.is_dir() { copy(&path, &target) } else { fs::copy(&path, &target).map(|_| ()).unwrap() }
     }
 }

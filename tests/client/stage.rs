@@ -57,6 +57,11 @@ impl Stage {
         run
     }
 
+    /// One prompt with `claude -p`, whose answer does not matter.
+    pub fn play(&self, prompt: &str) {
+        let _ = self.print(prompt, &[]);
+    }
+
     /// A terminal with the client in it, ready for a person.
     pub fn terminal(&self) -> Terminal {
         let terminal = Terminal::start(&self.lab, &self.client, &[]).expect("start a terminal");

@@ -1,5 +1,7 @@
 //! What the README shows, held against the code.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +16,8 @@ fn readme() -> String {
 
 /// The text of the one block in this language.
 fn block<'a>(text: &'a str, language: &str) -> &'a str {
-    let mut parts = text.split(&format!("```{language}\n")).skip(1);
+    let opening = format!("```{language}\n");
+    let mut parts = text.split(&opening).skip(1);
     let block = parts.next().and_then(|rest| rest.split("```").next()).unwrap();
     assert!(parts.next().is_none(), "more than one {language} block");
     block
@@ -55,8 +58,14 @@ fn what_it_says_about_the_keyword_is_so() {
         assert_eq!(read(prompt, &keywords), Reading::Activate, "{prompt}");
     }
     let quiet = [
-        "what is ulw?", "fix it without ulw", "run `ulw` there", "he said \"ulw\"", "open src/ulw/main.rs",
-        "see https://example.com/ulw", "rename ulw.md", "<task-notification>ulw fix</task-notification>",
+        "what is ulw?",
+        "fix it without ulw",
+        "run `ulw` there",
+        "he said \"ulw\"",
+        "open src/ulw/main.rs",
+        "see https://example.com/ulw",
+        "rename ulw.md",
+        "<task-notification>ulw fix</task-notification>",
     ];
     for prompt in quiet {
         assert_eq!(read(prompt, &keywords), Reading::Nothing, "{prompt}");

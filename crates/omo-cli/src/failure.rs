@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use omo_store::config::Problem;
+use omo_store::document::DocumentError;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 use omo_store::state::StateError;
@@ -78,9 +79,14 @@ impl From<StateError> for Failure {
                 Kind::Busy,
                 "try again; if it lasts, a stopped process holds `.sisyphus/cc-omo/runtime.lock`, and while it does omo holds no session",
             ),
-            StateError::Document(_) => {
-                (Kind::Io, "while the state cannot be read omo holds no session; `omo stop` moves a broken file aside")
-            }
+            StateError::Document { source: DocumentError::TooNew(_), .. } => (
+                Kind::Io,
+                "a newer omo wrote it: use that one here, or remove the file; until then omo holds no session",
+            ),
+            StateError::Document { .. } => (
+                Kind::Io,
+                "while it cannot be read omo holds no session; `omo stop --session ID` moves it aside and begins afresh",
+            ),
             StateError::Folder(FolderError::Refused { .. }) => {
                 (Kind::Io, "move it away; while it is there omo holds no session")
             }

@@ -26,7 +26,7 @@ pub fn run(env: &Env, options: &LogOptions) -> Result<(), Failure> {
     };
     // Opened before it is read: what is appended in between is shown twice rather than not at all.
     let path = folder.path().join(decisions::FILE);
-    let mut follower = options.follow.then(|| Follower::at_end_of(&path)).transpose()?;
+    let mut follower = options.follow.then(|| Follower::at_end_of(&path));
     let entries = decisions::read(folder)?;
     if entries.is_empty() && !options.follow {
         eprintln_none(&project)?;
@@ -77,9 +77,9 @@ struct Follower {
 }
 
 impl Follower {
-    fn at_end_of(path: &std::path::Path) -> Result<Self, Failure> {
-        let offset = path.metadata().map(|metadata| metadata.len()).unwrap_or(0);
-        Ok(Self { path: path.to_owned(), offset })
+    fn at_end_of(path: &std::path::Path) -> Self {
+        let offset = path.metadata().map_or(0, |metadata| metadata.len());
+        Self { path: path.to_owned(), offset }
     }
 
     fn new_entries(&mut self) -> Result<Vec<LogEntry>, Failure> {

@@ -8,6 +8,7 @@ mod status;
 mod stop;
 mod ulw;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use anstream::eprintln;
@@ -52,8 +53,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Log(options) => log::run(&env, &options),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "omo", &mut std::io::stdout());
-            Ok(())
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "omo", &mut script);
+            Ok(std::io::stdout().write_all(&script)?)
         }
     }
 }

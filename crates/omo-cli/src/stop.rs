@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use omo_core::log;
+use omo_core::log::{self, LogEntry};
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_store::decisions;
@@ -35,10 +35,10 @@ pub fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
 /// Whom to stop. A state that cannot be read names nobody; then an id that was given is still
 /// stopped, which moves the broken file aside.
 fn targets(project: &Project, env: &Env, options: &StopOptions) -> Result<Vec<SessionId>, Failure> {
-    if !options.all {
-        if let Some(id) = named_or_own(options.session.as_deref(), env)? {
-            return Ok(vec![id]);
-        }
+    if !options.all
+        && let Some(id) = named_or_own(options.session.as_deref(), env)?
+    {
+        return Ok(vec![id]);
     }
     let armed: Vec<SessionId> =
         project.sessions()?.into_iter().filter(|(_, session)| session.is_armed()).map(|(id, _)| id).collect();
@@ -57,6 +57,15 @@ fn stop(env: &Env, folder: &Folder, id: &SessionId, reason: Option<&str>) -> Res
         ((was_on, session.clone()), Change::Write)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "stop".to_owned(), "ended by its user", env.now);
-    decisions::append(folder, &entry)?;
+    note(folder, &entry);
     Ok(was_on)
+}
+
+/// Writes a line into the decision log. What was done is done: a log that cannot be written is
+/// told, and keeps nobody held.
+pub fn note(folder: &Folder, entry: &LogEntry) {
+    if let Err(error) = decisions::append(folder, entry) {
+        let style = anstyle::AnsiColor::Yellow.on_default().bold();
+        anstream::eprintln!("{style}warning:{style:#} done, but not written into the decision log: {error}");
+    }
 }

@@ -6,7 +6,6 @@ use omo_core::log;
 use omo_core::session::{Activation, PauseReason, Session, Trigger};
 use omo_core::session_id::SessionId;
 use omo_store::config::Config;
-use omo_store::decisions;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::state::{self, Change};
@@ -14,6 +13,7 @@ use omo_store::state::{self, Change};
 use crate::arguments::OnOptions;
 use crate::failure::Failure;
 use crate::project::{Project, list, named_or_own};
+use crate::stop::note;
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
 pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure> {
@@ -25,7 +25,7 @@ pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure
         ((what, session.clone()), Change::Write)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
-    decisions::append(&folder, &entry)?;
+    note(&folder, &entry);
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
     Ok(())
 }

@@ -74,12 +74,11 @@ fn trailing_options<'a>(text: &'a str, limits: &mut Limits) -> &'a str {
     loop {
         let (before_last, last) = last_word(text);
         let (name, inline) = split_option(last);
-        let (before, name, value) = match inline {
-            Some(value) => (before_last, name, value),
-            None => {
-                let (before, name) = last_word(before_last);
-                (before, name, last)
-            }
+        let (before, name, value) = if let Some(value) = inline {
+            (before_last, name, value)
+        } else {
+            let (before, name) = last_word(before_last);
+            (before, name, last)
         };
         let Some(limit) = own_limit_of(name) else { return text };
         match value.parse() {

@@ -69,6 +69,7 @@ impl Limits {
 
     /// The same bounds, each brought into its range. What a state file says is used through this:
     /// a file in a repository can not widen a limit.
+    #[must_use]
     pub fn clamped(mut self) -> Self {
         for limit in Limit::ALL {
             let allowed = limit.allowed();

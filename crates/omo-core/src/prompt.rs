@@ -4,8 +4,7 @@
 use crate::arguments;
 use crate::keyword::{self, Keywords, Reading};
 use crate::limits::Limits;
-use crate::session::{Activation, PauseReason, Session, Trigger};
-use crate::timestamp::Timestamp;
+use crate::session::{Activation, Interruption, PauseReason, Session, Trigger};
 use crate::words::Form;
 
 /// A prompt as the client hands it on.
@@ -82,8 +81,8 @@ fn command<'a>(name: &str, arguments: &'a str, limits: Limits) -> Intent<'a> {
 pub struct PromptFacts<'a> {
     /// The session's entry, where there is one.
     pub session: Option<&'a Session>,
-    /// The user interrupted since the last prompt; with the time, where there is one.
-    pub interrupted: Option<Option<Timestamp>>,
+    /// The user interrupted since the last prompt.
+    pub interrupted: Option<Interruption>,
     /// There is a transcript, and the model has said nothing in it since the last prompt.
     pub model_is_silent: bool,
     /// The conversation holds the contract already.

@@ -114,7 +114,7 @@ impl Report {
         rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
         rows.push(("phase", phase_word(self.phase).to_owned()));
         if let Some(last) = &self.last_decision {
-            rows.push(("last decision", self.decision_words(last, now)));
+            rows.push(("last decision", decision_words(last, now)));
         }
         rows.push(("last seen", self.seen_words(now)));
         rows.extend(self.findings.iter().map(|finding| ("finding", finding.clone())));
@@ -148,12 +148,6 @@ impl Report {
         }
     }
 
-    fn decision_words(&self, last: &LogEntry, now: Timestamp) -> String {
-        let row = last.row.map(|row| format!(", row {row}")).unwrap_or_default();
-        let (decision, why) = (neutral(&last.decision, 40), neutral(&last.why, 100));
-        format!("{decision} on {}{row}: {why}, {} ago", neutral(&last.event, 40), age(Some(last.at), now))
-    }
-
     fn seen_words(&self, now: Timestamp) -> String {
         let shown = |event: &HookEvent| matches!(event, HookEvent::UserPromptSubmit | HookEvent::Stop);
         let words = |seen: &Seen| match seen.at {
@@ -164,6 +158,12 @@ impl Report {
         let rows = self.last_seen.iter().filter(|seen| seen.at.is_some() || always.contains(&seen.event));
         rows.map(words).collect::<Vec<_>>().join(", ")
     }
+}
+
+fn decision_words(last: &LogEntry, now: Timestamp) -> String {
+    let row = last.row.map(|row| format!(", row {row}")).unwrap_or_default();
+    let (decision, why) = (neutral(&last.decision, 40), neutral(&last.why, 100));
+    format!("{decision} on {}{row}: {why}, {} ago", neutral(&last.event, 40), age(Some(last.at), now))
 }
 
 fn phase_word(phase: Phase) -> &'static str {
@@ -190,7 +190,10 @@ mod tests {
     fn armed() -> Session {
         let mut session = Session::default();
         let task = Some("ulw fix\nthe parser".to_owned());
-        session.activate(Activation { trigger: Trigger::Keyword, task, prompt_id: None, limits: Limits::default() }, at(1));
+        session.activate(
+            Activation { trigger: Trigger::Keyword, task, prompt_id: None, limits: Limits::default() },
+            at(1),
+        );
         session
     }
 

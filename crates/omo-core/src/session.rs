@@ -273,6 +273,15 @@ impl HookEvent {
     }
 }
 
+/// The user pressed Esc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Interruption {
+    /// At a time that nobody wrote down.
+    AtSomeTime,
+    /// Then.
+    At(Timestamp),
+}
+
 impl Session {
     /// The run that is on, if one is.
     pub fn run(&self) -> Option<&Ulw> {
@@ -346,9 +355,9 @@ impl Session {
 
     /// Whether an interruption at this time concerns the run: one before the run was turned on,
     /// or turned on again, does not. Without a time it is taken to.
-    pub fn is_interrupted_by(&self, at: Option<Timestamp>) -> bool {
-        match (at, self.ulw.started_at) {
-            (Some(at), Some(started)) => at > started,
+    pub fn is_interrupted_by(&self, interruption: Interruption) -> bool {
+        match (interruption, self.ulw.started_at) {
+            (Interruption::At(at), Some(started)) => at > started,
             _ => true,
         }
     }
@@ -405,7 +414,7 @@ mod tests {
             r#"{"stopBlocks":1.5}"#,
             r#"{"enabled":"yes"}"#,
             r#"{"lastStopAt":12}"#,
-            r#"[]"#,
+            r"[]",
         ] {
             let text = format!(r#"{{"ulw":{ulw}}}"#);
             // An array is the one wrong shape that serde would take for a struct.
@@ -449,8 +458,8 @@ mod tests {
     fn only_an_interruption_after_the_start_pauses() {
         let mut session = Session::default();
         session.activate(activation(), at(10));
-        assert!(!session.is_interrupted_by(Some(at(9))));
-        assert!(session.is_interrupted_by(Some(at(11))));
-        assert!(session.is_interrupted_by(None));
+        assert!(!session.is_interrupted_by(Interruption::At(at(9))));
+        assert!(session.is_interrupted_by(Interruption::At(at(11))));
+        assert!(session.is_interrupted_by(Interruption::AtSomeTime));
     }
 }

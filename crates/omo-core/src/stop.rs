@@ -2,7 +2,7 @@
 //! wins.
 
 use crate::promise::Claim;
-use crate::session::{PauseReason, Session, VerdictKind};
+use crate::session::{Interruption, PauseReason, Session, VerdictKind};
 use crate::timestamp::Timestamp;
 
 /// The rows of the table, in their order.
@@ -135,8 +135,8 @@ impl BackgroundTask {
 pub struct TranscriptFacts {
     /// A person's input waits in the client's queue.
     pub input_waiting: bool,
-    /// The user interrupted; with the time, where the transcript gives one.
-    pub interrupted: Option<Option<Timestamp>>,
+    /// The user interrupted.
+    pub interrupted: Option<Interruption>,
     /// A tool was called since the last block.
     pub tool_called_since_block: bool,
 }
@@ -216,6 +216,9 @@ pub struct Block {
 /// How often one and the same failure is sent before omo lets go.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
+/// How many failed verifications a run may have: a file in a repository can not widen that.
+const MAX_ATTEMPTS: u32 = 3;
+
 /// Decides. `None` stands for facts that could not be had: the first row.
 pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
     let Some(facts) = facts else { return allow(Row::Unreadable) };
@@ -271,7 +274,7 @@ fn bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     let failed = facts.judgement == Some(Judgement::Failed);
     let attempts = session.verification.attempts.saturating_add(u32::from(failed));
     let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
-    if attempts >= session.verification.max_attempts {
+    if attempts >= session.verification.max_attempts.clamp(1, MAX_ATTEMPTS) {
         return released(Row::AttemptsSpent, format!("{attempts} failed verifications"));
     }
     let allowed = allowed_blocks(session, facts.client_block_cap);

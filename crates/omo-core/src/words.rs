@@ -73,7 +73,7 @@ fn opening(trigger: Trigger, limits: Limits, held: Held) -> String {
         Trigger::Cli => "with `omo ulw on`",
     };
     let Limits { max_blocks, max_minutes, .. } = limits.clamped();
-    let hold = match held {
+    let consequence = match held {
         Held::Yes => format!(
             "A turn that ends without a claim is continued, at most {max_blocks} times within {max_minutes} minutes."
         ),
@@ -82,7 +82,7 @@ fn opening(trigger: Trigger, limits: Limits, held: Held) -> String {
                 .to_owned()
         }
     };
-    format!("The user turned on ultrawork (the omo plugin) {how}. {hold}")
+    format!("The user turned on ultrawork (the omo plugin) {how}. {consequence}")
 }
 
 /// What the model is told when the keyword came in plan mode, where no run is started.
@@ -103,10 +103,11 @@ pub fn block_reason(session: &Session, block: &Block) -> String {
          `<promise>BLOCKED: the reason</promise>`."
             .to_owned(),
     ];
-    if session.ulw.trigger == Some(Trigger::Cli) && block.number == 1 {
-        if let Some(task) = &session.ulw.task {
-            lines.push(format!("Task: {}", neutral(task, 300)));
-        }
+    if session.ulw.trigger == Some(Trigger::Cli)
+        && block.number == 1
+        && let Some(task) = &session.ulw.task
+    {
+        lines.push(format!("Task: {}", neutral(task, 300)));
     }
     if !block.names.is_empty() {
         lines.push(format!(
@@ -253,14 +254,12 @@ pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
 /// a tag stops looking like one, and nothing is longer than `max` characters.
 pub fn neutral(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max * 4));
-    let mut count = 0;
-    for char in text.trim().chars() {
+    for (count, char) in text.trim().chars().enumerate() {
         if count == max {
             out.push('…');
             break;
         }
         out.push(harmless(char));
-        count += 1;
     }
     out
 }

@@ -1,5 +1,7 @@
 //! What a prompt says, as tables, and the invariants of the detector.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+
 use omo_core::keyword::{InvalidKeyword, Keywords, Reading, is_from_a_person, read};
 use proptest::prelude::*;
 use regex::Regex;

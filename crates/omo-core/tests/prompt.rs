@@ -5,7 +5,7 @@
 use omo_core::keyword::Keywords;
 use omo_core::limits::Limits;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
-use omo_core::session::{Activation, HookEvent, Pause, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::session::{Activation, HookEvent, Interruption, Pause, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ struct Given {
     from_elsewhere: bool,
     plan_mode: bool,
     session: Option<Session>,
-    interrupted: Option<Option<Timestamp>>,
+    interrupted: Option<Interruption>,
     silent: bool,
     in_context: bool,
     pressure: bool,
@@ -147,7 +147,11 @@ fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
         ),
         ("the context is nearly full", ulw(None).and(|g| g.pressure = true), "activate Keyword Short"),
         ("paused", ulw(Some(paused(PauseReason::Interrupted, true))), "activate Keyword Short"),
-        ("right after Esc", ulw(Some(armed())).and(|g| g.interrupted = Some(None)), "activate Keyword Short"),
+        (
+            "right after Esc",
+            ulw(Some(armed())).and(|g| g.interrupted = Some(Interruption::AtSomeTime)),
+            "activate Keyword Short",
+        ),
         ("the same prompt, handed on twice", ulw(Some(armed())).and(|g| g.id = Some(ID)), "silent"),
         (
             "the same id, typed during the turn",
@@ -219,14 +223,22 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             Given::of("/omo:stop-continuation", Some(armed())).and(|g| g.from_elsewhere = true),
             "seen",
         ),
-        ("after Esc", plain(armed()).and(esc(Some(at(START + 1)))), "tell paused Interrupted"),
-        ("after Esc at an unknown time", plain(armed()).and(esc(None)), "tell paused Interrupted"),
-        ("Esc was before the run", plain(armed()).and(esc(Some(at(START - 1)))), "seen"),
-        ("Esc without a run", plain(ended()).and(esc(None)), "silent"),
-        ("the client's own prompt after Esc", Given::of(notice, Some(armed())).and(esc(None)), "seen"),
+        ("after Esc", plain(armed()).and(esc(Interruption::At(at(START + 1)))), "tell paused Interrupted"),
+        ("after Esc at an unknown time", plain(armed()).and(esc(Interruption::AtSomeTime)), "tell paused Interrupted"),
+        ("Esc was before the run", plain(armed()).and(esc(Interruption::At(at(START - 1)))), "seen"),
+        ("Esc without a run", plain(ended()).and(esc(Interruption::AtSomeTime)), "silent"),
+        (
+            "the client's own prompt after Esc",
+            Given::of(notice, Some(armed())).and(esc(Interruption::AtSomeTime)),
+            "seen",
+        ),
         ("paused and not told", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
         ("paused and told", plain(paused(PauseReason::Interrupted, true)), "seen"),
-        ("paused, told, and Esc again", plain(paused(PauseReason::Interrupted, true)).and(esc(None)), "seen"),
+        (
+            "paused, told, and Esc again",
+            plain(paused(PauseReason::Interrupted, true)).and(esc(Interruption::AtSomeTime)),
+            "seen",
+        ),
         (
             "the client's own prompt does not use up the telling",
             Given::of(notice, Some(paused(PauseReason::ApiError, false))),

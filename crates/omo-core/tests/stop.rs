@@ -4,7 +4,7 @@
 
 use omo_core::limits::Limits;
 use omo_core::promise::Claim;
-use omo_core::session::{Activation, Pause};
+use omo_core::session::{Activation, Interruption, Pause};
 use omo_core::session::{PauseReason, Session, Trigger, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, Judgement, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks,
@@ -194,22 +194,37 @@ const CASES: &[Case] = &[
     ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), Row::PlanOrPaused, "allow"),
     (
         "interrupted since the start",
-        |g| g.transcript.interrupted = Some(Some(at(START + 1))),
+        |g| g.transcript.interrupted = Some(Interruption::At(at(START + 1))),
         Row::PlanOrPaused,
         "pause",
     ),
-    ("interrupted at an unknown time", |g| g.transcript.interrupted = Some(None), Row::PlanOrPaused, "pause"),
+    (
+        "interrupted at an unknown time",
+        |g| g.transcript.interrupted = Some(Interruption::AtSomeTime),
+        Row::PlanOrPaused,
+        "pause",
+    ),
     (
         "interrupted, and the message claims",
         |g| {
             claim_done(g);
-            g.transcript.interrupted = Some(None);
+            g.transcript.interrupted = Some(Interruption::AtSomeTime);
         },
         Row::PlanOrPaused,
         "pause",
     ),
-    ("interrupted before the start", |g| g.transcript.interrupted = Some(Some(at(START - 1))), Row::Continue, "block"),
-    ("interrupted at the start itself", |g| g.transcript.interrupted = Some(Some(at(START))), Row::Continue, "block"),
+    (
+        "interrupted before the start",
+        |g| g.transcript.interrupted = Some(Interruption::At(at(START - 1))),
+        Row::Continue,
+        "block",
+    ),
+    (
+        "interrupted at the start itself",
+        |g| g.transcript.interrupted = Some(Interruption::At(at(START))),
+        Row::Continue,
+        "block",
+    ),
     ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), Row::SaidBlocked, "blocked"),
     ("blocked without a reason", |g| g.event.claim = Some(blocked("")), Row::SaidBlocked, "blocked"),
     (
@@ -556,7 +571,7 @@ fn the_lower_bound_counts() {
 #[test]
 fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
     let mut given = Given::armed();
-    given.transcript.interrupted = Some(None);
+    given.transcript.interrupted = Some(Interruption::AtSomeTime);
     let (decision, now) = (given.decide(), given.now);
     assert_eq!(decision.action, StopAction::Pause(PauseReason::Interrupted));
     apply(given.session(), &decision, now);

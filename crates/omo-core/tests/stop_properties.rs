@@ -2,7 +2,7 @@
 
 use omo_core::limits::Limits;
 use omo_core::promise::Claim;
-use omo_core::session::{Activation, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::session::{Activation, Interruption, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, Judgement, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks,
     apply, decide,
@@ -73,7 +73,7 @@ fn event() -> impl Strategy<Value = StopEvent> {
 }
 
 fn transcript() -> impl Strategy<Value = TranscriptFacts> {
-    let interrupted = prop_oneof![12 => Just(None), 1 => Just(Some(None)), 1 => moment().prop_map(|at| Some(Some(at)))];
+    let interrupted = prop_oneof![12 => Just(None), 1 => Just(Some(Interruption::AtSomeTime)), 1 => moment().prop_map(|at| Some(Interruption::At(at)))];
     (prop::bool::weighted(0.05), interrupted, any::<bool>()).prop_map(
         |(input_waiting, interrupted, tool_called_since_block)| TranscriptFacts {
             input_waiting,

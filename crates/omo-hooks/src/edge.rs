@@ -61,10 +61,10 @@ pub fn run(hook: &Hook) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut context = Context { env, event: hook.event, session_id: None, root: None };
-    if let Err(error) = handle(hook, &mut context) {
-        if let Some(root) = &context.root {
-            hooks_log::append(root, context.env.now, hook.event.name(), &error);
-        }
+    if let Err(error) = handle(hook, &mut context)
+        && let Some(root) = &context.root
+    {
+        hooks_log::append(root, context.env.now, hook.event.name(), &error);
     }
     ExitCode::SUCCESS
 }
@@ -93,10 +93,15 @@ impl Context {
         Ok(session)
     }
 
-    /// Whether the session has a run that is on. Most calls of most hooks end here: no lock, no
+    /// The session's entry, if its run may be on. Most calls of most hooks end here: no lock, no
     /// write, no trace.
-    pub fn is_armed(&self) -> Result<bool, StateError> {
-        Ok(self.peek()?.is_some_and(|session| session.is_armed()))
+    pub fn glimpse_armed(&self) -> Result<Option<Session>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let session = state::glimpse_armed(root, id)?;
+        if session.is_some() {
+            watchdog::start();
+        }
+        Ok(session)
     }
 
     /// The session's place in the state; `None` where there is no folder, or nobody's id.
@@ -116,7 +121,7 @@ impl Context {
     /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
     /// nothing happens.
     pub fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
-        if !self.is_armed()? {
+        if self.glimpse_armed()?.is_none() {
             return Ok(());
         }
         if let Some(place) = self.place()? {

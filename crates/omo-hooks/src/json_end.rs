@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn the_end_is_found_wherever_the_stream_is_cut() {
         for (text, end) in [
-            (r#"{}"#, Some(2)),
+            (r"{}", Some(2)),
             (r#"{"a":"}"} "#, Some(9)),
             (r#"{"a":"\"}"}{"b":1}"#, Some(11)),
             (r#"{"a":"\\"}x"#, Some(10)),

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::json_end::JsonEnd;
 
 /// After this long without a whole value the hook gives up.
-const DEADLINE: Duration = Duration::from_millis(1_000);
+const DEADLINE: Duration = Duration::from_secs(1);
 /// A larger input is none of the client's.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 const CHUNK: usize = 16 * 1024;

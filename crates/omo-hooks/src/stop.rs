@@ -23,7 +23,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     if input.is_from_subagent() {
         return Ok(());
     }
-    let Some(session) = context.peek()?.filter(Session::is_armed) else { return Ok(()) };
+    let Some(session) = context.glimpse_armed()? else { return Ok(()) };
     if in_cooldown(&session, context.env.now) {
         let_the_transcript_catch_up(input, &session);
     }

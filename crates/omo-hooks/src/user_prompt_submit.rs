@@ -22,7 +22,7 @@ use crate::input::Input;
 pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
-const STOP_DEADLINE: Duration = Duration::from_millis(1_000);
+const STOP_DEADLINE: Duration = Duration::from_secs(1);
 
 fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let Some(prompt) = input.prompt.as_deref() else { return Ok(()) };
@@ -111,9 +111,6 @@ fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
 
 fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) {
     let context = prompt.context;
-    for problem in &prompt.config.problems {
-        context.report(problem);
-    }
     let held = match write_activation(prompt, decision, activation) {
         Ok(Written::Now) => Held::Yes,
         // Another process of the same hook has said everything.
@@ -124,6 +121,10 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
             Held::No
         }
     };
+    // Only now is there a log to write them to.
+    for problem in &prompt.config.problems {
+        context.report(problem);
+    }
     let mut text = words::contract(activation.trigger, activation.limits, form, held);
     if let Some(path) = context.root.as_deref().and_then(other_loop) {
         text = format!("{text}\n{}", words::other_loop(path));

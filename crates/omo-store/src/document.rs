@@ -19,13 +19,13 @@ pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// It is no state at all.
-    #[error("the state file does not parse: {0}")]
+    #[error("does not parse as a state: {0}")]
     Corrupt(String),
     /// The session's own entry is not one; the rest of the file is.
-    #[error("the entry of this session does not parse: {0}")]
+    #[error("holds an entry of this session that does not parse: {0}")]
     CorruptEntry(String),
     /// A newer omo wrote it.
-    #[error("the state file is of version {0}, and this omo knows {VERSION}")]
+    #[error("is of version {0}, and this omo knows {VERSION}")]
     TooNew(u64),
 }
 
@@ -44,8 +44,9 @@ impl<'a> Document<'a> {
         let text = std::str::from_utf8(bytes).map_err(|error| corrupt(&error))?;
         // In one pass: the sessions are most of the file. What is of another version may look
         // otherwise, and says so itself.
-        let document: Self = serde_json::from_str(text)
-            .map_err(|error| Object::parse(text).ok().and_then(too_new).unwrap_or_else(|| corrupt(&error)))?;
+        let document: Self = serde_json::from_str(text).map_err(|error| {
+            Object::parse(text).ok().and_then(|top| too_new(&top)).unwrap_or_else(|| corrupt(&error))
+        })?;
         match document.top.get("version").map(serde_json::from_str) {
             None => Ok(document),
             Some(Ok(version)) if version <= VERSION => Ok(document),
@@ -54,19 +55,19 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What a state file seems to say about one session, without reading the rest of it: enough
-    /// to know that there is nothing to do. Whoever wants to change something reads it all.
-    pub fn glimpse(bytes: &[u8], id: &SessionId) -> Result<Option<Session>, DocumentError> {
+    /// The session's entry, if its run may be on, found by its bytes without reading the rest.
+    ///
+    /// A session whose run is on is never missed. One may seem to be on whose run is not, where
+    /// the file holds the id as a key elsewhere too: whoever wants to act reads the whole file.
+    pub fn glimpse_armed(bytes: &[u8], id: &SessionId) -> Option<Session> {
         let key = format!("\"{id}\"");
-        if memmem::find(bytes, key.as_bytes()).is_none() {
-            return Ok(None);
-        }
         let after = memmem::find_iter(bytes, key.as_bytes()).filter_map(|at| bytes.get(at + key.len()..));
-        let found = after.filter_map(entry_after_key).last();
-        match found {
-            Some(session) => Ok(Some(session)),
-            None => Document::parse(bytes)?.session(id),
-        }
+        after.filter_map(entry_after_key).find(Session::is_armed)
+    }
+
+    /// Whether a file names a session at all, by its bytes.
+    pub fn names(bytes: &[u8], id: &SessionId) -> bool {
+        memmem::find(bytes, id.as_str().as_bytes()).is_some()
     }
 
     /// One session's entry.
@@ -93,6 +94,11 @@ impl<'a> Document<'a> {
         };
         self.sessions.set(id.as_str(), merged);
         Ok(())
+    }
+
+    /// Forgets one session's entry.
+    pub fn remove(&mut self, id: &SessionId) {
+        self.sessions.retain(|known, _| known != id.as_str());
     }
 
     /// Drops every entry but `keep` that was not written for [`RETENTION_MILLIS`]. One without a
@@ -130,7 +136,7 @@ impl<'a> Document<'a> {
     }
 }
 
-fn too_new(top: Object<'_>) -> Option<DocumentError> {
+fn too_new(top: &Object<'_>) -> Option<DocumentError> {
     let version = serde_json::from_str(top.get("version")?).ok()?;
     (version > VERSION).then_some(DocumentError::TooNew(version))
 }

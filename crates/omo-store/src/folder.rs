@@ -64,6 +64,11 @@ impl Folder {
             Err(Errno::EXIST) => Ok(()),
             result => result,
         })?;
+        let mode = fstat(&folder.fd).map(|stat| Mode::from_raw_mode(stat.st_mode));
+        if mode.is_ok_and(|mode| mode != Mode::RWXU) {
+            // Somebody else made it, or loosened it. Where it cannot be tightened it serves as it is.
+            let _ = rustix::fs::fchmod(&folder.fd, Mode::RWXU);
+        }
         if matches!(statat(&folder.fd, ".gitignore", AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT)) {
             folder.replace(".gitignore", b"*\n")?;
         }

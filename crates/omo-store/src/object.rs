@@ -61,7 +61,12 @@ impl<'a> Object<'a> {
     }
 
     /// Writes the object as JSON; `write` gets each member's name and value.
-    pub(crate) fn write_json(&self, json: &mut String, separator: &str, mut write: impl FnMut(&mut String, &str, &str)) {
+    pub(crate) fn write_json(
+        &self,
+        json: &mut String,
+        separator: &str,
+        mut write: impl FnMut(&mut String, &str, &str),
+    ) {
         json.push('{');
         for (index, (key, value)) in self.iter().enumerate() {
             if index > 0 {

@@ -3,7 +3,7 @@
 //! Lock, read, decide, write a temporary file, rename. Nothing is written when nothing changed,
 //! and what could not be written did not happen.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::session::Session;
@@ -31,9 +31,14 @@ pub enum StateError {
     /// The lock was not had.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The text is no state.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
+    /// The text is no state that this omo can use.
+    #[error("{file} {source}")]
+    Document {
+        /// The state file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: DocumentError,
+    },
     /// The new state would be refused by every later reader.
     #[error("the state would grow past {MAX_BYTES} bytes")]
     TooLarge,
@@ -71,18 +76,40 @@ pub struct Update {
     pub now: Timestamp,
 }
 
-/// Reads one session's entry without the lock, as [`Document::glimpse`] does: a rename replaces
-/// the file whole, so that what is read is always one state or the other.
+/// Reads one session's entry without the lock: a rename replaces the file whole, so that what is
+/// read is always one state or the other.
 pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    let Some(folder) = Folder::open(root)? else { return Ok(None) };
-    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(None) };
-    Ok(Document::glimpse(&bytes, id)?)
+    let Some((folder, bytes)) = read(root)? else { return Ok(None) };
+    if !Document::names(&bytes, id) {
+        return Ok(None);
+    }
+    parse(&folder, &bytes)?.session(id).map_err(|source| wrong(&folder, source))
+}
+
+/// The session's entry, if its run may be on, as [`Document::glimpse_armed`] finds it. Most calls
+/// of most hooks end here.
+pub fn glimpse_armed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    Ok(read(root)?.and_then(|(_, bytes)| Document::glimpse_armed(&bytes, id)))
 }
 
 /// Reads every entry that can be read, without the lock.
 pub fn peek_all(folder: &Folder) -> Result<Vec<(SessionId, Session)>, StateError> {
     let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Vec::new()) };
-    Ok(Document::parse(&bytes)?.sessions())
+    Ok(parse(folder, &bytes)?.sessions())
+}
+
+fn read(root: &Path) -> Result<Option<(Folder, Vec<u8>)>, StateError> {
+    let Some(folder) = Folder::open(root)? else { return Ok(None) };
+    let bytes = folder.read(FILE, MAX_BYTES)?;
+    Ok(bytes.map(|bytes| (folder, bytes)))
+}
+
+fn parse<'a>(folder: &Folder, bytes: &'a [u8]) -> Result<Document<'a>, StateError> {
+    Document::parse(bytes).map_err(|source| wrong(folder, source))
+}
+
+fn wrong(folder: &Folder, source: DocumentError) -> StateError {
+    StateError::Document { file: folder.path().join(FILE), source }
 }
 
 /// Changes one session's entry under the lock. `change` gets the entry as it stands, or a new
@@ -105,11 +132,12 @@ pub fn update<T>(
     };
     let mut session = match document.session(id) {
         Ok(session) => session.unwrap_or_default(),
-        Err(error) if options.corrupt == Corrupt::Refuse => return Err(error.into()),
+        Err(error) if options.corrupt == Corrupt::Refuse => return Err(wrong(folder, error)),
         Err(_) => {
             // Only this entry is bad: the file is copied aside, the other sessions live on.
             folder.replace(&corrupt_name(options.now), bytes.as_deref().unwrap_or_default())?;
             forget_oldest_corrupt(folder)?;
+            document.remove(id);
             Session::default()
         }
     };
@@ -138,7 +166,7 @@ fn begin_afresh(folder: &Folder, options: Update, error: DocumentError) -> Resul
             forget_oldest_corrupt(folder)?;
             Ok(Document::default())
         }
-        (error, _) => Err(error.into()),
+        (error, _) => Err(wrong(folder, error)),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use memchr::memmem;
 use omo_core::keyword::is_from_a_person;
-use omo_core::session::TranscriptMark;
+use omo_core::session::{Interruption, TranscriptMark};
 use omo_core::timestamp::Timestamp;
 use omo_core::words::CONTRACT_MARK;
 use serde::Deserialize;
@@ -24,8 +24,8 @@ pub const TAIL_BYTES: u64 = 1024 * 1024;
 pub struct Tail {
     /// A person's input waits in the client's queue.
     pub input_waiting: bool,
-    /// The user interrupted; with the time, where the line has one.
-    pub interrupted: Option<Option<Timestamp>>,
+    /// The user interrupted.
+    pub interrupted: Option<Interruption>,
     /// A tool was called since the last block.
     pub tool_called_since_block: bool,
     /// Where to read on at the next prompt: behind the last whole line, or before the first
@@ -156,11 +156,11 @@ impl Chunk {
     }
 
     /// The last interruption.
-    fn interruption(&self) -> Option<Option<Timestamp>> {
+    fn interruption(&self) -> Option<Interruption> {
         let by_esc = self.lines_with(b"[Request interrupted by user").filter_map(RawLine::parse);
-        let by_esc = by_esc.filter(Line::is_interruption).map(|line| line.time()).last();
+        let by_esc = by_esc.filter(Line::is_interruption).map(|line| line.interruption()).last();
         let in_hook = self.lines_with(b"hook_cancelled").filter_map(RawLine::parse);
-        let in_hook = in_hook.filter(Line::is_cancelled_stop).map(|line| line.time()).last();
+        let in_hook = in_hook.filter(Line::is_cancelled_stop).map(|line| line.interruption()).last();
         by_esc.max(in_hook)
     }
 
@@ -169,17 +169,20 @@ impl Chunk {
         since.filter_map(RawLine::parse).any(|line| line.calls_a_tool())
     }
 
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path fits one lifetime, not every one")]
     fn conversation(&self) -> Conversation {
-        let last = |needle, counts: fn(&Line) -> bool| {
-            let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
-            counting.last().map(|line| line.offset)
-        };
-        let compacted = last(b"compact_boundary", |line| line.is_compaction());
+        let compacted = self.last_line(b"compact_boundary", |line| line.is_compaction());
         // `None` is before everything.
         Conversation {
-            holds_contract: last(CONTRACT_MARK.as_bytes(), |line| line.is_contract()) > compacted,
-            context_pressure: last(b"isApiErrorMessage", |line| line.says_prompt_too_long()) > compacted,
+            holds_contract: self.last_line(CONTRACT_MARK.as_bytes(), |line| line.is_contract()) > compacted,
+            context_pressure: self.last_line(b"isApiErrorMessage", |line| line.says_prompt_too_long()) > compacted,
         }
+    }
+
+    /// Where the last line with these bytes begins that counts.
+    fn last_line(&self, needle: &[u8], counts: fn(&Line) -> bool) -> Option<u64> {
+        let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
+        counting.last().map(|line| line.offset)
     }
 }
 
@@ -198,8 +201,9 @@ struct Waiting {
     offset: u64,
 }
 
-/// The client's own book-keeping: what is enqueued leaves by `dequeue` from the front, by
-/// `remove` wherever it stands, or all at once by `popAll`.
+/// The client's own book-keeping: what is enqueued leaves by `dequeue`, from the front, or by
+/// `remove` and `popAll`, which name what leaves. What leaves without having been seen to come
+/// came before the mark.
 fn apply_to_queue(line: &Line, offset: u64, queue: &mut Vec<Waiting>) {
     let content = line.content.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     match line.operation {
@@ -208,11 +212,12 @@ fn apply_to_queue(line: &Line, offset: u64, queue: &mut Vec<Waiting>) {
             let by_a_person = is_from_a_person(&content);
             queue.push(Waiting { content, by_a_person, offset });
         }
-        Some("dequeue" | "remove") if !queue.is_empty() => {
-            let same = |waiting: &Waiting| content.as_ref() == Some(&waiting.content);
-            queue.remove(queue.iter().position(same).unwrap_or(0));
+        Some("dequeue" | "remove" | "popAll") => {
+            let same = |waiting: &Waiting| content.as_ref().is_none_or(|content| *content == waiting.content);
+            if let Some(at) = queue.iter().position(same) {
+                queue.remove(at);
+            }
         }
-        Some("popAll") => queue.clear(),
         _ => {}
     }
 }
@@ -273,8 +278,8 @@ impl<'a> Line<'a> {
         self.kind == "system" && self.subtype == Some("compact_boundary")
     }
 
-    fn time(&self) -> Option<Timestamp> {
-        self.timestamp.and_then(Timestamp::parse)
+    fn interruption(&self) -> Interruption {
+        self.timestamp.and_then(Timestamp::parse).map_or(Interruption::AtSomeTime, Interruption::At)
     }
 
     /// The blocks of the message; none where it is plain text, as a person's prompt is.

@@ -134,7 +134,7 @@ fn what_is_no_state_is_left_by_who_looks_and_moved_aside_by_who_writes() {
         let project = Project::new(Some(text)).unwrap();
         assert!(!peek(project.root(), &project.id).is_ok_and(|entry| entry.is_some()));
         let error = project.arm(Corrupt::Refuse).unwrap_err();
-        assert!(matches!(error, StateError::Document(DocumentError::Corrupt(_))), "{error}");
+        assert!(matches!(error, StateError::Document { source: DocumentError::Corrupt(_), .. }), "{error}");
         assert_eq!(fs::read(project.file()).unwrap(), text);
         assert_eq!(project.names().unwrap(), [FILE]);
         project.arm(Corrupt::MoveAside).unwrap();
@@ -200,7 +200,7 @@ fn a_newer_state_is_never_touched_not_even_by_who_writes() {
     let project = Project::new(Some(text)).unwrap();
     for corrupt in [Corrupt::Refuse, Corrupt::MoveAside] {
         let error = project.arm(corrupt).unwrap_err();
-        assert!(matches!(error, StateError::Document(DocumentError::TooNew(2))), "{error}");
+        assert!(matches!(error, StateError::Document { source: DocumentError::TooNew(2), .. }), "{error}");
     }
     assert!(peek_all(&project.folder).is_err());
     assert_eq!(fs::read(project.file()).unwrap(), text);

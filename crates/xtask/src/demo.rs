@@ -41,7 +41,8 @@ impl Play<'_> {
     fn run_to_its_claim(&mut self) -> Result<()> {
         let lab = self.lab;
         lab.write("test.sh", "test \"$(sh greet.sh Ada)\" = \"Hello, Ada!\" && echo ok\n")?;
-        self.session.session_start("startup")?;
+        let start = self.session.session_start("startup")?;
+        Self::hook("SessionStart", &start)?;
         self.person("ulw write greet.sh so that `sh test.sh` passes")?;
         self.show_state()?;
 
@@ -83,7 +84,7 @@ impl Play<'_> {
             // The client writes what a hook told the model into the transcript.
             self.session.transcript().hook_context("UserPromptSubmit", &context)?;
         }
-        self.hook("UserPromptSubmit", &run)
+        Self::hook("UserPromptSubmit", &run)
     }
 
     /// The model ends its turn with a message.
@@ -91,7 +92,7 @@ impl Play<'_> {
         says("model", AnsiColor::Magenta, text);
         self.session.transcript().assistant(text)?;
         let run = self.session.stop(text)?;
-        self.hook("Stop", &run)
+        Self::hook("Stop", &run)
     }
 
     /// The model uses a tool, which really does what it says.
@@ -103,7 +104,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    fn hook(&self, event: &str, run: &HookRun) -> Result<()> {
+    fn hook(event: &str, run: &HookRun) -> Result<()> {
         if !run.status.success() {
             bail!("the {event} hook failed: {run:?}");
         }

@@ -7,7 +7,7 @@ mod hostile;
 mod lines;
 
 use lines::*;
-use omo_core::session::TranscriptMark;
+use omo_core::session::{Interruption, TranscriptMark};
 use omo_core::timestamp::Timestamp;
 use omo_core::words::CONTRACT_MARK;
 use omo_store::transcript::{last_assistant_text, model_has_spoken, read_conversation};
@@ -82,7 +82,7 @@ fn reading_goes_on_before_the_first_input_that_waits() {
 
 #[test]
 fn each_kind_of_interruption_is_seen_with_its_time() {
-    let at = Timestamp::parse(AT);
+    let at = Interruption::At(Timestamp::parse(AT).unwrap());
     for (name, lines) in [
         ("while the model wrote", texts(&[human("x"), interrupted()])),
         ("in a tool", texts(&[tool_use("Bash", "sleep"), user_block("[Request interrupted by user for tool use]")])),
@@ -93,9 +93,9 @@ fn each_kind_of_interruption_is_seen_with_its_time() {
         assert_eq!(tail_of(&lines).unwrap().interrupted, Some(at), "{name}");
     }
     let timeless = interrupted().replace(&format!("\"timestamp\":\"{AT}\","), "");
-    assert_eq!(tail_of(&[timeless]).unwrap().interrupted, Some(None));
+    assert_eq!(tail_of(&[timeless]).unwrap().interrupted, Some(Interruption::AtSomeTime));
     let odd = interrupted().replace(AT, "yesterday");
-    assert_eq!(tail_of(&[odd]).unwrap().interrupted, Some(None));
+    assert_eq!(tail_of(&[odd]).unwrap().interrupted, Some(Interruption::AtSomeTime));
 }
 
 #[test]
