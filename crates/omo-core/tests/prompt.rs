@@ -47,7 +47,7 @@ fn paused(reason: PauseReason, told: bool) -> Session {
 
 /// A prompt with everything that is known beside it.
 #[derive(Clone)]
-#[expect(clippy::struct_excessive_bools, clippy::option_option, reason = "the facts are what `PromptFacts` makes them")]
+#[expect(clippy::struct_excessive_bools, reason = "the facts are what `PromptFacts` makes them")]
 struct Given {
     prompt: String,
     id: Option<&'static str>,

@@ -31,7 +31,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     context.update_armed(|session| {
         if let Some(path) = input.transcript_path.as_deref().filter(|_| !compacted) {
             // A new process of the client has an empty queue, whatever the old one left behind.
-            session.transcript.offset = read_tail(path, session.transcript).end;
+            session.transcript.offset = read_tail(path, session.transcript, None).end;
         }
     })
 }

@@ -57,7 +57,9 @@ fn let_the_transcript_catch_up(input: &Input, session: &Session) {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
     let (Some(path), Some(message)) = (&input.transcript_path, &input.last_assistant_message) else { return };
     let start = Instant::now();
-    while start.elapsed() < AT_MOST && !transcript::has_caught_up(path, session.transcript, message) {
+    while start.elapsed() < AT_MOST
+        && !transcript::has_caught_up(path, session.transcript, session.ulw.last_stop_at, message)
+    {
         std::thread::sleep(LOOK_EVERY);
     }
 }
@@ -110,7 +112,7 @@ fn background_task(task: &Task) -> BackgroundTask {
 }
 
 fn tail(input: &Input, session: &Session) -> Tail {
-    let read = |path| read_tail(path, session.transcript);
+    let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at);
     input.transcript_path.as_deref().map_or_else(Tail::default, read)
 }
 

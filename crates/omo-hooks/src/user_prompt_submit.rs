@@ -99,7 +99,7 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
 /// What is new in the transcript.
 fn tail(input: &Input, session: Option<&Session>) -> Tail {
     let mark = session.map(|session| session.transcript).unwrap_or_default();
-    input.transcript_path.as_deref().map_or_else(Tail::default, |path| read_tail(path, mark))
+    input.transcript_path.as_deref().map_or_else(Tail::default, |path| read_tail(path, mark, None))
 }
 
 /// Asked only where the answer can matter: nothing else has happened since the run was turned on.

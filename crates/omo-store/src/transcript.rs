@@ -45,9 +45,12 @@ pub struct Conversation {
 }
 
 /// Reads the tail from a mark on. Where there is no transcript, nothing is known.
-pub fn read_tail(path: &Path, mark: TranscriptMark) -> Tail {
+///
+/// `last_block` is the time of the last block: what was done before it may have been written
+/// after it, since the client writes the transcript a little behind.
+pub fn read_tail(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>) -> Tail {
     let unknown = Tail { next_offset: mark.offset, end: mark.block_offset, ..Tail::default() };
-    Chunk::read(path, mark.offset).map_or(unknown, |chunk| chunk.tail(mark))
+    Chunk::read(path, mark.offset).map_or(unknown, |chunk| chunk.tail(mark, last_block))
 }
 
 /// Reads what the last [`TAIL_BYTES`] say about the conversation.
@@ -74,13 +77,11 @@ pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> 
 
 /// Whether the transcript already holds what a Stop needs of it: the final message, or a tool
 /// call, since the last block. The client writes it up to 80 ms behind (measured on 2.1.328).
-pub fn has_caught_up(path: &Path, mark: TranscriptMark, message: &str) -> bool {
+pub fn has_caught_up(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>, message: &str) -> bool {
     let Some(chunk) = Chunk::read(path, mark.block_offset) else { return true };
-    let said = chunk.lines_with(b"assistant").filter_map(RawLine::parse).any(|line| {
-        let is_it = |block: &Block| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
-        line.is_of_the_model() && line.blocks().iter().any(is_it)
-    });
-    said || chunk.calls_a_tool_from(mark.block_offset)
+    let is_it = |block: &Block| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
+    chunk.of_the_model_since(b"assistant", mark, last_block).any(|line| line.blocks().iter().any(is_it))
+        || chunk.calls_a_tool(mark, last_block)
 }
 
 /// Whole lines of a transcript, and where they start.
@@ -138,7 +139,7 @@ impl Chunk {
         })
     }
 
-    fn tail(&self, mark: TranscriptMark) -> Tail {
+    fn tail(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> Tail {
         let mut queue = Vec::new();
         for line in self.lines_with(b"queue-operation") {
             if let Some(operation) = line.parse().filter(|line| line.kind == "queue-operation") {
@@ -149,7 +150,7 @@ impl Chunk {
         Tail {
             input_waiting: queue.iter().any(|waiting| waiting.by_a_person),
             interrupted: self.interruption(),
-            tool_called_since_block: self.calls_a_tool_from(mark.block_offset),
+            tool_called_since_block: self.calls_a_tool(mark, last_block),
             next_offset: queue.first().map_or(end, |waiting| waiting.offset),
             end,
         }
@@ -164,9 +165,23 @@ impl Chunk {
         by_esc.max(in_hook)
     }
 
-    fn calls_a_tool_from(&self, offset: u64) -> bool {
-        let since = self.lines_with(b"tool_use").filter(|line| line.offset >= offset);
-        since.filter_map(RawLine::parse).any(|line| line.calls_a_tool())
+    fn calls_a_tool(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> bool {
+        self.of_the_model_since(b"tool_use", mark, last_block).any(|line| line.calls_a_tool())
+    }
+
+    /// The model's lines with these bytes that were written, and made, after the last block.
+    fn of_the_model_since<'a>(
+        &'a self,
+        needle: &'a [u8],
+        mark: TranscriptMark,
+        last_block: Option<Timestamp>,
+    ) -> impl Iterator<Item = Line<'a>> {
+        let written = self.lines_with(needle).filter(move |line| line.offset >= mark.block_offset);
+        let is_after = move |line: &Line| match (line.time(), last_block) {
+            (Some(at), Some(block)) => at > block,
+            _ => true,
+        };
+        written.filter_map(RawLine::parse).filter(Line::is_of_the_model).filter(is_after)
     }
 
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path fits one lifetime, not every one")]
@@ -278,8 +293,12 @@ impl<'a> Line<'a> {
         self.kind == "system" && self.subtype == Some("compact_boundary")
     }
 
+    fn time(&self) -> Option<Timestamp> {
+        self.timestamp.and_then(Timestamp::parse)
+    }
+
     fn interruption(&self) -> Interruption {
-        self.timestamp.and_then(Timestamp::parse).map_or(Interruption::AtSomeTime, Interruption::At)
+        self.time().map_or(Interruption::AtSomeTime, Interruption::At)
     }
 
     /// The blocks of the message; none where it is plain text, as a person's prompt is.
@@ -299,7 +318,7 @@ impl<'a> Line<'a> {
     }
 
     fn calls_a_tool(&self) -> bool {
-        self.is_of_the_model() && self.blocks().iter().any(|block| block.kind == "tool_use")
+        self.blocks().iter().any(|block| block.kind == "tool_use")
     }
 
     fn says_prompt_too_long(&self) -> bool {

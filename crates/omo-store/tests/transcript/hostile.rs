@@ -22,7 +22,7 @@ fn what_is_no_file_says_nothing_and_keeps_nobody_waiting() {
     std::os::unix::fs::symlink(&fifo, &link).unwrap();
     let mark = TranscriptMark { offset: 40, block_offset: 60 };
     for path in [temp.path().join("missing"), temp.path().to_owned(), fifo, link, "/dev/zero".into(), "".into()] {
-        assert_eq!(read_tail(&path, mark), nothing(mark), "{}", path.display());
+        assert_eq!(read_tail(&path, mark, None), nothing(mark), "{}", path.display());
         assert_eq!(last_assistant_text(&path, mark), None, "{}", path.display());
     }
 }

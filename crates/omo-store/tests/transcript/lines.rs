@@ -51,12 +51,12 @@ impl Transcript {
 
     /// What its tail says to a session that has read nothing of it.
     pub fn tail(&self) -> Tail {
-        read_tail(&self.path(), TranscriptMark::default())
+        read_tail(&self.path(), TranscriptMark::default(), None)
     }
 
     /// What its tail says after these marks.
     pub fn tail_from(&self, offset: u64, block_offset: u64) -> Tail {
-        read_tail(&self.path(), TranscriptMark { offset, block_offset })
+        read_tail(&self.path(), TranscriptMark { offset, block_offset }, None)
     }
 }
 
