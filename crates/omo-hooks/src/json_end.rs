@@ -14,7 +14,24 @@ impl JsonEnd {
     /// Follows the next bytes; the number of bytes up to the end of the value, where it ends in
     /// them.
     pub fn follow(&mut self, bytes: &[u8]) -> Option<usize> {
-        bytes.iter().position(|byte| self.ends_at(*byte)).map(|at| at + 1)
+        let mut at = 0;
+        loop {
+            at += self.plain_text(bytes.get(at..)?);
+            let ends = self.ends_at(*bytes.get(at)?);
+            at += 1;
+            if ends {
+                return Some(at);
+            }
+        }
+    }
+
+    /// How many bytes follow within a string that neither end it nor escape anything: most of a
+    /// long prompt.
+    fn plain_text(self, bytes: &[u8]) -> usize {
+        if !self.in_string || self.escaped {
+            return 0;
+        }
+        memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len())
     }
 
     fn ends_at(&mut self, byte: u8) -> bool {
