@@ -124,7 +124,8 @@ impl<'de> Deserialize<'de> for Text {
                 f.write_str("a text")
             }
             fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Text, E> {
-                Ok(Text(String::from_utf8_lossy(bytes).into_owned()))
+                let text = std::str::from_utf8(bytes).map(str::to_owned);
+                Ok(Text(text.unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned())))
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
                 Ok(Text(text.to_owned()))

@@ -104,8 +104,9 @@ impl<'a> Document<'a> {
     /// Drops every entry but `keep` that was not written for [`RETENTION_MILLIS`]. One without a
     /// time that can be read stays.
     pub fn prune(&mut self, keep: &SessionId, now: Timestamp) {
+        let times = memmem::Finder::new(UPDATED_AT);
         self.sessions.retain(|id, raw| {
-            if !may_be_old(raw, now) {
+            if !may_be_old(raw, &times, now) {
                 return true;
             }
             let updated = serde_json::from_str::<UpdatedAt>(raw).ok().and_then(|entry| entry.updated_at);
@@ -150,14 +151,13 @@ fn entry_after_key(bytes: &[u8]) -> Option<Session> {
 
 /// Whether any time in an entry is as old as that, by its bytes: of fifty sessions, few need a
 /// closer look.
-fn may_be_old(raw: &str, now: Timestamp) -> bool {
-    const KEY: &str = "\"updatedAt\"";
+fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
     let is_old = |at: usize| {
-        let value = raw.get(at + KEY.len()..).unwrap_or_default().trim_start_matches([' ', ':', '\t', '\n', '\r', '"']);
+        let value = raw.get(at + UPDATED_AT.len()..).unwrap_or_default().trim_start_matches([' ', ':', '\t', '\n', '\r', '"']);
         let time = value.split('"').next().and_then(Timestamp::parse);
         time.is_none_or(|time| now.millis_since(time).is_some_and(|age| age > RETENTION_MILLIS))
     };
-    memmem::find_iter(raw.as_bytes(), KEY).any(is_old)
+    times.find_iter(raw.as_bytes()).any(is_old)
 }
 
 /// An entry must be an object: serde would take a list for a struct.
@@ -193,6 +193,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
 }
 
 const SESSIONS: &str = "sessions";
+const UPDATED_AT: &str = "\"updatedAt\"";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -124,8 +124,14 @@ impl Folder {
     /// fixed name: writers hold the lock, and what a killed one left is cleared by the next.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = format!("{name}.tmp");
-        self.remove(&temporary)?;
-        let mut file = self.open_file(&temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE)?;
+        let create = || self.open_file(&temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE);
+        let mut file = match create() {
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
+                self.remove(&temporary)?;
+                create()?
+            }
+            result => result?,
+        };
         reserve(&file, bytes.len());
         let written = file.write_all(bytes);
         drop(file);
