@@ -153,7 +153,8 @@ fn entry_after_key(bytes: &[u8]) -> Option<Session> {
 /// closer look.
 fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
     let is_old = |at: usize| {
-        let value = raw.get(at + UPDATED_AT.len()..).unwrap_or_default().trim_start_matches([' ', ':', '\t', '\n', '\r', '"']);
+        let value =
+            raw.get(at + UPDATED_AT.len()..).unwrap_or_default().trim_start_matches([' ', ':', '\t', '\n', '\r', '"']);
         let time = value.split('"').next().and_then(Timestamp::parse);
         time.is_none_or(|time| now.millis_since(time).is_some_and(|age| age > RETENTION_MILLIS))
     };
