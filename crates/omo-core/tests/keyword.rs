@@ -1,10 +1,8 @@
-//! What a prompt says, as tables, and the invariants of the detector.
+//! What a prompt says, as tables.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
 
 use omo_core::keyword::{InvalidKeyword, Keywords, Reading, is_from_a_person, read};
-use proptest::prelude::*;
-use regex::Regex;
 use serde_json::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -593,70 +591,4 @@ fn what_is_no_keyword_is_named() {
     }
     assert_eq!(Keywords::new(vec!["a".into(); 17]), Err(InvalidKeyword::TooMany(17)));
     assert!(Keywords::new(vec!["é".repeat(32); 16]).is_ok());
-}
-
-/// The boundary rule as a pattern; the scan is written by hand because `regex` costs more than
-/// the rest of the hook.
-fn boundary_rule() -> Regex {
-    let latin = r"\p{Latin}\u{300}-\u{36f}\p{N}";
-    let joins = format!(r"[{latin}_\-/\\@#$=&]");
-    let before = format!(r"(?:^|[^{latin}_\-/\\@#$=&.:])");
-    let after = format!(r"(?:$|[.:](?:$|[^{latin}:])|[^{latin}_\-/\\@#$=&.:])");
-    assert!(Regex::new(&joins).is_ok());
-    Regex::new(&format!("{before}(?i-u:ulw|ultrawork)(?:/(?i-u:ulw|ultrawork))*{after}")).unwrap()
-}
-
-/// Two words each activate by themselves in these, so only the boundaries decide.
-fn near_a_keyword() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
-        3 => Just("ulw".to_owned()), 1 => Just("ULTRAWORK".to_owned()),
-        6 => "[a-zé0-9_\\-/\\\\#$=&.:해カ修 ]".prop_map(String::from),
-        1 => Just("\u{301}".to_owned()),
-    ];
-    proptest::collection::vec(piece, 1..7).prop_map(|pieces| pieces.concat())
-}
-
-fn activating() -> impl Strategy<Value = String> {
-    let before = prop_oneof![Just(""), Just("please "), Just("fix the build. "), Just("이거 ")];
-    let after = prop_oneof![Just(""), Just(" fix the build"), Just(": do it"), Just("로 해줘"), Just("で直して")];
-    (before, prop_oneof![Just("ulw"), Just("Ultrawork")], after).prop_map(|(a, b, c)| format!("{a}{b}{c}"))
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    #[test]
-    fn never_panics(prompt in any::<String>(), marks in "[ulw`~<>\"'«»„“”\\[\\]()|+\\-/:@$ \n.?!]{0,80}") {
-        for text in [format!("{prompt}ulw{marks}"), format!("{marks} ulw {prompt}"), prompt] {
-            read(&text, &Keywords::default());
-        }
-    }
-
-    #[test]
-    fn the_scan_is_the_boundary_rule(text in near_a_keyword()) {
-        // Slashes, diffs, banners and talk have rules of their own; this text has no place for them.
-        let prompt = format!("x, {text}");
-        let plain = outcome(&prompt);
-        prop_assume!(plain != Outcome::Off);
-        if !boundary_rule().is_match(&prompt) {
-            prop_assert_eq!(plain, Outcome::Ignored, "{}", prompt);
-        } else if !text.contains(['=', '@', 'カ']) {
-            prop_assert_eq!(plain, Outcome::Activates, "{}", prompt);
-        }
-    }
-
-    #[test]
-    fn wrapping_takes_an_instruction_away(prompt in activating(), fence in 3..7_usize) {
-        prop_assert_eq!(outcome(&prompt), Outcome::Activates, "{}", prompt);
-        let (ticks, tildes) = ("`".repeat(fence), "~".repeat(fence));
-        for wrapped in [
-            format!("{ticks}\n{prompt}\n{ticks}"), format!("{tildes}text\n{prompt}\n{tildes}"), format!("{ticks}\n{prompt}"),
-            format!("`{prompt}`"), format!("> {prompt}"), format!("<note>{prompt}</note>"), format!("<!-- {prompt} -->"),
-            format!("\"{prompt}\""), format!("«{prompt}»"), format!("| {prompt} |"), format!("$ {prompt}"), format!("User: {prompt}"),
-            format!("<system-reminder>{prompt}</system-reminder>"), format!("<ultrawork-mode>{prompt}</ultrawork-mode>"),
-            format!("<task-notification>{prompt}"), format!("Stop hook feedback:\n{prompt}"), format!("/other:cmd {prompt}"),
-        ] {
-            prop_assert_eq!(outcome(&wrapped), Outcome::Ignored, "{}", wrapped);
-        }
-    }
 }

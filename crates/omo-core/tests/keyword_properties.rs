@@ -1,0 +1,80 @@
+//! The invariants of the keyword's detector.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+
+use omo_core::keyword::{Keywords, Reading, read};
+use proptest::prelude::*;
+use regex::Regex;
+
+/// The boundary rule as a pattern; the scan is written by hand because `regex` costs more than
+/// the rest of the hook.
+fn boundary_rule() -> Regex {
+    let latin = r"\p{Latin}\u{300}-\u{36f}\p{N}";
+    let joins = format!(r"[{latin}_\-/\\@#$=&]");
+    let before = format!(r"(?:^|[^{latin}_\-/\\@#$=&.:])");
+    let after = format!(r"(?:$|[.:](?:$|[^{latin}:])|[^{latin}_\-/\\@#$=&.:])");
+    assert!(Regex::new(&joins).is_ok());
+    Regex::new(&format!("{before}(?i-u:ulw|ultrawork)(?:/(?i-u:ulw|ultrawork))*{after}")).unwrap()
+}
+
+/// Two words each activate by themselves in these, so only the boundaries decide.
+fn near_a_keyword() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        3 => Just("ulw".to_owned()), 1 => Just("ULTRAWORK".to_owned()),
+        6 => "[a-zé0-9_\\-/\\\\#$=&.:해カ修 ]".prop_map(String::from),
+        1 => Just("\u{301}".to_owned()),
+    ];
+    proptest::collection::vec(piece, 1..7).prop_map(|pieces| pieces.concat())
+}
+
+fn is_ignored(prompt: &str) -> bool {
+    read(prompt, &Keywords::default()) == Reading::Nothing
+}
+
+fn activates(prompt: &str) -> bool {
+    read(prompt, &Keywords::default()) == Reading::Activate
+}
+
+fn activating() -> impl Strategy<Value = String> {
+    let before = prop_oneof![Just(""), Just("please "), Just("fix the build. "), Just("이거 ")];
+    let after = prop_oneof![Just(""), Just(" fix the build"), Just(": do it"), Just("로 해줘"), Just("で直して")];
+    (before, prop_oneof![Just("ulw"), Just("Ultrawork")], after).prop_map(|(a, b, c)| format!("{a}{b}{c}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn never_panics(prompt in any::<String>(), marks in "[ulw`~<>\"'«»„“”\\[\\]()|+\\-/:@$ \n.?!]{0,80}") {
+        for text in [format!("{prompt}ulw{marks}"), format!("{marks} ulw {prompt}"), prompt] {
+            read(&text, &Keywords::default());
+        }
+    }
+
+    #[test]
+    fn the_scan_is_the_boundary_rule(text in near_a_keyword()) {
+        // Slashes, diffs, banners and talk have rules of their own; this text has no place for them.
+        let prompt = format!("x, {text}");
+        prop_assume!(!matches!(read(&prompt, &Keywords::default()), Reading::Off { .. }));
+        if !boundary_rule().is_match(&prompt) {
+            prop_assert!(is_ignored(&prompt), "{}", prompt);
+        } else if !text.contains(['=', '@', 'カ']) {
+            prop_assert!(activates(&prompt), "{}", prompt);
+        }
+    }
+
+    #[test]
+    fn wrapping_takes_an_instruction_away(prompt in activating(), fence in 3..7_usize) {
+        prop_assert!(activates(&prompt), "{}", prompt);
+        let (ticks, tildes) = ("`".repeat(fence), "~".repeat(fence));
+        for wrapped in [
+            format!("{ticks}\n{prompt}\n{ticks}"), format!("{tildes}text\n{prompt}\n{tildes}"), format!("{ticks}\n{prompt}"),
+            format!("`{prompt}`"), format!("> {prompt}"), format!("<note>{prompt}</note>"), format!("<!-- {prompt} -->"),
+            format!("\"{prompt}\""), format!("«{prompt}»"), format!("| {prompt} |"), format!("$ {prompt}"), format!("User: {prompt}"),
+            format!("<system-reminder>{prompt}</system-reminder>"), format!("<ultrawork-mode>{prompt}</ultrawork-mode>"),
+            format!("<task-notification>{prompt}"), format!("Stop hook feedback:\n{prompt}"), format!("/other:cmd {prompt}"),
+        ] {
+            prop_assert!(is_ignored(&wrapped), "{}", wrapped);
+        }
+    }
+}
