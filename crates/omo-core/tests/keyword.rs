@@ -1,6 +1,6 @@
 //! What a prompt says, as tables.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+#![expect(clippy::panic, reason = "a test's helpers fail as a test does")]
 
 use omo_core::keyword::{InvalidKeyword, Keywords, Reading, is_from_a_person, read};
 use serde_json::Value;
