@@ -1,6 +1,8 @@
 //! The runtime state as a document: one session's entry is read and written, the others travel
 //! through it untouched.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
@@ -32,8 +34,21 @@ pub enum DocumentError {
 /// A state file that was read.
 #[derive(Debug, Default)]
 pub struct Document<'a> {
+    text: &'a str,
     top: Object<'a>,
     sessions: Object<'a>,
+    edit: Edit<'a>,
+}
+
+/// What has become of a document since it was read.
+#[derive(Debug, Default)]
+enum Edit<'a> {
+    #[default]
+    Nothing,
+    /// One entry has new text; everything around it is as it was.
+    Entry { old: &'a str, new: String },
+    /// More than that.
+    Rewritten,
 }
 
 impl<'a> Document<'a> {
@@ -44,9 +59,10 @@ impl<'a> Document<'a> {
         let text = std::str::from_utf8(bytes).map_err(|error| corrupt(&error))?;
         // In one pass: the sessions are most of the file. What is of another version may look
         // otherwise, and says so itself.
-        let document: Self = serde_json::from_str(text).map_err(|error| {
+        let mut document: Self = serde_json::from_str(text).map_err(|error| {
             Object::parse(text).ok().and_then(|top| too_new(&top)).unwrap_or_else(|| corrupt(&error))
         })?;
+        document.text = text;
         match document.top.get("version").map(serde_json::from_str) {
             None => Ok(document),
             Some(Ok(version)) if version <= VERSION => Ok(document),
@@ -92,6 +108,11 @@ impl<'a> Document<'a> {
             }
             _ => new,
         };
+        self.complete();
+        self.edit = match (&self.edit, self.sessions.get_as_written(id.as_str())) {
+            (Edit::Nothing, Some(old)) => Edit::Entry { old, new: merged.clone() },
+            _ => Edit::Rewritten,
+        };
         self.sessions.set(id.as_str(), merged);
         Ok(())
     }
@@ -99,12 +120,14 @@ impl<'a> Document<'a> {
     /// Forgets one session's entry.
     pub fn remove(&mut self, id: &SessionId) {
         self.sessions.retain(|known, _| known != id.as_str());
+        self.edit = Edit::Rewritten;
     }
 
     /// Drops every entry but `keep` that was not written for [`RETENTION_MILLIS`]. One without a
     /// time that can be read stays.
     pub fn prune(&mut self, keep: &SessionId, now: Timestamp) {
         let times = memmem::Finder::new(UPDATED_AT);
+        let before = self.sessions.iter().count();
         self.sessions.retain(|id, raw| {
             if !may_be_old(raw, &times, now) {
                 return true;
@@ -113,17 +136,28 @@ impl<'a> Document<'a> {
             let age = updated.and_then(|at| now.millis_since(at)).unwrap_or(0);
             id == keep.as_str() || age <= RETENTION_MILLIS
         });
+        if self.sessions.iter().count() < before {
+            self.edit = Edit::Rewritten;
+        }
     }
 
-    /// The text of the file, one session a line.
-    pub fn to_json(&mut self) -> String {
+    /// The text of the file as it is now, in pieces. Where one entry was changed, which is what
+    /// a Stop does, the others are not even copied.
+    pub fn pieces(&self) -> [Cow<'_, str>; 3] {
+        match &self.edit {
+            Edit::Entry { old, new } => {
+                // An entry is a part of the text that it was read from.
+                let start = (old.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+                let (before, after) = (self.text.get(..start), self.text.get(start + old.len()..));
+                [before.unwrap_or_default().into(), new.into(), after.unwrap_or_default().into()]
+            }
+            Edit::Nothing | Edit::Rewritten => [self.rewritten().into(), Cow::default(), Cow::default()],
+        }
+    }
+
+    /// The whole text anew, one session a line.
+    fn rewritten(&self) -> String {
         const SEPARATOR: &str = ",\n";
-        if self.top.get("version").is_none() {
-            self.top.set("version", VERSION.to_string());
-        }
-        if self.top.get(SESSIONS).is_none() {
-            self.top.set(SESSIONS, String::new());
-        }
         let mut json = String::with_capacity(self.top.json_len(SEPARATOR) + self.sessions.json_len(SEPARATOR) + 1);
         self.top.write_json(&mut json, SEPARATOR, |json, name, value| {
             if name == SESSIONS {
@@ -134,6 +168,16 @@ impl<'a> Document<'a> {
         });
         json.push('\n');
         json
+    }
+
+    /// What every state has, and one that was just made or is of an older version has not.
+    fn complete(&mut self) {
+        for (name, value) in [("version", VERSION.to_string()), (SESSIONS, String::new())] {
+            if self.top.get(name).is_none() {
+                self.top.set(name, value);
+                self.edit = Edit::Rewritten;
+            }
+        }
     }
 }
 
@@ -223,11 +267,18 @@ mod tests {
         let text = format!(r#"{{"version":1,"later": true,"sessions":{{"a":{ours},"b":{other}}}}}"#);
         let mut document = Document::parse(text.as_bytes()).unwrap();
         document.set(&id("a"), &armed()).unwrap();
-        let written = document.to_json();
-        for kept in [other, r#""later":true"#, r#""future":{"x": 1}"#, r#""gates":[ {"name":"tests"} ]"#] {
+        let written = document.pieces().concat();
+        document.set(&id("c"), &Session::default()).unwrap();
+        let rewritten = document.pieces().concat();
+        for kept in [other, r#""later":"#, r#""future":{"x": 1}"#, r#""gates":[ {"name":"tests"} ]"#] {
             assert!(written.contains(kept), "{kept} in {written}");
+            assert!(rewritten.contains(kept), "{kept} in {rewritten}");
         }
-        assert!(Document::parse(written.as_bytes()).unwrap().session(&id("a")).unwrap().unwrap().is_armed());
+        for text in [&written, &rewritten] {
+            assert!(Document::parse(text.as_bytes()).unwrap().session(&id("a")).unwrap().unwrap().is_armed());
+        }
+        assert_eq!(written.split(ours).count(), 1, "the old entry is gone");
+        assert!(text.split(ours).all(|around| written.contains(around)), "all around it is as it was");
     }
 
     #[test]

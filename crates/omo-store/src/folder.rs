@@ -123,6 +123,11 @@ impl Folder {
     /// Puts a file in the place of the old one, whole or not at all. The temporary file has one
     /// fixed name: writers hold the lock, and what a killed one left is cleared by the next.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
+        self.replace_with(name, &[bytes])
+    }
+
+    /// As [`Folder::replace`], with the pieces of the new file.
+    pub fn replace_with(&self, name: &str, pieces: &[&[u8]]) -> Result<(), FolderError> {
         let temporary = format!("{name}.tmp");
         let create = || self.open_file(&temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE);
         let mut file = match create() {
@@ -132,8 +137,8 @@ impl Folder {
             }
             result => result?,
         };
-        reserve(&file, bytes.len());
-        let written = file.write_all(bytes);
+        reserve(&file, pieces.iter().map(|piece| piece.len()).sum());
+        let written = pieces.iter().try_for_each(|piece| file.write_all(piece));
         drop(file);
         let placed = match written {
             Ok(()) => renameat(&self.fd, &temporary, &self.fd, name)

@@ -23,6 +23,15 @@ impl<'a> Object<'a> {
         self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_ref())
     }
 
+    /// The value of a member that still is as it was read, for as long as the text it was read
+    /// from. Of a name that stands twice, the last counts.
+    pub(crate) fn get_as_written(&self, name: &str) -> Option<&'a str> {
+        match self.members.iter().rev().find(|(key, _)| key == name) {
+            Some((_, Cow::Borrowed(value))) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Adds a member as it was written.
     pub(crate) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
         self.members.push((name, Cow::Borrowed(value.get())));

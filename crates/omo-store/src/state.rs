@@ -146,17 +146,18 @@ pub fn update<T>(
         session.updated_at = Some(options.now);
         document.set(id, &session)?;
         document.prune(id, options.now);
-        write(folder, &mut document)?;
+        write(folder, &document)?;
     }
     Ok((value, lock))
 }
 
-fn write(folder: &Folder, document: &mut Document) -> Result<(), StateError> {
-    let json = document.to_json();
-    if json.len() as u64 > MAX_BYTES {
+fn write(folder: &Folder, document: &Document) -> Result<(), StateError> {
+    let pieces = document.pieces();
+    let pieces = pieces.each_ref().map(|piece| piece.as_bytes());
+    if pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() > MAX_BYTES {
         return Err(StateError::TooLarge);
     }
-    Ok(folder.replace(FILE, json.as_bytes())?)
+    Ok(folder.replace_with(FILE, &pieces)?)
 }
 
 fn begin_afresh(folder: &Folder, options: Update, error: DocumentError) -> Result<Document<'static>, StateError> {
