@@ -78,7 +78,7 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     let written = fs::read_to_string(project.file()).unwrap();
     for kept in [
         format!("\"b\":{other}"),
-        r#""later":[ true ]"#.to_owned(),
+        r#""later": [ true ]"#.to_owned(),
         r#""gates":[ {"name":"tests"} ]"#.to_owned(),
         r#""run":{"plan": 1}"#.to_owned(),
         r#""later":{"x": 1e2}"#.to_owned(),
