@@ -169,7 +169,9 @@ impl Chunk {
         self.of_the_model_since(b"tool_use", mark, last_block).any(|line| line.calls_a_tool())
     }
 
-    /// The model's lines with these bytes that were written, and made, after the last block.
+    /// The model's lines with these bytes that were written, and made, after the last block. What
+    /// was made in the block's own millisecond came after it: between a call and the Stop that
+    /// follows it lies a request to the model.
     fn of_the_model_since<'a>(
         &'a self,
         needle: &'a [u8],
@@ -178,7 +180,7 @@ impl Chunk {
     ) -> impl Iterator<Item = Line<'a>> {
         let written = self.lines_with(needle).filter(move |line| line.offset >= mark.block_offset);
         let is_after = move |line: &Line| match (line.time(), last_block) {
-            (Some(at), Some(block)) => at > block,
+            (Some(at), Some(block)) => at >= block,
             _ => true,
         };
         written.filter_map(RawLine::parse).filter(Line::is_of_the_model).filter(is_after)

@@ -222,23 +222,26 @@ fn the_last_text_is_the_main_agents_newest_one() {
 fn a_call_made_before_the_last_block_does_not_count_however_late_it_was_written() {
     let made = Timestamp::parse(AT).unwrap();
     let later = Timestamp::from_millis(made.as_millis() + 1);
+    let earlier = Timestamp::from_millis(made.as_millis() - 1);
     let transcript = Transcript::of(&[tool_use("Bash", "true")]).unwrap();
     let called_since = |block| read_tail(&transcript.path(), TranscriptMark::default(), block).tool_called_since_block;
-    assert!(!called_since(Some(later)) && !called_since(Some(made)));
-    assert!(called_since(Some(Timestamp::from_millis(made.as_millis() - 1))) && called_since(None));
+    assert!(!called_since(Some(later)));
+    assert!(called_since(Some(made)), "in the block's own millisecond");
+    assert!(called_since(Some(earlier)) && called_since(None));
 }
 
 #[test]
 fn a_transcript_has_caught_up_when_it_holds_the_message_or_a_call() {
     let made = Timestamp::parse(AT).unwrap();
     let (before, mark) = (Some(Timestamp::from_millis(made.as_millis() - 1)), TranscriptMark::default());
+    let after = Some(Timestamp::from_millis(made.as_millis() + 1));
     let caught_up = |lines: &[String], block| {
         let transcript = Transcript::of(lines).unwrap();
         has_caught_up(&transcript.path(), mark, block, "Not yet.")
     };
     let said = texts(&[assistant("Not yet.")]);
     assert!(caught_up(&said, before));
-    assert!(!caught_up(&said, Some(made)), "the same words were said before the block");
+    assert!(!caught_up(&said, after), "the same words were said before the block");
     assert!(!caught_up(&texts(&[assistant("Something else.")]), before));
     assert!(caught_up(&texts(&[tool_use("Bash", "true")]), before));
     assert!(has_caught_up(Path::new("/nowhere/at/all.jsonl"), mark, before, "x"), "nothing will ever come");
