@@ -124,8 +124,12 @@ fn queues_a_command_typed_while_a_turn_runs() {
     terminal.wait_for("Queued", LIMIT).unwrap();
     terminal.wait_for("The command came.", LIMIT).unwrap();
 
-    let lines = lab.transcript_lines().unwrap();
-    let queue: Vec<_> = lines.iter().filter_map(|line| line.get("operation")?.as_str()).collect();
-    assert_eq!(queue, ["enqueue", "dequeue"]);
+    // The client writes its transcript a little behind the screen.
+    terminal
+        .wait_until("the command to leave the queue in the transcript", LIMIT, |_| {
+            let lines = lab.transcript_lines().unwrap();
+            lines.iter().filter_map(|line| line.get("operation")?.as_str()).eq(["enqueue", "dequeue"])
+        })
+        .unwrap();
     assert_eq!(model.unscripted(), 0);
 }
