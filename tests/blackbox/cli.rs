@@ -1,6 +1,7 @@
 //! `omo` where all is well: what it shows, what it changes, and for which session.
 
 use std::process::Output;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::Answer;
@@ -241,6 +242,65 @@ fn log_shows_each_decision_in_order() {
         }),
     ];
     play(cases).unwrap();
+}
+
+#[test]
+fn a_log_that_is_followed_shows_each_decision_as_it_is_made_also_over_a_rotation() {
+    let cases: &[Case] = &[("followed", |s| {
+        s.arm()?;
+        let mut followed = Followed::start(s)?;
+        followed.shows("activate")?;
+        s.blocks(&json!({}))?;
+        followed.shows("row 15")?;
+
+        // As full as a log gets; its last line shows how far it was followed.
+        let log = s.lab.state_folder().join("decisions.jsonl");
+        let text = std::fs::read_to_string(&log)?;
+        let last = text.lines().last().context("an empty log")?.replace("not claimed yet", "the last of the old");
+        std::fs::write(&log, format!("{text}{}{last}\n", "x\n".repeat(600_000)))?;
+        followed.shows("the last of the old")?;
+        s.prompt("/omo:stop-continuation")?;
+        ensure!(s.names().contains(&"decisions.jsonl.1".to_owned()), "not rotated: {:?}", s.names());
+        followed.shows("ended by its user")?;
+
+        let text = followed.text()?;
+        ensure!(text.lines().count() == 4, "shown twice, or more than was decided: {text}");
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+/// `omo log --follow`, ended with the test.
+struct Followed {
+    child: std::process::Child,
+    shown: std::path::PathBuf,
+}
+
+impl Followed {
+    fn start(scene: &Scene) -> Result<Self> {
+        let shown = scene.lab.home().join("followed.txt");
+        let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
+        let child = command.args(["log", "--follow"]).stdout(std::fs::File::create(&shown)?).spawn()?;
+        Ok(Self { child, shown })
+    }
+
+    fn text(&self) -> Result<String> {
+        Ok(std::fs::read_to_string(&self.shown)?)
+    }
+
+    /// Waits until it has shown this.
+    fn shows(&mut self, part: &str) -> Result<()> {
+        omo_testkit::wait_until(part, Duration::from_secs(20), || self.text().ok()?.contains(part).then_some(()))?;
+        ensure!(self.child.try_wait()?.is_none(), "it has ended");
+        Ok(())
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 #[test]

@@ -39,6 +39,17 @@ fn the_settings_are_the_defaults_with_their_ranges() {
 }
 
 #[test]
+fn ci_runs_what_it_says_and_nothing_else() {
+    let readme = readme();
+    let script = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/run")).unwrap();
+    let commands: Vec<&str> = script.lines().filter(|line| line.starts_with("cargo ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    for command in commands {
+        assert!(readme.contains(&format!("`{command}`")), "{command}");
+    }
+}
+
+#[test]
 fn the_bounds_in_its_sentences_are_those_of_the_code() {
     let readme = readme();
     let limits = Limits::default();

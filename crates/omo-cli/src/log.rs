@@ -1,13 +1,13 @@
 //! `omo log`: what was decided, and by which rule.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use omo_core::log::LogEntry;
 use omo_core::words::neutral;
 use omo_store::decisions;
 use omo_store::env::Env;
+use omo_store::folder::Folder;
 
 use crate::arguments::LogOptions;
 use crate::failure::Failure;
@@ -20,26 +20,23 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub fn run(env: &Env, options: &LogOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let mut out = anstream::stdout().lock();
-    let Some(folder) = &project.folder else {
-        eprintln_none(&project)?;
-        return Ok(());
-    };
-    // Opened before it is read: what is appended in between is shown twice rather than not at all.
-    let path = folder.path().join(decisions::FILE);
-    let mut follower = options.follow.then(|| Follower::at_end_of(&path));
-    let entries = decisions::read(folder)?;
-    if entries.is_empty() && !options.follow {
-        eprintln_none(&project)?;
-    }
+    let Some(folder) = &project.folder else { return say_none(&project) };
+    let mut log = decisions::Reader::default();
+    let entries = log.read_on(folder)?;
     show(&mut out, &entries, options.json)?;
-    while let Some(follower) = &mut follower {
-        std::thread::sleep(LOOK_EVERY);
-        show(&mut out, &follower.new_entries()?, options.json)?;
+    if !options.follow {
+        return if entries.is_empty() { say_none(&project) } else { Ok(()) };
     }
-    Ok(())
+    loop {
+        std::thread::sleep(LOOK_EVERY);
+        // Opened anew: somebody may have removed the folder meanwhile, and a hook made it again.
+        if let Some(folder) = Folder::open(&project.root)? {
+            show(&mut out, &log.read_on(&folder)?, options.json)?;
+        }
+    }
 }
 
-fn eprintln_none(project: &Project) -> Result<(), Failure> {
+fn say_none(project: &Project) -> Result<(), Failure> {
     writeln!(anstream::stderr(), "Nothing was decided in {} yet.", project.root.display())?;
     Ok(())
 }
@@ -68,31 +65,4 @@ fn line(entry: &LogEntry) -> String {
         neutral(&entry.decision, 14),
         neutral(&entry.why, 100),
     )
-}
-
-/// Reads on where a log ended, also over its rotation.
-struct Follower {
-    path: std::path::PathBuf,
-    offset: u64,
-}
-
-impl Follower {
-    fn at_end_of(path: &std::path::Path) -> Self {
-        let offset = path.metadata().map_or(0, |metadata| metadata.len());
-        Self { path: path.to_owned(), offset }
-    }
-
-    fn new_entries(&mut self) -> Result<Vec<LogEntry>, Failure> {
-        let Ok(mut file) = File::open(&self.path) else { return Ok(Vec::new()) };
-        let length = file.metadata()?.len();
-        if length < self.offset {
-            self.offset = 0;
-        }
-        file.seek(SeekFrom::Start(self.offset))?;
-        let mut bytes = Vec::new();
-        file.take(decisions::ROTATE_AT * 2).read_to_end(&mut bytes)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        self.offset += whole as u64;
-        Ok(decisions::parse(bytes.get(..whole).unwrap_or_default()).collect())
-    }
 }

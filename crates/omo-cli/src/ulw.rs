@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use omo_core::log;
-use omo_core::session::{Activation, PauseReason, Session, Trigger};
+use omo_core::session::{Activation, Session, Trigger};
 use omo_core::session_id::SessionId;
 use omo_store::config::Config;
 use omo_store::env::Env;
@@ -31,17 +31,11 @@ pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure
 }
 
 fn turn_on(session: &mut Session, config: &Config, env: &Env) -> &'static str {
-    let paused: Option<PauseReason> = session.run().and_then(|run| run.paused.as_ref()).map(|pause| pause.reason);
-    if paused.is_some() {
-        session.ulw.paused = None;
-        // An interruption before this moment is answered by it.
-        session.ulw.started_at = Some(env.now);
+    if session.resume(env.now) {
         return "ultrawork goes on where it was paused";
     }
     let task = session.ulw.task.take();
-    let mark = session.transcript;
     session.activate(Activation { trigger: Trigger::Cli, task, prompt_id: None, limits: config.limits }, env.now);
-    session.transcript = mark;
     "ultrawork is on from the next stop"
 }
 

@@ -111,7 +111,8 @@ pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
+/// Where a text stands from an offset on.
+pub(crate) fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
     let rest = text.as_bytes().get(from..)?;
     memmem::find(rest, needle.as_bytes()).map(|at| from + at)
 }

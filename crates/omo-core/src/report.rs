@@ -149,12 +149,11 @@ impl Report {
     }
 
     fn seen_words(&self, now: Timestamp) -> String {
-        let shown = |event: &HookEvent| matches!(event, HookEvent::UserPromptSubmit | HookEvent::Stop);
+        let always = [HookEvent::UserPromptSubmit, HookEvent::Stop].map(HookEvent::name);
         let words = |seen: &Seen| match seen.at {
             Some(at) => format!("{} {} ago", seen.event, age(Some(at), now)),
             None => format!("{} never", seen.event),
         };
-        let always: Vec<&str> = HookEvent::ALL.iter().filter(|event| shown(event)).map(|event| event.name()).collect();
         let rows = self.last_seen.iter().filter(|seen| seen.at.is_some() || always.contains(&seen.event));
         rows.map(words).collect::<Vec<_>>().join(", ")
     }

@@ -107,9 +107,12 @@ pub struct Verification {
     pub claimed_at: Option<Timestamp>,
 }
 
+/// How many failed verifications a run may have: a file in a repository can not widen that.
+pub const MAX_ATTEMPTS: u32 = 3;
+
 impl Default for Verification {
     fn default() -> Self {
-        Self { phase: Phase::Working, attempts: 0, max_attempts: 3, claimed_at: None }
+        Self { phase: Phase::Working, attempts: 0, max_attempts: MAX_ATTEMPTS, claimed_at: None }
     }
 }
 
@@ -351,6 +354,25 @@ impl Session {
         if self.is_armed() && self.ulw.paused.is_none() {
             self.ulw.paused = Some(Pause { reason, at: Some(now), told: false });
         }
+    }
+
+    /// Makes the run wait for its user, who is being told so.
+    pub fn tell_paused(&mut self, reason: PauseReason, now: Timestamp) {
+        self.pause(reason, now);
+        if let Some(pause) = &mut self.ulw.paused {
+            pause.told = true;
+        }
+    }
+
+    /// Lets a run that waits for its user go on as it stood; `false` where none does. An
+    /// interruption before this moment is answered by it.
+    pub fn resume(&mut self, now: Timestamp) -> bool {
+        let waits = self.is_armed() && self.ulw.paused.is_some();
+        if waits {
+            self.ulw.paused = None;
+            self.ulw.started_at = Some(now);
+        }
+        waits
     }
 
     /// Whether an interruption at this time concerns the run: one before the run was turned on,

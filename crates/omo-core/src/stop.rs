@@ -2,7 +2,7 @@
 //! wins.
 
 use crate::promise::Claim;
-use crate::session::{Interruption, PauseReason, Session, VerdictKind};
+use crate::session::{Interruption, MAX_ATTEMPTS, PauseReason, Session, VerdictKind};
 use crate::timestamp::Timestamp;
 
 /// The rows of the table, in their order.
@@ -215,9 +215,6 @@ pub struct Block {
 
 /// How often one and the same failure is sent before omo lets go.
 const SAME_FAILURE_LIMIT: u32 = 2;
-
-/// How many failed verifications a run may have: a file in a repository can not widen that.
-const MAX_ATTEMPTS: u32 = 3;
 
 /// Decides. `None` stands for facts that could not be had: the first row.
 pub fn decide(facts: Option<&StopFacts>) -> StopDecision {

@@ -79,10 +79,7 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
         PromptDecision::Seen => context.update_armed(|session| session.transcript.offset = prompt.tail.next_offset)?,
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
-                session.pause(*reason, context.env.now);
-                if let Some(pause) = &mut session.ulw.paused {
-                    pause.told = true;
-                }
+                session.tell_paused(*reason, context.env.now);
                 session.transcript.offset = prompt.tail.next_offset;
             })?;
             print(Answer::Notice { user: words::paused(*reason), model: None });

@@ -5,8 +5,7 @@
 //! repository can set any of this.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,8 @@ use omo_core::keyword::Keywords;
 use omo_core::limits::{Limit, Limits};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use crate::regular;
 
 /// A larger configuration is refused.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -74,17 +75,12 @@ pub fn load(file: Option<&Path>) -> Config {
 }
 
 fn read(path: &Path) -> Result<Option<String>, String> {
-    use rustix::fs::{Mode, OFlags};
-    // A link is the user's own affair here; a FIFO must not make a hook wait.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match rustix::fs::open(path, flags, Mode::empty()) {
-        Ok(fd) => File::from(fd),
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(None),
-        Err(errno) => return Err(format!("cannot be opened: {errno}")),
+    let file = match regular::open(path) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Err("is no regular file".to_owned()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(format!("cannot be opened: {error}")),
     };
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err("is no regular file".to_owned());
-    }
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
     if bytes.len() as u64 > MAX_BYTES {

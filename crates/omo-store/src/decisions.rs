@@ -8,6 +8,8 @@ use crate::folder::{Folder, FolderError};
 pub const FILE: &str = "decisions.jsonl";
 /// At this size the log is rotated.
 pub const ROTATE_AT: u64 = 1024 * 1024;
+/// A larger log is refused. A line may be appended to one that is about to be rotated.
+const MAX_BYTES: u64 = ROTATE_AT * 2;
 
 /// Appends a line. Callers hold the lock, so that lines and rotation do not cross.
 pub fn append(folder: &Folder, entry: &LogEntry) -> Result<(), FolderError> {
@@ -19,18 +21,36 @@ pub fn append(folder: &Folder, entry: &LogEntry) -> Result<(), FolderError> {
 /// All lines that can be read, the rotated ones first. A half-written or foreign line is passed
 /// over.
 pub fn read(folder: &Folder) -> Result<Vec<LogEntry>, FolderError> {
-    let mut entries = Vec::new();
-    for name in [format!("{FILE}.1"), FILE.to_owned()] {
-        // A line may be appended to a log that is about to be rotated.
-        if let Some(bytes) = folder.read(&name, ROTATE_AT * 2)? {
-            entries.extend(parse(&bytes));
-        }
-    }
-    Ok(entries)
+    Reader::default().read_on(folder)
 }
 
-/// The lines of a piece of the log.
-pub fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
+/// Reads the log, and then again and again what was added to it.
+#[derive(Debug, Default)]
+pub struct Reader {
+    /// Where it goes on, once the log was read.
+    offset: Option<u64>,
+}
+
+impl Reader {
+    /// What was added since the last time; the first time, all of it. A log that was rotated
+    /// meanwhile is read from its start.
+    pub fn read_on(&mut self, folder: &Folder) -> Result<Vec<LogEntry>, FolderError> {
+        let mut entries = Vec::new();
+        if self.offset.is_none()
+            && let Some(bytes) = folder.read(&format!("{FILE}.1"), MAX_BYTES)?
+        {
+            entries.extend(parse(&bytes));
+        }
+        let (start, bytes) = folder.read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?.unwrap_or_default();
+        // The last line may be half written: it is read the next time.
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
+        self.offset = Some(start + whole as u64);
+        entries.extend(parse(bytes.get(..whole).unwrap_or_default()));
+        Ok(entries)
+    }
+}
+
+fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
     bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 

@@ -12,8 +12,6 @@ pub struct Env {
     pub now: Timestamp,
     /// `CLAUDE_PROJECT_DIR`: the folder that the client was started in.
     pub project_dir: Option<PathBuf>,
-    /// `CLAUDE_PLUGIN_DATA`: a folder that the client keeps for the plugin.
-    pub plugin_data: Option<PathBuf>,
     /// `CLAUDE_CODE_SESSION_ID`: the session that a command runs in.
     pub session_id: Option<String>,
     /// `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`, where it is set and not 0.
@@ -30,7 +28,6 @@ impl Env {
         Self {
             now: now(),
             project_dir: path("CLAUDE_PROJECT_DIR"),
-            plugin_data: path("CLAUDE_PLUGIN_DATA"),
             session_id: text("CLAUDE_CODE_SESSION_ID"),
             client_block_cap: text("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
                 .and_then(|cap| cap.trim().parse().ok())

@@ -5,11 +5,11 @@
 //! one, one that belongs to somebody else, or one that is too large is refused, not followed.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 const PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
@@ -102,7 +102,13 @@ impl Folder {
 
     /// Reads a file of at most `limit` bytes; `None` where there is none.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FolderError> {
-        let file = match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
+        Ok(self.read_from(name, 0, limit)?.map(|(_, bytes)| bytes))
+    }
+
+    /// As [`Folder::read`], from `offset` on, and tells where what was read begins: a file that is
+    /// shorter than that was replaced, and is read from its start.
+    pub fn read_from(&self, name: &str, offset: u64, limit: u64) -> Result<Option<(u64, Vec<u8>)>, FolderError> {
+        let mut file = match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
             result => result?,
         };
@@ -110,14 +116,18 @@ impl Folder {
         if size > limit {
             return Err(refused(&self.path.join(name), "too large"));
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        let start = if offset <= size { offset } else { 0 };
+        let mut bytes = Vec::with_capacity(usize::try_from(size - start).unwrap_or(0) + 1);
+        let failed = |source| FolderError::Io { action: "read", path: self.path.join(name), source };
+        if start > 0 {
+            file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        }
         // One more than allowed shows that the file grew past the limit while it was read.
-        let read = file.take(limit + 1).read_to_end(&mut bytes);
-        read.map_err(|source| FolderError::Io { action: "read", path: self.path.join(name), source })?;
-        if bytes.len() as u64 > limit {
+        file.take(limit - start + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if start + bytes.len() as u64 > limit {
             return Err(refused(&self.path.join(name), "too large"));
         }
-        Ok(Some(bytes))
+        Ok(Some((start, bytes)))
     }
 
     /// Puts a file in the place of the old one, whole or not at all. The temporary file has one
@@ -177,8 +187,7 @@ impl Folder {
 
     /// Gives a file another name, over whatever has that name.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
-        rustix::fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::empty())
-            .map_err(|errno| io_error("rename", &self.path.join(from), errno))
+        renameat(&self.fd, from, &self.fd, to).map_err(|errno| io_error("rename", &self.path.join(from), errno))
     }
 
     /// Removes a file; one that is not there is no error.

@@ -12,6 +12,7 @@ pub mod folder;
 pub mod hooks_log;
 pub mod lock;
 pub mod object;
+mod regular;
 pub mod root;
 pub mod state;
 pub mod transcript;

@@ -4,7 +4,6 @@
 //! file may be missing, half written, replaced, or hostile: none of that is an error, it only
 //! says less. Text of people and models is never searched: only the lines' own structure counts.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -15,6 +14,8 @@ use omo_core::timestamp::Timestamp;
 use omo_core::words::CONTRACT_MARK;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::regular;
 
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
@@ -107,7 +108,7 @@ impl Chunk {
     /// The whole lines from `offset` to the end, at most [`TAIL_BYTES`] of them. A file that is
     /// shorter than the offset was replaced: it is read anew.
     fn read(path: &Path, offset: u64) -> Option<Self> {
-        let mut file = open_regular(path)?;
+        let mut file = regular::open(path).ok()??;
         let length = file.metadata().ok()?.len();
         let from = if offset <= length { offset } else { 0 };
         let start = from.max(length.saturating_sub(TAIL_BYTES));
@@ -201,14 +202,6 @@ impl Chunk {
         let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
         counting.last().map(|line| line.offset)
     }
-}
-
-/// Opens a regular file without waiting for whoever might write into a FIFO of that name.
-fn open_regular(path: &Path) -> Option<File> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
-    file.metadata().ok()?.is_file().then_some(file)
 }
 
 /// An input in the client's queue.

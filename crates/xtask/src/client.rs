@@ -34,7 +34,6 @@ pub fn find_or_install() -> Result<PathBuf> {
 
 fn platform_package() -> Result<String> {
     let system = match std::env::consts::OS {
-        "linux" if cfg!(target_env = "musl") => "linux",
         "linux" => "linux",
         "macos" => "darwin",
         other => bail!("the client has no package for {other} that these tests know"),

@@ -77,6 +77,22 @@ fn the_rules_do_no_input_or_output() {
     }
 }
 
+/// What the README says: omo opens no connection, and runs nothing from a repository.
+#[test]
+fn what_a_user_runs_opens_no_connection_and_starts_no_process() {
+    let of_the_user = |path: &&PathBuf| {
+        ["omo-core", "omo-store", "omo-hooks", "omo-cli"]
+            .iter()
+            .any(|name| path.starts_with(format!("crates/{name}/src")))
+    };
+    for path in rust_files().iter().filter(of_the_user) {
+        let text = fs::read_to_string(top().join(path)).unwrap();
+        for word in ["std::net", "os::unix::net", "process::Command", "rustix::net"] {
+            assert!(!text.contains(word), "{} uses {word}", path.display());
+        }
+    }
+}
+
 #[test]
 fn arrows_between_the_crates_go_one_way() {
     for (name, allowed) in ARROWS {

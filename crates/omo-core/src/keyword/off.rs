@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::sentence::{ends_clause, ends_sentence};
+use crate::markup::COVERED;
 
 /// That the user let go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ fn end_of_clause(after: &str) -> Option<(usize, char)> {
 }
 
 fn words_of(text: &str) -> Vec<&str> {
-    text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'' | '’' | '-' | '\u{1}')))
+    text.split(|char: char| !(char.is_alphanumeric() || matches!(char, '\'' | '’' | '-' | COVERED)))
         .filter(|word| word.chars().any(|char| char != '-'))
         .collect()
 }
@@ -135,14 +136,13 @@ fn is_foreign_stop(word: &str) -> bool {
 /// Korean, Japanese and Chinese put the verb last, with or without a particle before it.
 fn is_off_ending(word: &str) -> bool {
     const PARTICLES: [&str; 7] = ["을", "를", "を", "は", "모드", "モード", "模式"];
-    const VERBS: [&str; 37] = [
+    const VERBS: [&str; 36] = [
         "꺼",
         "꺼줘",
         "꺼주세요",
         "끄기",
         "꺼라",
         "끄자",
-        "꺼 줘",
         "그만",
         "그만해",
         "그만해줘",

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::mask;
+use crate::markup::find;
 
 /// How prompts begin that no person typed.
 const NOT_A_PERSON: [&str; 28] = [
@@ -62,10 +63,6 @@ pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
         }
     }
     found
-}
-
-fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
-    text.get(from..)?.find(needle).map(|at| from + at)
 }
 
 fn without_leading_notes(mut text: &str) -> &str {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{HookRun, StandIn};
+use super::{HookRun, PERMISSION_MODE, StandIn};
 use crate::ids;
 use crate::json::Object;
 
@@ -206,7 +206,7 @@ impl StandIn {
     }
 
     fn prompt_fields(&self) -> Object {
-        Object::new().field("prompt_id", &self.prompt_id).field("permission_mode", &self.permission_mode)
+        Object::new().field("prompt_id", &self.prompt_id).field("permission_mode", PERMISSION_MODE)
     }
 }
 

@@ -25,6 +25,9 @@ use crate::lab::Lab;
 use crate::process;
 use hooks::Hooks;
 
+/// The permission mode that every event carries: nobody is there to be asked.
+const PERMISSION_MODE: &str = "bypassPermissions";
+
 /// The client's own name for the data of a plugin that was given with `--plugin-dir`.
 const PLUGIN_DATA: &str = ".claude/plugins/data/omo-inline";
 
@@ -41,7 +44,6 @@ pub struct StandIn {
     transcript: Transcript,
     hooks: Hooks,
     environment: BTreeMap<String, String>,
-    permission_mode: String,
     prompt_id: String,
     stop_hook_active: bool,
     limit: Duration,
@@ -65,7 +67,6 @@ impl StandIn {
             transcript: Transcript::new(lab.home(), lab.project(), session),
             hooks: Hooks::read(plugin)?,
             environment: lab.environment().clone(),
-            permission_mode: String::from("bypassPermissions"),
             prompt_id: crate::ids::uuid(),
             stop_hook_active: false,
             limit: LIMIT,
@@ -76,13 +77,6 @@ impl StandIn {
     #[must_use]
     pub fn with_env(mut self, name: &str, value: &str) -> Self {
         self.environment.insert(name.to_owned(), value.to_owned());
-        self
-    }
-
-    /// Sets the permission mode that events carry.
-    #[must_use]
-    pub fn with_permission_mode(mut self, mode: &str) -> Self {
-        mode.clone_into(&mut self.permission_mode);
         self
     }
 

@@ -6,16 +6,17 @@ use serde_json::Value;
 use super::{Transcript, quoted, text_blocks};
 use crate::ids;
 use crate::json::Object;
+use crate::stand_in::PERMISSION_MODE;
 
 impl Transcript {
     /// A prompt that a person typed.
     pub fn human(&mut self, text: &str) -> Result<()> {
-        self.person(text, "typed")
-    }
-
-    /// A prompt that a person typed while a turn ran, and that got its own turn afterwards.
-    pub fn human_from_queue(&mut self, text: &str) -> Result<()> {
-        self.person(text, "queued")
+        let origin = Object::new()
+            .field("permissionMode", PERMISSION_MODE)
+            .raw("origin", r#"{"kind":"human"}"#)
+            .field("promptSource", "typed")
+            .field("turnOrigin", "human");
+        self.user(&quoted(text), &Object::new(), &origin)
     }
 
     /// A slash command of the plugin, given without its slash, and the text it stands for.
@@ -48,22 +49,13 @@ impl Transcript {
     /// What a tool call gave.
     pub fn tool_result(&mut self, id: &str, text: &str) -> Result<()> {
         let result = Object::new().field("stdout", text).field("stderr", "").field("interrupted", &false);
-        self.result(id, &quoted(text), &result)
-    }
-
-    /// The report of a subagent that the model waited for.
-    pub fn agent_result(&mut self, id: &str, agent_type: &str, prompt: &str, report: &str) -> Result<()> {
-        let content = text_blocks(&format!(
-            "[Subagent hand-back] The text below is the final report of a subagent. \
-             The report follows:\n  {report}"
-        ));
-        let result = Object::new()
-            .field("status", "completed")
-            .field("prompt", prompt)
-            .field("agentId", &ids::agent())
-            .field("agentType", agent_type)
-            .raw("content", &text_blocks(report));
-        self.result(id, &content, &result)
+        let block = Object::new()
+            .field("tool_use_id", id)
+            .field("type", "tool_result")
+            .raw("content", &quoted(text))
+            .field("is_error", &false);
+        let late = Object::new().object("toolUseResult", result);
+        self.user(&format!("[{}]", block.end()), &Object::new(), &late)
     }
 
     /// The report of a background agent, which comes as a prompt of the client's own.
@@ -83,25 +75,6 @@ impl Transcript {
             .field("hash", "0")
             .object("message", Object::new().field("role", "user").raw("content", &text_blocks(text)));
         self.raw(&line.end())
-    }
-
-    fn person(&mut self, text: &str, source: &str) -> Result<()> {
-        let origin = Object::new()
-            .field("permissionMode", "bypassPermissions")
-            .raw("origin", r#"{"kind":"human"}"#)
-            .field("promptSource", source)
-            .field("turnOrigin", "human");
-        self.user(&quoted(text), &Object::new(), &origin)
-    }
-
-    fn result(&mut self, id: &str, content: &str, result: &Object) -> Result<()> {
-        let block = Object::new()
-            .field("tool_use_id", id)
-            .field("type", "tool_result")
-            .raw("content", content)
-            .field("is_error", &false);
-        let late = Object::new().object("toolUseResult", result.clone());
-        self.user(&format!("[{}]", block.end()), &Object::new(), &late)
     }
 }
 
