@@ -193,8 +193,7 @@ fn ulw_on_and_off_switch_the_session() {
             Ok(())
         }),
         ("with the user's own bounds", |s| {
-            std::fs::create_dir_all(s.lab.home().join(".config/omo"))?;
-            std::fs::write(s.lab.home().join(".config/omo/config.toml"), "[limits]\nmax_blocks = 2\n")?;
+            s.lab.configure("[limits]\nmax_blocks = 2\n")?;
             good(s, &["ulw", "on", "--session", s.session.session()])?;
             ensure!(s.blocks(&json!({}))?.contains("block 1 of 2"));
             Ok(())

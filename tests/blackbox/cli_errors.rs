@@ -50,8 +50,7 @@ fn fails_with(
 }
 
 fn config(scene: &Scene, text: &str) -> Result<()> {
-    fs::create_dir_all(scene.lab.home().join(".config/omo"))?;
-    Ok(fs::write(scene.lab.home().join(".config/omo/config.toml"), text)?)
+    scene.lab.configure(text)
 }
 
 #[test]

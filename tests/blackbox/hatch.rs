@@ -206,8 +206,7 @@ fn capped(scene: &mut Scene, cap: &str, expected: &str) -> Result<()> {
 #[test]
 fn feedback_as_context_goes_on_as_well() {
     let cases: &[Case] = &[("stop.feedback", |s| {
-        fs::create_dir_all(s.lab.home().join(".config/omo"))?;
-        fs::write(s.lab.home().join(".config/omo/config.toml"), "[stop]\nfeedback = \"context\"\n")?;
+        s.lab.configure("[stop]\nfeedback = \"context\"\n")?;
         s.arm()?;
         let answer = s.stop(&json!({}))?;
         ensure!(

@@ -93,10 +93,9 @@ pub const CASES: &[Case] = &[
         injects(s, &prompt(&format!("{reminder}{reminder}ulw fix the tests\n{reminder}"))).map(drop)
     }),
     ("ups-010", |s| {
-        fs::create_dir_all(s.lab.home().join(".config/omo"))?;
-        fs::write(s.lab.home().join(".config/omo/config.toml"), "keywords = [\"ulw\"]\n")?;
+        s.lab.configure("keywords = [\"ulw\"]\n")?;
         nothing(s, &prompt("ultrawork on the parser"))?;
-        fs::write(s.lab.home().join(".config/omo/config.toml"), "keywords = []\n")?;
+        s.lab.configure("keywords = []\n")?;
         nothing(s, &json!({}))?;
         fs::remove_file(s.lab.home().join(".config/omo/config.toml"))?;
         injects(s, &prompt("ultrawork on the parser")).map(drop)

@@ -32,9 +32,12 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A project without git, and a session that has done nothing yet.
+    /// A project without git, and a session that has done nothing yet. No review is wanted: what a
+    /// claim is worth has tests of its own.
     pub fn new(plugin: &Path) -> Result<Self> {
-        Self::in_lab(plugin, Lab::builder().without_git().build()?)
+        let lab = Lab::builder().without_git().build()?;
+        lab.configure("[verify]\nreview = false\n")?;
+        Self::in_lab(plugin, lab)
     }
 
     /// A session in a given project.

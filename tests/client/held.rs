@@ -31,7 +31,7 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
-    for line in ["I have looked around.", "block 1 of 8", "/omo:stop-continuation", "omo checked nothing"] {
+    for line in ["I have looked around.", "block 1 of 8", "/omo:stop-continuation", "Nothing proves the work"] {
         assert!(screen.contains(line), "{line} is not on the screen:\n{screen}");
     }
 }
@@ -60,7 +60,7 @@ fn eight_continuations_are_the_most_with_tools_in_between() {
 #[test]
 fn eight_continuations_are_the_most_without_a_tool_in_between() {
     let Some(stage) = stage(Script::new().say_times(9, "Not yet.")) else { return };
-    stage.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
+    stage.lab.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
     let run = stage.print("ulw fix the parser", &[]);
     assert_eq!(stage.requests(), 9);
     assert_eq!(stage.stops().last().unwrap(), "11: end: released");
@@ -82,7 +82,7 @@ fn a_model_that_only_talks_is_let_go_after_one_continuation() {
 #[test]
 fn feedback_as_context_reaches_the_model_once() {
     let Some(stage) = stage(Script::new().say("Not yet.").bash("true").say(CLAIM)) else { return };
-    stage.configure("[stop]\nfeedback = \"context\"\n").unwrap();
+    stage.lab.configure("[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n").unwrap();
     stage.play("ulw fix the parser");
     assert_eq!(stage.count(1, "The turn ended without a claim"), 1);
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
 use omo_testkit::model::Kind;
 use omo_testkit::{Client, Lab, LabBuilder, MockModel, PrintRun, Script, Terminal};
 use serde_json::Value;
@@ -39,6 +38,8 @@ pub fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -
     };
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
+    // What a claim is worth has tests of its own.
+    lab.configure("[verify]\nreview = false\n").expect("configure");
     Some(Stage { model, lab, client })
 }
 
@@ -110,12 +111,5 @@ impl Stage {
     pub fn wait_for_state(&self, what: &str, mut holds: impl FnMut(&Value) -> bool) {
         let state = || self.lab.state().filter(|state| holds(state)).map(|_| ());
         omo_testkit::wait_until(what, LIMIT, state).expect("the state");
-    }
-
-    /// Writes the user's configuration of omo.
-    pub fn configure(&self, toml: &str) -> Result<()> {
-        let folder = self.lab.home().join(".config/omo");
-        std::fs::create_dir_all(&folder).context("make the configuration folder")?;
-        std::fs::write(folder.join("config.toml"), toml).context("write the configuration")
     }
 }

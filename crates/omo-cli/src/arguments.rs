@@ -20,13 +20,16 @@ Examples:
   omo stop                 let go of the session that is on
   omo stop --all           let go of every session of this project
   omo log --follow         watch the decisions as they are made
+  omo verify               run the checks now, and see what they are worth
+  omo gate list            what judges a claim, and what the repository asks for
 
 Exit status:
   0  done
   1  a file could not be read or written
   2  the command line was wrong, or names no session
   3  the configuration is wrong
-  4  another process held the state all the time";
+  4  another process held the state all the time
+  5  a check is not green, or there is none";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -41,6 +44,18 @@ pub enum Command {
     },
     /// Show what was decided, and by which rule
     Log(LogOptions),
+    /// Run the checks now; the same code that judges a claim
+    Verify(VerifyOptions),
+    /// Show or change what judges a claim
+    Gate {
+        #[command(subcommand)]
+        action: Gate,
+    },
+    /// Approve what omo.toml would run, exactly as it is now (the same as `omo gate approve`)
+    Trust(ConfirmOptions),
+    /// End the run honestly: say why the task cannot be done
+    #[command(after_help = "Example:\n  omo blocked \"the database of the task does not exist\"")]
+    Blocked(BlockedOptions),
     /// Print the completions for a shell
     #[command(after_help = "Example:\n  omo completions bash > ~/.local/share/bash-completion/completions/omo")]
     Completions {
@@ -108,4 +123,92 @@ pub struct LogOptions {
     /// Print the lines as they are written: one JSON object each
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyOptions {
+    /// The checks of this session; without it those of the one this shell belongs to, or of the
+    /// only one that is on, or those that a new run would have
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Print JSON: one object with a list of the checks
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Gate {
+    /// Show what judges a claim, and what omo.toml asks for, with their digests
+    List(SessionOptions),
+    /// Have a command decide as well
+    #[command(after_help = "Example:\n  omo gate add --name tests -- cargo test --workspace")]
+    Add(AddOptions),
+    /// Have a check decide no more
+    Remove(RemoveOptions),
+    /// Run the checks now, as `omo verify` does
+    Run(VerifyOptions),
+    /// Approve what omo.toml would run, exactly as it is now
+    Approve(ConfirmOptions),
+    /// Take the files and counts as they are now as the ones to be held to
+    Accept(AcceptOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct SessionOptions {
+    /// Which session; without it the one this shell belongs to, or the only one that is on
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// How a person agrees.
+#[derive(Debug, Args)]
+pub struct ConfirmOptions {
+    /// Agree without a terminal to ask on: the exact digest that `omo gate list` shows
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct AddOptions {
+    /// What it is called
+    #[arg(long)]
+    pub name: Option<String>,
+    /// How long it may run, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u32>,
+    #[command(flatten)]
+    pub session: SessionOptions,
+    #[command(flatten)]
+    pub confirm: ConfirmOptions,
+    /// The command, for a POSIX shell
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveOptions {
+    /// Which check
+    pub name: String,
+    #[command(flatten)]
+    pub session: SessionOptions,
+    #[command(flatten)]
+    pub confirm: ConfirmOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct AcceptOptions {
+    /// Which check; without it all of them
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub session: SessionOptions,
+    #[command(flatten)]
+    pub confirm: ConfirmOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct BlockedOptions {
+    /// Why it cannot be done
+    pub reason: String,
+    #[command(flatten)]
+    pub session: SessionOptions,
 }

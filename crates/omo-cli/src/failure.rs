@@ -9,6 +9,7 @@ use omo_store::document::DocumentError;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 use omo_store::state::StateError;
+use omo_store::trust::TrustError;
 
 /// The kinds of failure. Their exit status is part of the interface; `omo --help` lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Kind {
     Config,
     /// Another process held the state all the time.
     Busy,
+    /// A check is not green, or there is none.
+    NotGreen,
     /// Whoever read our output is gone. No failure of ours.
     BrokenPipe,
 }
@@ -34,6 +37,7 @@ impl Kind {
             Self::User => 2,
             Self::Config => 3,
             Self::Busy => 4,
+            Self::NotGreen => 5,
         })
     }
 }
@@ -51,6 +55,11 @@ impl Failure {
     /// The command line was wrong, or names no session.
     pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: Kind::User, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// A check is not green, or there is none.
+    pub fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::NotGreen, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The configuration is wrong.
@@ -93,6 +102,16 @@ impl From<StateError> for Failure {
             _ => (Kind::Io, "check the rights of the project folder and the space on its disk"),
         };
         Self { kind, message: error.to_string(), hint: Some(hint.to_owned()) }
+    }
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Self {
+        match error {
+            TrustError::Folder(error) => error.into(),
+            TrustError::Lock(error) => StateError::from(error).into(),
+            error => Self { kind: Kind::Io, message: error.to_string(), hint: None },
+        }
     }
 }
 

@@ -1,12 +1,17 @@
 //! `omo`: shows where ultrawork stands, and lets go of it, from any terminal.
 
 mod arguments;
+mod blocked;
 mod failure;
+mod gate;
 mod log;
+mod progress;
 mod project;
 mod status;
 mod stop;
+mod table;
 mod ulw;
+mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -16,10 +21,11 @@ use clap::{CommandFactory, Parser};
 use omo_store::config;
 use omo_store::env::Env;
 
-use crate::arguments::{Arguments, Command, Switch};
+use crate::arguments::{Arguments, Command, Gate, Switch};
 use crate::failure::{Failure, Kind};
 
 fn main() -> ExitCode {
+    omo_exec::keeper::run_if_asked();
     match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.kind == Kind::BrokenPipe => ExitCode::SUCCESS,
@@ -42,15 +48,24 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             warn(&config);
             stop::run(&env, &options)
         }
-        Command::Ulw { switch: Switch::On(options) } => match config.problems.first() {
-            // Its limits would be others than the user believes.
-            Some(problem) => Err(Failure::config(problem)),
-            None => ulw::on(&env, &config, &options),
-        },
+        Command::Ulw { switch: Switch::On(options) } => {
+            sound(&config)?;
+            ulw::on(&env, &config, &options)
+        }
         Command::Ulw { switch: Switch::Off(options) } => {
             warn(&config);
             stop::run(&env, &options.into())
         }
+        Command::Verify(options) | Command::Gate { action: Gate::Run(options) } => {
+            sound(&config)?;
+            verify::run(&env, &config, &options)
+        }
+        Command::Gate { action } => {
+            warn(&config);
+            gate::run(&env, &config, action)
+        }
+        Command::Trust(options) => gate::run(&env, &config, Gate::Approve(options)),
+        Command::Blocked(options) => blocked::run(&env, &options),
         Command::Log(options) => log::run(&env, &options),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -58,6 +73,11 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             Ok(std::io::stdout().write_all(&script)?)
         }
     }
+}
+
+/// With a bad configuration the limits and checks would be others than the user believes.
+fn sound(config: &config::Config) -> Result<(), Failure> {
+    config.problems.first().map_or(Ok(()), |problem| Err(Failure::config(problem)))
 }
 
 /// A bad configuration must not keep anybody from looking, or from stopping.

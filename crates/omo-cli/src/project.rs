@@ -42,8 +42,37 @@ impl Project {
 
     /// How a command changes the state: a broken file is moved aside, because somebody asked for
     /// the change.
-    pub fn update(env: &Env) -> Update {
-        Update { deadline: DEADLINE, corrupt: Corrupt::MoveAside, now: env.now }
+    pub fn update(env: &Env) -> Update<'_> {
+        let state_home = env.state_home.as_deref();
+        Update { deadline: DEADLINE, corrupt: Corrupt::MoveAside, now: env.now, state_home }
+    }
+
+    /// The session that is meant: the one that was named, the one that this shell belongs to, or
+    /// the only one that is on; `None` where none is.
+    pub fn session(&self, named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
+        if let Some(id) = named_or_own(named, env)? {
+            return Ok(Some(id));
+        }
+        let armed: Vec<SessionId> =
+            self.sessions()?.into_iter().filter(|(_, session)| session.is_armed()).map(|(id, _)| id).collect();
+        match &*armed {
+            [] => Ok(None),
+            [only] => Ok(Some(only.clone())),
+            several => {
+                let ids: Vec<&SessionId> = several.iter().collect();
+                let message = format!("{} sessions are on in this project", several.len());
+                Err(Failure::user(message, format!("name one:\n{}", list(&ids))))
+            }
+        }
+    }
+
+    /// As [`Project::session`], where there has to be one.
+    pub fn some_session(&self, named: Option<&str>, env: &Env) -> Result<SessionId, Failure> {
+        let missing = || {
+            let message = format!("no ultrawork run is on in {}", self.root.display());
+            Failure::user(message, "type `ulw` in the session first, or name it: `--session ID`")
+        };
+        self.session(named, env)?.ok_or_else(missing)
     }
 }
 

@@ -3,11 +3,15 @@
 use std::io::Write;
 
 use omo_core::log;
-use omo_core::session::{Activation, Session, Trigger};
+use omo_core::session::{Activation, Trigger};
 use omo_core::session_id::SessionId;
-use omo_store::config::Config;
-use omo_store::env::Env;
+use omo_core::words::checks::not_approved;
+use omo_store::config::{Config, Review};
+use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
+use omo_store::pins::search_path;
+use omo_store::seal::Key;
+use omo_store::start;
 use omo_store::state::{self, Change};
 
 use crate::arguments::OnOptions;
@@ -20,23 +24,35 @@ pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure
     let project = Project::find(env)?;
     let id = target(&project, env, options)?;
     let folder = Folder::create(&project.root)?;
+    let search = search_path(&env::variables());
+    let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
+    let key = Key::load(env.state_home.as_deref()).ok();
     let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
-        let what = turn_on(session, config, env);
-        ((what, session.clone()), Change::Write)
+        if session.resume(env.now) {
+            return (("ultrawork goes on where it was paused", session.clone()), Change::Write);
+        }
+        start::forget_unsealed(session, &id, key.as_ref());
+        let task = session.ulw.task.take();
+        session.activate(
+            Activation {
+                trigger: Trigger::Cli,
+                task,
+                prompt_id: None,
+                limits: config.limits,
+                gates: start.gates.clone(),
+                review_wanted: config.review == Review::Wanted,
+            },
+            env.now,
+        );
+        (("ultrawork is on from the next stop", session.clone()), Change::Begin)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
     note(&folder, &entry);
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
-    Ok(())
-}
-
-fn turn_on(session: &mut Session, config: &Config, env: &Env) -> &'static str {
-    if session.resume(env.now) {
-        return "ultrawork goes on where it was paused";
+    if let Some(repository) = start.not_approved {
+        writeln!(anstream::stderr(), "{}", not_approved(&repository.gates))?;
     }
-    let task = session.ulw.task.take();
-    session.activate(Activation { trigger: Trigger::Cli, task, prompt_id: None, limits: config.limits }, env.now);
-    "ultrawork is on from the next stop"
+    Ok(())
 }
 
 fn target(project: &Project, env: &Env, options: &OnOptions) -> Result<SessionId, Failure> {

@@ -3,18 +3,30 @@
 //! The text is read here and nowhere else. It never passes a shell, and what is no option is the
 //! user's own words: ``fix `touch x`; a | b`` is a task like any other.
 
+use crate::gate::{self, Gate, Origin};
 use crate::limits::{Limit, Limits};
 
 /// One line that shows how the command is used.
-pub const USAGE: &str = "usage: /omo:ulw [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
+pub const USAGE: &str = "usage: /omo:ulw [--gate \"COMMAND\"]... [--no-review] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
 
 /// What the user asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwArguments<'a> {
     /// The task; `None` where there is only white space.
     pub task: Option<&'a str>,
+    /// What was said beside it.
+    pub options: UlwOptions,
+}
+
+/// What may be said beside a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UlwOptions {
     /// The bounds: the given ones, each replaced by an option where there is one.
     pub limits: Limits,
+    /// Commands that decide.
+    pub gates: Vec<Gate>,
+    /// A claim needs a review as well.
+    pub review: bool,
 }
 
 /// Why nothing was turned on; the text is one line for the user.
@@ -36,56 +48,120 @@ impl Refusal {
     }
 }
 
-/// Reads the arguments over the user's own bounds.
+/// Reads the arguments over what the user has set.
 ///
 /// Options stand before the task or after it. Before it a bad value is refused; at the end, where
-/// `document --max-blocks` may well be the task, only a complete and valid option is taken.
-pub fn parse(arguments: &str, limits: Limits) -> Result<UlwArguments<'_>, Refusal> {
-    let mut limits = limits;
-    let text = leading_options(arguments, &mut limits)?;
-    let text = trailing_options(text, &mut limits);
-    Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(text), limits })
-}
-
-fn leading_options<'a>(arguments: &'a str, limits: &mut Limits) -> Result<&'a str, Refusal> {
+/// `document --max-blocks` may well be the task, only complete and valid options are taken.
+pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, Refusal> {
+    let mut options = options;
     let mut text = arguments;
-    loop {
-        let (word, rest) = first_word(text);
-        if matches!(word, "-h" | "--help") {
-            return Err(Refusal::Help);
-        }
-        let (name, inline) = split_option(word);
-        if name == "--completion-promise" {
+    while let Some(rest) = take_option(text, &mut options, Place::Front)? {
+        // Without the one white space that parts an option from what follows.
+        text = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
+    }
+    if let Some((before, at_end)) = options_at_end(text, &options) {
+        (text, options) = (before, at_end);
+    }
+    Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(text), options })
+}
+
+/// How many places are looked at from which options may run to the end.
+const CANDIDATES: usize = 32;
+
+/// The text before the options that it ends with, and those.
+fn options_at_end<'a>(text: &'a str, options: &UlwOptions) -> Option<(&'a str, UlwOptions)> {
+    let begins =
+        |at: &usize| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace));
+    let candidates: Vec<usize> = text.rmatch_indices("--").map(|(at, _)| at).filter(begins).take(CANDIDATES).collect();
+    candidates.into_iter().rev().find_map(|at| {
+        let (before, rest) = text.split_at_checked(at)?;
+        let read = all_options(rest, options.clone())?;
+        Some((before.trim_end(), read))
+    })
+}
+
+fn all_options(text: &str, mut options: UlwOptions) -> Option<UlwOptions> {
+    let mut text = text;
+    while !text.trim().is_empty() {
+        text = take_option(text, &mut options, Place::End).ok()??;
+    }
+    Some(options)
+}
+
+/// Where an option stands. Some are only read as such before the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Front,
+    End,
+}
+
+/// Takes one option from the front of a text and gives the rest; `None` where none stands there.
+fn take_option<'a>(text: &'a str, options: &mut UlwOptions, place: Place) -> Result<Option<&'a str>, Refusal> {
+    let (word, rest) = first_word(text);
+    let (name, inline) = split_option(word);
+    // What follows the name: `=value` in the same word, or the next one.
+    let value = || match inline {
+        Some(_) => text.trim_start().get(name.len() + 1..).unwrap_or_default(),
+        None => rest.trim_start(),
+    };
+    match (name, place) {
+        ("-h" | "--help", Place::Front) => Err(Refusal::Help),
+        ("--completion-promise", Place::Front) => {
             let why = "`--completion-promise` is not an option: the promise is always DONE";
-            return Err(Refusal::BadOption(why.to_owned()));
+            Err(Refusal::BadOption(why.to_owned()))
         }
-        let Some(limit) = limit_of(name) else { return Ok(text) };
-        let (value, rest) = match inline {
-            Some(value) => (value, rest),
-            None => first_word(rest),
-        };
-        set(limits, limit, name, value)?;
-        text = without_separator(rest);
+        ("--no-review", _) if inline.is_none() => {
+            options.review = false;
+            Ok(Some(rest))
+        }
+        ("--gate", _) => {
+            let (command, rest) = quoted(value()).ok_or_else(|| bad_gate("`--gate` needs a command in quotes"))?;
+            let gate =
+                Gate::new(None, &command, Origin::User).map_err(|error| bad_gate(&format!("`--gate`: {error}")))?;
+            gate::add(&mut options.gates, gate).map_err(|error| bad_gate(&format!("`--gate`: {error}")))?;
+            Ok(Some(rest))
+        }
+        _ => {
+            let Some(limit) = limit_of(name, place) else { return Ok(None) };
+            let (value, rest) = inline.map_or_else(|| first_word(rest), |value| (value, rest));
+            set(&mut options.limits, limit, name, value)?;
+            Ok(Some(rest))
+        }
     }
 }
 
-fn trailing_options<'a>(text: &'a str, limits: &mut Limits) -> &'a str {
-    let mut text = text;
-    loop {
-        let (before_last, last) = last_word(text);
-        let (name, inline) = split_option(last);
-        let (before, name, value) = if let Some(value) = inline {
-            (before_last, name, value)
-        } else {
-            let (before, name) = last_word(before_last);
-            (before, name, last)
-        };
-        let Some(limit) = own_limit_of(name) else { return text };
-        match value.parse() {
-            Ok(value) if limits.set(limit, value) => text = before.trim_end(),
-            _ => return text,
+fn bad_gate(why: &str) -> Refusal {
+    Refusal::BadOption(why.to_owned())
+}
+
+/// A value in quotes, or one word; and what follows. In double quotes a backslash takes the next
+/// character as it is. `None` where a quote is not closed, or a word goes on behind it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let quote = text.chars().next().filter(|char| matches!(char, '"' | '\''));
+    let Some(quote) = quote else {
+        let (word, rest) = first_word(text);
+        return Some((word.to_owned(), rest));
+    };
+    let mut value = String::new();
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, char)) = chars.next() {
+        if char == quote {
+            let rest = text.get(at + 1..)?;
+            return (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some((value, rest));
+        }
+        match (char, quote) {
+            ('\\', '"') => {
+                let (_, next) = chars.next()?;
+                // As a shell has it: before other characters the backslash is one.
+                if !matches!(next, '"' | '\\') {
+                    value.push('\\');
+                }
+                value.push(next);
+            }
+            _ => value.push(char),
         }
     }
+    None
 }
 
 fn set(limits: &mut Limits, limit: Limit, name: &str, value: &str) -> Result<(), Refusal> {
@@ -103,17 +179,13 @@ fn set(limits: &mut Limits, limit: Limit, name: &str, value: &str) -> Result<(),
     }))
 }
 
-fn own_limit_of(name: &str) -> Option<Limit> {
-    match name {
-        "--max-blocks" => Some(Limit::MaxBlocks),
-        "--max-minutes" => Some(Limit::MaxMinutes),
+/// In front also the name that other loops gave this option: their users type it from habit.
+fn limit_of(name: &str, place: Place) -> Option<Limit> {
+    match (name, place) {
+        ("--max-blocks", _) | ("--max-iterations", Place::Front) => Some(Limit::MaxBlocks),
+        ("--max-minutes", _) => Some(Limit::MaxMinutes),
         _ => None,
     }
-}
-
-/// Also the name that other loops gave this option: their users type it from habit.
-fn limit_of(name: &str) -> Option<Limit> {
-    own_limit_of(name).or((name == "--max-iterations").then_some(Limit::MaxBlocks))
 }
 
 /// `--x=v` as its two halves; anything else whole.
@@ -130,24 +202,16 @@ fn first_word(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-fn last_word(text: &str) -> (&str, &str) {
-    let text = text.trim_end();
-    let start =
-        text.char_indices().rev().find(|(_, char)| char.is_whitespace()).map_or(0, |(at, char)| at + char.len_utf8());
-    text.split_at(start)
-}
-
-/// Without the one white space that parts an option from what follows.
-fn without_separator(text: &str) -> &str {
-    text.strip_prefix(char::is_whitespace).unwrap_or(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn options() -> UlwOptions {
+        UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true }
+    }
+
     fn task(arguments: &str) -> Option<&str> {
-        parse(arguments, Limits::default()).unwrap().task
+        parse(arguments, options()).unwrap().task
     }
 
     #[test]
@@ -209,10 +273,45 @@ mod tests {
             ("--max-blocks 5", 5, 240, None),
             ("--max-blocks 5  `a; b`", 5, 240, Some(" `a; b`")),
         ] {
-            let read = parse(text, Limits::default()).unwrap();
-            assert_eq!((read.limits.max_blocks, read.limits.max_minutes), (blocks, minutes), "{text}");
+            let read = parse(text, options()).unwrap();
+            let limits = read.options.limits;
+            assert_eq!((limits.max_blocks, limits.max_minutes), (blocks, minutes), "{text}");
             assert_eq!(read.task, task, "{text}");
         }
+    }
+
+    #[test]
+    fn checks_are_read_byte_for_byte_and_a_review_is_turned_off() {
+        for (text, gates, review, task) in [
+            ("--gate \"cargo test\" fix it", vec!["cargo test"], true, Some("fix it")),
+            ("--gate='npm test' --no-review fix it", vec!["npm test"], false, Some("fix it")),
+            (
+                "--gate \"cargo test\" --gate ./check.sh  fix it",
+                vec!["cargo test", "./check.sh"],
+                true,
+                Some(" fix it"),
+            ),
+            ("fix it --gate \"cargo test --all\" --max-blocks 3", vec!["cargo test --all"], true, Some("fix it")),
+            ("fix it --no-review", vec![], false, Some("fix it")),
+            ("--no-review\nfix it", vec![], false, Some("fix it")),
+            ("--gate true", vec!["true"], true, None),
+            (r#"--gate "echo \"a\" $HOME \n" x"#, vec![r#"echo "a" $HOME \n"#], true, Some("x")),
+            (r"--gate 'a \' b", vec![r"a \"], true, Some("b")),
+            ("explain --gate and the rest", vec![], true, Some("explain --gate and the rest")),
+            ("explain --gate \"open", vec![], true, Some("explain --gate \"open")),
+            ("say \"--no-review\"", vec![], true, Some("say \"--no-review\"")),
+            ("--no-review=1 x", vec![], true, Some("--no-review=1 x")),
+        ] {
+            let read = parse(text, options()).unwrap();
+            let runs: Vec<&str> = read.options.gates.iter().map(|gate| gate.run.as_str()).collect();
+            assert_eq!((runs, read.options.review, read.task), (gates, review, task), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_tail_is_read_in_no_time_worth_naming() {
+        let text = format!("x {}", "--gate \"a ".repeat(10_000));
+        assert_eq!(task(&text), Some(text.as_str()));
     }
 
     #[test]
@@ -228,10 +327,14 @@ mod tests {
             ("--max-iterations abc x", "not `abc`"),
             ("--completion-promise", "always DONE"),
             ("--completion-promise ALL DONE Build it", "always DONE"),
+            ("--gate", "a check needs a command"),
+            ("--gate \"cargo test fix", "needs a command in quotes"),
+            ("--gate \"\" fix", "a check needs a command"),
+            ("--gate \"a\"b fix", "needs a command in quotes"),
             ("-h", "usage:"),
             ("--help me", "usage:"),
         ] {
-            let message = parse(text, Limits::default()).unwrap_err().message();
+            let message = parse(text, options()).unwrap_err().message();
             assert!(message.contains(part), "{text}: {message}");
             assert_eq!(message.lines().count(), 1, "{message}");
         }

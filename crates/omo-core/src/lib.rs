@@ -6,6 +6,8 @@
 
 pub mod arguments;
 pub mod failure;
+pub mod gate;
+pub mod gate_command;
 pub mod keyword;
 pub mod limits;
 pub mod log;
@@ -13,8 +15,11 @@ mod markup;
 pub mod promise;
 pub mod prompt;
 pub mod report;
+pub mod review;
+pub mod runner;
 pub mod session;
 pub mod session_id;
 pub mod stop;
 pub mod timestamp;
+pub mod verification;
 pub mod words;

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::prompt::PromptDecision;
 use crate::session::Session;
-use crate::stop::{StopAction, StopDecision, allowed_blocks};
+use crate::stop::{Row, StopAction, StopDecision, allowed_blocks};
 use crate::timestamp::Timestamp;
+use crate::verification::Check;
 
 /// A line of `decisions.jsonl`. It never holds text of a prompt or of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +30,17 @@ pub struct LogEntry {
     pub max_blocks: u32,
 }
 
-/// The entry of a decision about a Stop; `session` as it is afterwards.
-pub fn of_stop(id: &str, session: &Session, decision: &StopDecision, cap: Option<u32>, now: Timestamp) -> LogEntry {
+/// The entry of a decision about a Stop; `session` as it is afterwards, `check` what became of its
+/// claim, where one was judged.
+pub fn of_stop(
+    id: &str,
+    session: &Session,
+    decision: &StopDecision,
+    check: Option<&Check>,
+    cap: Option<u32>,
+    now: Timestamp,
+) -> LogEntry {
+    let why = check.filter(|_| decision.row == Row::Continue).map_or(decision.row.label(), Check::label);
     let word = match &decision.action {
         StopAction::Allow => "allow".to_owned(),
         StopAction::AllowAndWarn => "warn".to_owned(),
@@ -41,7 +51,7 @@ pub fn of_stop(id: &str, session: &Session, decision: &StopDecision, cap: Option
     LogEntry {
         row: Some(decision.row.number()),
         max_blocks: allowed_blocks(session, cap),
-        ..entry(id, session, "Stop", word, decision.row.label(), now)
+        ..entry(id, session, "Stop", word, why, now)
     }
 }
 
@@ -52,9 +62,11 @@ pub fn of_prompt(id: &str, session: &Session, decision: &PromptDecision, now: Ti
         PromptDecision::Stop { .. } => ("stop", "ended by its user"),
         PromptDecision::TellPaused(_) => ("pause", "waits for its user"),
         PromptDecision::PlanNote => ("allow", "the keyword in plan mode starts no run"),
-        PromptDecision::Silent | PromptDecision::Seen | PromptDecision::Status | PromptDecision::Refused(_) => {
-            return None;
-        }
+        PromptDecision::Silent
+        | PromptDecision::Seen
+        | PromptDecision::Status
+        | PromptDecision::Gate(_)
+        | PromptDecision::Refused(_) => return None,
     };
     Some(entry(id, session, "UserPromptSubmit", word.to_owned(), why, now))
 }

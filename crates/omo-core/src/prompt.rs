@@ -1,9 +1,9 @@
 //! What becomes of a prompt: ultrawork is turned on or off, a question about it is answered, or
 //! nothing happens.
 
-use crate::arguments;
+use crate::arguments::{self, UlwOptions};
+use crate::gate_command::{self, GateCommand};
 use crate::keyword::{self, Keywords, Reading};
-use crate::limits::Limits;
 use crate::session::{Activation, Interruption, PauseReason, Session, Trigger};
 use crate::words::Form;
 
@@ -33,8 +33,8 @@ pub enum Intent<'a> {
         trigger: Trigger,
         /// For what.
         task: Option<&'a str>,
-        /// Within which bounds.
-        limits: Limits,
+        /// Within which bounds, and judged by what.
+        options: Box<UlwOptions>,
     },
     /// To let go.
     Stop {
@@ -45,31 +45,40 @@ pub enum Intent<'a> {
     },
     /// To say where the run stands.
     Status,
+    /// To see or to change what judges a claim.
+    Gate(GateCommand),
     /// An own command that cannot be as it is; the text says why.
     Refused(String),
 }
 
-/// Reads what a prompt asks, from its text alone. `limits` are the user's own bounds.
-pub fn intent<'a>(event: &PromptEvent<'a>, keywords: &Keywords, limits: Limits) -> Intent<'a> {
+/// Reads what a prompt asks, from its text alone. `options` are what the user has set.
+pub fn intent<'a>(event: &PromptEvent<'a>, keywords: &Keywords, options: impl FnOnce() -> UlwOptions) -> Intent<'a> {
     if event.from_elsewhere || !keyword::is_from_a_person(event.prompt) {
         return Intent::NotAPerson;
     }
     match keyword::read(event.prompt, keywords) {
         Reading::Nothing => Intent::Nothing,
-        Reading::Activate => Intent::Activate { trigger: Trigger::Keyword, task: Some(event.prompt), limits },
+        Reading::Activate => {
+            let options = Box::new(options());
+            Intent::Activate { trigger: Trigger::Keyword, task: Some(event.prompt), options }
+        }
         Reading::Off { whole } => Intent::Stop { reason: None, whole },
-        Reading::Command { name, arguments } => command(name, arguments, limits),
+        Reading::Command { name, arguments } => command(name, arguments, options),
     }
 }
 
-fn command<'a>(name: &str, arguments: &'a str, limits: Limits) -> Intent<'a> {
+fn command<'a>(name: &str, arguments: &'a str, options: impl FnOnce() -> UlwOptions) -> Intent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
     match name {
         "ulw" if matches!(reason, Some("off" | "stop")) => Intent::Stop { reason: None, whole: true },
-        "ulw" => match arguments::parse(arguments, limits) {
-            Ok(read) => Intent::Activate { trigger: Trigger::Command, task: read.task, limits: read.limits },
+        "ulw" => match arguments::parse(arguments, options()) {
+            Ok(read) => {
+                let options = Box::new(read.options);
+                Intent::Activate { trigger: Trigger::Command, task: read.task, options }
+            }
             Err(refusal) => Intent::Refused(refusal.message()),
         },
+        "gate" => gate_command::parse(arguments).map_or_else(Intent::Refused, Intent::Gate),
         "stop-continuation" => Intent::Stop { reason, whole: true },
         "status" => Intent::Status,
         _ => Intent::Nothing,
@@ -113,6 +122,8 @@ pub enum PromptDecision {
     },
     /// The user is told where the run stands, without the model.
     Status,
+    /// What judges a claim is shown or changed, without the model.
+    Gate(GateCommand),
     /// The user is told what was wrong, without the model; nothing else happens.
     Refused(String),
 }
@@ -120,15 +131,19 @@ pub enum PromptDecision {
 /// Decides.
 pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
     match intent {
-        Intent::NotAPerson => seen(facts),
+        // The checks are run by the model, with a command that its user sees at work.
+        Intent::NotAPerson | Intent::Gate(GateCommand::Run) => seen(facts),
         Intent::Nothing => plain(event, facts),
         Intent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
-        Intent::Activate { trigger, task, limits } => {
+        Intent::Activate { trigger, task, options } => {
+            let UlwOptions { limits, gates, review } = *options;
             let activation = Activation {
                 trigger,
                 task: task.map(str::to_owned),
                 prompt_id: event.prompt_id.map(str::to_owned),
                 limits,
+                gates,
+                review_wanted: review,
             };
             let known = facts.session.is_some_and(|session| session.is_activated_by(&activation));
             if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, form(facts)) }
@@ -136,6 +151,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
         Intent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
         Intent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
         Intent::Status => PromptDecision::Status,
+        Intent::Gate(command) => PromptDecision::Gate(command),
         Intent::Refused(message) => PromptDecision::Refused(message),
     }
 }

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use crate::log::LogEntry;
-use crate::session::{HookEvent, Phase, Session, Verdict};
+use crate::session::{HookEvent, Session, Verdict};
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
+use crate::verification::Phase;
 use crate::words::{age, neutral};
 
 /// Everything that a status answers.
@@ -190,7 +191,14 @@ mod tests {
         let mut session = Session::default();
         let task = Some("ulw fix\nthe parser".to_owned());
         session.activate(
-            Activation { trigger: Trigger::Keyword, task, prompt_id: None, limits: Limits::default() },
+            Activation {
+                trigger: Trigger::Keyword,
+                task,
+                prompt_id: None,
+                limits: Limits::default(),
+                gates: Vec::new(),
+                review_wanted: true,
+            },
             at(1),
         );
         session

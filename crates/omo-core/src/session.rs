@@ -6,8 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::gate::{self, Gate, Origin};
 use crate::limits::Limits;
 use crate::timestamp::Timestamp;
+use crate::verification::Verification;
 
 /// One session's entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,10 @@ pub struct Session {
     pub ulw: Ulw,
     /// How far the check of a claim has come.
     pub verification: Verification,
+    /// What judges a claim.
+    pub gates: Vec<Gate>,
+    /// The store's mark on all of that: what something else than omo wrote does not bear it.
+    pub seal: Option<String>,
     /// The bounds of the run.
     pub limits: Limits,
     /// The escape hatch.
@@ -51,6 +57,8 @@ pub struct Ulw {
     pub prompt_id: Option<String>,
     /// The run waits for its user.
     pub paused: Option<Pause>,
+    /// Why it cannot be done, where that was said with `omo blocked`: the next Stop ends the run.
+    pub said_blocked: Option<String>,
     /// Ids of shells and monitors that a block has named.
     pub named_tasks: Vec<String>,
 }
@@ -91,43 +99,6 @@ pub enum PauseReason {
     Interrupted,
     /// An API error that only a person can mend.
     ApiError,
-}
-
-/// How far the check of a claim has come.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Verification {
-    /// Where the run stands.
-    pub phase: Phase,
-    /// How many claims were checked and failed.
-    pub attempts: u32,
-    /// After how many of them the run ends.
-    pub max_attempts: u32,
-    /// When the last claim was made.
-    pub claimed_at: Option<Timestamp>,
-}
-
-/// How many failed verifications a run may have: a file in a repository can not widen that.
-pub const MAX_ATTEMPTS: u32 = 3;
-
-impl Default for Verification {
-    fn default() -> Self {
-        Self { phase: Phase::Working, attempts: 0, max_attempts: MAX_ATTEMPTS, claimed_at: None }
-    }
-}
-
-/// Where a run stands between its start and its verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Phase {
-    /// No claim yet, or the last one failed.
-    Working,
-    /// The commands that decide are running.
-    Gates,
-    /// The independent reading is awaited.
-    Review,
-    /// The work was proved.
-    Verified,
 }
 
 /// The escape hatch: once set, no Stop of this session is blocked until its user turns
@@ -306,11 +277,28 @@ impl Session {
             prompt_id: activation.prompt_id,
             ..Ulw::default()
         };
-        self.verification = Verification::default();
+        self.verification = Verification { review_wanted: activation.review_wanted, ..Verification::default() };
+        self.take_gates(activation.gates);
         self.limits = activation.limits;
         self.stop_continuation = StopContinuation::default();
         self.verdict = None;
         self.last_seen = LastSeen::default();
+    }
+
+    /// What the user asked for earlier in the session stays, without what it counted then; all
+    /// other gates are the new ones.
+    fn take_gates(&mut self, new: Vec<Gate>) {
+        let mut gates = std::mem::take(&mut self.gates);
+        gates.retain(|gate| gate.origin == Origin::User);
+        for gate in &mut gates {
+            gate.best = None;
+            gate.last = None;
+        }
+        for gate in new {
+            // More than there may be are refused where they are read.
+            let _ = gate::add(&mut gates, gate);
+        }
+        self.gates = gates;
     }
 
     /// Whether this very activation has turned the run on that is on: a plugin registered twice
@@ -396,6 +384,10 @@ pub struct Activation {
     pub prompt_id: Option<String>,
     /// The bounds of the run.
     pub limits: Limits,
+    /// What judges a claim, beside what the user asked for earlier in the session.
+    pub gates: Vec<Gate>,
+    /// A claim needs a review as well.
+    pub review_wanted: bool,
 }
 
 #[cfg(test)]
@@ -412,6 +404,8 @@ mod tests {
             task: Some("ulw fix".to_owned()),
             prompt_id: None,
             limits: Limits::default(),
+            gates: Vec::new(),
+            review_wanted: true,
         }
     }
 

@@ -2,8 +2,9 @@
 //! wins.
 
 use crate::promise::Claim;
-use crate::session::{Interruption, MAX_ATTEMPTS, PauseReason, Session, VerdictKind};
+use crate::session::{Interruption, PauseReason, Session, VerdictKind};
 use crate::timestamp::Timestamp;
+use crate::verification::{Judgement, MAX_ATTEMPTS};
 
 /// The rows of the table, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +77,7 @@ impl Row {
             Self::BackgroundWork => "background work is awaited",
             Self::PlanOrPaused => "plan mode or paused",
             Self::SaidBlocked => "said to be blocked",
-            Self::ClaimJudged => "claimed done",
+            Self::ClaimJudged => "claimed and judged",
             Self::AttemptsSpent => "too many failed verifications",
             Self::BlocksSpent => "all continuations used",
             Self::TimeSpent => "out of time",
@@ -141,17 +142,6 @@ pub struct TranscriptFacts {
     pub tool_called_since_block: bool,
 }
 
-/// What a claim of `DONE` is worth after everything that can judge it has judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
-    /// A gate or a review proved it on the present work tree.
-    Verified,
-    /// There is no gate and no review that could.
-    NothingToJudgeBy,
-    /// A gate is red, or the review did not verify.
-    Failed,
-}
-
 /// Everything that the table asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct StopFacts<'a> {
@@ -163,7 +153,7 @@ pub struct StopFacts<'a> {
     pub transcript: TranscriptFacts,
     /// The client's own cap on blocks in a row, where it is set and not 0.
     pub client_block_cap: Option<u32>,
-    /// What the claim is worth; `None` where none is made.
+    /// What the claim is worth; `None` where none is made, or none was judged yet.
     pub judgement: Option<Judgement>,
     /// How often the failure that stands was already sent, on this same work tree.
     pub same_failure_sent: u32,
@@ -209,7 +199,7 @@ pub struct Block {
     pub of: u32,
     /// Shells and monitors that run and that no block has named yet.
     pub names: Vec<BackgroundTask>,
-    /// The claim that this block refuses was judged and failed.
+    /// It is said because of a verification that failed.
     pub failed_attempt: bool,
 }
 
@@ -226,6 +216,15 @@ pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
         Some(session) if session.is_armed() => decide_armed(facts, session),
         _ => allow(Row::NoRun),
     }
+}
+
+/// Whether a claim is to be judged: none of the rows that come before it matches, so that what the
+/// gates cost is never spent in vain.
+pub fn is_to_be_judged(facts: &StopFacts) -> bool {
+    let claims = facts.event.claim == Some(Claim::Done);
+    let waits = facts.session.is_some_and(crate::verification::has_review);
+    let unjudged = StopFacts { judgement: None, ..*facts };
+    (claims || waits) && decide(Some(&unjudged)).row > Row::SaidBlocked
 }
 
 /// How many blocks the run may have: its own bound, or the client's cap where that is lower.
@@ -251,24 +250,30 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
         return act(Row::PlanOrPaused, StopAction::Pause(PauseReason::Interrupted));
     }
+    if let Some(reason) = &session.ulw.said_blocked {
+        return end(Row::SaidBlocked, VerdictKind::Blocked, said(reason));
+    }
     match (&event.claim, facts.judgement) {
         (Some(Claim::Blocked { reason }), _) => {
             return end(Row::SaidBlocked, VerdictKind::Blocked, said(reason));
         }
         (_, Some(Judgement::Verified)) => {
-            return end(Row::ClaimJudged, VerdictKind::Verified, "verified");
+            return end(Row::ClaimJudged, VerdictKind::Verified, "proved");
         }
         (_, Some(Judgement::NothingToJudgeBy)) => {
             return end(Row::ClaimJudged, VerdictKind::Released, "claimed, not verified");
         }
-        (_, Some(Judgement::Failed) | None) => {}
+        (_, Some(Judgement::Tampered)) => {
+            return end(Row::ClaimJudged, VerdictKind::Released, "claimed, and the record of the run is not omo's own");
+        }
+        (_, Some(Judgement::Failed | Judgement::ReviewWanted { .. }) | None) => {}
     }
     bounds(facts, session).unwrap_or_else(|| go_on(facts, session))
 }
 
 /// Rows 10 to 14: what ends a run, or lets it rest, whatever the model says.
 fn bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
-    let failed = facts.judgement == Some(Judgement::Failed);
+    let failed = facts.judgement.is_some_and(Judgement::is_failed_attempt);
     let attempts = session.verification.attempts.saturating_add(u32::from(failed));
     let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
     if attempts >= session.verification.max_attempts.clamp(1, MAX_ATTEMPTS) {
@@ -295,7 +300,7 @@ fn go_on(facts: &StopFacts, session: &Session) -> StopDecision {
         number: session.ulw.stop_blocks.saturating_add(1),
         of: allowed_blocks(session, facts.client_block_cap),
         names: names.filter(|task| is_unnamed(task, session)).cloned().collect(),
-        failed_attempt: facts.judgement == Some(Judgement::Failed),
+        failed_attempt: facts.judgement.is_some_and(Judgement::is_failed_attempt),
     };
     act(Row::Continue, StopAction::Block(block))
 }
@@ -356,14 +361,8 @@ pub fn apply(session: &mut Session, decision: &StopDecision, now: Timestamp) {
             session.ulw.stop_blocks = block.number;
             session.ulw.last_stop_at = Some(now);
             session.ulw.named_tasks.extend(block.names.iter().map(|task| task.id.clone()));
-            if block.failed_attempt {
-                session.verification.attempts = session.verification.attempts.saturating_add(1);
-            }
         }
         StopAction::End { verdict, why } => {
-            if decision.row == Row::ClaimJudged {
-                session.verification.claimed_at = Some(now);
-            }
             session.end(*verdict, why.clone(), now);
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Which texts carry the keyword is the detector's affair; the prompts here are plain ones.
 
+use omo_core::arguments::UlwOptions;
 use omo_core::keyword::Keywords;
 use omo_core::limits::Limits;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
@@ -25,6 +26,8 @@ fn armed() -> Session {
         task: Some(TASK.to_owned()),
         prompt_id: Some(ID.to_owned()),
         limits: Limits::default(),
+        gates: Vec::new(),
+        review_wanted: true,
     };
     session.activate(activation, at(START));
     session.last_seen.note(HookEvent::UserPromptSubmit, at(START));
@@ -100,7 +103,8 @@ impl Given {
     }
 
     fn intent(&self) -> Intent<'_> {
-        intent(&self.event(), &Keywords::default(), Limits::default())
+        let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
+        intent(&self.event(), &Keywords::default(), options)
     }
 
     fn decide(&self) -> PromptDecision {
@@ -117,6 +121,7 @@ fn words(decision: &PromptDecision) -> String {
         PromptDecision::Activate(activation, form) => format!("activate {:?} {form:?}", activation.trigger),
         PromptDecision::PlanNote => "plan note".to_owned(),
         PromptDecision::Stop { reason, whole } => format!("stop whole={whole} {}", reason.as_deref().unwrap_or("-")),
+        PromptDecision::Gate(_) => "gate".to_owned(),
         PromptDecision::Status => "status".to_owned(),
         PromptDecision::Refused(_) => "refused".to_owned(),
     }
@@ -302,8 +307,9 @@ fn an_activation_carries_the_prompt_its_id_and_the_bounds() {
 fn the_users_own_bounds_hold_where_no_option_says_otherwise() {
     let own = Limits { max_blocks: 20, cooldown_seconds: 0, max_minutes: 30 };
     let event = PromptEvent { prompt: "/omo:ulw --max-minutes=5 x", ..PromptEvent::default() };
-    let Intent::Activate { limits, .. } = intent(&event, &Keywords::default(), own) else { panic!() };
-    assert_eq!(limits, Limits { max_minutes: 5, ..own });
+    let own_options = || UlwOptions { limits: own, gates: Vec::new(), review: false };
+    let Intent::Activate { options, .. } = intent(&event, &Keywords::default(), own_options) else { panic!() };
+    assert_eq!((options.limits, options.review), (Limits { max_minutes: 5, ..own }, false));
 }
 
 #[test]

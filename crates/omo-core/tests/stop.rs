@@ -7,10 +7,10 @@ use omo_core::promise::Claim;
 use omo_core::session::{Activation, Interruption, Pause};
 use omo_core::session::{PauseReason, Session, Trigger, VerdictKind};
 use omo_core::stop::{
-    BackgroundTask, Judgement, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks,
-    apply, decide,
+    BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply, decide,
 };
 use omo_core::timestamp::Timestamp;
+use omo_core::verification::Judgement;
 
 const MINUTE: i64 = 60_000;
 const YEAR: i64 = 365 * 24 * 60 * MINUTE;
@@ -33,8 +33,14 @@ impl Given {
     /// A run that is a minute old, at its first Stop, with nothing special about it.
     fn armed() -> Self {
         let mut session = Session::default();
-        let activation =
-            Activation { trigger: Trigger::Keyword, task: None, prompt_id: None, limits: Limits::default() };
+        let activation = Activation {
+            trigger: Trigger::Keyword,
+            task: None,
+            prompt_id: None,
+            limits: Limits::default(),
+            gates: Vec::new(),
+            review_wanted: true,
+        };
         session.activate(activation, at(START));
         Self {
             event: StopEvent::default(),
@@ -530,21 +536,6 @@ fn a_block_counts_on_from_the_last_one_and_names_each_shell_once() {
     let decision = given.decide();
     let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
     assert_eq!((block.number, block.names.len()), (2, 0));
-}
-
-#[test]
-fn a_failed_claim_is_an_attempt_and_three_end_the_run() {
-    let mut given = Given::armed();
-    given.judgement = Some(Judgement::Failed);
-    for (attempts, row) in [(1, Row::Continue), (2, Row::Continue), (2, Row::AttemptsSpent)] {
-        let decision = given.decide();
-        assert_eq!(decision.row, row);
-        let now = given.now;
-        apply(given.session(), &decision, now);
-        assert_eq!(given.session().verification.attempts, attempts);
-        given.now = at(now.as_millis() + MINUTE);
-    }
-    assert_eq!(given.session().verdict.as_ref().unwrap().kind, VerdictKind::Released);
 }
 
 #[test]

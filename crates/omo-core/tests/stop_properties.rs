@@ -4,10 +4,10 @@ use omo_core::limits::Limits;
 use omo_core::promise::Claim;
 use omo_core::session::{Activation, Interruption, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::stop::{
-    BackgroundTask, Judgement, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks,
-    apply, decide,
+    BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply, decide,
 };
 use omo_core::timestamp::Timestamp;
+use omo_core::verification::Judgement;
 use proptest::prelude::*;
 
 /// One thing that happens in a session.
@@ -127,7 +127,10 @@ impl Life {
             }
             Happening::Activate(limits) => {
                 let (trigger, limits) = (Trigger::Keyword, *limits);
-                self.session.activate(Activation { trigger, task: None, prompt_id: None, limits }, self.now);
+                self.session.activate(
+                    Activation { trigger, task: None, prompt_id: None, limits, gates: Vec::new(), review_wanted: true },
+                    self.now,
+                );
                 (self.blocks, self.stopped) = (0, false);
             }
             Happening::StopContinuation => {

@@ -57,7 +57,7 @@ pub fn run(hook: &Hook) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::leave()));
     let env = Env::from_process();
-    if env.disabled {
+    if env.disabled || env.in_gate {
         return ExitCode::SUCCESS;
     }
     let mut context = Context { env, event: hook.event, session_id: None, root: None };
@@ -154,7 +154,8 @@ impl Place<'_> {
         corrupt: Corrupt,
         change: impl FnOnce(&mut Session) -> (T, Change),
     ) -> Result<(T, Lock), StateError> {
-        let options = Update { deadline, corrupt, now: self.context.env.now };
+        let options =
+            Update { deadline, corrupt, now: self.context.env.now, state_home: self.context.env.state_home.as_deref() };
         state::update(&self.folder, self.id, options, change)
     }
 

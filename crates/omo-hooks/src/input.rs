@@ -32,13 +32,16 @@ pub struct Input {
     /// Which subagent, where it is one's event.
     #[serde(default)]
     pub agent_id: Option<Text>,
+    /// `SubagentStop`: of which kind it is.
+    #[serde(default)]
+    pub agent_type: Option<Text>,
     /// `UserPromptSubmit`: the literal prompt.
     #[serde(default)]
     pub prompt: Option<Text>,
     /// Where a prompt came from, where a client says so.
     #[serde(default)]
     pub source: Option<Text>,
-    /// `Stop`: the model's last message.
+    /// `Stop`, `SubagentStop`: the last message.
     #[serde(default)]
     pub last_assistant_message: Option<Text>,
     /// `Stop`: work in the background.

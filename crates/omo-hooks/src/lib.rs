@@ -10,8 +10,10 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 pub mod answer;
 pub mod edge;
+pub mod gate_prompt;
 pub mod input;
 pub mod json_end;
+pub mod judging;
 pub mod stdin;
 pub mod watchdog;
 

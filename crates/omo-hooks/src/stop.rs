@@ -2,19 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use omo_core::promise::{Claim, claim};
-use omo_core::session::{HookEvent, Session};
+use omo_core::promise::claim;
+use omo_core::session::{HookEvent, Session, VerdictKind};
 use omo_core::stop::{
-    BackgroundTask, Judgement, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
-    decide, in_cooldown,
+    BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
+    decide, in_cooldown, is_to_be_judged,
 };
+use omo_core::timestamp::Timestamp;
+use omo_core::verification::{Check, standing_failure_told, tell_standing_failure};
 use omo_core::{log, words};
 use omo_store::config::{self, Feedback};
+use omo_store::env;
 use omo_store::transcript::{self, Tail, read_tail};
 
 use crate::answer::Answer;
-use crate::edge::{Context, Hook, HookError};
+use crate::edge::{Context, Hook, HookError, Place};
 use crate::input::{Input, Task};
+use crate::judging;
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::Stop, handle };
@@ -28,26 +32,113 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         let_the_transcript_catch_up(input, &session);
     }
     let Some(place) = context.place()? else { return Ok(()) };
-    let now = context.env.now;
-    let cap = context.env.client_block_cap;
-    let decided = place.update_armed(|session| {
-        let tail = tail(input, session);
-        let event = event(input, session);
-        let decision = decide_for(&event, session, tail, context);
-        apply(session, &decision, now);
-        move_mark(session, &decision, tail);
-        (decision, session.clone())
-    })?;
-    if let Some(((decision, session), lock)) = decided {
-        place.log(&lock, &log::of_stop(place.id().as_str(), &session, &decision, cap, now));
-        // Printed before the lock is given back: whoever stops the run after that knows that no
-        // block comes any more.
-        if let Some(answer) = answer(&decision, &session, context) {
-            answer.print(context.event);
+    let stop = Stop { context, event: event(input, &session), begun: session.ulw.started_at };
+    let found = if is_to_be_judged(&stop.facts(&session, tail(input, &session), &Found::Nothing)) {
+        let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
+        Found::Check(Box::new(check))
+    } else if session.verification.failure.is_some() {
+        Found::Tree(judging::present_tree(context))
+    } else {
+        Found::Nothing
+    };
+    stop.settle(&place, input, &found)
+}
+
+/// A Stop of a run.
+struct Stop<'a> {
+    context: &'a Context,
+    event: StopEvent,
+    /// When the run was turned on: another one that began meanwhile is not meant.
+    begun: Option<Timestamp>,
+}
+
+/// What was found out about a Stop before the lock is taken.
+enum Found {
+    /// Nothing was asked.
+    Nothing,
+    /// Nothing was claimed; the work tree, since a failure still stands.
+    Tree(Option<String>),
+    /// What a claim is worth.
+    Check(Box<Check>),
+}
+
+impl Found {
+    fn check(&self) -> Option<&Check> {
+        match self {
+            Self::Check(check) => Some(check),
+            Self::Nothing | Self::Tree(_) => None,
         }
-        drop(lock);
     }
-    Ok(())
+}
+
+impl Stop<'_> {
+    /// Decides under the lock, writes it down, and says it.
+    fn settle(&self, place: &Place, input: &Input, found: &Found) -> Result<(), HookError> {
+        // Gates take their time.
+        let now = if found.check().is_some() { env::now() } else { self.context.env.now };
+        let cap = self.context.env.client_block_cap;
+        let decided = place.update_armed(|session| {
+            if session.ulw.started_at != self.begun {
+                return None;
+            }
+            let tail = tail(input, session);
+            let mut decision = decide(Some(&StopFacts { now, ..self.facts(session, tail, found) }));
+            if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(check)) =
+                (&mut decision.action, found.check())
+            {
+                *why = words::checks::proof(&check.findings, session.verification.review_wanted);
+            }
+            write(session, &decision, found, tail, now);
+            apply(session, &decision, now);
+            move_mark(session, &decision, tail);
+            Some((decision, session.clone()))
+        })?;
+        if let Some((Some((decision, session)), lock)) = decided {
+            place.log(&lock, &log::of_stop(place.id().as_str(), &session, &decision, found.check(), cap, now));
+            // Printed before the lock is given back: whoever stops the run after that knows that no
+            // block comes any more.
+            if let Some(answer) = answer(&decision, &session, found.check(), self.context, now) {
+                answer.print(self.context.event);
+            }
+            if matches!(decision.action, StopAction::End { .. }) && session.verification.claimed_at.is_some() {
+                let _ = place.folder().remove(&judging::material_name(place));
+            }
+            drop(lock);
+        }
+        Ok(())
+    }
+
+    fn facts<'a>(&'a self, session: &'a Session, tail: Tail, found: &'a Found) -> StopFacts<'a> {
+        let told = match found {
+            Found::Nothing => 0,
+            Found::Tree(tree) => standing_failure_told(session, tree.as_deref()),
+            Found::Check(check) => check.told_before(session),
+        };
+        StopFacts {
+            event: &self.event,
+            session: Some(session),
+            transcript: TranscriptFacts {
+                input_waiting: tail.input_waiting,
+                interrupted: tail.interrupted,
+                tool_called_since_block: tail.tool_called_since_block,
+            },
+            client_block_cap: self.context.env.client_block_cap,
+            judgement: found.check().map(|check| check.judgement),
+            same_failure_sent: told,
+            now: self.context.env.now,
+        }
+    }
+}
+
+/// What was found is written down with the decision, unless something came before it.
+fn write(session: &mut Session, decision: &StopDecision, found: &Found, tail: Tail, now: Timestamp) {
+    match found {
+        Found::Check(check) if decision.row > Row::SaidBlocked => check.record(session, now, tail.end),
+        Found::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
+            tell_standing_failure(session, tree.clone());
+        }
+        _ => {}
+    }
 }
 
 /// Within the cooldown it matters whether a tool was called, and a tool that was called a moment
@@ -62,24 +153,6 @@ fn let_the_transcript_catch_up(input: &Input, session: &Session) {
     {
         std::thread::sleep(LOOK_EVERY);
     }
-}
-
-fn decide_for(event: &StopEvent, session: &Session, tail: Tail, context: &Context) -> StopDecision {
-    let facts = StopFacts {
-        event,
-        session: Some(session),
-        transcript: TranscriptFacts {
-            input_waiting: tail.input_waiting,
-            interrupted: tail.interrupted,
-            tool_called_since_block: tail.tool_called_since_block,
-        },
-        client_block_cap: context.env.client_block_cap,
-        // Nothing can judge a claim yet: no gate and no review exists.
-        judgement: (event.claim == Some(Claim::Done)).then_some(Judgement::NothingToJudgeBy),
-        same_failure_sent: 0,
-        now: context.env.now,
-    };
-    decide(Some(&facts))
 }
 
 fn event(input: &Input, session: &Session) -> StopEvent {
@@ -129,13 +202,19 @@ fn move_mark(session: &mut Session, decision: &StopDecision, tail: Tail) {
     }
 }
 
-fn answer(decision: &StopDecision, session: &Session, context: &Context) -> Option<Answer> {
+fn answer(
+    decision: &StopDecision,
+    session: &Session,
+    check: Option<&Check>,
+    context: &Context,
+    now: Timestamp,
+) -> Option<Answer> {
     let cap = context.env.client_block_cap;
     match &decision.action {
         StopAction::Allow | StopAction::Pause(_) => None,
         StopAction::AllowAndWarn => Some(Answer::Notice { user: words::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
-            let reason = words::block_reason(session, block);
+            let reason = words::block_reason(session, block, check);
             Some(match config::load(context.env.config_file.as_deref()).feedback {
                 Feedback::Block => Answer::Block(reason),
                 Feedback::Context => Answer::GoOn(reason),
@@ -143,7 +222,7 @@ fn answer(decision: &StopDecision, session: &Session, context: &Context) -> Opti
         }
         StopAction::End { verdict, why } => {
             let allowed = allowed_blocks(session, cap);
-            Some(Answer::Bell(words::ended(&session.ulw, allowed, decision.row, *verdict, why, context.env.now)))
+            Some(Answer::Bell(words::ended(&session.ulw, allowed, decision.row, *verdict, why, now)))
         }
     }
 }

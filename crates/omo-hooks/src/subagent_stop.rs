@@ -1,7 +1,11 @@
 //! `SubagentStop`: a subagent's turn ended. Says nothing, ever: anything said here would make the
 //! subagent go on.
+//!
+//! Where it is the reviewer's, and a review is waited for, its verdict is written down. Whether
+//! that counts is decided at the next Stop.
 
-use omo_core::session::HookEvent;
+use omo_core::review::{self, REVIEWER};
+use omo_core::session::{HookEvent, Session};
 
 use crate::edge::{Context, Hook, HookError};
 use crate::input::Input;
@@ -9,6 +13,14 @@ use crate::input::Input;
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::SubagentStop, handle };
 
-fn handle(context: &Context, _input: &Input) -> Result<(), HookError> {
-    context.update_armed(|_| {})
+fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+    let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
+    context.update_armed(|session: &mut Session| {
+        if let Some(report) = report
+            && session.verification.asked.is_some()
+        {
+            let earlier = session.verification.review.take();
+            session.verification.review = Some(review::later(earlier, review::read(report, context.env.now)));
+        }
+    })
 }

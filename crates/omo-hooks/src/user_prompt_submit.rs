@@ -3,19 +3,26 @@
 use std::path::Path;
 use std::time::Duration;
 
+use omo_core::arguments::UlwOptions;
+use omo_core::gate::Gate;
 use omo_core::log;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::report::report;
 use omo_core::session::{Activation, HookEvent, Session};
+use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
-use omo_store::config::{self, Config};
-use omo_store::decisions;
+use omo_store::config::{self, Config, Review};
 use omo_store::lock::DEADLINE;
+use omo_store::pins::search_path;
+use omo_store::seal::Key;
+use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
+use omo_store::{decisions, env};
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
+use crate::gate_prompt;
 use crate::input::Input;
 
 /// The hook.
@@ -33,7 +40,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         plan_mode: input.is_plan_mode(),
     };
     let config = config::load(context.env.config_file.as_deref());
-    let intent = intent(&event, &config.keywords, config.limits);
+    let intent = intent(&event, &config.keywords, || options(&config, context));
     // A state that cannot be read holds nothing, and must not keep the user from anything.
     let session = match context.peek() {
         Ok(session) => session,
@@ -63,6 +70,12 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     act(&Prompt { context, config: &config, tail, session: session.as_ref() }, &decision)
 }
 
+/// What the user has set, and may set otherwise for one run.
+fn options(config: &Config, context: &Context) -> UlwOptions {
+    let gates = context.root.as_deref().map(|root| config.gates_for(root));
+    UlwOptions { limits: config.limits, gates: gates.unwrap_or_default(), review: config.review == Review::Wanted }
+}
+
 /// Everything that acting on a decision needs.
 struct Prompt<'a> {
     context: &'a Context,
@@ -76,7 +89,13 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
     let print = |answer: Answer| answer.print(context.event);
     match decision {
         PromptDecision::Silent => {}
-        PromptDecision::Seen => context.update_armed(|session| session.transcript.offset = prompt.tail.next_offset)?,
+        PromptDecision::Seen => context.update_armed(|session| {
+            session.transcript.offset = prompt.tail.next_offset;
+            if session.verification.phase == Phase::Gates {
+                // A prompt comes in: whatever was running was ended.
+                session.verification.phase = Phase::Working;
+            }
+        })?,
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
                 session.tell_paused(*reason, context.env.now);
@@ -87,6 +106,7 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
         PromptDecision::Activate(activation, form) => activate(prompt, decision, activation, *form),
         PromptDecision::PlanNote => print(Answer::Context(words::plan_note())),
         PromptDecision::Stop { reason, whole } => print(stop(prompt, decision, reason.as_deref(), *whole)),
+        PromptDecision::Gate(command) => print(Answer::Instead(gate_prompt::answer(context, command)?)),
         PromptDecision::Status => print(Answer::Instead(status(prompt)?)),
         PromptDecision::Refused(message) => print(Answer::Instead(words::refused(message))),
     }
@@ -108,6 +128,8 @@ fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
 
 fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) {
     let context = prompt.context;
+    let Start { gates, not_approved } = start(context, activation.gates.clone());
+    let activation = &Activation { gates, ..activation.clone() };
     let held = match write_activation(prompt, decision, activation) {
         Ok(Written::Now) => Held::Yes,
         // Another process of the same hook has said everything.
@@ -126,7 +148,18 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
     if let Some(path) = context.root.as_deref().and_then(other_loop) {
         text = format!("{text}\n{}", words::other_loop(path));
     }
-    Answer::Context(text).print(context.event);
+    let answer = match not_approved {
+        Some(repository) => Answer::Notice { user: words::checks::not_approved(&repository.gates), model: Some(text) },
+        None => Answer::Context(text),
+    };
+    answer.print(context.event);
+}
+
+/// What judges the run from its start.
+fn start(context: &Context, own: Vec<Gate>) -> Start {
+    let search = search_path(&env::variables());
+    let gather = |root| start::gates(own, root, context.env.state_home.as_deref(), &search);
+    context.root.as_deref().map(gather).unwrap_or_default()
 }
 
 /// What became of an activation in the state.
@@ -140,15 +173,17 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
     let context = prompt.context;
     let now = context.env.now;
     let Some(place) = context.make_place()? else { return Ok(Written::Nowhere) };
+    let key = Key::load(context.env.state_home.as_deref()).map_err(|error| context.report(&error)).ok();
     let (session, lock) = place.update(DEADLINE, Corrupt::MoveAside, |session| {
         if session.is_activated_by(activation) {
             return (None, Change::Keep);
         }
+        start::forget_unsealed(session, place.id(), key.as_ref());
         session.activate(activation.clone(), now);
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
-        (Some(session.clone()), Change::Write)
+        (Some(session.clone()), Change::Begin)
     })?;
     let Some(session) = session else { return Ok(Written::Before) };
     if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {

@@ -9,12 +9,13 @@ use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use omo_core::gate::{Gate, Origin};
 use omo_core::keyword::Keywords;
 use omo_core::limits::{Limit, Limits};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::regular;
+use crate::{gate_toml, regular};
 
 /// A larger configuration is refused.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -28,6 +29,10 @@ pub struct Config {
     pub limits: Limits,
     /// How a block is told to the client.
     pub feedback: Feedback,
+    /// Whether a claim needs a review as well.
+    pub review: Review,
+    /// The user's own gates, each with the one project that it is for, where it names one.
+    pub gates: Vec<(Gate, Option<PathBuf>)>,
     /// What was wrong with the file.
     pub problems: Vec<Problem>,
 }
@@ -41,6 +46,24 @@ pub enum Feedback {
     /// As additional context: sent to the model once, and shown as feedback rather than as a
     /// problem. Needs client 2.1.163.
     Context,
+}
+
+/// Whether a claim needs a review: `verify.review`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Review {
+    /// It does.
+    #[default]
+    Wanted,
+    /// Gates alone decide.
+    Off,
+}
+
+impl Config {
+    /// The user's own gates for one project.
+    pub fn gates_for(&self, root: &Path) -> Vec<Gate> {
+        let is_for = |project: &Option<PathBuf>| project.as_deref().is_none_or(|project| project == root);
+        self.gates.iter().filter(|(_, project)| is_for(project)).map(|(gate, _)| gate.clone()).collect()
+    }
 }
 
 /// One thing that is wrong with the file.
@@ -112,7 +135,13 @@ impl Reader<'_> {
                 "keywords" => self.keywords(value),
                 "limits" => self.section(value, "limits", Self::limit),
                 "stop" => self.section(value, "stop", Self::stop),
-                name => self.unknown(key.span(), name, "keywords, limits, stop"),
+                "verify" => self.section(value, "verify", Self::verify),
+                "gate" => {
+                    let read = gate_toml::read(value, Origin::Config);
+                    self.config.gates = read.gates;
+                    read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
+                }
+                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, gate"),
             }
         }
     }
@@ -168,14 +197,30 @@ impl Reader<'_> {
         }
     }
 
+    fn verify(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        if name != "review" {
+            return self.unknown(span, &format!("verify.{name}"), "review");
+        }
+        match value.get_ref().as_bool() {
+            Some(true) => self.config.review = Review::Wanted,
+            Some(false) => self.config.review = Review::Off,
+            None => self.problem(Some(value.span()), "`verify.review` must be true or false".to_owned()),
+        }
+    }
+
     fn unknown(&mut self, span: Range<usize>, name: &str, known: &str) {
         self.problem(Some(span), format!("`{name}` is not a setting; known are: {known}"));
     }
 
     fn problem(&mut self, span: Option<Range<usize>>, message: String) {
-        let line = span.map(|span| self.text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
+        let line = span.map(|span| line_at(self.text, span.start));
         self.config.problems.push(Problem { file: self.file.to_owned(), line, message });
     }
+}
+
+/// The line, from 1, that a byte of a text stands on.
+pub(crate) fn line_at(text: &str, offset: usize) -> usize {
+    text.get(..offset).unwrap_or_default().matches('\n').count() + 1
 }
 
 #[cfg(test)]
@@ -188,11 +233,14 @@ mod tests {
 
     #[test]
     fn every_setting_is_read() {
-        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n";
+        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n[[gate]]\nrun = \"a\"\n[[gate]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
         assert_eq!(config.limits, Limits { max_blocks: 20, max_minutes: 60, cooldown_seconds: 0 });
         assert_eq!(config.feedback, Feedback::Context);
+        assert_eq!(config.review, Review::Off);
+        let runs = |root: &str| config.gates_for(Path::new(root)).into_iter().map(|gate| gate.run).collect::<Vec<_>>();
+        assert_eq!((runs("/p"), runs("/q")), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
     }
 
     #[test]
@@ -207,7 +255,7 @@ mod tests {
     fn what_is_wrong_is_said_for_each_kind() {
         for (text, expected) in [
             ("limits = 3", "config.toml:1: `limits` must be a table"),
-            ("\nlimit = 3", "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop"),
+            ("\nlimit = 3", "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, gate"),
             ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
             ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
             ("[limits]\nmax_blocks = \"3\"", "config.toml:2: `limits.max_blocks` must be"),
@@ -216,6 +264,8 @@ mod tests {
             ("keywords = [3]", "config.toml:1: `keywords` must be a list"),
             ("keywords = [\"a b\"]", "config.toml:1: `keywords`"),
             ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
+            ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
+            ("[[gate]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `gate.project` must be an absolute path"),
             ("[stop\n", "config.toml:1: is not TOML"),
         ] {
             let found = problems(text);

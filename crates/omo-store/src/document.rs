@@ -263,14 +263,14 @@ mod tests {
     #[test]
     fn other_sessions_and_unknown_fields_travel_byte_for_byte() {
         let other = r#"{"ulw" : {"enabled":true, "stopBlocks":3.0e0},"\u00fc":[ 1 ]}"#;
-        let ours = r#"{"ulw":{"enabled":false,"future":{"x": 1}},"gates":[ {"name":"tests"} ]}"#;
+        let ours = r#"{"ulw":{"enabled":false,"future":{"x": 1}},"later":[ {"name":"tests"} ]}"#;
         let text = format!(r#"{{"version":1,"later": true,"sessions":{{"a":{ours},"b":{other}}}}}"#);
         let mut document = Document::parse(text.as_bytes()).unwrap();
         document.set(&id("a"), &armed()).unwrap();
         let written = document.pieces().concat();
         document.set(&id("c"), &Session::default()).unwrap();
         let rewritten = document.pieces().concat();
-        for kept in [other, r#""later":"#, r#""future":{"x": 1}"#, r#""gates":[ {"name":"tests"} ]"#] {
+        for kept in [other, r#""later":"#, r#""future":{"x": 1}"#, r#""later":[ {"name":"tests"} ]"#] {
             assert!(written.contains(kept), "{kept} in {written}");
             assert!(rewritten.contains(kept), "{kept} in {rewritten}");
         }

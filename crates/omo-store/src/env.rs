@@ -1,5 +1,6 @@
 //! The one place where the environment and the clock come in.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,8 +19,14 @@ pub struct Env {
     pub client_block_cap: Option<u32>,
     /// `OMO_DISABLE=1`: omo does nothing.
     pub disabled: bool,
+    /// `OMO_GATE=1`: a gate has started this process. Nothing of omo runs within a gate.
+    pub in_gate: bool,
     /// The user's configuration file.
     pub config_file: Option<PathBuf>,
+    /// The folder below which programs keep what they remember of their user.
+    pub state_home: Option<PathBuf>,
+    /// `CLAUDECODE` or the session's id is set: a model's shell, or a hook.
+    pub in_session: bool,
 }
 
 impl Env {
@@ -33,7 +40,10 @@ impl Env {
                 .and_then(|cap| cap.trim().parse().ok())
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
+            in_gate: text("OMO_GATE").is_some_and(|value| value == "1"),
             config_file: config_home().map(|home| home.join("omo").join("config.toml")),
+            state_home: state_home(),
+            in_session: text("CLAUDECODE").or_else(|| text("CLAUDE_CODE_SESSION_ID")).is_some(),
         }
     }
 }
@@ -52,6 +62,19 @@ fn config_home() -> Option<PathBuf> {
         return dirs::config_dir();
     }
     path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
+}
+
+/// `~/.local/state`, on every Unix.
+fn state_home() -> Option<PathBuf> {
+    if cfg!(windows) {
+        return dirs::data_local_dir();
+    }
+    path("XDG_STATE_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("state")))
+}
+
+/// Every variable of this process, for those that it starts.
+pub fn variables() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().collect()
 }
 
 /// An absolute path, or nothing: a relative one would depend on where the process happens to be.

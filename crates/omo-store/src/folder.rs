@@ -1,4 +1,5 @@
-//! The state folder, `.sisyphus/cc-omo` below the root, and the only ways to touch what is in it.
+//! The folders that omo keeps files in, and the only ways to touch what is in them: the state
+//! folder, `.sisyphus/cc-omo` below a project's root, and the user's own, `omo` below their state.
 //!
 //! Every step is taken from the folder's own handle (`openat`), never by path, so that nobody can
 //! swap a part of the path for a link in between. A link at any level, a file that is no regular
@@ -13,6 +14,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, renameat, statat
 use rustix::io::Errno;
 
 const PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
+const OWN_PARTS: [&str; 1] = ["omo"];
 const DIR: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 /// A FIFO must not make an open wait, and a terminal must not become ours.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
@@ -51,7 +53,31 @@ pub struct Folder {
 impl Folder {
     /// Opens the folder below `root`; `None` where there is none.
     pub fn open(root: &Path) -> Result<Option<Self>, FolderError> {
-        match Self::walk(root, |_, _| Ok(())) {
+        Self::open_parts(root, &PARTS)
+    }
+
+    /// Opens the user's own folder below `state_home`; `None` where there is none.
+    pub fn open_own(state_home: &Path) -> Result<Option<Self>, FolderError> {
+        Self::open_parts(state_home, &OWN_PARTS)
+    }
+
+    /// Opens the user's own folder below `state_home`, making it where there is none.
+    pub fn create_own(state_home: &Path) -> Result<Self, FolderError> {
+        Self::create_own_part(state_home, &OWN_PARTS)
+    }
+
+    /// As [`Folder::create_own`], of a folder further down.
+    pub fn create_own_part(state_home: &Path, parts: &[&str]) -> Result<Self, FolderError> {
+        std::fs::create_dir_all(state_home).map_err(|source| FolderError::Io {
+            action: "create",
+            path: state_home.to_owned(),
+            source,
+        })?;
+        Self::create_parts(state_home, parts)
+    }
+
+    fn open_parts(root: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
+        match Self::walk(root, parts, |_, _| Ok(())) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
             result => result.map(Some),
         }
@@ -60,7 +86,15 @@ impl Folder {
     /// Opens the folder below `root`, making it where there is none: readable by its owner alone,
     /// and with a `.gitignore` of its own, so that nothing of it shows in `git status`.
     pub fn create(root: &Path) -> Result<Self, FolderError> {
-        let folder = Self::walk(root, |parent, part| match mkdirat(parent, part, Mode::RWXU) {
+        let folder = Self::create_parts(root, &PARTS)?;
+        if matches!(statat(&folder.fd, ".gitignore", AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT)) {
+            folder.replace(".gitignore", b"*\n")?;
+        }
+        Ok(folder)
+    }
+
+    fn create_parts(root: &Path, parts: &[&str]) -> Result<Self, FolderError> {
+        let folder = Self::walk(root, parts, |parent, part| match mkdirat(parent, part, Mode::RWXU) {
             Err(Errno::EXIST) => Ok(()),
             result => result,
         })?;
@@ -69,20 +103,21 @@ impl Folder {
             // Somebody else made it, or loosened it. Where it cannot be tightened it serves as it is.
             let _ = rustix::fs::fchmod(&folder.fd, Mode::RWXU);
         }
-        if matches!(statat(&folder.fd, ".gitignore", AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT)) {
-            folder.replace(".gitignore", b"*\n")?;
-        }
         Ok(folder)
     }
 
-    fn walk(root: &Path, prepare: impl Fn(&OwnedFd, &str) -> rustix::io::Result<()>) -> Result<Self, FolderError> {
+    fn walk(
+        root: &Path,
+        parts: &[&str],
+        prepare: impl Fn(&OwnedFd, &str) -> rustix::io::Result<()>,
+    ) -> Result<Self, FolderError> {
         let top = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let mut fd = rustix::fs::open(root, top, Mode::empty()).map_err(|errno| io_error("open", root, errno))?;
         let mut path = root.to_owned();
-        for part in PARTS {
+        for part in parts {
             path.push(part);
             prepare(&fd, part).map_err(|errno| io_error("create", &path, errno))?;
-            fd = openat(&fd, part, DIR, Mode::empty()).map_err(|errno| match errno {
+            fd = openat(&fd, *part, DIR, Mode::empty()).map_err(|errno| match errno {
                 Errno::LOOP | Errno::NOTDIR => refused(&path, "a link or no folder"),
                 errno => io_error("open", &path, errno),
             })?;
@@ -176,6 +211,13 @@ impl Folder {
             path: self.path.join(name),
             source,
         })
+    }
+
+    /// Makes a new file in the place of the old one, for somebody else to write to. The old one
+    /// lives on for whoever still writes to that.
+    pub fn create_file(&self, name: &str) -> Result<File, FolderError> {
+        self.remove(name)?;
+        self.open_file(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE)
     }
 
     /// Opens a file for locking, making it where there is none. It is never written or removed.

@@ -1,5 +1,5 @@
-//! The files of omo: the lock, the runtime state, the decision log, the user's configuration and
-//! the tail of a transcript.
+//! The files of omo: the lock, the runtime state and its seal, the decision log, the user's
+//! configuration and approvals, and the tail of a transcript.
 //!
 //! All that is read here may be hostile: a symbolic link, a FIFO, a file of gigabytes, JSON of
 //! another version. None of it may make a hook hang, write elsewhere, or hold a session.
@@ -9,10 +9,16 @@ pub mod decisions;
 pub mod document;
 pub mod env;
 pub mod folder;
+mod gate_toml;
 pub mod hooks_log;
 pub mod lock;
 pub mod object;
+pub mod pins;
 mod regular;
+pub mod repository;
 pub mod root;
+pub mod seal;
+pub mod start;
 pub mod state;
 pub mod transcript;
+pub mod trust;

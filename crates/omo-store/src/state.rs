@@ -13,6 +13,7 @@ use omo_core::timestamp::Timestamp;
 use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
+use crate::seal::{self, Key};
 
 /// The state file's name.
 pub const FILE: &str = "runtime.local.json";
@@ -61,19 +62,23 @@ pub enum Corrupt {
 pub enum Change {
     /// It is.
     Write,
+    /// It is, and the run is a new one: whatever stood in the entry before, its seal is omo's.
+    Begin,
     /// Nothing changed.
     Keep,
 }
 
 /// How a change is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Update {
+pub struct Update<'a> {
     /// How long to wait for the lock.
     pub deadline: Duration,
     /// What to do about a file that does not parse.
     pub corrupt: Corrupt,
     /// The time of the change.
     pub now: Timestamp,
+    /// Where the key of the seal is.
+    pub state_home: Option<&'a Path>,
 }
 
 /// Reads one session's entry without the lock: a rename replaces the file whole, so that what is
@@ -120,7 +125,7 @@ fn wrong(folder: &Folder, source: DocumentError) -> StateError {
 pub fn update<T>(
     folder: &Folder,
     id: &SessionId,
-    options: Update,
+    options: Update<'_>,
     change: impl FnOnce(&mut Session) -> (T, Change),
 ) -> Result<(T, Lock), StateError> {
     let lock = Lock::take(folder, options.deadline)?;
@@ -141,14 +146,32 @@ pub fn update<T>(
             Session::default()
         }
     };
+    let before = session.clone();
     let (value, change) = change(&mut session);
-    if change == Change::Write {
+    if change != Change::Keep {
+        renew_seal(id, &before, &mut session, change, options.state_home);
         session.updated_at = Some(options.now);
         document.set(id, &session)?;
         document.prune(id, options.now);
         write(folder, &document)?;
     }
     Ok((value, lock))
+}
+
+/// Seals what a verdict rests on, where that was changed. What something else than omo had written
+/// gets no seal by omo's writing over it. Without a key there is no seal, and so no verdict.
+fn renew_seal(id: &SessionId, before: &Session, session: &mut Session, change: Change, state_home: Option<&Path>) {
+    if change == Change::Write && seal::content(id, before) == seal::content(id, session) {
+        return;
+    }
+    let key = Key::load(state_home).ok();
+    let is_ours = |key: &Key| change == Change::Begin || is_blank(before) || key.holds(id, before);
+    session.seal = key.filter(is_ours).map(|key| key.seal(id, session));
+}
+
+/// Nothing was ever sealed in this entry, because there was nothing to seal.
+fn is_blank(session: &Session) -> bool {
+    session.seal.is_none() && session.gates.is_empty() && !session.is_armed()
 }
 
 fn write(folder: &Folder, document: &Document) -> Result<(), StateError> {
@@ -160,7 +183,7 @@ fn write(folder: &Folder, document: &Document) -> Result<(), StateError> {
     Ok(folder.replace_with(FILE, &pieces)?)
 }
 
-fn begin_afresh(folder: &Folder, options: Update, error: DocumentError) -> Result<Document<'static>, StateError> {
+fn begin_afresh(folder: &Folder, options: Update<'_>, error: DocumentError) -> Result<Document<'static>, StateError> {
     match (error, options.corrupt) {
         (DocumentError::Corrupt(_), Corrupt::MoveAside) => {
             folder.rename(FILE, &corrupt_name(options.now))?;

@@ -17,6 +17,10 @@ use serde_json::value::RawValue;
 
 use crate::regular;
 
+mod reports;
+
+pub use reports::{Report, reports};
+
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
 
@@ -252,6 +256,8 @@ struct Line<'a> {
     attachment: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_use_result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    origin: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]

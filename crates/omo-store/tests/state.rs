@@ -45,7 +45,7 @@ impl Project {
 
     fn arm_at(&self, millis: i64, corrupt: Corrupt) -> Result<(), StateError> {
         let now = Timestamp::from_millis(millis);
-        let options = Update { deadline: Duration::from_millis(50), corrupt, now };
+        let options = Update { deadline: Duration::from_millis(50), corrupt, now, state_home: None };
         update(&self.folder, &self.id, options, |session| {
             session.activate(activation(), now);
             ((), Change::Write)
@@ -65,13 +65,20 @@ impl Project {
 }
 
 fn activation() -> Activation {
-    Activation { trigger: Trigger::Keyword, task: Some("ulw x".to_owned()), prompt_id: None, limits: Limits::default() }
+    Activation {
+        trigger: Trigger::Keyword,
+        task: Some("ulw x".to_owned()),
+        prompt_id: None,
+        limits: Limits::default(),
+        gates: Vec::new(),
+        review_wanted: true,
+    }
 }
 
 #[test]
 fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     let other = "{\"ulw\" : {\"enabled\":true , \"stopBlocks\":3.0e0},\r\n \"x\":[ 1,2.50 ,\"\\u00e9\\/\"] }";
-    let ours = r#"{"gates":[ {"name":"tests"} ],"run":{"plan": 1},"ulw":{"enabled":false,"later":{"x": 1e2}},"stopContinuation":{"disabled":true,"by" :"me"}}"#;
+    let ours = r#"{"later":[ {"name":"tests"} ],"run":{"plan": 1},"ulw":{"enabled":false,"later":{"x": 1e2}},"stopContinuation":{"disabled":true,"by" :"me"}}"#;
     let text = format!("{{ \"version\" : 1, \"later\": [ true ],\n\"sessions\": {{\"mine\":{ours}, \"b\":{other}}} }}");
     let project = Project::new(Some(text.as_bytes())).unwrap();
     project.arm(Corrupt::Refuse).unwrap();
@@ -79,7 +86,7 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     for kept in [
         format!("\"b\":{other}"),
         r#""later": [ true ]"#.to_owned(),
-        r#""gates":[ {"name":"tests"} ]"#.to_owned(),
+        r#""later":[ {"name":"tests"} ]"#.to_owned(),
         r#""run":{"plan": 1}"#.to_owned(),
         r#""later":{"x": 1e2}"#.to_owned(),
         r#""by":"me""#.to_owned(),
@@ -115,8 +122,12 @@ fn nothing_is_written_when_nothing_changed() {
     let text = b"{ \"sessions\":{\"mine\":{}} }";
     let project = Project::new(Some(text)).unwrap();
     let modified = fs::metadata(project.file()).unwrap().modified().unwrap();
-    let options =
-        Update { deadline: Duration::from_millis(50), corrupt: Corrupt::MoveAside, now: Timestamp::from_millis(NOW) };
+    let options = Update {
+        deadline: Duration::from_millis(50),
+        corrupt: Corrupt::MoveAside,
+        now: Timestamp::from_millis(NOW),
+        state_home: None,
+    };
     let change = |session: &mut Session| {
         session.ulw.enabled = true;
         ((), Change::Keep)
@@ -318,7 +329,7 @@ fn an_end_survives_the_next_reading() {
     let project = Project::new(None).unwrap();
     project.arm(Corrupt::Refuse).unwrap();
     let now = Timestamp::from_millis(NOW + 1);
-    let options = Update { deadline: Duration::from_millis(50), corrupt: Corrupt::Refuse, now };
+    let options = Update { deadline: Duration::from_millis(50), corrupt: Corrupt::Refuse, now, state_home: None };
     update(&project.folder, &project.id, options, |session| {
         session.end(VerdictKind::Blocked, "no <b>access</b>\u{1f512}".to_owned(), now);
         ((), Change::Write)

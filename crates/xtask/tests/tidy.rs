@@ -9,11 +9,12 @@ use std::process::Command;
 use serde_json::Value;
 
 /// What a crate of ours may use of the others. Arrows go one way.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("omo-core", &[]),
     ("omo-store", &["omo-core"]),
-    ("omo-hooks", &["omo-core", "omo-store"]),
-    ("omo-cli", &["omo-core", "omo-store"]),
+    ("omo-exec", &["omo-core", "omo-store"]),
+    ("omo-hooks", &["omo-core", "omo-exec", "omo-store"]),
+    ("omo-cli", &["omo-core", "omo-exec", "omo-store"]),
     ("omo-testkit", &[]),
     ("xtask", &["omo-testkit"]),
     ("omo-benches", &[]),
@@ -77,20 +78,39 @@ fn the_rules_do_no_input_or_output() {
     }
 }
 
-/// What the README says: omo opens no connection, and runs nothing from a repository.
-#[test]
-fn what_a_user_runs_opens_no_connection_and_starts_no_process() {
-    let of_the_user = |path: &&PathBuf| {
-        ["omo-core", "omo-store", "omo-hooks", "omo-cli"]
-            .iter()
-            .any(|name| path.starts_with(format!("crates/{name}/src")))
+/// Every file of the crates that a user runs, with its text.
+fn of_the_user() -> Vec<(PathBuf, String)> {
+    let crates = ["omo-core", "omo-store", "omo-exec", "omo-hooks", "omo-cli"];
+    let is_one = |path: &PathBuf| crates.iter().any(|name| path.starts_with(format!("crates/{name}/src")));
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(top().join(&path)).unwrap();
+        (path, text)
     };
-    for path in rust_files().iter().filter(of_the_user) {
-        let text = fs::read_to_string(top().join(path)).unwrap();
-        for word in ["std::net", "os::unix::net", "process::Command", "rustix::net"] {
+    rust_files().into_iter().filter(is_one).map(read).collect()
+}
+
+/// What the README says: omo opens no connection.
+#[test]
+fn what_a_user_runs_opens_no_connection() {
+    for (path, text) in of_the_user() {
+        for word in ["std::net", "os::unix::net", "rustix::net"] {
             assert!(!text.contains(word), "{} uses {word}", path.display());
         }
     }
+}
+
+/// What the README says: omo starts the checks, git, and nothing else.
+#[test]
+fn processes_are_started_in_three_places_and_nowhere_else() {
+    let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
+    let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
+    places.sort();
+    let known = ["git.rs", "keeper.rs", "process.rs"].map(|name| format!("crates/omo-exec/src/{name}"));
+    assert_eq!(places, known);
+    // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
+    assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(\"/bin/sh\")"));
+    assert!(read("crates/omo-exec/src/git.rs").contains("Command::new(\"git\")"));
+    assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(std::env::current_exe()?)"));
 }
 
 #[test]
@@ -137,7 +157,10 @@ fn every_hook_is_a_binary_run_in_exec_form_with_a_bound() {
         assert!(top().join(format!("crates/omo-hooks/src/bin/{binary}.rs")).is_file(), "{event} runs {binary}");
         assert!(top().join("bin").join(binary).is_file(), "a clone has no launcher {binary}");
         assert_eq!(handler["args"], Value::Array(Vec::new()), "{event} is not in exec form");
-        assert!(handler["timeout"].as_u64().is_some_and(|seconds| seconds <= 10), "{event} has no bound");
+        // Only a Stop may run checks; all of them together have 840 seconds.
+        let bound = if event == "Stop" { 900 } else { 5 };
+        assert!(handler["timeout"].as_u64().is_some_and(|seconds| seconds <= bound), "{event} has no bound");
+        assert_eq!(handler["statusMessage"].is_string(), event == "Stop", "{event}");
         // On these events the client passes over a matcher, and never runs a hook with an `if`.
         assert_eq!((&handlers[0]["matcher"], &handler["if"]), (&Value::Null, &Value::Null), "{event}");
     }
@@ -156,7 +179,7 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
         names.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
     }
     names.sort();
-    assert_eq!(names, ["status", "stop-continuation", "ulw"]);
+    assert_eq!(names, ["gate", "status", "stop-continuation", "ulw"]);
 }
 
 #[test]

@@ -83,6 +83,11 @@ impl Lab {
         Ok(path)
     }
 
+    /// Writes the user's configuration of omo, over the one that is there.
+    pub fn configure(&self, toml: &str) -> Result<()> {
+        write(&self.home.join(".config/omo/config.toml"), toml)
+    }
+
     /// The folder of our state in the project.
     pub fn state_folder(&self) -> PathBuf {
         self.project.join(STATE_FOLDER)

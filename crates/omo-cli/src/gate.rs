@@ -1,0 +1,260 @@
+//! `omo gate`: what judges a claim, from a terminal.
+//!
+//! A model has a shell, too. Nothing here changes what judges it from within a session; elsewhere
+//! a person agrees on a terminal, or with the exact digest that `omo gate list` shows.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use omo_core::gate::{self, Gate, Origin};
+use omo_core::log;
+use omo_core::session::Session;
+use omo_core::session_id::SessionId;
+use omo_core::words::checks::{approval, code};
+use omo_core::words::neutral;
+use omo_store::config::Config;
+use omo_store::env::{self, Env};
+use omo_store::folder::Folder;
+use omo_store::pins::search_path;
+use omo_store::repository::Repository;
+use omo_store::seal::{Key, digest};
+use omo_store::start::pin;
+use omo_store::state::{self, Change};
+use omo_store::trust;
+
+use crate::arguments::{AcceptOptions, AddOptions, ConfirmOptions, Gate as Action, RemoveOptions, SessionOptions};
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::stop::note;
+use crate::table::{self, Cell};
+use crate::verify;
+
+/// Does what was asked for.
+pub fn run(env: &Env, config: &Config, action: Action) -> Result<(), Failure> {
+    let project = Project::find(env)?;
+    match action {
+        Action::List(options) => list(env, config, &project, &options),
+        Action::Add(options) => add(env, &project, &options),
+        Action::Remove(options) => remove(env, &project, &options),
+        Action::Accept(options) => accept(env, &project, &options),
+        Action::Approve(options) => approve(env, &project, &options),
+        // Handled as `omo verify`.
+        Action::Run(options) => verify::run(env, config, &options),
+    }
+}
+
+fn list(env: &Env, config: &Config, project: &Project, options: &SessionOptions) -> Result<(), Failure> {
+    let gates = verify::gates(env, config, project, options.session.as_deref())?.gates;
+    let mut out = anstream::stdout().lock();
+    if gates.is_empty() {
+        writeln!(out, "No check decides here. `/omo:gate add <command>` in a session adds one.")?;
+    } else {
+        let cells = |gate: &Gate| {
+            let last = gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
+            [
+                Cell::plain(&gate.name),
+                Cell::plain(gate.origin.word()),
+                Cell::plain(last),
+                Cell::plain(code(&gate.run, 200)),
+            ]
+        };
+        table::write(&mut out, ["check", "from", "last", "command"], gates.iter().map(cells).collect())?;
+        writeln!(out, "\ndigest of these checks: {}", digest_of(&gates))?;
+    }
+    if let Some(repository) = Repository::read(&project.root) {
+        show_repository(&mut out, env, &repository)?;
+    }
+    Ok(())
+}
+
+fn show_repository(out: &mut impl Write, env: &Env, repository: &Repository) -> Result<(), Failure> {
+    for problem in &repository.problems {
+        writeln!(out, "\n{problem}; nothing of omo.toml runs")?;
+    }
+    if repository.problems.is_empty() {
+        let is_approved = repository.is_approved(env.state_home.as_deref());
+        writeln!(out, "\nomo.toml is {}", if is_approved { "approved" } else { "not approved: nothing of it runs" })?;
+        for gate in repository.gates.iter().filter(|_| !is_approved) {
+            writeln!(out, "  {}  `{}`", gate.name, code(&gate.run, 2_000))?;
+        }
+        writeln!(out, "digest of omo.toml: {}", repository.digest)?;
+    }
+    Ok(())
+}
+
+/// What stands for the checks of a session as they are.
+fn digest_of(gates: &[Gate]) -> String {
+    let all: Vec<u8> =
+        gates.iter().flat_map(|gate| [gate.name.as_bytes(), b"\0", &gate.definition()].concat()).collect();
+    digest(&all)
+}
+
+fn add(env: &Env, project: &Project, options: &AddOptions) -> Result<(), Failure> {
+    let refuse = |error: gate::InvalidGate| Failure::user(error.to_string(), "`omo gate add --help` shows how");
+    // One argument is a command; several are its words, as the shell has parted them.
+    let command = match &*options.command {
+        [command] => command.clone(),
+        words => shlex::try_join(words.iter().map(String::as_str)).map_err(|_| refuse(gate::InvalidGate::Command))?,
+    };
+    let mut gate = Gate::new(options.name.as_deref(), &command, Origin::User).map_err(refuse)?;
+    gate.timeout_seconds = options.timeout;
+    gate.check().map_err(refuse)?;
+    pin([&mut gate], &project.root, &search_path(&env::variables()));
+    let change = SessionChange { env, project, confirm: &options.confirm };
+    let question = format!("Have `{}` run whenever a claim is checked?", code(&gate.run, 300));
+    change.make(&options.session, &question, |gates| {
+        gate::add(gates, gate.clone()).map_err(refuse)?;
+        Ok(format!("`{}` decides from now on", gate.name))
+    })
+}
+
+fn remove(env: &Env, project: &Project, options: &RemoveOptions) -> Result<(), Failure> {
+    let change = SessionChange { env, project, confirm: &options.confirm };
+    let question = format!("Have `{}` decide no more?", code(&options.name, 40));
+    change.make(&options.session, &question, |gates| {
+        let before = gates.len();
+        gates.retain(|gate| gate.name != options.name);
+        if gates.len() == before {
+            return Err(unknown(&options.name));
+        }
+        Ok(format!("`{}` decides no more", options.name))
+    })
+}
+
+fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), Failure> {
+    let change = SessionChange { env, project, confirm: &options.confirm };
+    let search = search_path(&env::variables());
+    change.make(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
+        let is_meant = |gate: &&mut Gate| options.name.as_ref().is_none_or(|name| gate.name == *name);
+        let mut count = 0;
+        for gate in gates.iter_mut().filter(is_meant) {
+            pin([&mut *gate], &project.root, &search);
+            gate.best = None;
+            count += 1;
+        }
+        match (&options.name, count) {
+            (Some(name), 0) => Err(unknown(name)),
+            _ => Ok(format!("{count} checks are held to the files and counts as they are now")),
+        }
+    })
+}
+
+fn unknown(name: &str) -> Failure {
+    Failure::user(format!("no check here is called `{}`", neutral(name, 40)), "`omo gate list` names them")
+}
+
+fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(), Failure> {
+    let missing =
+        || Failure::user(format!("there is no omo.toml in {}", project.root.display()), "there is nothing to approve");
+    let repository = Repository::read(&project.root).ok_or_else(missing)?;
+    if let Some(problem) = repository.problems.first() {
+        return Err(Failure::config(problem));
+    }
+    let shown = approval(&repository.gates, &repository.digest);
+    let shown: Vec<&str> = shown.lines().filter(|line| line.starts_with("  ")).collect();
+    let question = format!(
+        "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
+        shown.join("\n")
+    );
+    confirm(env, options, &question, &repository.digest)?;
+    // Read anew: what was shown is what is approved, and nothing else.
+    if Repository::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
+        return Err(Failure::user(
+            "omo.toml was changed meanwhile; nothing was approved",
+            "look at it again: `omo gate list`",
+        ));
+    }
+    trust::approve(env.state_home.as_deref(), &project.root, &repository.digest, env.now)?;
+    writeln!(anstream::stdout(), "approved: {} checks of omo.toml; any change asks again", repository.gates.len())?;
+    writeln!(
+        anstream::stdout(),
+        "They count from the next run on; in a session, `/omo:gate approve` takes them in at once."
+    )?;
+    Ok(())
+}
+
+/// A change of the checks of one session.
+struct SessionChange<'a> {
+    env: &'a Env,
+    project: &'a Project,
+    confirm: &'a ConfirmOptions,
+}
+
+impl SessionChange<'_> {
+    fn make(
+        &self,
+        session: &SessionOptions,
+        question: &str,
+        mut change: impl FnMut(&mut Vec<Gate>) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        let (env, project) = (self.env, self.project);
+        let id = project.some_session(session.session.as_deref(), env)?;
+        let before = sealed(env, project, &id)?.gates;
+        // What cannot be is refused before anybody is asked.
+        change(&mut before.clone())?;
+        confirm(env, self.confirm, question, &digest_of(&before))?;
+        let folder = Folder::create(&project.root)?;
+        let ((said, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
+            let mut gates = session.gates.clone();
+            let said =
+                if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
+            let write = if said.is_ok() { Change::Write } else { Change::Keep };
+            session.gates = gates;
+            ((said, session.clone()), write)
+        })?;
+        let said = said?;
+        note(
+            &folder,
+            &log::entry(id.as_str(), &session, "cli", "gate".to_owned(), "its user changed the checks", env.now),
+        );
+        writeln!(anstream::stdout(), "{id}  {said}")?;
+        Ok(())
+    }
+}
+
+fn changed_meanwhile() -> Failure {
+    Failure::user("the checks were changed meanwhile; nothing was done", "look at them again: `omo gate list`")
+}
+
+/// A session's entry, where omo itself wrote what judges it.
+pub fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, Failure> {
+    let session = state::peek(&project.root, id)?.unwrap_or_default();
+    let is_blank = session.gates.is_empty() && session.seal.is_none() && !session.is_armed();
+    let holds = || Key::load(env.state_home.as_deref()).is_ok_and(|key| key.holds(id, &session));
+    if is_blank || holds() {
+        return Ok(session);
+    }
+    Err(Failure::not_green(
+        format!("what judges session {id} was changed by something else than omo, or its key is gone"),
+        "nothing of it is run; `ulw` in the session begins a new run",
+    ))
+}
+
+/// Asks the person at the terminal. A model's shell is never asked.
+fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), Failure> {
+    if env.in_session {
+        return Err(Failure::user(
+            "what judges a model is not changed from its own shell",
+            "type `/omo:gate …` in the session, or use a terminal of your own",
+        ));
+    }
+    if let Some(given) = &options.digest {
+        if given == digest {
+            return Ok(());
+        }
+        return Err(Failure::user("that is not the digest of what is there now", "`omo gate list` shows it"));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::user(
+            "there is no terminal to ask on",
+            "repeat with `--digest` and the digest that `omo gate list` shows",
+        ));
+    }
+    write!(anstream::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        Ok(())
+    } else {
+        Err(Failure::user("not agreed to; nothing was done", "answer `y` to agree"))
+    }
+}

@@ -1,0 +1,61 @@
+//! One line for each check while it runs, on a terminal.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use omo_core::gate::Gate;
+use omo_core::verification::GateResult;
+use omo_core::words::checks::code;
+use omo_exec::gates::Watcher;
+
+const CLEAR: &str = "\r\u{1b}[K";
+
+/// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
+pub struct Progress {
+    is_shown: bool,
+    name: String,
+    run: String,
+    since: Instant,
+    told: Option<Duration>,
+}
+
+impl Progress {
+    /// A progress on stderr, where that is a terminal.
+    pub fn new() -> Self {
+        let (name, run) = (String::new(), String::new());
+        Self { is_shown: std::io::stderr().is_terminal(), name, run, since: Instant::now(), told: None }
+    }
+
+    fn show(&self, seconds: u64) {
+        if self.is_shown {
+            let mut err = anstream::stderr().lock();
+            let _ = write!(err, "{CLEAR}{}  {seconds} s  {}", self.name, self.run);
+            let _ = err.flush();
+        }
+    }
+}
+
+impl Watcher for Progress {
+    fn begins(&mut self, gate: &Gate) {
+        (self.name, self.run) = (gate.name.clone(), code(&gate.run, 60));
+        (self.since, self.told) = (Instant::now(), None);
+        self.show(0);
+    }
+
+    fn goes_on(&mut self) -> bool {
+        let seconds = Duration::from_secs(self.since.elapsed().as_secs());
+        if self.told != Some(seconds) {
+            self.told = Some(seconds);
+            self.show(seconds.as_secs());
+        }
+        true
+    }
+
+    fn is_done(&mut self, _result: &GateResult) {
+        if self.is_shown {
+            let mut err = anstream::stderr().lock();
+            let _ = write!(err, "{CLEAR}");
+            let _ = err.flush();
+        }
+    }
+}

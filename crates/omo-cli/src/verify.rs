@@ -1,0 +1,171 @@
+//! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
+
+use std::io::Write;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use omo_core::gate::{Gate, GateVerdict, Record};
+use omo_core::verification::GateResult;
+use omo_core::words::age;
+use omo_exec::environment::Environment;
+use omo_exec::gates::{self, Reuse, Setup};
+use omo_store::config::Config;
+use omo_store::env::{self, Env};
+use omo_store::repository::Repository;
+use omo_store::start;
+use serde::Serialize;
+
+use crate::arguments::VerifyOptions;
+use crate::failure::Failure;
+use crate::gate::sealed;
+use crate::progress::Progress;
+use crate::project::Project;
+use crate::table::{self, Cell};
+
+/// The checks that are meant, and what the repository asks for beside them.
+pub struct Meant {
+    /// The checks.
+    pub gates: Vec<Gate>,
+    /// What is not approved of omo.toml.
+    pub not_approved: Option<Repository>,
+}
+
+/// The checks of a session, or those that a new run would have.
+pub fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str>) -> Result<Meant, Failure> {
+    let search = omo_store::pins::search_path(&env::variables());
+    let anew = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
+    let not_approved = anew.not_approved;
+    let known = project.session(session, env)?;
+    let of_session =
+        known.map(|id| sealed(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
+    Ok(Meant { gates: of_session.map_or(anew.gates, |session| session.gates), not_approved })
+}
+
+/// Runs them and shows what came of it. Only when everything is green is that a success.
+pub fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Failure> {
+    if env.in_gate {
+        return Err(Failure::user("a check cannot run the checks", "remove `omo verify` from what the check runs"));
+    }
+    let project = Project::find(env)?;
+    let Meant { gates, not_approved } = gates(env, config, &project, options.session.as_deref())?;
+    if gates.is_empty() && not_approved.is_none() {
+        let hint = "`/omo:gate add <command>` in a session, [[gate]] in config.toml, or an approved omo.toml";
+        return Err(Failure::not_green("no check decides here, so nothing is proved", hint));
+    }
+    let environment = Environment::of_gates(env::variables());
+    let setup = Setup {
+        root: &project.root,
+        state_home: env.state_home.as_deref(),
+        logs: project.folder.as_ref(),
+        environment: &environment,
+        reuse: Reuse::Nothing,
+    };
+    let verified = gates::verify(&gates, &setup, &mut Progress::new());
+    let mut lines: Vec<Line> =
+        gates.iter().zip(&verified.results).map(|(gate, result)| Line::new(gate, result)).collect();
+    lines.extend(not_approved.iter().flat_map(|repository| &repository.gates).map(Line::of_unapproved));
+    let is_green = lines.iter().all(|line| line.verdict == GateVerdict::Green) && !verified.tree_moves;
+    let report = Report { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
+    show(env, options, &report, &verified.results)?;
+    if is_green {
+        return Ok(());
+    }
+    let red = report.checks.iter().filter(|line| line.verdict != GateVerdict::Green).count();
+    let message = match red {
+        0 => "the checks change files that git sees, so they say nothing about the files as they are now".to_owned(),
+        red => format!("{red} of {} checks not green", report.checks.len()),
+    };
+    Err(Failure::not_green(message, "the log of each has all that it said"))
+}
+
+/// What is printed as JSON.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    green: bool,
+    tree: Option<String>,
+    tree_moves: bool,
+    checks: Vec<Line>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    name: String,
+    run: String,
+    verdict: GateVerdict,
+    detail: String,
+    counts: Option<omo_core::gate::Counts>,
+    took_millis: u64,
+    /// The evidence that the session has, from before this.
+    evidence: Option<Record>,
+    log: Option<String>,
+}
+
+impl Line {
+    fn new(gate: &Gate, result: &GateResult) -> Self {
+        let record = result.record.clone();
+        Self {
+            name: gate.name.clone(),
+            run: gate.run.clone(),
+            verdict: record.verdict,
+            detail: record.detail,
+            counts: record.counts,
+            took_millis: record.took_millis,
+            evidence: gate.last.clone(),
+            log: record.log,
+        }
+    }
+
+    fn of_unapproved(gate: &Gate) -> Self {
+        let detail = "omo.toml is not approved: `omo gate approve`".to_owned();
+        let record = Record { verdict: GateVerdict::NotApproved, detail, ..Record::default() };
+        Self::new(gate, &GateResult { record, ..GateResult::default() })
+    }
+}
+
+fn show(env: &Env, options: &VerifyOptions, report: &Report, results: &[GateResult]) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(report).unwrap_or_default())?;
+        return Ok(());
+    }
+    let heads = ["check", "verdict", "run", "failed", "skipped", "time", "evidence", "log"];
+    table::write(&mut out, heads, report.checks.iter().map(|line| cells(line, report, env)).collect())?;
+    for line in report.checks.iter().filter(|line| line.verdict != GateVerdict::Green) {
+        writeln!(out, "\n{}: {}", line.name, line.detail)?;
+        let tail = results.iter().find(|result| result.name == line.name).map(|result| result.tail.as_str());
+        for said in tail.unwrap_or_default().lines().rev().take(12).collect::<Vec<_>>().into_iter().rev() {
+            writeln!(out, "  {}", omo_core::words::neutral(said, 160))?;
+        }
+    }
+    Ok(())
+}
+
+fn cells(line: &Line, report: &Report, env: &Env) -> [Cell; 8] {
+    let count = |pick: fn(&omo_core::gate::Counts) -> u64| {
+        Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
+    };
+    let colour = if line.verdict == GateVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };
+    let evidence = match &line.evidence {
+        None => "none".to_owned(),
+        Some(record) if record.tree.is_some() && record.tree == report.tree => {
+            format!("{} old", age(record.at, env.now))
+        }
+        Some(_) => "stale".to_owned(),
+    };
+    [
+        Cell::plain(&line.name),
+        Cell::new(line.verdict.word(), Style::new().fg_color(Some(colour.into())).bold()),
+        count(|counts| counts.run),
+        count(|counts| counts.failed),
+        count(|counts| counts.skipped),
+        Cell::plain(seconds(line.took_millis)),
+        Cell::plain(evidence),
+        Cell::plain(line.log.as_deref().unwrap_or("-")),
+    ]
+}
+
+fn seconds(millis: u64) -> String {
+    format!("{:.1} s", Duration::from_millis(millis).as_secs_f64())
+}

@@ -1,0 +1,157 @@
+//! What a test runner says about the tests that it ran: read from its output, line by line.
+//!
+//! An exit status of 0 proves nothing when no test was run. For the runners known here the
+//! summary is read and added up; of any other command only the exit status counts. A line is
+//! read as a person reads it: without colours, and with what a carriage return has overwritten
+//! gone. Every runner has a file; each reads its own lines and no others.
+
+mod cargo;
+mod go;
+mod javascript;
+mod node;
+mod pytest;
+mod unittest;
+
+use crate::gate::Counts;
+
+/// A longer line is read only so far: a summary in JSON begins with its numbers.
+const LINE_BYTES: usize = 64 * 1024;
+
+/// Reads output as it comes.
+#[derive(Debug, Default)]
+pub struct Reader {
+    line: Vec<u8>,
+    cargo: cargo::Cargo,
+    go: go::Go,
+    javascript: javascript::JavaScript,
+    node: node::Node,
+    pytest: pytest::Pytest,
+    unittest: unittest::Unittest,
+}
+
+impl Reader {
+    /// Reads on.
+    pub fn read(&mut self, output: &[u8]) {
+        for piece in output.split_inclusive(|byte| *byte == b'\n') {
+            let room = LINE_BYTES.saturating_sub(self.line.len());
+            self.line.extend(piece.iter().take(room));
+            if piece.ends_with(b"\n") {
+                self.end_line();
+            }
+        }
+    }
+
+    /// What all that was read counts; `None` where no runner said anything.
+    pub fn counts(mut self) -> Option<Counts> {
+        self.end_line();
+        let all = [
+            self.cargo.counts(),
+            self.go.counts(),
+            self.javascript.counts(),
+            self.node.counts(),
+            self.pytest.counts(),
+            self.unittest.counts(),
+        ];
+        all.into_iter().flatten().reduce(Counts::plus)
+    }
+
+    fn end_line(&mut self) {
+        let bytes = std::mem::take(&mut self.line);
+        let line = plain(&String::from_utf8_lossy(&bytes));
+        let line = line.trim_end();
+        if line.is_empty() {
+            return;
+        }
+        self.cargo.line(line);
+        self.go.line(line);
+        self.javascript.line(line);
+        self.node.line(line);
+        self.pytest.line(line);
+        self.unittest.line(line);
+    }
+}
+
+/// A line as it looks: without escape sequences, and without what was overwritten.
+pub fn plain(line: &str) -> String {
+    let line = line.trim_end_matches(['\n', '\r']);
+    let line = line.rsplit('\r').next().unwrap_or(line);
+    let mut out = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char != '\u{1b}' {
+            out.extend(Some(char).filter(|char| !char.is_control() || *char == '\t'));
+            continue;
+        }
+        match chars.next() {
+            // Which letters a terminal shows.
+            Some('(' | ')') => _ = chars.next(),
+            // A control sequence ends with a letter or one of a few signs.
+            Some('[') => while chars.next().is_some_and(|char| !('@'..='~').contains(&char)) {},
+            // A command to the terminal ends with a bell, or with an escape and a backslash.
+            Some(']') => while chars.next().is_some_and(|char| char != '\u{7}' && char != '\\') {},
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Adds to counts that may not have been begun.
+fn add(total: &mut Option<Counts>, counts: Counts) {
+    *total = Some(total.unwrap_or_default().plus(counts));
+}
+
+/// The parts of a list such as `2 passed, 1 failed`: each number with its word.
+fn numbered<'a>(list: &'a str, separator: &'a str) -> impl Iterator<Item = Option<(u64, &'a str)>> {
+    list.split(separator).map(|part| {
+        let (number, word) = part.trim().split_once(' ')?;
+        Some((number.parse().ok()?, word.trim()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(output: &str) -> Option<(u64, u64, u64)> {
+        let mut reader = Reader::default();
+        // In pieces that end anywhere, as a pipe gives them.
+        output.as_bytes().chunks(7).for_each(|chunk| reader.read(chunk));
+        reader.counts().map(|counts| (counts.run, counts.failed, counts.skipped))
+    }
+
+    #[test]
+    fn what_no_runner_said_counts_nothing() {
+        for output in
+            ["", "all good\n", "ok\n", "3 files changed\n", "passed\n", "Tests: fine\n", "\u{1b}[31mred\u{1b}[0m\n"]
+        {
+            assert_eq!(counts(output), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn several_runners_in_one_gate_add_up() {
+        let output = "running 4 tests\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n\
+                      ==== 2 passed, 1 skipped in 0.01s ====\n";
+        assert_eq!(counts(output), Some((5, 0, 2)));
+    }
+
+    #[test]
+    fn colours_and_what_is_overwritten_are_not_read() {
+        assert_eq!(plain("\u{1b}[1;32m2 passed\u{1b}[0m\u{1b}]8;;x\u{7}!\r\n"), "2 passed!");
+        assert_eq!(plain("running 1/3\rrunning 3/3\r\n"), "running 3/3");
+        assert_eq!(plain("\u{1b}"), "");
+    }
+
+    #[test]
+    fn hostile_output_is_read_to_its_end() {
+        let long = "x".repeat(1_000_000);
+        let mut reader = Reader::default();
+        reader.read(long.as_bytes());
+        reader.read(b"\n99999999999999999999 passed in 1s\n\xff\xfe\n");
+        assert_eq!(reader.counts(), None);
+        let max = u64::MAX;
+        let line =
+            format!("running {max} tests\ntest result: ok. {max} passed; {max} failed; {max} ignored; 0 measured\n");
+        assert_eq!(counts(&line.repeat(2)), Some((max, max, max)));
+    }
+}

@@ -1,0 +1,56 @@
+//! The summaries of real test runners, recorded, against what their projects are known to hold.
+//!
+//! `runners/index.json` names for each file the runner, its version, the command, and the numbers
+//! as they were counted in the tests' own source. Where a filter was given, `skipped` is what the
+//! runner itself calls so: some of them count what was filtered out there.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+
+use std::path::Path;
+
+use omo_core::runner::Reader;
+use serde_json::Value;
+
+fn recorded() -> Vec<Value> {
+    serde_json::from_str(include_str!("runners/index.json")).unwrap()
+}
+
+fn counts(output: &[u8]) -> Option<(u64, u64, u64)> {
+    let mut reader = Reader::default();
+    output.chunks(4_096).for_each(|chunk| reader.read(chunk));
+    reader.counts().map(|counts| (counts.run, counts.failed, counts.skipped))
+}
+
+#[test]
+fn every_recorded_run_is_read_as_it_was() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runners");
+    let mut wrong = Vec::new();
+    for entry in recorded() {
+        let file = entry["file"].as_str().unwrap();
+        let number = |name: &str| entry[name].as_u64().unwrap();
+        let expected = (number("run"), number("failed"), number("skipped"));
+        let read = counts(&std::fs::read(folder.join(file)).unwrap());
+        if read != Some(expected) {
+            wrong.push(format!("{file}: {expected:?} expected, {read:?} read"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_runner_is_there_in_several_shapes_and_coloured_where_it_has_colours() {
+    for runner in ["cargo", "nextest", "pytest", "unittest", "jest", "vitest", "node", "go"] {
+        let of_it: Vec<Value> = recorded().into_iter().filter(|entry| entry["runner"] == runner).collect();
+        assert!(of_it.len() >= 8, "{runner}: only {}", of_it.len());
+        let has = |test: &dyn Fn(&Value) -> bool| of_it.iter().any(test);
+        assert!(has(&|entry| entry["exit"] != 0) && has(&|entry| entry["exit"] == 0), "{runner}");
+        assert!(has(&|entry| entry["run"] == 0), "{runner}: no run of nothing");
+        let colours = has(&|entry| {
+            let path =
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runners").join(entry["file"].as_str().unwrap());
+            std::fs::read(path).unwrap().contains(&0x1b)
+        });
+        // Neither Go nor this Python has any.
+        assert!(colours || matches!(runner, "go" | "unittest"), "{runner} is nowhere coloured");
+    }
+}

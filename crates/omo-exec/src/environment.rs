@@ -1,0 +1,111 @@
+//! The environment of a gate: its user's own, without what a gate must not see.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use omo_core::gate::{Gate, is_kept_from_gates};
+use omo_store::pins::search_path;
+use omo_store::seal::digest;
+
+/// An environment for gates.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    variables: Vec<(OsString, OsString)>,
+    search: Vec<PathBuf>,
+}
+
+impl Environment {
+    /// From the variables of this process: without the keys and tokens of the model and of the
+    /// client, without omo's own, and with a `PATH` of absolute folders alone.
+    pub fn of_gates(variables: Vec<(OsString, OsString)>) -> Self {
+        let search = search_path(&variables);
+        let mut variables: Vec<(OsString, OsString)> = variables
+            .into_iter()
+            .filter(|(name, _)| name != "PATH" && name.to_str().is_none_or(|name| !is_kept_from_gates(name)))
+            .collect();
+        if let Ok(path) = std::env::join_paths(&search) {
+            variables.push(("PATH".into(), path));
+        }
+        // What a gate starts knows by it that it runs in one.
+        variables.push(("OMO_GATE".into(), "1".into()));
+        variables.sort();
+        Self { variables, search }
+    }
+
+    /// The folders in which a gate finds its programs.
+    pub fn search(&self) -> &[PathBuf] {
+        &self.search
+    }
+
+    /// The variables of one gate: its own over the others.
+    pub fn for_gate(&self, gate: &Gate) -> Vec<(OsString, OsString)> {
+        let own = gate.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let is_own = |name: &OsStr| name.to_str().is_some_and(|name| gate.env.contains_key(name));
+        let inherited = self.variables.iter().filter(|(name, _)| !is_own(name)).cloned();
+        inherited.chain(own).collect()
+    }
+
+    /// What stands for a gate as it is run here: its definition, its folder and its environment.
+    pub fn setting(&self, gate: &Gate, root: &Path) -> String {
+        let mut bytes = gate.definition();
+        let mut push = |part: &[u8]| {
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part);
+        };
+        push(root.as_os_str().as_encoded_bytes());
+        for (name, value) in self.for_gate(gate) {
+            push(name.as_encoded_bytes());
+            push(value.as_encoded_bytes());
+        }
+        digest(&bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_core::gate::Origin;
+
+    use super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Environment {
+        Environment::of_gates(variables.iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    #[test]
+    fn a_gate_sees_no_key_no_token_and_nothing_of_omo() {
+        let environment = of(&[
+            ("HOME", "/h"),
+            ("ANTHROPIC_API_KEY", "k"),
+            ("CLAUDE_CODE_MESSAGING_TOKEN", "t"),
+            ("CLAUDECODE", "1"),
+            ("OMO_DISABLE", "0"),
+            ("OMO_GATE", "0"),
+            ("COLUMNS", "80"),
+            ("PATH", "/usr/bin:bin::.:/bin"),
+        ]);
+        let gate = Gate::new(None, "true", Origin::User).unwrap();
+        let seen = environment.for_gate(&gate);
+        let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        assert_eq!(seen, [("HOME", "/h"), ("OMO_GATE", "1"), ("PATH", "/usr/bin:/bin")]);
+    }
+
+    #[test]
+    fn another_command_folder_or_variable_is_another_setting() {
+        let (here, root) = (of(&[("HOME", "/h"), ("PATH", "/bin")]), Path::new("/p"));
+        let gate = Gate::new(None, "true", Origin::User).unwrap();
+        let setting = here.setting(&gate, root);
+        assert_eq!(of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).setting(&gate, root), setting);
+        let mut own = gate.clone();
+        own.env.insert("HOME".to_owned(), "/other".to_owned());
+        for other in [
+            here.setting(&Gate { run: "false".to_owned(), ..gate.clone() }, root),
+            here.setting(&Gate { cwd: Some("a".to_owned()), ..gate.clone() }, root),
+            here.setting(&own, root),
+            here.setting(&gate, Path::new("/q")),
+            of(&[("HOME", "/h"), ("PATH", "/evil:/bin")]).setting(&gate, root),
+            of(&[("HOME", "/h"), ("PATH", "/bin"), ("LD_PRELOAD", "x")]).setting(&gate, root),
+        ] {
+            assert_ne!(other, setting);
+        }
+    }
+}

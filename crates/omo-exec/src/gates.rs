@@ -1,0 +1,176 @@
+//! Running the gates of a claim: which of them may run, which of them need not, and what came of
+//! those that ran.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_core::gate::{Gate, GateVerdict, Origin, Record, TOTAL_TIMEOUT_SECONDS, judge};
+use omo_core::verification::GateResult;
+use omo_store::folder::Folder;
+use omo_store::repository::Repository;
+use omo_store::{env, pins};
+
+use crate::environment::Environment;
+use crate::process::{self, Job};
+use crate::tree;
+
+/// What the gates of a claim are run with.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The project's top.
+    pub root: &'a Path,
+    /// The user's own state folder.
+    pub state_home: Option<&'a Path>,
+    /// Where the logs go; `None` for nowhere.
+    pub logs: Option<&'a Folder>,
+    /// What every gate gets.
+    pub environment: &'a Environment,
+    /// Whether a result that still holds spares a run.
+    pub reuse: Reuse,
+}
+
+/// Whether a result that still holds spares a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    /// It does.
+    Evidence,
+    /// Everything runs now.
+    Nothing,
+}
+
+/// What came of the gates.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// The id of the work tree that all of it is about.
+    pub tree: Option<String>,
+    /// The results, in the order of the gates.
+    pub results: Vec<GateResult>,
+    /// The gates change files that git sees, each time anew.
+    pub tree_moves: bool,
+    /// It was ended before all of it was done: nobody wants to know any more.
+    pub is_cut: bool,
+}
+
+/// What happens while gates run, for whoever shows it.
+pub trait Watcher {
+    /// A gate begins to run.
+    fn begins(&mut self, _gate: &Gate) {}
+    /// Time goes by. `false` ends everything.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+    /// A gate is done, or was not run.
+    fn is_done(&mut self, _result: &GateResult) {}
+}
+
+/// Runs the gates one after the other, within the time that all of them have together.
+///
+/// A gate may change files that git sees, a lock file say. Then what it said is about files that
+/// are no more, and all of them run once again; if files change once more, that is said.
+pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
+    let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
+    let tree = || tree::id(setup.root, setup.state_home);
+    let mut before = tree();
+    let mut verified = pass(gates, setup, before.as_deref(), deadline, watcher);
+    for again in [true, false] {
+        let ran = verified.results.iter().any(|result| !result.reused);
+        let is_green = verified.results.iter().all(GateResult::is_green);
+        if !ran || !is_green || verified.is_cut || before.is_none() {
+            break;
+        }
+        let after = tree();
+        if after == before {
+            break;
+        }
+        before = after;
+        if again {
+            verified = pass(gates, setup, before.as_deref(), deadline, watcher);
+        } else {
+            verified.tree_moves = true;
+        }
+    }
+    verified.tree = before;
+    verified
+}
+
+fn pass(gates: &[Gate], setup: &Setup, tree: Option<&str>, deadline: Instant, watcher: &mut impl Watcher) -> Verified {
+    let is_approved = is_repository_approved(gates, setup);
+    let mut verified = Verified::default();
+    for gate in gates {
+        let result = match standing(gate, setup, tree, is_approved) {
+            Some(result) => result,
+            None => match run(gate, setup, tree, deadline, watcher) {
+                Some(result) => result,
+                None => return Verified { is_cut: true, ..verified },
+            },
+        };
+        watcher.is_done(&result);
+        verified.results.push(result);
+    }
+    verified
+}
+
+fn is_repository_approved(gates: &[Gate], setup: &Setup) -> bool {
+    let asks = gates.iter().any(|gate| gate.origin == Origin::Repository);
+    asks && Repository::read(setup.root).is_some_and(|repository| {
+        let is_there = |gate: &Gate| repository.gates.iter().any(|known| known.definition() == gate.definition());
+        let of_it = gates.iter().filter(|gate| gate.origin == Origin::Repository);
+        repository.is_approved(setup.state_home) && of_it.clone().all(is_there)
+    })
+}
+
+/// What is known of a gate without running it.
+fn standing(gate: &Gate, setup: &Setup, tree: Option<&str>, is_approved: bool) -> Option<GateResult> {
+    let unrun = |verdict, detail: String| {
+        let record = Record { verdict, detail, at: Some(env::now()), ..Record::default() };
+        Some(result(gate, record, false, String::new()))
+    };
+    if gate.origin == Origin::Repository && !is_approved {
+        return unrun(GateVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
+    }
+    let now = pins::of(gate, setup.root, setup.environment.search());
+    if let Some(path) = pins::changed(&gate.pinned, &now) {
+        return unrun(GateVerdict::Changed, format!("{path} is not the file that its user agreed to"));
+    }
+    let last = gate.last.as_ref().filter(|_| setup.reuse == Reuse::Evidence)?;
+    let setting = setup.environment.setting(gate, setup.root);
+    last.is_evidence_for(tree, &setting).then(|| result(gate, last.clone(), true, String::new()))
+}
+
+fn run(
+    gate: &Gate,
+    setup: &Setup,
+    tree: Option<&str>,
+    deadline: Instant,
+    watcher: &mut impl Watcher,
+) -> Option<GateResult> {
+    watcher.begins(gate);
+    let log_name = format!("check-{}.log", gate.name);
+    let log = setup.logs.and_then(|folder| Some((folder.path().join(&log_name), folder.create_file(&log_name).ok()?)));
+    let (log_path, log) = log.unzip();
+    let own = Duration::from_secs(gate.timeout().into());
+    let job = Job {
+        run: gate.run.clone(),
+        folder: gate.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
+        timeout: own.min(deadline.saturating_duration_since(Instant::now())),
+        variables: setup.environment.for_gate(gate),
+        log,
+    };
+    let outcome = process::run(job, || watcher.goes_on());
+    let (verdict, detail) = judge(&outcome.end?, outcome.counts, gate.best);
+    let record = Record {
+        verdict,
+        detail,
+        counts: outcome.counts,
+        at: Some(env::now()),
+        took_millis: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
+        tree: tree.map(str::to_owned),
+        setting: setup.environment.setting(gate, setup.root),
+        log: log_path.map(|path| path.display().to_string()),
+    };
+    Some(result(gate, record, false, outcome.tail))
+}
+
+fn result(gate: &Gate, record: Record, reused: bool, tail: String) -> GateResult {
+    GateResult { name: gate.name.clone(), run: gate.run.clone(), record, reused, tail }
+}

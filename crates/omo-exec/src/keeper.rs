@@ -1,0 +1,299 @@
+//! The keeper: a small process between omo and a gate, which ends the gate and all that it started
+//! when the gate is done, when its time is up, or when omo itself is gone.
+//!
+//! The client ends a hook when its user presses Esc, and nothing runs in a process that was
+//! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
+//! it after the first line. It is the same binary as its caller, started with [`ARGUMENT`].
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, PipeReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use omo_core::gate::Counts;
+use omo_core::runner::Reader;
+use serde::{Deserialize, Serialize};
+
+/// What makes a binary of omo a keeper.
+pub const ARGUMENT: &str = "--keep-gate";
+
+/// How much of the beginning of the output is kept in the log.
+const HEAD_BYTES: usize = 512 * 1024;
+/// How much of its end.
+const TAIL_BYTES: usize = 512 * 1024;
+/// How much of the end is handed back.
+const QUOTED_BYTES: usize = 4 * 1024;
+/// How long the last of the output is waited for once everything that could write it was ended.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// What a keeper is to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Spec {
+    /// The command, for `/bin/sh`.
+    pub run: String,
+    /// Where.
+    pub folder: PathBuf,
+    /// For how long at most.
+    pub timeout_millis: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    /// The exit status, where it ended by itself.
+    pub status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Its time was up.
+    pub timed_out: bool,
+    /// Why it never ran.
+    pub not_started: Option<String>,
+    /// What its tests counted.
+    pub counts: Option<Counts>,
+    /// The end of its output.
+    pub tail: String,
+}
+
+/// Runs as a keeper, where the process was started as one; otherwise nothing happens.
+///
+/// Called first thing in the `main` of every binary that runs gates.
+#[expect(clippy::exit, reason = "a keeper is a process of its own, and does nothing else")]
+pub fn run_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == ARGUMENT) && arguments.next().is_none() {
+        keep();
+        std::process::exit(0);
+    }
+}
+
+/// What the keeper waits for.
+enum Event {
+    /// The gate's own process has ended.
+    Ended(Option<i32>, Option<i32>),
+    /// Whoever started the keeper is gone, or wants no more of it.
+    CallerGone,
+    /// Nobody can write any more.
+    OutputEnded,
+}
+
+fn keep() {
+    // Whoever ends every process below the client must leave the one that cleans up.
+    let ignored = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        let _ = signal_hook::flag::register(signal, Arc::clone(&ignored));
+    }
+    become_reaper();
+    let mut stdin = BufReader::new(std::io::stdin());
+    let mut line = String::new();
+    let spec: Option<Spec> = stdin.read_line(&mut line).ok().and_then(|_| serde_json::from_str(&line).ok());
+    let Some(spec) = spec else { return };
+    let (sender, events) = channel();
+    let gone = sender.clone();
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut stdin, &mut std::io::sink());
+        let _ = gone.send(Event::CallerGone);
+    });
+    if let Some(report) = run(&spec, sender, &events) {
+        let mut out = std::io::stdout().lock();
+        let _ = serde_json::to_string(&report).map(|json| writeln!(out, "{json}"));
+    }
+}
+
+/// Runs the gate; `None` where nobody wants to know any more.
+fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<Report> {
+    let not_started = |why: String| Some(Report { not_started: Some(why), ..Report::default() });
+    let (output, input) = match std::io::pipe() {
+        Ok(pipe) => pipe,
+        Err(error) => return not_started(error.to_string()),
+    };
+    let child = match input.try_clone().and_then(|copy| start(spec, input, copy)) {
+        Ok(child) => child,
+        Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
+    };
+    let group = child.id();
+    let sink = Arc::new(Mutex::new(Sink::default()));
+    wait_in_background(child, sender.clone());
+    drain_in_background(output, Arc::clone(&sink), sender);
+    let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
+    let mut report = Report::default();
+    loop {
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(Event::Ended(status, signal)) => {
+                (report.status, report.signal) = (status, signal);
+                break;
+            }
+            Ok(Event::OutputEnded) => {}
+            Ok(Event::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
+                end_all(group);
+                return None;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                report.timed_out = true;
+                break;
+            }
+        }
+    }
+    end_all(group);
+    let last = Instant::now() + LAST_WORDS;
+    while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
+        if matches!(event, Event::OutputEnded) {
+            break;
+        }
+    }
+    let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
+    (report.tail, report.counts) = sink.end();
+    Some(report)
+}
+
+fn start(
+    spec: &Spec,
+    stdout: std::io::PipeWriter,
+    stderr: std::io::PipeWriter,
+) -> std::io::Result<std::process::Child> {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(&spec.run).current_dir(&spec.folder);
+    command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn()
+}
+
+fn wait_in_background(mut child: std::process::Child, sender: Sender<Event>) {
+    std::thread::spawn(move || {
+        let status = child.wait().ok();
+        let code = status.and_then(|status| status.code());
+        #[cfg(unix)]
+        let signal = status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status));
+        #[cfg(not(unix))]
+        let signal = None;
+        let _ = sender.send(Event::Ended(code, signal));
+    });
+}
+
+fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<Sink>>, sender: Sender<Event>) {
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while let Ok(length) = output.read(&mut buffer) {
+            let piece = buffer.get(..length).unwrap_or_default();
+            if piece.is_empty() {
+                break;
+            }
+            sink.lock().unwrap_or_else(PoisonError::into_inner).take(piece);
+        }
+        let _ = sender.send(Event::OutputEnded);
+    });
+}
+
+/// Where the output goes: its beginning and its end into the log, which is the keeper's stderr.
+#[derive(Default)]
+struct Sink {
+    /// How much of the beginning is in the log.
+    written: usize,
+    /// What comes after the beginning: its end, which goes into the log at last.
+    tail: Vec<u8>,
+    left_out: usize,
+    /// The end of all of it, to hand back.
+    quoted: Vec<u8>,
+    reader: Reader,
+}
+
+impl Sink {
+    fn take(&mut self, piece: &[u8]) {
+        self.reader.read(piece);
+        self.quoted.extend(piece);
+        trim(&mut self.quoted, QUOTED_BYTES * 4, QUOTED_BYTES);
+        let (head, rest) = piece.split_at(piece.len().min(HEAD_BYTES.saturating_sub(self.written)));
+        self.written += head.len();
+        let _ = std::io::stderr().write_all(head);
+        self.tail.extend(rest);
+        self.left_out += trim(&mut self.tail, TAIL_BYTES * 2, TAIL_BYTES);
+    }
+
+    fn end(mut self) -> (String, Option<Counts>) {
+        self.left_out += trim(&mut self.tail, TAIL_BYTES, TAIL_BYTES);
+        let mut log = std::io::stderr().lock();
+        if self.left_out > 0 {
+            let _ = writeln!(log, "\n[omo] {} bytes are left out here", self.left_out);
+        }
+        let _ = log.write_all(&self.tail);
+        trim(&mut self.quoted, QUOTED_BYTES, QUOTED_BYTES);
+        let quoted = String::from_utf8_lossy(&self.quoted);
+        let lines: Vec<String> = quoted.lines().map(omo_core::runner::plain).collect();
+        (lines.join("\n"), self.reader.counts())
+    }
+}
+
+/// Once `bytes` is longer than `above`, keeps its last `keep` bytes; tells how many went.
+fn trim(bytes: &mut Vec<u8>, above: usize, keep: usize) -> usize {
+    let surplus = if bytes.len() > above { bytes.len() - keep } else { 0 };
+    bytes.drain(..surplus);
+    surplus
+}
+
+/// What a gate leaves behind becomes the keeper's own child, however often it has forked.
+fn become_reaper() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Ends the gate's process group, and whatever else of it is left.
+fn end_all(group: u32) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    #[cfg(target_os = "linux")]
+    end_orphans();
+    #[cfg(not(unix))]
+    let _ = group;
+}
+
+/// Ends every child of the keeper, and then the children that it inherits from those.
+#[cfg(target_os = "linux")]
+fn end_orphans() {
+    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
+    const ROUNDS: usize = 100;
+    let own = getpid().as_raw_nonzero().get();
+    for _ in 0..ROUNDS {
+        let children = children_of(own);
+        if children.is_empty() {
+            return;
+        }
+        for child in children.into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(child, Signal::KILL);
+            let _ = waitpid(Some(child), WaitOptions::NOHANG);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The processes whose parent this is, zombies left out.
+#[cfg(target_os = "linux")]
+fn children_of(parent: i32) -> Vec<i32> {
+    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_child = |pid: &i32| {
+        let mut stat = String::new();
+        let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read_to_string(&mut stat));
+        // `pid (name) state parent …`; a name may hold anything.
+        let after = stat.rsplit_once(") ").map(|(_, after)| after).filter(|_| read.is_ok());
+        let mut fields = after.unwrap_or_default().split(' ');
+        fields.next().is_some_and(|state| state != "Z") && fields.next() == Some(&parent.to_string())
+    };
+    pids.filter(is_child).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_long_output_is_kept_and_what_is_left_out_is_counted() {
+        let mut bytes = vec![1; 10];
+        assert_eq!((trim(&mut bytes, 10, 4), bytes.len()), (0, 10));
+        assert_eq!((trim(&mut bytes, 9, 4), bytes.len()), (6, 4));
+    }
+}

@@ -1,0 +1,11 @@
+//! The processes that omo starts: the gates of a run, and git.
+//!
+//! Nothing started here can hold its caller: every process has a deadline, its output goes
+//! nowhere that somebody waits for, and whatever is left of it is ended when its caller is.
+
+pub mod environment;
+pub mod gates;
+mod git;
+pub mod keeper;
+pub mod process;
+pub mod tree;

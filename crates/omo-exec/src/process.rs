@@ -1,0 +1,131 @@
+//! Running one gate under a keeper.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use omo_core::gate::{Counts, End};
+
+use crate::keeper::{ARGUMENT, Report, Spec};
+
+/// How often it is asked whether the gate is still wanted.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+/// How long a keeper may take beyond its gate's time.
+const SLACK: Duration = Duration::from_secs(5);
+
+/// What is to be run, and where.
+#[derive(Debug)]
+pub struct Job {
+    /// The command.
+    pub run: String,
+    /// Where.
+    pub folder: PathBuf,
+    /// For how long at most.
+    pub timeout: Duration,
+    /// Its whole environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Where its output goes; `None` for nowhere.
+    pub log: Option<File>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended; `None` where it was no longer wanted.
+    pub end: Option<End>,
+    /// What its tests counted.
+    pub counts: Option<Counts>,
+    /// The end of its output.
+    pub tail: String,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Runs a gate to its end. `is_wanted` is asked all the while; once it says no, everything of the
+/// gate is ended.
+pub fn run(job: Job, mut is_wanted: impl FnMut() -> bool) -> Outcome {
+    let start = Instant::now();
+    let timeout = job.timeout;
+    let (end, counts, tail) = match Keeper::start(job) {
+        Err(error) => (Some(End::NotStarted(format!("cannot be started: {error}"))), None, String::new()),
+        Ok(mut keeper) => match keeper.wait(start + timeout + SLACK, &mut is_wanted) {
+            Some(report) => (Some(end_of(&report, timeout)), report.counts, report.tail),
+            None => (None, None, String::new()),
+        },
+    };
+    Outcome { end, counts, tail, took: start.elapsed() }
+}
+
+fn end_of(report: &Report, timeout: Duration) -> End {
+    match (&report.not_started, report.timed_out, report.status, report.signal) {
+        (Some(why), ..) => End::NotStarted(why.clone()),
+        (None, true, ..) => End::TimedOut(timeout.as_secs()),
+        (None, false, Some(status), _) => End::Exited(status),
+        (None, false, None, signal) => End::Killed(signal.unwrap_or(0)),
+    }
+}
+
+/// A keeper at work. Dropping it ends its gate.
+struct Keeper {
+    process: Child,
+    answer: Receiver<Vec<u8>>,
+}
+
+impl Keeper {
+    fn start(job: Job) -> std::io::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(ARGUMENT).env_clear().envs(job.variables);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(job.log.map_or_else(Stdio::null, Stdio::from));
+        // Not in the hook's own group, which the client ends as a whole.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut process = command.spawn()?;
+        let timeout_millis = u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX);
+        let spec = Spec { run: job.run, folder: job.folder, timeout_millis };
+        let mut line = serde_json::to_vec(&spec).map_err(std::io::Error::other)?;
+        line.push(b'\n');
+        if let Some(stdin) = &mut process.stdin {
+            stdin.write_all(&line)?;
+        }
+        let (sender, answer) = channel();
+        if let Some(mut stdout) = process.stdout.take() {
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                let _ = stdout.read_to_end(&mut bytes);
+                let _ = sender.send(bytes);
+            });
+        }
+        Ok(Self { process, answer })
+    }
+
+    /// Its report; `None` where the gate is no longer wanted.
+    fn wait(&mut self, deadline: Instant, is_wanted: &mut impl FnMut() -> bool) -> Option<Report> {
+        loop {
+            match self.answer.recv_timeout(ASK_EVERY) {
+                Ok(bytes) => {
+                    let died = || Report { not_started: Some("its keeper died".to_owned()), ..Report::default() };
+                    return Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| died()));
+                }
+                Err(RecvTimeoutError::Timeout) if is_wanted() && Instant::now() < deadline => {}
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                    return Some(Report { timed_out: true, ..Report::default() });
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        // It ends everything, and itself, when nobody holds the other end.
+        drop(self.process.stdin.take());
+        let _ = self.answer.recv_timeout(SLACK);
+        let _ = self.process.try_wait();
+    }
+}

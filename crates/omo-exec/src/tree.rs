@@ -1,0 +1,236 @@
+//! The id of a work tree: what `git write-tree` says of everything that git would commit.
+//!
+//! git works on a copy of the index and writes into a folder of objects of its own, both in the
+//! user's own state folder: neither `git status`, nor the index, nor the objects of the
+//! repository, nor any hook notices. The copy is kept, so that the next time only what changed is
+//! read; where nothing changed, one call of git says so.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::timestamp::Timestamp;
+use omo_store::folder::Folder;
+use omo_store::lock::Lock;
+use omo_store::seal::digest;
+use serde::{Deserialize, Serialize};
+
+use crate::git::{WorkTree, git};
+
+const INDEX: &str = "index";
+const KEPT: &str = "kept.json";
+const OBJECTS: &str = "objects";
+/// How deep submodules within submodules are followed.
+const MAX_DEPTH: usize = 8;
+/// Two sessions of one project ask for the same id at the same time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is remembered between two looks at a work tree.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    /// The repository's own index, as it was when it was copied.
+    source: String,
+    /// Our copy of it, as git left it.
+    copy: String,
+    /// The id of the work tree without its submodules.
+    tree: String,
+    /// Where those are.
+    submodules: Vec<PathBuf>,
+}
+
+/// The id of the work tree that a folder lies in; `None` where it lies in none, or git cannot say.
+pub fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
+    let tree = WorkTree::find(folder)?;
+    id_of(&tree, state_home?, 0)
+}
+
+/// At most this much of a difference is given.
+const MAX_DIFF_BYTES: usize = 400 * 1024;
+
+/// What changed in the work tree that a folder lies in since a time: against the last commit
+/// before it, new files included. Called after [`id`], whose index knows the new files.
+pub fn difference(folder: &Path, state_home: Option<&Path>, since: Option<Timestamp>) -> Option<String> {
+    let tree = WorkTree::find(folder)?;
+    let scratch = Scratch::of(&tree, state_home?)?;
+    let before = since.map_or_else(|| "--before=now".to_owned(), |since| format!("--before={since}"));
+    let base = scratch.git(&["rev-list", "-1", &before, "HEAD"], &[]).unwrap_or_default();
+    let base = String::from_utf8(base).ok()?.trim().to_owned();
+    let base = if base.is_empty() { EMPTY_TREE.to_owned() } else { base };
+    let plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--stat=120", "--patch"];
+    let bytes = scratch.git(&[["diff"].as_slice(), &plain, &[&base]].concat(), &[])?;
+    let cut = bytes.len() > MAX_DIFF_BYTES;
+    let text = String::from_utf8_lossy(bytes.get(..MAX_DIFF_BYTES).unwrap_or(&bytes)).into_owned();
+    Some(if cut { format!("{text}\n[omo] the rest is left out: {} bytes in all", bytes.len()) } else { text })
+}
+
+/// git's own name of a tree without files, where the repository's objects are named by SHA-1.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+fn id_of(tree: &WorkTree, state_home: &Path, depth: usize) -> Option<String> {
+    let scratch = Scratch::of(tree, state_home)?;
+    let kept = scratch.look()?;
+    if kept.submodules.is_empty() || depth == MAX_DEPTH {
+        return Some(kept.tree);
+    }
+    // A submodule's own changes are no part of the tree around it.
+    let mut all = kept.tree;
+    for path in &kept.submodules {
+        let inner = WorkTree::at(&tree.top.join(path)).and_then(|inner| id_of(&inner, state_home, depth + 1));
+        let _ = write!(all, "\n{}\0{}", path.display(), inner.unwrap_or_default());
+    }
+    Some(digest(all.as_bytes()))
+}
+
+/// The folder in which omo looks at one work tree.
+struct Scratch<'a> {
+    tree: &'a WorkTree,
+    path: PathBuf,
+    _lock: Lock,
+}
+
+impl<'a> Scratch<'a> {
+    fn of(tree: &'a WorkTree, state_home: &Path) -> Option<Self> {
+        let name = digest(tree.top.as_os_str().as_encoded_bytes());
+        let folder = Folder::create_own_part(state_home, &["omo", "trees", name.get(..32)?]).ok()?;
+        let lock = Lock::take(&folder, PATIENCE).ok()?;
+        Some(Self { tree, path: folder.path().to_owned(), _lock: lock })
+    }
+
+    /// Looks at the work tree, as quickly as can be.
+    fn look(&self) -> Option<Kept> {
+        let source = mark(&self.tree.git.join(INDEX));
+        let kept = self.kept().filter(|kept| kept.source == source && kept.copy == mark(&self.path.join(INDEX)));
+        let Some(kept) = kept else { return self.look_anew(source) };
+        let changed = self.changed()?;
+        if changed.is_empty() {
+            return Some(kept);
+        }
+        // A folder that is a repository of its own becomes a submodule in the eyes of git.
+        let new_repository = changed.split(|byte| *byte == 0).any(|path| path.ends_with(b"/"));
+        self.add(new_repository, kept)
+    }
+
+    fn kept(&self) -> Option<Kept> {
+        serde_json::from_slice(&fs::read(self.path.join(KEPT)).ok()?).ok()
+    }
+
+    /// Begins with the repository's own index: it knows which files were not touched.
+    fn look_anew(&self, source: String) -> Option<Kept> {
+        let (from, to) = (self.tree.git.join(INDEX), self.path.join(INDEX));
+        let _ = fs::remove_file(&to);
+        match fs::copy(&from, &to) {
+            Ok(_) => self.forget_flags()?,
+            // A repository without a commit, and nothing added yet.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(_) => return None,
+        }
+        self.add(true, Kept { source, ..Kept::default() })
+    }
+
+    /// Files that git was told to take for unchanged are looked at all the same. A file that a
+    /// sparse checkout left out stays left out.
+    fn forget_flags(&self) -> Option<()> {
+        let listed = self.git(&["ls-files", "-v", "-z"], &[])?;
+        let (mut unchanged, mut present) = (Vec::new(), Vec::new());
+        for entry in listed.split(|byte| *byte == 0).filter(|entry| entry.len() > 2) {
+            let (tag, path) = entry.split_at(2);
+            let tag = tag.first().copied().unwrap_or_default();
+            if tag.is_ascii_lowercase() {
+                unchanged.extend_from_slice(path);
+                unchanged.push(0);
+            }
+            if tag.eq_ignore_ascii_case(&b'S') && self.tree.top.join(path_of(path)).symlink_metadata().is_ok() {
+                present.extend_from_slice(path);
+                present.push(0);
+            }
+        }
+        for (option, paths) in [("--no-assume-unchanged", unchanged), ("--no-skip-worktree", present)] {
+            if !paths.is_empty() {
+                self.git(&["update-index", option, "-z", "--stdin"], &paths)?;
+            }
+        }
+        Some(())
+    }
+
+    /// What differs between the work tree and our index.
+    fn changed(&self) -> Option<Vec<u8>> {
+        self.git(&["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"], &[])
+    }
+
+    /// Takes the work tree into our index, and asks git what that is called.
+    fn add(&self, list_submodules: bool, kept: Kept) -> Option<Kept> {
+        let objects = self.path.join(OBJECTS);
+        let _ = fs::remove_dir_all(&objects);
+        fs::create_dir(&objects).ok()?;
+        let tree = self
+            .git(&["add", "--all", "--sparse", "."], &[])
+            .and_then(|_| self.git(&["write-tree", "--missing-ok"], &[]));
+        let _ = fs::remove_dir_all(&objects);
+        let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
+        let submodules = if list_submodules { self.submodules()? } else { kept.submodules };
+        let kept = Kept { source: kept.source, copy: mark(&self.path.join(INDEX)), tree, submodules };
+        fs::write(self.path.join(KEPT), serde_json::to_vec(&kept).ok()?).ok()?;
+        Some(kept)
+    }
+
+    fn submodules(&self) -> Option<Vec<PathBuf>> {
+        let listed = self.git(&["ls-files", "-s", "-z"], &[])?;
+        let links = listed.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"160000 "));
+        let paths =
+            links.filter_map(|entry| entry.iter().position(|byte| *byte == b'\t').and_then(|at| entry.get(at + 1..)));
+        Some(paths.map(path_of).collect())
+    }
+
+    fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        let (index, objects) = (self.path.join(INDEX), self.path.join(OBJECTS));
+        let shared = quoted(&self.tree.common.join(OBJECTS));
+        let variables = [
+            ("GIT_INDEX_FILE", index.as_os_str()),
+            ("GIT_OBJECT_DIRECTORY", objects.as_os_str()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", shared.as_os_str()),
+        ];
+        git(&self.tree.top, arguments, &variables, input)
+    }
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(std::os::unix::ffi::OsStrExt::from_bytes(bytes) as &OsStr)
+}
+
+/// A path as git reads it in a list of them.
+fn quoted(path: &Path) -> OsString {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\n')) {
+        return path.as_os_str().to_owned();
+    }
+    let mut out = vec![b'"'];
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', *byte]),
+            b'\n' => out.extend(b"\\n"),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'"');
+    path_of(&out).into_os_string()
+}
+
+/// What tells one state of an index file from another: its place, size and time, and the digest of
+/// its content that git writes at its end.
+fn mark(path: &Path) -> String {
+    const DIGEST_BYTES: u64 = 32;
+    let read = || {
+        let mut file = fs::File::open(path).ok()?;
+        let meta = file.metadata().ok()?;
+        let mut end = Vec::new();
+        file.seek(SeekFrom::Start(meta.len().saturating_sub(DIGEST_BYTES))).ok()?;
+        file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
+        let (device, inode, time) = (meta.dev(), meta.ino(), (meta.mtime(), meta.mtime_nsec()));
+        Some(format!("{device}:{inode}:{}:{time:?}:{}", meta.len(), digest(&end)))
+    };
+    read().unwrap_or_default()
+}

@@ -1,0 +1,169 @@
+//! `/omo:gate`: what judges a claim is shown and changed, from the user's own words and without
+//! the model.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use omo_core::gate::{self, Gate, Origin};
+use omo_core::gate_command::GateCommand;
+use omo_core::log;
+use omo_core::session::Session;
+use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list};
+use omo_core::words::refused;
+use omo_store::env;
+use omo_store::lock::DEADLINE;
+use omo_store::pins::search_path;
+use omo_store::repository::Repository;
+use omo_store::start::pin;
+use omo_store::state::{Change, Corrupt};
+use omo_store::trust;
+
+use crate::edge::{Context, HookError};
+
+/// Does what the user asked for, and says so.
+pub fn answer(context: &Context, command: &GateCommand) -> Result<String, HookError> {
+    let Some(root) = context.root.as_deref() else { return Ok(refused("no project folder is known here")) };
+    match command {
+        GateCommand::List | GateCommand::Run => list(context, root),
+        GateCommand::Add(gate) => add(context, root, gate),
+        GateCommand::Remove(name) => change(context, |gates| {
+            let before = gates.len();
+            gates.retain(|gate| gate.name != *name);
+            if gates.len() == before {
+                Err(unknown(name))
+            } else {
+                Ok(format!("[omo] `{}` decides no more.", code(name, 40)))
+            }
+        }),
+        GateCommand::Accept { name } => accept(context, root, name.as_deref()),
+        GateCommand::Approve { code } => approve(context, root, code.as_deref()),
+    }
+}
+
+fn unknown(name: &str) -> String {
+    refused(&format!("no check here is called `{}`; /omo:gate list names them", code(name, 40)))
+}
+
+fn list(context: &Context, root: &Path) -> Result<String, HookError> {
+    let session = context.peek()?.unwrap_or_default();
+    let mut text = gate_list(&session.gates, session.verification.review_wanted, context.env.now);
+    if let Some(repository) = Repository::read(root) {
+        if let Some(problem) = repository.problems.first() {
+            let _ = write!(text, "\n{}", refused(&problem.to_string()));
+        } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.gates.is_empty() {
+            let _ = write!(text, "\n{}", approval(&repository.gates, &repository.digest));
+        }
+    }
+    Ok(text)
+}
+
+fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError> {
+    let mut gate = gate.clone();
+    pin([&mut gate], root, &search_path(&env::variables()));
+    change(context, |gates| {
+        gate::add(gates, gate.clone()).map_err(|error| refused(&error.to_string()))?;
+        let added = gates.iter().rev().find(|known| known.run == gate.run);
+        let name = added.map(|gate| gate.name.as_str()).unwrap_or_default();
+        Ok(format!("[omo] `{name}` decides from now on: `{}` runs whenever a claim is checked.", code(&gate.run, 200)))
+    })
+}
+
+/// The files and counts as they are now are the ones to be held to.
+fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, HookError> {
+    let search = search_path(&env::variables());
+    change(context, |gates| {
+        let meant = gates.iter_mut().filter(|gate| name.is_none_or(|name| gate.name == name));
+        let mut names = Vec::new();
+        for gate in meant {
+            pin([&mut *gate], root, &search);
+            gate.best = None;
+            names.push(gate.name.clone());
+        }
+        match (names.is_empty(), name) {
+            (true, Some(name)) => Err(unknown(name)),
+            (true, None) => Err(refused("no check decides here; there is nothing to accept")),
+            (false, _) => Ok(format!(
+                "[omo] accepted: {}. The files and counts as they are now are the ones to be held to.",
+                names.join(", ")
+            )),
+        }
+    })
+}
+
+fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String, HookError> {
+    let Some(repository) = Repository::read(root) else {
+        return Ok(refused("there is no omo.toml at the top of this project"));
+    };
+    if let Some(problem) = repository.problems.first() {
+        return Ok(refused(&problem.to_string()));
+    }
+    let state_home = context.env.state_home.as_deref();
+    let Some(typed) = typed else {
+        let is_new = !repository.is_approved(state_home);
+        let shown = approval(&repository.gates, &repository.digest);
+        return Ok(if is_new { shown } else { "[omo] omo.toml is approved exactly as it is.".to_owned() });
+    };
+    // Nobody finds another content with the same beginning of its digest by chance; whoever seeks
+    // one needs the user to type its code.
+    if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
+        return Ok(format!(
+            "{}\n{}",
+            refused("that is not the code of omo.toml as it is now; nothing was approved"),
+            approval(&repository.gates, &repository.digest)
+        ));
+    }
+    if let Err(error) = trust::approve(state_home, root, &repository.digest, context.env.now) {
+        return Ok(refused(&format!("could not be approved: {error}")));
+    }
+    let mut new = repository.gates;
+    pin(&mut new, root, &search_path(&env::variables()));
+    let said =
+        format!("[omo] approved: {} checks of omo.toml, exactly as they are now. Any change asks again.", new.len());
+    change(context, |gates| {
+        gates.retain(|gate| gate.origin != Origin::Repository);
+        for gate in new.clone() {
+            gate::add(gates, gate).map_err(|error| refused(&error.to_string()))?;
+        }
+        Ok(said.clone())
+    })
+}
+
+/// Changes the gates of the session; an error is said, and changes nothing.
+fn change(
+    context: &Context,
+    mut change: impl FnMut(&mut Vec<Gate>) -> Result<String, String>,
+) -> Result<String, HookError> {
+    let Some(place) = context.make_place()? else { return Ok(refused("this session has no id that omo knows")) };
+    let ((said, session), lock) = place.update(DEADLINE, Corrupt::Refuse, |session: &mut Session| {
+        let mut gates = session.gates.clone();
+        match change(&mut gates) {
+            Ok(said) => {
+                session.gates = gates;
+                ((Ok(said), session.clone()), Change::Write)
+            }
+            Err(said) => ((Err(said), session.clone()), Change::Keep),
+        }
+    })?;
+    let said = match said {
+        Err(said) => return Ok(said),
+        Ok(said) => said,
+    };
+    let id = place.id().as_str();
+    place.log(
+        &lock,
+        &log::entry(
+            id,
+            &session,
+            "UserPromptSubmit",
+            "gate".to_owned(),
+            "its user changed the checks",
+            context.env.now,
+        ),
+    );
+    drop(lock);
+    if context.peek()?.is_some_and(|session| session.seal.is_none()) {
+        let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
+        return Ok(format!("{said} {}", refused(why)));
+    }
+    Ok(said)
+}

@@ -1,0 +1,151 @@
+//! Judging a claim: the gates are run and the review is looked for, with no lock held, and what
+//! was found is judged.
+
+use std::path::Path;
+use std::time::Duration;
+
+use omo_core::gate::TOTAL_TIMEOUT_SECONDS;
+use omo_core::review::{self, REVIEWER, Review, ReviewVerdict};
+use omo_core::session::{Session, TranscriptMark};
+use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
+use omo_core::words;
+use omo_exec::environment::Environment;
+use omo_exec::gates::{self, Reuse, Setup, Watcher};
+use omo_exec::tree;
+use omo_store::lock::{DEADLINE, Lock};
+use omo_store::seal::{Key, digest};
+use omo_store::state::StateError;
+use omo_store::{env, state, transcript};
+
+use crate::edge::{Context, HookError, Place};
+use crate::input::Input;
+use crate::watchdog;
+
+/// What a hook may take beyond its gates: git on a large work tree.
+const SLACK: Duration = Duration::from_secs(30);
+
+/// Judges the claim of a session; `None` where nobody wants to know any more.
+pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<Check>, HookError> {
+    let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
+    let state_home = context.env.state_home.as_deref();
+    let key = Key::load(state_home);
+    if let Err(error) = &key {
+        context.report(error);
+    }
+    if !key.is_ok_and(|key| key.holds(place.id(), &session)) {
+        // Nothing that stands there is run or believed.
+        return Ok(Some(judge(&session, Findings::default())));
+    }
+    if session.gates.is_empty() && !session.verification.review_wanted {
+        return Ok(Some(judge(&session, Findings { is_sealed: true, ..Findings::default() })));
+    }
+    watchdog::extend(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + SLACK);
+    let environment = Environment::of_gates(env::variables());
+    let setup =
+        Setup { root, state_home, logs: Some(place.folder()), environment: &environment, reuse: Reuse::Evidence };
+    let mut wanted = Wanted { context, place, root, shown: false };
+    let verified = gates::verify(&session.gates, &setup, &mut wanted);
+    watchdog::back_to_usual();
+    if verified.is_cut {
+        return Ok(None);
+    }
+    let touched_since_review = look_for_review(&mut session, input);
+    let material_name = material_name(place);
+    let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
+    let material = asks.then(|| place.folder().read(&material_name, MAX_MATERIAL_BYTES)).transpose();
+    let findings = Findings {
+        tree: verified.tree,
+        gates: verified.results,
+        is_sealed: true,
+        tree_moves: verified.tree_moves,
+        touched_since_review,
+        material: material.ok().flatten().flatten().map(|bytes| digest(&bytes)),
+    };
+    let mut check = judge(&session, findings);
+    if matches!(check.judgement, Judgement::ReviewWanted { .. }) {
+        check.material = write_material(context, place, &session, &check, &material_name);
+    }
+    Ok(Some(check))
+}
+
+/// What a reviewer reads holds a difference, which is bounded.
+const MAX_MATERIAL_BYTES: u64 = 2 * 1024 * 1024;
+
+/// The file that a session's reviewer reads; gone with the run.
+pub fn material_name(place: &Place) -> String {
+    format!("review-{}.md", place.id())
+}
+
+/// Writes down what the reviewer is to read. Where that cannot be, the prompt alone says what to
+/// review.
+fn write_material(context: &Context, place: &Place, session: &Session, check: &Check, name: &str) -> Option<Material> {
+    watchdog::extend(SLACK);
+    let root = context.root.as_deref()?;
+    let diff = tree::difference(root, context.env.state_home.as_deref(), session.ulw.started_at).unwrap_or_default();
+    watchdog::back_to_usual();
+    let text = words::checks::material(session, &check.findings, &diff);
+    let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
+    match written.and_then(|_lock| Ok(place.folder().replace(name, text.as_bytes())?)) {
+        Ok(()) => {
+            let path = place.folder().path().join(name).display().to_string();
+            Some(Material { path, digest: digest(text.as_bytes()) })
+        }
+        Err(error) => {
+            context.report(&error);
+            None
+        }
+    }
+}
+
+/// The id of the work tree, for a failure that still stands.
+pub fn present_tree(context: &Context) -> Option<String> {
+    watchdog::extend(SLACK);
+    let id = tree::id(context.root.as_deref()?, context.env.state_home.as_deref());
+    watchdog::back_to_usual();
+    id
+}
+
+/// Where the event of its end was not seen, the transcript is asked for the review. Tells whether
+/// a tool was called since it ended.
+fn look_for_review(session: &mut Session, input: &Input) -> bool {
+    let (Some(asked), Some(path)) = (session.verification.asked.clone(), input.transcript_path.as_deref()) else {
+        return false;
+    };
+    let is_seen = |review: &Review| review.verdict != ReviewVerdict::Unclear;
+    if !session.verification.review.as_ref().is_some_and(is_seen) {
+        for report in transcript::reports(path, asked.offset, REVIEWER) {
+            let is_answer = report.at.zip(asked.at).is_none_or(|(at, asked)| at >= asked);
+            if is_answer {
+                let new = review::read(&report.text, report.at.or(asked.at).unwrap_or_else(env::now));
+                session.verification.review = Some(review::later(session.verification.review.take(), new));
+            }
+        }
+    }
+    let ended = session.verification.review.as_ref().and_then(|review| review.at);
+    let mark = TranscriptMark { offset: asked.offset, block_offset: asked.offset };
+    ended.is_some_and(|ended| transcript::read_tail(path, mark, Some(ended)).tool_called_since_block)
+}
+
+/// Shows in the state that gates run, and ends them as soon as the run is over.
+struct Wanted<'a> {
+    context: &'a Context,
+    place: &'a Place<'a>,
+    root: &'a Path,
+    shown: bool,
+}
+
+impl Watcher for Wanted<'_> {
+    fn begins(&mut self, _gate: &omo_core::gate::Gate) {
+        if !std::mem::replace(&mut self.shown, true) {
+            let shown = self.place.update_armed(|session| session.verification.phase = Phase::Gates);
+            if let Err(error) = shown {
+                self.context.report(&error);
+            }
+        }
+    }
+
+    fn goes_on(&mut self) -> bool {
+        // A state that cannot be read holds nothing: then nobody is held by its gates either.
+        state::peek(self.root, self.place.id()).is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
+    }
+}

@@ -1,0 +1,249 @@
+//! Which files of the project a gate runs, and what is in them.
+//!
+//! A command such as `./check.sh` or `make test` is only as good as the file behind it. When its
+//! user agrees to a gate, the programs and scripts of the project that it runs and the task file
+//! that its runner reads are pinned by their digest. What differs later is reported and is not
+//! green until the user agrees again. What those files run in turn is not followed, and files of
+//! tests are not pinned: to write those is the work.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use omo_core::gate::Gate;
+
+use crate::object::Object;
+use crate::regular;
+use crate::seal::digest;
+
+/// At most so many files are pinned for a gate.
+const MAX_FILES: usize = 32;
+/// Of a larger file only so much is read.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// What stands for a file that cannot be read.
+const UNREADABLE: &str = "unreadable";
+
+/// The files that a gate runs, by their path from the project's top, each with its digest.
+/// `search` is the `PATH` that the gate gets.
+pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, String> {
+    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    let mut pins = BTreeMap::new();
+    let words = words(&gate.run);
+    for (index, word) in words.iter().enumerate().filter(|(_, word)| word.is_program) {
+        let arguments = words.get(index + 1..).unwrap_or_default();
+        if word.text.contains('/') {
+            pin(&mut pins, root, &folder.join(&word.text));
+        } else if let Some(program) = find(&word.text, search) {
+            pin(&mut pins, root, &program);
+        }
+        let name = word.text.rsplit('/').next().unwrap_or(&word.text);
+        if let Some(script) = script_of(name, arguments) {
+            pin(&mut pins, root, &folder.join(script));
+        }
+        for file in task_files(name) {
+            pin_task_file(&mut pins, root, &folder_of(&folder, arguments), file);
+        }
+    }
+    pins
+}
+
+/// The folders in which a gate finds its programs: the absolute ones of the `PATH`. Any other entry
+/// would find programs wherever the gate happens to stand.
+pub fn search_path(variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
+    path.map(std::env::split_paths).into_iter().flatten().filter(|folder| folder.is_absolute()).collect()
+}
+
+/// What differs between what was pinned and what is there now: the first such file.
+pub fn changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<String, String>) -> Option<&'a str> {
+    let gone_or_other = pinned.iter().find(|(path, digest)| now.get(*path) != Some(digest));
+    let new = || now.iter().find(|(path, _)| !pinned.contains_key(*path));
+    gone_or_other.or_else(new).map(|(path, _)| path.as_str())
+}
+
+struct Word {
+    text: String,
+    /// It is the first word of a command.
+    is_program: bool,
+}
+
+/// The words of a command, roughly as a shell parts them. A word too many pins nothing, since no
+/// file has its name.
+fn words(run: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut begins = true;
+    for part in run.split_inclusive([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']) {
+        let text = part.trim_end_matches([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
+        let text = text.trim_matches(['"', '\'']);
+        let is_assignment =
+            text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(['/', '-']));
+        // Words that run another command behind them.
+        let passes_on =
+            matches!(text, "sudo" | "env" | "time" | "exec" | "nice" | "command" | "then" | "do" | "!" | "if");
+        if !text.is_empty() {
+            words.push(Word { text: text.to_owned(), is_program: begins && !is_assignment });
+            begins = begins && (is_assignment || passes_on);
+        }
+        begins |= part.ends_with([';', '&', '|', '(', '\n']);
+    }
+    words
+}
+
+/// The script that an interpreter is given.
+fn script_of<'a>(program: &str, arguments: &'a [Word]) -> Option<&'a str> {
+    let stem = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
+    let is_interpreter = matches!(
+        stem,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "python" | "node" | "perl" | "ruby" | "deno" | "source"
+    ) || program == ".";
+    let mut own = arguments.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str());
+    let first = own.by_ref().find(|word| !matches!(*word, "-e" | "-u" | "-x" | "-eu" | "-ex" | "-eux" | "run"))?;
+    (is_interpreter && !first.starts_with('-')).then_some(first)
+}
+
+/// The files in which a runner finds what it is asked to run.
+fn task_files(program: &str) -> &'static [&'static str] {
+    match program {
+        "make" | "gmake" => &["GNUmakefile", "makefile", "Makefile"],
+        "npm" | "npx" | "pnpm" | "yarn" | "bun" => &["package.json"],
+        "just" => &["justfile", "Justfile", ".justfile"],
+        "task" => &["Taskfile.yml", "Taskfile.yaml"],
+        "tox" => &["tox.ini"],
+        "cargo" => &[".cargo/config.toml", ".cargo/config"],
+        _ => &[],
+    }
+}
+
+/// The folder that `-C folder`, `--prefix folder` and the like send a runner to.
+fn folder_of(folder: &Path, arguments: &[Word]) -> PathBuf {
+    let mut words = arguments.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str());
+    while let Some(word) = words.next() {
+        if matches!(word, "-C" | "--prefix" | "--directory" | "--dir" | "--cwd")
+            && let Some(value) = words.next()
+        {
+            return folder.join(value);
+        }
+    }
+    folder.to_owned()
+}
+
+fn pin_task_file(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path, file: &str) {
+    let path = folder.join(file);
+    let Some(name) = name_below(root, &path) else { return };
+    if file != "package.json" {
+        return pin(pins, root, &path);
+    }
+    // Only what it runs: a new dependency is no change of the check.
+    let Some(bytes) = read(&path) else { return };
+    let text = String::from_utf8_lossy(&bytes);
+    let scripts = Object::parse(&text).ok().and_then(|object| object.get("scripts").map(str::to_owned));
+    pins.insert(format!("{name} (scripts)"), digest(scripts.unwrap_or_default().as_bytes()));
+}
+
+fn pin(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
+    if pins.len() < MAX_FILES
+        && path.is_file()
+        && let Some(name) = name_below(root, path)
+    {
+        pins.insert(name, read(path).map_or_else(|| UNREADABLE.to_owned(), |bytes| digest(&bytes)));
+    }
+}
+
+/// A path from the project's top; `None` outside of it.
+fn name_below(root: &Path, path: &Path) -> Option<String> {
+    let mut name = PathBuf::new();
+    for part in path.strip_prefix(root).ok()?.components() {
+        match part {
+            Component::Normal(part) => name.push(part),
+            Component::ParentDir if name.pop() => {}
+            Component::CurDir => {}
+            _ => return None,
+        }
+    }
+    Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
+}
+
+fn find(program: &str, search: &[PathBuf]) -> Option<PathBuf> {
+    search.iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    regular::open(path).ok()??.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_core::gate::Origin;
+
+    use super::*;
+
+    fn pins(root: &Path, run: &str) -> Vec<String> {
+        let gate = Gate::new(None, run, Origin::User).unwrap();
+        of(&gate, root, &[root.join("bin"), PathBuf::from("/usr/bin")]).into_keys().collect()
+    }
+
+    #[test]
+    fn files_that_a_command_names_or_reads_are_pinned() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        for (path, text) in [
+            ("check.sh", "x"),
+            ("scripts/t.py", "x"),
+            ("Makefile", "x"),
+            ("package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("web/package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("bin/cargo", "x"),
+            ("test", "x"),
+        ] {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::fs::write(root.join(path), text).unwrap();
+        }
+        for (run, expected) in [
+            ("./check.sh --fast", vec!["check.sh"]),
+            ("sh check.sh && python3 scripts/t.py", vec!["check.sh", "scripts/t.py"]),
+            ("make lint", vec!["Makefile"]),
+            ("CI=1 npm run x", vec!["package.json (scripts)"]),
+            ("npm --prefix web run x", vec!["web/package.json (scripts)"]),
+            ("cargo build", vec!["bin/cargo"]),
+            ("cargo test", vec!["bin/cargo"]),
+            ("pytest scripts/t.py", vec![]),
+            ("node --test scripts/t.py", vec![]),
+            ("python3 -m pytest scripts/t.py", vec![]),
+            ("sh -c ./check.sh", vec![]),
+            (". ./check.sh", vec!["check.sh"]),
+            ("env A=1 cargo build", vec!["bin/cargo"]),
+            ("true; (cargo build)", vec!["bin/cargo"]),
+            ("cat /etc/passwd ../x $(rm) missing.sh", vec![]),
+        ] {
+            assert_eq!(pins(root, run), expected, "{run}");
+        }
+    }
+
+    #[test]
+    fn a_change_a_loss_and_a_newcomer_are_noticed_and_a_dependency_is_none() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        let search = [root.join("bin"), PathBuf::from("/usr/bin")];
+        let gate = Gate::new(None, "npm test; ./check.sh", Origin::User).unwrap();
+        std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"x"}}"#).unwrap();
+        std::fs::write(root.join("check.sh"), "x").unwrap();
+        let pinned = of(&gate, root, &search);
+        let differs = || changed(&pinned, &of(&gate, root, &search)).map(str::to_owned);
+        std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"x"},"dependencies":{"a":"1"}}"#).unwrap();
+        assert_eq!(differs(), None);
+        std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"true"}}"#).unwrap();
+        assert_eq!(differs().as_deref(), Some("package.json (scripts)"));
+        std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"x"}}"#).unwrap();
+        std::fs::write(root.join("check.sh"), "exit 0").unwrap();
+        assert_eq!(differs().as_deref(), Some("check.sh"));
+        std::fs::remove_file(root.join("check.sh")).unwrap();
+        assert_eq!(differs().as_deref(), Some("check.sh"));
+        std::fs::write(root.join("check.sh"), "x").unwrap();
+        std::fs::create_dir(root.join("bin")).unwrap();
+        std::fs::write(root.join("bin/npm"), "exit 0").unwrap();
+        assert_eq!(differs().as_deref(), Some("bin/npm"));
+    }
+}

@@ -1,0 +1,166 @@
+//! `omo.toml` at the top of a project: gates that the repository asks for.
+//!
+//! Nothing of it runs unless its user approved exactly this content (`trust`). It can name gates
+//! and nothing else: no setting of omo, and above all nothing about trust.
+
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use omo_core::gate::{Gate, Origin};
+use toml::de::DeTable;
+
+use crate::config::Problem;
+use crate::trust::{self, Trust};
+use crate::{gate_toml, regular};
+
+/// The file's name.
+pub const FILE: &str = "omo.toml";
+/// A larger file is refused.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// What a repository asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repository {
+    /// Its gates.
+    pub gates: Vec<Gate>,
+    /// What stands for exactly this content.
+    pub digest: String,
+    /// What is wrong with the file; then it asks for nothing.
+    pub problems: Vec<Problem>,
+}
+
+impl Repository {
+    /// Reads the file at the top of a project; `None` where there is none.
+    pub fn read(root: &Path) -> Option<Self> {
+        let path = root.join(FILE);
+        match bytes(&path) {
+            Ok(None) => None,
+            Ok(Some(bytes)) => Some(parse(&bytes, root, &path)),
+            Err(message) => {
+                let problems = vec![Problem { file: path, line: None, message }];
+                Some(Self { problems, ..Self::default() })
+            }
+        }
+    }
+
+    /// Whether its user approved exactly this content. One that cannot be looked up is not.
+    pub fn is_approved(&self, state_home: Option<&Path>) -> bool {
+        self.problems.is_empty() && Trust::load(state_home).is_ok_and(|trust| trust.holds(&self.digest))
+    }
+}
+
+fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    let file = match regular::open(path) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Err("is no regular file".to_owned()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(format!("cannot be opened: {error}")),
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("is larger than {MAX_BYTES} bytes"));
+    }
+    Ok(Some(bytes))
+}
+
+fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
+    let digest = trust::digest(root, bytes);
+    let text = String::from_utf8_lossy(bytes);
+    let mut reader = Reader { text: &text, path: path.to_owned(), problems: Vec::new() };
+    let mut gates = Vec::new();
+    match DeTable::parse(&text) {
+        Err(error) => reader.problem(error.span(), format!("is not TOML: {}", error.message())),
+        Ok(table) => {
+            for (key, value) in table.get_ref() {
+                if key.get_ref() == "gate" {
+                    let read = gate_toml::read(value, Origin::Repository);
+                    gates.extend(read.gates.into_iter().map(|(gate, _)| gate));
+                    read.problems.into_iter().for_each(|(span, message)| reader.problem(Some(span), message));
+                } else {
+                    reader.problem(Some(key.span()), format!("`{}` is not a setting; known is: gate", key.get_ref()));
+                }
+            }
+        }
+    }
+    if reader.problems.is_empty() {
+        Repository { gates, digest, problems: Vec::new() }
+    } else {
+        Repository { gates: Vec::new(), digest, problems: reader.problems }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    path: PathBuf,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, span: Option<Range<usize>>, message: String) {
+        let line = span.map(|span| crate::config::line_at(self.text, span.start));
+        self.problems.push(Problem { file: self.path.clone(), line, message });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Repository {
+        parse(text.as_bytes(), Path::new("/p"), Path::new("omo.toml"))
+    }
+
+    #[test]
+    fn every_field_of_a_gate_is_read() {
+        let text = "[[gate]]\nname = \"tests\"\nrun = \"cargo test\"\ncwd = \"crates/a\"\ntimeout = 60\n[gate.env]\nRUST_LOG = \"warn\"\n[[gate]]\nrun = \"npm test\"\ncwd = \".\"\n";
+        let repository = read(text);
+        assert_eq!(repository.problems, []);
+        let [first, second] = &*repository.gates else { panic!("{repository:?}") };
+        assert_eq!((first.name.as_str(), first.run.as_str(), first.timeout()), ("tests", "cargo test", 60));
+        assert_eq!((first.cwd.as_deref(), first.env["RUST_LOG"].as_str()), (Some("crates/a"), "warn"));
+        assert_eq!((second.name.as_str(), &second.cwd, second.origin), ("npm-test", &None, Origin::Repository));
+    }
+
+    #[test]
+    fn what_cannot_be_is_named_with_its_line_and_nothing_is_asked_for() {
+        for (text, expected) in [
+            ("trust = true", "omo.toml:1: `trust` is not a setting; known is: gate"),
+            ("[[gate]]\nrun = \"a\"\nproject = \"/p\"", "omo.toml:3: `gate.project` is not a setting"),
+            ("[[gate]]\nname = \"a\"", "omo.toml:1: [[gate]]: a check needs a command"),
+            ("[[gate]]\nrun = 3", "omo.toml:2: `gate.run` must be a text"),
+            ("gate = 3", "omo.toml:1: `gate` must be a list of tables"),
+            ("gate = [3]", "omo.toml:1: `gate` must be a list of tables"),
+            ("[[gate]]\nrun = \"a\"\ncwd = \"../x\"", "omo.toml:1: [[gate]]: `../x` is no folder below"),
+            ("[[gate]]\nrun = \"a\"\ntimeout = 9000", "omo.toml:1: [[gate]]: a time limit is"),
+            ("[[gate]]\nrun = \"a\"\n[gate.env]\nOMO_X = \"1\"", "omo.toml:1: [[gate]]: `OMO_X` is no variable"),
+            ("[[gate]]\nrun = \"a\"\n[[gate]]\nrun = \"a\"", "omo.toml:3: [[gate]]: a second one is called `a`"),
+            ("[[gate", "omo.toml:1: is not TOML"),
+        ] {
+            let repository = read(text);
+            let found: Vec<String> = repository.problems.iter().map(ToString::to_string).collect();
+            assert!(found.iter().any(|problem| problem.starts_with(expected)), "{text}: {found:?}");
+            assert_eq!(repository.gates, [], "{text}");
+        }
+    }
+
+    #[test]
+    fn only_exactly_what_was_approved_is_approved() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, home) = (temp.path().join("project"), temp.path().join("state"));
+        std::fs::create_dir_all(&root).unwrap();
+        assert_eq!(Repository::read(&root), None);
+        let file = root.join(FILE);
+        std::fs::write(&file, "[[gate]]\nrun = \"true\"\n").unwrap();
+        let read = || Repository::read(&root).unwrap();
+        assert!(!read().is_approved(Some(&home)));
+        trust::approve(Some(&home), &root, &read().digest, crate::env::now()).unwrap();
+        assert!(read().is_approved(Some(&home)));
+        std::fs::write(&file, "[[gate]]\nrun = \"true\"\n#").unwrap();
+        assert!(!read().is_approved(Some(&home)), "one byte more");
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        assert_eq!(read().problems.len(), 1, "a folder is no file");
+    }
+}

@@ -1,0 +1,189 @@
+//! The seal on what a run is judged by: a keyed digest, with a key that only the user can read.
+//!
+//! The state file lies in the project, where a model may write. The gates, their results, and how
+//! far the verification has come are therefore sealed: what something else than omo wrote there
+//! does not bear the seal, and is neither run nor believed. Whoever reads the user's own files can
+//! read the key as well, and can forge a seal: this notices tampering, it cannot prevent it.
+
+use std::path::Path;
+
+use omo_core::gate::Gate;
+use omo_core::session::Session;
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+use omo_core::verification::Verification;
+use serde::Serialize;
+
+use crate::folder::{Folder, FolderError};
+use crate::lock::{DEADLINE, Lock, LockError};
+
+/// The key's file in the user's own folder.
+const FILE: &str = "key";
+const KEY_BYTES: usize = 32;
+/// Digests by which nobody is fooled need no more.
+const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Its file could not be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Somebody else makes it, and does not get done.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The file holds no key.
+    #[error("{0} holds no key; remove it to have a new one made")]
+    Malformed(std::path::PathBuf),
+    /// The system gives no random numbers.
+    #[error("get random numbers: {0}")]
+    Random(getrandom::Error),
+    /// The user has no folder for what programs remember.
+    #[error("no folder for the user's own state is known: neither HOME nor XDG_STATE_HOME is set")]
+    NoHome,
+}
+
+/// The user's key.
+#[derive(Clone)]
+pub struct Key([u8; KEY_BYTES]);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    /// The key below the user's state folder; made where there is none.
+    pub fn load(state_home: Option<&Path>) -> Result<Self, KeyError> {
+        let home = state_home.ok_or(KeyError::NoHome)?;
+        if let Some(folder) = Folder::open_own(home)?
+            && let Some(key) = read(&folder)?
+        {
+            return Ok(key);
+        }
+        make(&Folder::create_own(home)?)
+    }
+
+    /// The seal of a session's entry, as it stands.
+    pub fn seal(&self, id: &SessionId, session: &Session) -> String {
+        blake3::keyed_hash(&self.0, &content(id, session)).to_hex().to_string()
+    }
+
+    /// Whether the entry bears the seal of what it holds.
+    pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
+        let borne = session.seal.as_deref().and_then(|seal| blake3::Hash::from_hex(seal).ok());
+        // Compared in constant time.
+        borne.is_some_and(|borne| borne == blake3::keyed_hash(&self.0, &content(id, session)))
+    }
+}
+
+fn read(folder: &Folder) -> Result<Option<Key>, KeyError> {
+    let Some(bytes) = folder.read(FILE, HEX_CHARS + 2)? else { return Ok(None) };
+    let text = std::str::from_utf8(&bytes).unwrap_or_default().trim();
+    let key = blake3::Hash::from_hex(text).map_err(|_| KeyError::Malformed(folder.path().join(FILE)))?;
+    Ok(Some(Key(*key.as_bytes())))
+}
+
+fn make(folder: &Folder) -> Result<Key, KeyError> {
+    // Two sessions may begin at the same time: the second one takes the key of the first.
+    let _lock = Lock::take(folder, DEADLINE)?;
+    if let Some(key) = read(folder)? {
+        return Ok(key);
+    }
+    let mut bytes = [0; KEY_BYTES];
+    getrandom::fill(&mut bytes).map_err(KeyError::Random)?;
+    folder.replace(FILE, format!("{}\n", blake3::Hash::from_bytes(bytes).to_hex()).as_bytes())?;
+    Ok(Key(bytes))
+}
+
+/// What is sealed, as bytes: everything that a verdict rests on.
+pub(crate) fn content(id: &SessionId, session: &Session) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Content<'a> {
+        version: u32,
+        session: &'a str,
+        started_at: Option<Timestamp>,
+        gates: &'a [Gate],
+        verification: Verification,
+    }
+    // Where the run stands at this moment is shown to people, and nothing rests on it.
+    let mut verification = session.verification.clone();
+    verification.phase = Verification::default().phase;
+    let content = Content {
+        version: 1,
+        session: id.as_str(),
+        started_at: session.ulw.started_at,
+        gates: &session.gates,
+        verification,
+    };
+    serde_json::to_vec(&content).unwrap_or_default()
+}
+
+/// The digest of some bytes, in hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_core::gate::Origin;
+    use omo_core::review::{Review, ReviewVerdict};
+    use omo_core::verification::Phase;
+
+    use super::*;
+
+    fn session() -> Session {
+        let gates = vec![Gate::new(None, "cargo test", Origin::User).unwrap()];
+        Session { gates, ..Session::default() }
+    }
+
+    #[test]
+    fn a_key_is_made_once_and_only_its_user_can_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().join("deep/state");
+        let (id, mut session) = (SessionId::parse("a").unwrap(), session());
+        session.seal = Some(Key::load(Some(&home)).unwrap().seal(&id, &session));
+        assert!(Key::load(Some(&home)).unwrap().holds(&id, &session));
+        let mode = std::fs::metadata(home.join("omo/key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let other = Key::load(Some(&temp.path().join("other"))).unwrap();
+        assert!(!other.holds(&id, &session));
+        assert!(Key::load(None).is_err());
+        std::fs::write(home.join("omo/key"), "short").unwrap();
+        assert!(matches!(Key::load(Some(&home)), Err(KeyError::Malformed(_))));
+    }
+
+    #[test]
+    fn whatever_a_verdict_rests_on_breaks_the_seal_when_it_is_changed() {
+        let temp = tempfile::tempdir().unwrap();
+        let key = Key::load(Some(temp.path())).unwrap();
+        let id = SessionId::parse("a").unwrap();
+        let mut sealed = session();
+        sealed.seal = Some(key.seal(&id, &sealed));
+        let changes: [(&str, fn(&mut Session)); 8] = [
+            ("the command", |session| session.gates[0].run = "true".to_owned()),
+            ("no gates", |session| session.gates.clear()),
+            ("a file", |session| _ = session.gates[0].pinned.insert("x".to_owned(), "y".to_owned())),
+            ("a result", |session| session.gates[0].last = Some(omo_core::gate::Record::default())),
+            ("the best", |session| session.gates[0].best = Some(omo_core::gate::Counts::default())),
+            ("no review", |session| session.verification.review_wanted = false),
+            ("the attempts", |session| session.verification.attempts = 9),
+            ("a review", |session| {
+                session.verification.review = Some(Review { verdict: ReviewVerdict::Verified, ..Review::default() });
+            }),
+        ];
+        for (what, change) in changes {
+            let mut session = sealed.clone();
+            change(&mut session);
+            assert!(!key.holds(&id, &session), "{what}");
+        }
+        assert!(!key.holds(&SessionId::parse("b").unwrap(), &sealed), "another session");
+        assert!(!key.holds(&id, &Session { seal: None, ..sealed.clone() }), "no seal");
+        let mut moved = sealed.clone();
+        moved.verification.phase = Phase::Gates;
+        moved.ulw.stop_blocks = 3;
+        assert!(key.holds(&id, &moved), "what nothing rests on may change");
+    }
+}

@@ -1,0 +1,52 @@
+//! What judges a run from its start: the gates of its user, of their configuration, and of the
+//! repository, where they approved that.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::gate::{self, Gate};
+use omo_core::session::Session;
+use omo_core::session_id::SessionId;
+
+use crate::pins;
+use crate::repository::Repository;
+use crate::seal::Key;
+
+/// The gates at a run's start.
+#[derive(Debug, Default)]
+pub struct Start {
+    /// Those that count, each with the files that it runs.
+    pub gates: Vec<Gate>,
+    /// What the repository asks for and its user has not approved.
+    pub not_approved: Option<Repository>,
+}
+
+/// Gathers them: `own` are the user's, to which those of an approved repository come.
+pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &[PathBuf]) -> Start {
+    let mut start = Start { gates: own, not_approved: None };
+    match Repository::read(root) {
+        Some(repository) if repository.is_approved(state_home) => {
+            for gate in repository.gates {
+                // More than there may be are left out: the user's own come first.
+                let _ = gate::add(&mut start.gates, gate);
+            }
+        }
+        Some(repository) => start.not_approved = Some(repository).filter(|repository| !repository.gates.is_empty()),
+        None => {}
+    }
+    pin(&mut start.gates, root, search);
+    start
+}
+
+/// Takes the files that gates run now as the ones that their user agrees to.
+pub fn pin<'a>(gates: impl IntoIterator<Item = &'a mut Gate>, root: &Path, search: &[PathBuf]) {
+    for gate in gates {
+        gate.pinned = pins::of(gate, root, search);
+    }
+}
+
+/// Forgets the gates of an entry that something else than omo wrote: nothing of it may run.
+pub fn forget_unsealed(session: &mut Session, id: &SessionId, key: Option<&Key>) {
+    if !session.gates.is_empty() && !key.is_some_and(|key| key.holds(id, session)) {
+        session.gates.clear();
+    }
+}

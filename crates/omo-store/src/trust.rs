@@ -1,0 +1,153 @@
+//! What the user has approved of repositories: `trust.json` in their own folder, never in the
+//! repository.
+//!
+//! An approval is for the exact bytes of one file in one folder: a digest of both. Any change, of
+//! a comment even, asks again.
+
+use std::path::Path;
+
+use omo_core::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::folder::{Folder, FolderError};
+use crate::lock::{Lock, LockError};
+
+const FILE: &str = "trust.json";
+const MAX_BYTES: u64 = 1024 * 1024;
+/// So many approvals are kept, the newest ones.
+const KEPT: usize = 1_000;
+
+/// Why the approvals could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// The file could not be.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Another process writes it all the time.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// It does not parse, or a newer omo wrote it.
+    #[error("{0} is not as this omo writes it; remove it to begin afresh")]
+    Malformed(std::path::PathBuf),
+    /// The user has no folder for what programs remember.
+    #[error("no folder for the user's own state is known: neither HOME nor XDG_STATE_HOME is set")]
+    NoHome,
+}
+
+/// Everything that was approved.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trust {
+    version: u32,
+    approved: Vec<Approval>,
+}
+
+/// One approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Of exactly this: see [`digest`].
+    pub digest: String,
+    /// In which folder, for people to read.
+    pub root: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What stands for a file's exact content in one folder.
+pub fn digest(root: &Path, content: &[u8]) -> String {
+    let root = root.as_os_str().as_encoded_bytes();
+    let mut hash = Sha256::new();
+    hash.update(b"omo trust 1\0");
+    hash.update((root.len() as u64).to_le_bytes());
+    hash.update(root);
+    hash.update(content);
+    let digits = b"0123456789abcdef";
+    let digit = |nibble: u8| digits.get(usize::from(nibble)).copied().map(char::from);
+    hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).flatten().collect()
+}
+
+impl Trust {
+    /// Reads what was approved; nothing where there is no file.
+    pub fn load(state_home: Option<&Path>) -> Result<Self, TrustError> {
+        match state_home.map(Folder::open_own).transpose()?.flatten() {
+            Some(folder) => Self::read(&folder),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn read(folder: &Folder) -> Result<Self, TrustError> {
+        let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Self::default()) };
+        let trust: Option<Self> = serde_json::from_slice(&bytes).ok();
+        trust.filter(|trust| trust.version <= 1).ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
+    }
+
+    /// Whether exactly this was approved.
+    pub fn holds(&self, digest: &str) -> bool {
+        self.approved.iter().any(|approval| approval.digest == digest)
+    }
+}
+
+/// Writes an approval down.
+pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, now: Timestamp) -> Result<(), TrustError> {
+    change(state_home, |approved| {
+        approved.retain(|approval| approval.digest != digest);
+        approved.push(Approval { digest: digest.to_owned(), root: root.display().to_string(), at: now });
+        let surplus = approved.len().saturating_sub(KEPT);
+        approved.drain(..surplus);
+    })
+}
+
+/// Takes every approval for a folder back.
+pub fn revoke(state_home: Option<&Path>, root: &Path) -> Result<(), TrustError> {
+    let root = root.display().to_string();
+    change(state_home, |approved| approved.retain(|approval| approval.root != root))
+}
+
+fn change(state_home: Option<&Path>, change: impl FnOnce(&mut Vec<Approval>)) -> Result<(), TrustError> {
+    let folder = Folder::create_own(state_home.ok_or(TrustError::NoHome)?)?;
+    let _lock = Lock::take(&folder, crate::lock::DEADLINE)?;
+    let mut trust = Trust::read(&folder)?;
+    trust.version = 1;
+    change(&mut trust.approved);
+    let mut json = serde_json::to_string_pretty(&trust).unwrap_or_default();
+    json.push('\n');
+    Ok(folder.replace(FILE, json.as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_approval_is_for_exactly_these_bytes_in_exactly_this_folder() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let (root, other) = (Path::new("/a"), Path::new("/b"));
+        let approved = digest(root, b"[[gate]]\nrun = \"x\"\n");
+        assert!(!Trust::load(home).unwrap().holds(&approved));
+        approve(home, root, &approved, Timestamp::from_millis(0)).unwrap();
+        let trust = Trust::load(home).unwrap();
+        assert!(trust.holds(&approved));
+        assert!(!trust.holds(&digest(root, b"[[gate]]\nrun = \"x\" \n")), "one byte more");
+        assert!(!trust.holds(&digest(other, b"[[gate]]\nrun = \"x\"\n")), "another folder");
+        assert!(!trust.holds(""));
+        revoke(home, other).unwrap();
+        assert!(Trust::load(home).unwrap().holds(&approved));
+        revoke(home, root).unwrap();
+        assert!(!Trust::load(home).unwrap().holds(&approved));
+    }
+
+    #[test]
+    fn a_file_that_is_not_ours_is_refused_and_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        approve(home, Path::new("/a"), "x", Timestamp::from_millis(0)).unwrap();
+        let file = temp.path().join("omo/trust.json");
+        for text in ["", "[]", "{\"version\":2,\"approved\":[]}", "{\"version\":1,\"approved\":[1]}"] {
+            std::fs::write(&file, text).unwrap();
+            assert!(matches!(Trust::load(home), Err(TrustError::Malformed(_))), "{text}");
+            assert!(approve(home, Path::new("/a"), "x", Timestamp::from_millis(0)).is_err());
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+}
