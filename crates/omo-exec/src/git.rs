@@ -56,20 +56,20 @@ fn read_line(path: &Path) -> Option<String> {
 /// What makes git leave everything as it is, and start nothing: no hook, no monitor, no editor, no
 /// download, no lock on the index that its user works with.
 const SETTINGS: [&str; 8] = [
-    "-ccore.hooksPath=/dev/null",
-    "-ccore.fsmonitor=false",
-    "-ccore.untrackedCache=keep",
-    "-ccore.splitIndex=false",
-    "-ccore.fsync=none",
-    "-ccore.looseCompression=0",
-    "-cadvice.addEmbeddedRepo=false",
-    "-cgc.auto=0",
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=keep",
+    "core.splitIndex=false",
+    "core.fsync=none",
+    "core.looseCompression=0",
+    "advice.addEmbeddedRepo=false",
+    "gc.auto=0",
 ];
 
 /// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
 pub(crate) fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("git");
-    command.args(SETTINGS).args(arguments).current_dir(folder);
+    command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     for name in inherited_git_variables() {
         command.env_remove(name);
     }

@@ -57,11 +57,11 @@ pub fn difference(folder: &Path, state_home: Option<&Path>, since: Option<Timest
     let tree = WorkTree::find(folder)?;
     let scratch = Scratch::of(&tree, state_home?)?;
     let before = since.map_or_else(|| "--before=now".to_owned(), |since| format!("--before={since}"));
-    let base = scratch.git(&["rev-list", "-1", &before, "HEAD"], &[]).unwrap_or_default();
+    let base = scratch.git_with_objects(&["rev-list", "-1", &before, "HEAD"], &[]).unwrap_or_default();
     let base = String::from_utf8(base).ok()?.trim().to_owned();
     let base = if base.is_empty() { EMPTY_TREE.to_owned() } else { base };
     let plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--stat=120", "--patch"];
-    let bytes = scratch.git(&[["diff"].as_slice(), &plain, &[&base]].concat(), &[])?;
+    let bytes = scratch.git_with_objects(&[["diff"].as_slice(), &plain, &[&base]].concat(), &[])?;
     let cut = bytes.len() > MAX_DIFF_BYTES;
     let text = String::from_utf8_lossy(bytes.get(..MAX_DIFF_BYTES).unwrap_or(&bytes)).into_owned();
     Some(if cut { format!("{text}\n[omo] the rest is left out: {} bytes in all", bytes.len()) } else { text })
@@ -97,7 +97,21 @@ impl<'a> Scratch<'a> {
         let name = digest(tree.top.as_os_str().as_encoded_bytes());
         let folder = Folder::create_own_part(state_home, &["omo", "trees", name.get(..32)?]).ok()?;
         let lock = Lock::take(&folder, PATIENCE).ok()?;
-        Some(Self { tree, path: folder.path().to_owned(), _lock: lock })
+        let scratch = Self { tree, path: folder.path().to_owned(), _lock: lock };
+        scratch.forget_objects().map(|()| scratch)
+    }
+
+    /// Nobody needs the objects that git writes, and without their folder it knows no repository.
+    fn forget_objects(&self) -> Option<()> {
+        let objects = self.path.join(OBJECTS);
+        match fs::create_dir(&objects) {
+            Ok(()) => Some(()),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let mut entries = fs::read_dir(&objects).ok()?;
+                entries.try_for_each(|entry| fs::remove_dir_all(entry.ok()?.path()).ok())
+            }
+            Err(_) => None,
+        }
     }
 
     /// Looks at the work tree, as quickly as can be.
@@ -163,13 +177,10 @@ impl<'a> Scratch<'a> {
 
     /// Takes the work tree into our index, and asks git what that is called.
     fn add(&self, list_submodules: bool, kept: Kept) -> Option<Kept> {
-        let objects = self.path.join(OBJECTS);
-        let _ = fs::remove_dir_all(&objects);
-        fs::create_dir(&objects).ok()?;
         let tree = self
             .git(&["add", "--all", "--sparse", "."], &[])
             .and_then(|_| self.git(&["write-tree", "--missing-ok"], &[]));
-        let _ = fs::remove_dir_all(&objects);
+        self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
         let submodules = if list_submodules { self.submodules()? } else { kept.submodules };
         let kept = Kept { source: kept.source, copy: mark(&self.path.join(INDEX)), tree, submodules };
@@ -185,9 +196,20 @@ impl<'a> Scratch<'a> {
         Some(paths.map(path_of).collect())
     }
 
+    /// Without the repository's own objects, which git would touch when it writes the same once
+    /// more. An index that stands for whole folders in one entry needs them.
     fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        self.git_with(None, arguments, input).or_else(|| self.git_with_objects(arguments, input))
+    }
+
+    /// With the repository's own objects, to read them.
+    fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        self.git_with(Some(quoted(&self.tree.common.join(OBJECTS))), arguments, input)
+    }
+
+    fn git_with(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let (index, objects) = (self.path.join(INDEX), self.path.join(OBJECTS));
-        let shared = quoted(&self.tree.common.join(OBJECTS));
+        let shared = shared.unwrap_or_default();
         let variables = [
             ("GIT_INDEX_FILE", index.as_os_str()),
             ("GIT_OBJECT_DIRECTORY", objects.as_os_str()),

@@ -162,7 +162,8 @@ mod tests {
         let id = SessionId::parse("a").unwrap();
         let mut sealed = session();
         sealed.seal = Some(key.seal(&id, &sealed));
-        let changes: [(&str, fn(&mut Session)); 8] = [
+        type Edit = fn(&mut Session);
+        let changes: [(&str, Edit); 8] = [
             ("the command", |session| session.gates[0].run = "true".to_owned()),
             ("no gates", |session| session.gates.clear()),
             ("a file", |session| _ = session.gates[0].pinned.insert("x".to_owned(), "y".to_owned())),

@@ -1,0 +1,287 @@
+//! The id of a work tree, in repositories of every kind, with the real git.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use omo_exec::tree::{difference, id};
+use tempfile::TempDir;
+
+/// A repository with two files in one commit, and a state folder beside it.
+struct Repository {
+    temp: TempDir,
+    top: PathBuf,
+}
+
+impl Repository {
+    fn new() -> Self {
+        Self::called("project")
+    }
+
+    fn called(name: &str) -> Self {
+        let repository = Self::unborn(name);
+        repository.write("a.txt", "one\n");
+        repository.write("src/b.txt", "two\n");
+        repository.git(&["add", "."]);
+        repository.git(&["commit", "-qm", "start"]);
+        repository
+    }
+
+    fn unborn(name: &str) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().join(name);
+        fs::create_dir(&top).unwrap();
+        let repository = Self { temp, top };
+        repository.git(&["init", "-q", "-b", "main"]);
+        repository
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.top.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        git_in(&self.top, arguments)
+    }
+
+    fn state_home(&self) -> PathBuf {
+        self.temp.path().join("state")
+    }
+
+    fn id(&self) -> String {
+        id(&self.top, Some(&self.state_home())).unwrap()
+    }
+
+    /// The id changes with `change`, and comes back when `back` takes that back; asked twice each
+    /// time, since the second answer comes from what was kept.
+    fn changes(&self, what: &str, change: impl FnOnce(&Self), back: impl FnOnce(&Self)) {
+        let before = self.id();
+        change(self);
+        let changed = self.id();
+        assert_ne!(changed, before, "{what}");
+        assert_eq!(self.id(), changed, "{what}, asked again");
+        back(self);
+        assert_eq!(self.id(), before, "{what}, taken back");
+    }
+
+    fn keeps(&self, what: &str, change: impl FnOnce(&Self)) {
+        let before = self.id();
+        change(self);
+        assert_eq!(self.id(), before, "{what}");
+    }
+}
+
+fn git_in(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(["-c", "protocol.file.allow=always"]).args(arguments).current_dir(folder).env_clear();
+    command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", "/nonexistent").env("GIT_CONFIG_NOSYSTEM", "1");
+    for role in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{role}_NAME"), "test").env(format!("GIT_{role}_EMAIL"), "test@localhost");
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Every file below a folder, with what would show that somebody wrote to it.
+fn traces(folder: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = path.symlink_metadata().unwrap();
+            if meta.is_dir() {
+                folders.push(path.clone());
+            }
+            found.insert(path, (meta.ino(), meta.mtime(), meta.mtime_nsec()));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_change_of_what_git_would_commit_is_another_id_and_nothing_else_is() {
+    let it = Repository::new();
+    it.write(".gitignore", "*.log\n");
+    let rename = |from: &'static str, to: &'static str| {
+        move |it: &Repository| fs::rename(it.top.join(from), it.top.join(to)).unwrap()
+    };
+    let mode = |mode| move |it: &Repository| fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap();
+    let remove = |path: &'static str| move |it: &Repository| fs::remove_file(it.top.join(path)).unwrap();
+    it.changes("a text", |it| it.write("a.txt", "other\n"), |it| it.write("a.txt", "one\n"));
+    it.changes("a text of the same length", |it| it.write("a.txt", "eno\n"), |it| it.write("a.txt", "one\n"));
+    it.changes("a new file", |it| it.write("new.txt", "x"), remove("new.txt"));
+    it.changes("a new folder", |it| it.write("new/deep/x.txt", "x"), |it| fs::remove_dir_all(it.top.join("new")).unwrap());
+    it.changes("a removed file", remove("src/b.txt"), |it| it.write("src/b.txt", "two\n"));
+    it.changes("a name", rename("a.txt", "c.txt"), rename("c.txt", "a.txt"));
+    it.changes("the right to run it", mode(0o755), mode(0o644));
+    it.changes("a link", |it| symlink("a.txt", it.top.join("link")).unwrap(), remove("link"));
+    it.keeps("an ignored file", |it| it.write("x.log", "x"));
+    it.keeps("touched, and the same", |it| it.write("a.txt", "one\n"));
+    it.keeps("staged", |it| _ = it.git(&["add", "."]));
+    it.keeps("committed", |it| _ = it.git(&["commit", "-qam", "more"]));
+    it.keeps("a branch", |it| _ = it.git(&["checkout", "-q", "--detach"]));
+    it.changes("a change that is staged", |it| { it.write("a.txt", "staged\n"); it.git(&["add", "."]); }, |it| it.write("a.txt", "one\n"));
+}
+
+#[test]
+fn nothing_is_left_in_the_repository_and_nothing_of_it_is_run() {
+    let it = Repository::new();
+    let ran = it.temp.path().join("ran");
+    let script = it.temp.path().join("script");
+    fs::write(&script, format!("#!/bin/sh\necho \"$0\" >> '{}'\n", ran.display())).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    it.git(&["status"]);
+    it.git(&["config", "core.fsmonitor", script.to_str().unwrap()]);
+    fs::create_dir_all(it.top.join(".git/hooks")).unwrap();
+    for hook in ["post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman"] {
+        fs::copy(&script, it.top.join(".git/hooks").join(hook)).unwrap();
+    }
+    it.write("a.txt", "changed\n");
+    it.write("new.txt", "new\n");
+    let before = traces(&it.top);
+    let first = it.id();
+    it.write("new.txt", "newer\n");
+    let second = it.id();
+    it.write("new.txt", "new\n");
+    assert_eq!(it.id(), first);
+    assert_ne!(first, second);
+    let mut after = traces(&it.top);
+    // The one file that this test itself wrote to.
+    let own = it.top.join("new.txt");
+    after.insert(own.clone(), before[&own]);
+    assert_eq!(after, before);
+    assert!(!ran.exists(), "a hook or a monitor was run");
+}
+
+#[test]
+fn files_that_git_was_told_to_take_for_unchanged_are_looked_at() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let it = Repository::new();
+        it.git(&["update-index", flag, "a.txt"]);
+        it.changes(flag, |it| it.write("a.txt", "hidden\n"), |it| it.write("a.txt", "one\n"));
+        let it = Repository::new();
+        let before = it.id();
+        it.git(&["update-index", flag, "a.txt"]);
+        it.write("a.txt", "hidden\n");
+        assert_ne!(it.id(), before, "{flag} after the first look");
+    }
+}
+
+#[test]
+fn a_repository_without_a_commit_has_an_id() {
+    let it = Repository::unborn("project");
+    it.changes("the first file", |it| it.write("a.txt", "x"), |it| fs::remove_file(it.top.join("a.txt")).unwrap());
+    it.write("a.txt", "x");
+    it.keeps("added", |it| _ = it.git(&["add", "."]));
+}
+
+#[test]
+fn work_trees_of_one_repository_have_ids_of_their_own() {
+    let it = Repository::new();
+    let other = it.temp.path().join("other");
+    it.git(&["worktree", "add", "-q", other.to_str().unwrap()]);
+    let of_other = || id(&other, Some(&it.state_home())).unwrap();
+    assert_eq!(of_other(), it.id(), "the same files");
+    fs::write(other.join("a.txt"), "there\n").unwrap();
+    assert_ne!(of_other(), it.id());
+    it.keeps("a change over there", |_| fs::write(other.join("a.txt"), "there again\n").unwrap());
+}
+
+#[test]
+fn a_submodules_own_files_count() {
+    let (it, inner) = (Repository::new(), Repository::called("inner"));
+    it.git(&["submodule", "add", "-q", inner.top.to_str().unwrap(), "sub"]);
+    it.git(&["commit", "-qam", "sub"]);
+    it.changes("a file in it", |it| it.write("sub/a.txt", "changed\n"), |it| it.write("sub/a.txt", "one\n"));
+    it.changes(
+        "a new file in it",
+        |it| it.write("sub/new.txt", "x"),
+        |it| fs::remove_file(it.top.join("sub/new.txt")).unwrap(),
+    );
+}
+
+#[test]
+fn a_sparse_checkout_keeps_what_it_left_out() {
+    let it = Repository::new();
+    let whole = it.id();
+    it.git(&["sparse-checkout", "set", "--cone", "src"]);
+    it.git(&["sparse-checkout", "set", "--no-cone", "/src/"]);
+    assert!(!it.top.join("a.txt").exists());
+    assert_eq!(it.id(), whole, "what was left out is no removal");
+    it.changes("a file that is there", |it| it.write("src/b.txt", "changed\n"), |it| it.write("src/b.txt", "two\n"));
+    it.changes("a file outside", |it| it.write("docs/c.txt", "x"), |it| fs::remove_dir_all(it.top.join("docs")).unwrap());
+}
+
+#[test]
+fn a_repository_within_it_counts_and_one_without_a_commit_gives_no_id() {
+    let it = Repository::new();
+    let inner = it.top.join("inner");
+    fs::create_dir(&inner).unwrap();
+    git_in(&inner, &["init", "-q"]);
+    assert_eq!(id(&it.top, Some(&it.state_home())), None, "git itself cannot add that");
+    fs::write(inner.join("x"), "x").unwrap();
+    git_in(&inner, &["add", "."]);
+    git_in(&inner, &["commit", "-qm", "x"]);
+    it.changes("a file in it", |it| it.write("inner/x", "y"), |it| it.write("inner/x", "x"));
+}
+
+#[test]
+fn odd_names_are_no_trouble() {
+    for name in ["a:b", "a \"b\" c", "a'b", "a\nb", "ü 한국", "-dash", "back\\slash"] {
+        let it = Repository::called(name);
+        it.changes(name, |it| it.write("x", "y"), |it| fs::remove_file(it.top.join("x")).unwrap());
+    }
+    let it = Repository::new();
+    for name in ["-x", "a\tb", "a\nb", "ü", "a b", ":(top)x", "*"] {
+        it.changes(name, |it| it.write(name, "y"), |it| fs::remove_file(it.top.join(name)).unwrap());
+    }
+}
+
+#[test]
+fn a_folder_below_the_top_has_the_id_of_the_whole_and_no_repository_has_none() {
+    let it = Repository::new();
+    assert_eq!(id(&it.top.join("src"), Some(&it.state_home())).unwrap(), it.id());
+    assert_eq!(id(it.temp.path(), Some(&it.state_home())), None);
+    assert_eq!(id(&it.top, None), None, "nowhere to work");
+    let broken = it.temp.path().join("broken");
+    fs::create_dir_all(broken.join(".git")).unwrap();
+    assert_eq!(id(&broken, Some(&it.state_home())), None);
+}
+
+#[test]
+fn what_was_kept_is_not_believed_when_somebody_changed_it() {
+    let it = Repository::new();
+    let first = it.id();
+    for entry in fs::read_dir(it.state_home().join("omo/trees")).unwrap() {
+        let index = entry.unwrap().path().join("index");
+        fs::write(&index, b"no index at all").unwrap();
+    }
+    assert_eq!(it.id(), first);
+}
+
+#[test]
+fn the_difference_shows_new_and_changed_files_since_a_time() {
+    let it = Repository::new();
+    it.write("a.txt", "changed\n");
+    it.write("new.txt", "quite new\n");
+    it.id();
+    let shown = difference(&it.top, Some(&it.state_home()), None).unwrap();
+    for part in ["-one", "+changed", "+quite new", "new.txt"] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    let long_ago = omo_core::timestamp::Timestamp::from_millis(0);
+    let all = difference(&it.top, Some(&it.state_home()), Some(long_ago)).unwrap();
+    assert!(all.contains("+two"), "everything is new since 1970: {all}");
+    it.write("big.txt", &"line\n".repeat(200_000));
+    it.id();
+    let cut = difference(&it.top, Some(&it.state_home()), None).unwrap();
+    assert!(cut.len() < 500_000 && cut.contains("the rest is left out"), "{} bytes", cut.len());
+}
