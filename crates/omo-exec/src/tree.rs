@@ -116,12 +116,18 @@ impl<'a> Scratch<'a> {
 
     /// Looks at the work tree, as quickly as can be.
     fn look(&self) -> Option<Kept> {
-        let source = mark(&self.tree.git.join(INDEX));
+        // What is ignored decides about new files, as the index does about old ones.
+        let source =
+            [self.tree.git.join(INDEX), self.tree.common.join("info/exclude")].map(|path| mark(&path)).join(" ");
         let kept = self.kept().filter(|kept| kept.source == source && kept.copy == mark(&self.path.join(INDEX)));
         let Some(kept) = kept else { return self.look_anew(source) };
         let changed = self.changed()?;
         if changed.is_empty() {
             return Some(kept);
+        }
+        // A new file that our index holds would stay in it although it is ignored from now on.
+        if changed.split(|byte| *byte == 0).any(|path| path.ends_with(b".gitignore")) {
+            return self.look_anew(source);
         }
         // A folder that is a repository of its own becomes a submodule in the eyes of git.
         let new_repository = changed.split(|byte| *byte == 0).any(|path| path.ends_with(b"/"));

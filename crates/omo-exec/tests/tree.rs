@@ -113,12 +113,18 @@ fn every_change_of_what_git_would_commit_is_another_id_and_nothing_else_is() {
     let rename = |from: &'static str, to: &'static str| {
         move |it: &Repository| fs::rename(it.top.join(from), it.top.join(to)).unwrap()
     };
-    let mode = |mode| move |it: &Repository| fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap();
+    let mode = |mode| {
+        move |it: &Repository| fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap()
+    };
     let remove = |path: &'static str| move |it: &Repository| fs::remove_file(it.top.join(path)).unwrap();
     it.changes("a text", |it| it.write("a.txt", "other\n"), |it| it.write("a.txt", "one\n"));
     it.changes("a text of the same length", |it| it.write("a.txt", "eno\n"), |it| it.write("a.txt", "one\n"));
     it.changes("a new file", |it| it.write("new.txt", "x"), remove("new.txt"));
-    it.changes("a new folder", |it| it.write("new/deep/x.txt", "x"), |it| fs::remove_dir_all(it.top.join("new")).unwrap());
+    it.changes(
+        "a new folder",
+        |it| it.write("new/deep/x.txt", "x"),
+        |it| fs::remove_dir_all(it.top.join("new")).unwrap(),
+    );
     it.changes("a removed file", remove("src/b.txt"), |it| it.write("src/b.txt", "two\n"));
     it.changes("a name", rename("a.txt", "c.txt"), rename("c.txt", "a.txt"));
     it.changes("the right to run it", mode(0o755), mode(0o644));
@@ -128,7 +134,24 @@ fn every_change_of_what_git_would_commit_is_another_id_and_nothing_else_is() {
     it.keeps("staged", |it| _ = it.git(&["add", "."]));
     it.keeps("committed", |it| _ = it.git(&["commit", "-qam", "more"]));
     it.keeps("a branch", |it| _ = it.git(&["checkout", "-q", "--detach"]));
-    it.changes("a change that is staged", |it| { it.write("a.txt", "staged\n"); it.git(&["add", "."]); }, |it| it.write("a.txt", "one\n"));
+    it.write("made", "1");
+    it.id();
+    it.write(".git/info/exclude", "made\n");
+    let without = it.id();
+    it.keeps("what is ignored from now on", |it| it.write("made", "2"));
+    it.write(".git/info/exclude", "");
+    assert_ne!(it.id(), without);
+    it.write("src/.gitignore", "made\n");
+    it.write("src/made", "1");
+    it.keeps("ignored by another file", |it| it.write("src/made", "2"));
+    it.changes(
+        "a change that is staged",
+        |it| {
+            it.write("a.txt", "staged\n");
+            it.git(&["add", "."]);
+        },
+        |it| it.write("a.txt", "one\n"),
+    );
 }
 
 #[test]
@@ -217,7 +240,11 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
     assert!(!it.top.join("a.txt").exists());
     assert_eq!(it.id(), whole, "what was left out is no removal");
     it.changes("a file that is there", |it| it.write("src/b.txt", "changed\n"), |it| it.write("src/b.txt", "two\n"));
-    it.changes("a file outside", |it| it.write("docs/c.txt", "x"), |it| fs::remove_dir_all(it.top.join("docs")).unwrap());
+    it.changes(
+        "a file outside",
+        |it| it.write("docs/c.txt", "x"),
+        |it| fs::remove_dir_all(it.top.join("docs")).unwrap(),
+    );
 }
 
 #[test]

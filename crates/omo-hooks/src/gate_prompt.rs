@@ -14,6 +14,7 @@ use omo_store::env;
 use omo_store::lock::DEADLINE;
 use omo_store::pins::search_path;
 use omo_store::repository::Repository;
+use omo_store::seal::Key;
 use omo_store::start::pin;
 use omo_store::state::{Change, Corrupt};
 use omo_store::trust;
@@ -161,7 +162,8 @@ fn change(
         ),
     );
     drop(lock);
-    if context.peek()?.is_some_and(|session| session.seal.is_none()) {
+    let key = Key::load(context.env.state_home.as_deref());
+    if !context.peek()?.is_some_and(|session| key.is_ok_and(|key| key.holds(place.id(), &session))) {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
         return Ok(format!("{said} {}", refused(why)));
     }

@@ -106,7 +106,12 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
         PromptDecision::Activate(activation, form) => activate(prompt, decision, activation, *form),
         PromptDecision::PlanNote => print(Answer::Context(words::plan_note())),
         PromptDecision::Stop { reason, whole } => print(stop(prompt, decision, reason.as_deref(), *whole)),
-        PromptDecision::Gate(command) => print(Answer::Instead(gate_prompt::answer(context, command)?)),
+        PromptDecision::Gate(command) => {
+            print(Answer::Instead(gate_prompt::answer(context, command).unwrap_or_else(|error| {
+                context.report(&error);
+                words::refused(&format!("nothing was changed: {error}"))
+            })))
+        }
         PromptDecision::Status => print(Answer::Instead(status(prompt)?)),
         PromptDecision::Refused(message) => print(Answer::Instead(words::refused(message))),
     }
