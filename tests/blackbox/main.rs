@@ -24,3 +24,4 @@ mod stop_input;
 mod tampering;
 mod trust;
 mod vectors;
+mod verify;

@@ -33,7 +33,7 @@ fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
         ("approved, and then changed by one byte", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
             let code = shown_code(s)?;
-            ensure!(s.asks(&format!("/omo:gate approve {code}"))?.contains("approved: 1 checks"));
+            ensure!(s.asks(&format!("/omo:gate approve {code}"))?.contains("approved: 1 check of omo.toml"));
             s.start("--no-review")?;
             s.claim_ends("verified")?;
             ensure!(s.traced("ran") == 1);

@@ -9,7 +9,7 @@ use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
-use omo_core::words::checks::{approval, code};
+use omo_core::words::checks::{approval, code, number};
 use omo_core::words::neutral;
 use omo_store::config::Config;
 use omo_store::env::{self, Env};
@@ -133,7 +133,7 @@ fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), F
         }
         match (&options.name, count) {
             (Some(name), 0) => Err(unknown(name)),
-            _ => Ok(format!("{count} checks are held to the files and counts as they are now")),
+            _ => Ok(format!("{}: the files and counts as they are now are the ones to be held to", number(count))),
         }
     })
 }
@@ -164,7 +164,7 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
         ));
     }
     trust::approve(env.state_home.as_deref(), &project.root, &repository.digest, env.now)?;
-    writeln!(anstream::stdout(), "approved: {} checks of omo.toml; any change asks again", repository.gates.len())?;
+    writeln!(anstream::stdout(), "approved: {} of omo.toml; any change asks again", number(repository.gates.len()))?;
     writeln!(
         anstream::stdout(),
         "They count from the next run on; in a session, `/omo:gate approve` takes them in at once."

@@ -1,6 +1,7 @@
 //! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -11,7 +12,9 @@ use omo_exec::environment::Environment;
 use omo_exec::gates::{self, Reuse, Setup};
 use omo_store::config::Config;
 use omo_store::env::{self, Env};
+use omo_store::folder::Folder;
 use omo_store::repository::Repository;
+use omo_store::seal::digest;
 use omo_store::start;
 use serde::Serialize;
 
@@ -53,10 +56,14 @@ pub fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Fa
         return Err(Failure::not_green("no check decides here, so nothing is proved", hint));
     }
     let environment = Environment::of_gates(env::variables());
+    let logs = match project.folder {
+        Some(folder) => Some(folder),
+        None => own_logs(env, &project.root),
+    };
     let setup = Setup {
         root: &project.root,
         state_home: env.state_home.as_deref(),
-        logs: project.folder.as_ref(),
+        logs: logs.as_ref(),
         environment: &environment,
         reuse: Reuse::Nothing,
     };
@@ -76,6 +83,13 @@ pub fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Fa
         red => format!("{red} of {} checks not green", report.checks.len()),
     };
     Err(Failure::not_green(message, "the log of each has all that it said"))
+}
+
+/// Where no session has used omo, nothing is left in the project: the logs go to the user's own
+/// folder.
+fn own_logs(env: &Env, root: &Path) -> Option<Folder> {
+    let project = digest(root.as_os_str().as_encoded_bytes());
+    Folder::create_own_part(env.state_home.as_deref()?, &["omo", "logs", project.get(..32)?]).ok()
 }
 
 /// What is printed as JSON.

@@ -119,13 +119,14 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
     let mut report = Report::default();
+    let mut output_ended = false;
     loop {
         match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(Event::Ended(status, signal)) => {
                 (report.status, report.signal) = (status, signal);
                 break;
             }
-            Ok(Event::OutputEnded) => {}
+            Ok(Event::OutputEnded) => output_ended = true,
             Ok(Event::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
                 end_all(group);
                 return None;
@@ -138,10 +139,8 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
     }
     end_all(group);
     let last = Instant::now() + LAST_WORDS;
-    while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
-        if matches!(event, Event::OutputEnded) {
-            break;
-        }
+    while !output_ended && let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
+        output_ended = matches!(event, Event::OutputEnded);
     }
     let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
     (report.tail, report.counts) = sink.end();

@@ -8,7 +8,7 @@ use omo_core::gate::{self, Gate, Origin};
 use omo_core::gate_command::GateCommand;
 use omo_core::log;
 use omo_core::session::Session;
-use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list};
+use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
 use omo_core::words::refused;
 use omo_store::env;
 use omo_store::lock::DEADLINE;
@@ -119,7 +119,7 @@ fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String
     let mut new = repository.gates;
     pin(&mut new, root, &search_path(&env::variables()));
     let said =
-        format!("[omo] approved: {} checks of omo.toml, exactly as they are now. Any change asks again.", new.len());
+        format!("[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.", number(new.len()));
     change(context, |gates| {
         gates.retain(|gate| gate.origin != Origin::Repository);
         for gate in new.clone() {

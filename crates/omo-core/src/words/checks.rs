@@ -169,10 +169,8 @@ pub fn proof(findings: &Findings, reviewed: bool) -> String {
     let tests: u64 = findings.gates.iter().filter_map(|gate| gate.record.counts).map(|counts| counts.run).sum();
     let checks = match (gates, tests) {
         (0, _) => None,
-        (1, 0) => Some("1 check green".to_owned()),
-        (gates, 0) => Some(format!("{gates} checks green")),
-        (1, tests) => Some(format!("1 check green, {tests} tests run")),
-        (gates, tests) => Some(format!("{gates} checks green, {tests} tests run")),
+        (gates, 0) => Some(format!("{} green", number(gates))),
+        (gates, tests) => Some(format!("{} green, {tests} tests run", number(gates))),
     };
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
     let parts: Vec<String> = [checks, review].into_iter().flatten().collect();
@@ -199,6 +197,11 @@ pub fn gate_list(gates: &[Gate], review: bool, now: Timestamp) -> String {
     }
     lines.push(if review { "a review by omo:oracle is wanted as well" } else { "no review is wanted" }.to_owned());
     format!("[omo] checks\n{}", lines.join("\n"))
+}
+
+/// `1 check`, `3 checks`.
+pub fn number(checks: usize) -> String {
+    if checks == 1 { "1 check".to_owned() } else { format!("{checks} checks") }
 }
 
 /// What the user is told whose repository names gates that are not approved.

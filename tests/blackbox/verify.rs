@@ -1,0 +1,141 @@
+//! `omo verify` and `omo gate`: what is printed, and the exit status.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::cli::omo;
+use crate::judged::{Case, play};
+use crate::stage::Scene;
+
+/// Runs `omo verify`; gives its exit status and what it printed.
+fn verify(scene: &Scene, arguments: &[&str]) -> Result<(i32, String, String)> {
+    let arguments: Vec<&str> = std::iter::once("verify").chain(arguments.iter().copied()).collect();
+    let output = omo(scene, &arguments, &[])?;
+    let status = output.status.code().context("no exit status")?;
+    Ok((status, String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+}
+
+fn configure(scene: &Scene, runs: &[(&str, &str)]) -> Result<()> {
+    let gates = runs.iter().map(|(name, run)| format!("[[gate]]\nname = \"{name}\"\nrun = \"{run}\"\n"));
+    scene.lab.configure(&format!("[verify]\nreview = false\n{}", gates.collect::<String>()))
+}
+
+#[test]
+fn verify_runs_the_checks_and_its_status_is_the_answer() {
+    let cases: &[Case] = &[
+        ("all green, in columns", |s| {
+            configure(s, &[("tests", "echo '=== 5 passed, 1 skipped in 0.10s ==='"), ("lint", "true")])?;
+            let (status, out, err) = verify(s, &[])?;
+            ensure!(status == 0 && err.is_empty(), "{status}: {err}");
+            let lines: Vec<&str> = out.lines().collect();
+            let [heads, tests, lint] = &*lines else { anyhow::bail!("{out}") };
+            let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            ensure!(
+                words(heads) == ["check", "verdict", "run", "failed", "skipped", "time", "evidence", "log"],
+                "{heads}"
+            );
+            ensure!(words(tests)[..5] == ["tests", "green", "5", "0", "1"], "{tests}");
+            ensure!(words(lint)[..5] == ["lint", "green", "-", "-", "-"], "{lint}");
+            ensure!(heads.find("verdict") == tests.find("green"), "columns do not line up:\n{out}");
+            ensure!(!s.lab.project().join(".sisyphus").exists(), "the project was written to");
+            Ok(())
+        }),
+        ("one red", |s| {
+            configure(s, &[("lint", "echo src/a.rs:3: unused; exit 3"), ("tests", "true")])?;
+            let (status, out, err) = verify(s, &[])?;
+            ensure!(status == 5 && err.contains("1 of 2 checks not green"), "{status}: {err}");
+            ensure!(out.contains("lint: exit status 3") && out.contains("  src/a.rs:3: unused"), "{out}");
+            let log =
+                out.lines().find(|line| line.starts_with("lint ")).and_then(|line| line.split_whitespace().last());
+            ensure!(fs::read_to_string(log.context("no log")?)?.contains("unused"));
+            Ok(())
+        }),
+        ("no check at all proves nothing", |s| {
+            let (status, out, err) = verify(s, &[])?;
+            ensure!(
+                status == 5 && out.is_empty() && err.contains("nothing is proved") && err.contains("hint:"),
+                "{err}"
+            );
+            Ok(())
+        }),
+        ("as JSON", |s| {
+            configure(s, &[("tests", "echo '=== 0 passed in 0.10s ==='"), ("lint", "true")])?;
+            let (status, out, _) = verify(s, &["--json"])?;
+            let json: Value = serde_json::from_str(&out)?;
+            ensure!(status == 5 && json["green"] == false, "{json}");
+            ensure!(json["tree"].as_str().is_some_and(|tree| tree.len() == 40), "{json}");
+            ensure!(json["checks"][0]["verdict"] == "nothingRan" && json["checks"][1]["verdict"] == "green", "{json}");
+            Ok(())
+        }),
+        ("the checks of a session, run now whatever it has", |s| {
+            s.start("--gate \"echo x >> $HOME/ran; true\"")?;
+            s.claim_fails()?;
+            let (status, out, err) = verify(s, &[])?;
+            ensure!(status == 0 && s.traced("ran") == 2, "{err}");
+            ensure!(out.contains("under a minute old"), "{out}");
+            s.lab.write("new.txt", "x")?;
+            ensure!(verify(s, &[])?.1.contains("stale"));
+            // What is run by hand, maybe by the model itself, is no evidence.
+            s.claim_fails()?;
+            ensure!(s.traced("ran") == 4);
+            Ok(())
+        }),
+        ("a session that something else wrote", |s| {
+            s.start("--gate \"echo x >> $HOME/ran; true\"")?;
+            s.edit(&[("/gates/0/run", "echo x >> $HOME/evil".into())])?;
+            for arguments in [["verify"].as_slice(), &["gate", "run"], &["gate", "list"]] {
+                let output = omo(s, arguments, &[])?;
+                let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+                ensure!(output.status.code() == Some(5) && stderr.contains("changed by something else"), "{stderr}");
+            }
+            ensure!(s.traced("evil") + s.traced("ran") == 0);
+            Ok(())
+        }),
+        ("what is not approved is not green and not run", |s| {
+            s.lab.write("omo.toml", "[[gate]]\nrun = \"echo x >> $HOME/ran\"\n")?;
+            let (status, out, _) = verify(s, &[])?;
+            ensure!(status == 5 && out.contains("not approved") && s.traced("ran") == 0, "{out}");
+            Ok(())
+        }),
+        ("a configuration that cannot be", |s| {
+            s.lab.configure("[[gate]]\nname = \"a b\"\nrun = \"true\"\n")?;
+            let (status, _, err) = verify(s, &[])?;
+            ensure!(status == 3 && err.contains("config.toml:1: [[gate]]: `a b` is no name"), "{err}");
+            Ok(())
+        }),
+        ("outside of git", |s| {
+            fs::remove_dir_all(s.lab.project().join(".git"))?;
+            configure(s, &[("tests", "true")])?;
+            ensure!(verify(s, &[])?.0 == 0);
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn outside_of_git_a_claim_is_judged_and_nothing_is_reused() {
+    let cases: &[Case] = &[
+        ("gates run each time", |s| {
+            fs::remove_dir_all(s.lab.project().join(".git"))?;
+            s.start("--gate \"echo x >> $HOME/ran; true\"")?;
+            s.claim_fails()?;
+            s.reviewer_reports(crate::judged::AGREES)?;
+            let answer = s.stop(&serde_json::json!({"last_assistant_message": "The reviewer agrees."}))?;
+            ensure!(answer.system_message().is_some_and(|line| line.contains("verified")), "{answer:?}");
+            ensure!(s.traced("ran") == 2);
+            Ok(())
+        }),
+        ("a tool that was used since the review asks again", |s| {
+            fs::remove_dir_all(s.lab.project().join(".git"))?;
+            s.start("")?;
+            s.claim_fails()?;
+            s.reviewer_reports(crate::judged::AGREES)?;
+            ensure!(s.claim_fails()?.contains("to be reviewed again"));
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
