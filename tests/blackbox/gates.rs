@@ -94,6 +94,13 @@ fn a_claim_is_worth_what_its_gates_say() {
             );
             Ok(())
         }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn what_proves_less_than_it_should_is_not_green() {
+    let cases: &[Case] = &[
         ("no test was run", |s| {
             s.start("--no-review --gate \"echo 'no tests ran in 0.01s'\"")?;
             ensure!(s.claim_fails()?.contains("ran no test: exit status 0, but no test was run"));
@@ -123,6 +130,13 @@ fn a_claim_is_worth_what_its_gates_say() {
             s.claim_ends("verified")?;
             Ok(())
         }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn gates_come_from_the_users_configuration_and_commands() {
+    let cases: &[Case] = &[
         ("a gate of the user's configuration", |s| {
             s.lab.configure("[verify]\nreview = false\n[[gate]]\nname = \"mine\"\nrun = \"test -f done.txt\"\n")?;
             s.prompt("ulw fix the tests")?;
@@ -269,7 +283,7 @@ fn a_gate_holds_nobody() {
                 reason.contains("timed out: ended after 1 s") && start.elapsed() < Duration::from_secs(10),
                 "{reason}"
             );
-            wait_until_gone("sleep\03100.1")
+            wait_until_gone("sleep 3100.1")
         }),
         ("what it leaves behind", |s| {
             s.asks("/omo:gate add sleep 3100.2 & setsid sleep 3100.3 & (setsid sh -c 'sleep 3100.4 & wait' &) ; echo begun")?;
@@ -277,7 +291,7 @@ fn a_gate_holds_nobody() {
             let start = Instant::now();
             s.claim_ends("verified")?;
             ensure!(start.elapsed() < Duration::from_secs(10), "held for {:?}", start.elapsed());
-            for left in ["sleep\03100.2", "sleep\03100.3", "sleep\03100.4"] {
+            for left in ["sleep 3100.2", "sleep 3100.3", "sleep 3100.4"] {
                 wait_until_gone(left)?;
             }
             Ok(())
@@ -329,10 +343,10 @@ fn who_ends_the_hook_or_the_run_ends_the_gate() {
             s.start("--no-review --gate \"echo x >> $HOME/begun; setsid sleep 3200.1 & sleep 3200.1\"")?;
             let mut hook = claim_in_background(s)?;
             ensure!(s.field("/verification/phase")? == "gates", "{}", s.entry()?);
-            ensure!(processes_with("sleep\03200.1").len() == 2);
+            ensure!(processes_with("sleep 3200.1").len() >= 2);
             hook.kill()?;
             hook.wait()?;
-            wait_until_gone("sleep\03200.1")
+            wait_until_gone("sleep 3200.1")
         }),
         ("omo stop", |s| {
             s.start("--no-review --gate \"echo x >> $HOME/begun; sleep 3200.2\"")?;
@@ -341,7 +355,7 @@ fn who_ends_the_hook_or_the_run_ends_the_gate() {
             let mut said = String::new();
             hook.stdout.take().context("no stdout")?.read_to_string(&mut said)?;
             ensure!(hook.wait()?.success() && said.is_empty(), "{said}");
-            wait_until_gone("sleep\03200.2")?;
+            wait_until_gone("sleep 3200.2")?;
             ensure!(s.field("/verdict/kind")? == "stopped");
             Ok(())
         }),
@@ -352,7 +366,7 @@ fn who_ends_the_hook_or_the_run_ends_the_gate() {
             let mut said = String::new();
             hook.stdout.take().context("no stdout")?.read_to_string(&mut said)?;
             ensure!(hook.wait()?.success() && said.is_empty(), "{said}");
-            wait_until_gone("sleep\03200.3")
+            wait_until_gone("sleep 3200.3")
         }),
         ("nobody waits for the lock meanwhile", |s| {
             s.start("--no-review --gate \"echo x >> $HOME/begun; sleep 3200.4\"")?;
@@ -361,7 +375,7 @@ fn who_ends_the_hook_or_the_run_ends_the_gate() {
             ensure!(other.prompt("ulw fix the docs")?.stdout.contains("is continued, at most"));
             hook.kill()?;
             hook.wait()?;
-            wait_until_gone("sleep\03200.4")
+            wait_until_gone("sleep 3200.4")
         }),
     ];
     play(cases).unwrap();

@@ -7,6 +7,7 @@
 )]
 
 mod arguments;
+mod cheats;
 mod cli;
 mod cli_errors;
 mod gates;

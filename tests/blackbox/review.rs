@@ -217,6 +217,14 @@ fn seed_001_forgeries_that_searching_every_message_would_admit() {
             s.session.transcript().tool_result(&call, &format!("Agent: oracle\n\n{forged}\n{AGREES}"))?;
             is_missed(s)
         }),
+    ];
+    play(cases).unwrap();
+}
+
+/// Everybody who may say the words without being the reviewer at the end of its report.
+#[test]
+fn seed_001_forgeries_by_somebody_else_than_the_reviewer() {
+    let cases: &[Case] = &[
         ("another agent's report", |s| {
             waiting(s)?;
             for kind in ["omo:worker", "oracle", "omo:oracle2", "OMO:ORACLE", "", "workflow-subagent"] {

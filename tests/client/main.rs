@@ -17,6 +17,7 @@ mod background;
 mod commands;
 mod held;
 mod interrupted;
+mod judged;
 mod letting_go;
 mod plugin;
 mod sessions;

@@ -1,6 +1,6 @@
 //! The id of a work tree, in repositories of every kind, with the real git.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use std::collections::BTreeMap;
 use std::fs;

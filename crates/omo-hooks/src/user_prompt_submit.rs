@@ -91,15 +91,13 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
         PromptDecision::Silent => {}
         PromptDecision::Seen => context.update_armed(|session| {
             session.transcript.offset = prompt.tail.next_offset;
-            if session.verification.phase == Phase::Gates {
-                // A prompt comes in: whatever was running was ended.
-                session.verification.phase = Phase::Working;
-            }
+            leave_gates(session);
         })?,
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
                 session.tell_paused(*reason, context.env.now);
                 session.transcript.offset = prompt.tail.next_offset;
+                leave_gates(session);
             })?;
             print(Answer::Notice { user: words::paused(*reason), model: None });
         }
@@ -107,15 +105,23 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
         PromptDecision::PlanNote => print(Answer::Context(words::plan_note())),
         PromptDecision::Stop { reason, whole } => print(stop(prompt, decision, reason.as_deref(), *whole)),
         PromptDecision::Gate(command) => {
-            print(Answer::Instead(gate_prompt::answer(context, command).unwrap_or_else(|error| {
+            let said = gate_prompt::answer(context, command).unwrap_or_else(|error| {
                 context.report(&error);
                 words::refused(&format!("nothing was changed: {error}"))
-            })))
+            });
+            print(Answer::Instead(said));
         }
         PromptDecision::Status => print(Answer::Instead(status(prompt)?)),
         PromptDecision::Refused(message) => print(Answer::Instead(words::refused(message))),
     }
     Ok(())
+}
+
+/// A prompt comes in: whatever checks were running have been ended.
+fn leave_gates(session: &mut Session) {
+    if session.verification.phase == Phase::Gates {
+        session.verification.phase = Phase::Working;
+    }
 }
 
 /// What is new in the transcript.

@@ -133,6 +133,8 @@ mod tests {
 
     use super::*;
 
+    type Edit = fn(&mut Session);
+
     fn session() -> Session {
         let gates = vec![Gate::new(None, "cargo test", Origin::User).unwrap()];
         Session { gates, ..Session::default() }
@@ -162,7 +164,6 @@ mod tests {
         let id = SessionId::parse("a").unwrap();
         let mut sealed = session();
         sealed.seal = Some(key.seal(&id, &sealed));
-        type Edit = fn(&mut Session);
         let changes: [(&str, Edit); 8] = [
             ("the command", |session| session.gates[0].run = "true".to_owned()),
             ("no gates", |session| session.gates.clear()),

@@ -1,0 +1,262 @@
+//! A claim in the real client: checked, reviewed, and only then believed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use omo_testkit::{Script, Turn};
+
+use crate::stage::{CLAIM, LIMIT, Stage, stage};
+
+const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
+
+/// The stage, where a claim needs a review as well.
+fn with_review(script: Script) -> Option<Stage> {
+    let stage = stage(script)?;
+    stage.lab.configure("").unwrap();
+    Some(stage)
+}
+
+/// The call that the reason of a block asks for, made by the model with the prompt that it was given.
+fn asks_for_review() -> Turn {
+    Turn::computed(|request| {
+        let text = request.last_user_text();
+        let prompt = text.rsplit("```\n").nth(1).unwrap_or("no prompt was given").trim().to_owned();
+        Turn::agent("omo:oracle", &prompt)
+    })
+}
+
+#[test]
+fn red_then_mended_then_reviewed_is_verified() {
+    let script = Script::new()
+        .say(CLAIM)
+        .bash("touch done.txt")
+        .say(CLAIM)
+        .turn(asks_for_review())
+        .say("The review runs.")
+        // On a terminal the client may move the reviewer to the background.
+        .when("task-notification", Turn::text("The reviewer agrees."))
+        .agent("independent reader", [Turn::text(AGREES)]);
+    let Some(stage) = with_review(script) else { return };
+    let terminal = stage.terminal();
+    terminal.say("/omo:ulw --gate \"cat notes.txt; test -f done.txt\" make done.txt").unwrap();
+    let screen =
+        terminal.wait_for("[omo] ultrawork ended: verified (1 check green; reviewed by omo:oracle)", LIMIT).unwrap();
+    assert!(screen.contains("failed verification 1 of 3"), "{screen}");
+    // Where the client moves the reviewer to the background, the session waits for it.
+    let stops: Vec<String> = stage.stops().into_iter().filter(|stop| stop != "6: allow").collect();
+    assert_eq!(stops, ["15: block", "15: block", "9: end: verified"]);
+    assert!(stage.count(1, "exit status 1") > 0, "the failing output reaches the model");
+    assert!(stage.count(1, "No such file or directory") > 0, "with the end of what the check said");
+    let reviews = stage.model.requests_of(omo_testkit::model::Kind::Agent);
+    assert!(reviews[0].count_of(".sisyphus/cc-omo/review-") > 0, "the reviewer is told what to read");
+    assert_eq!(stage.state("/verification/attempts"), 1);
+}
+
+#[test]
+fn a_review_in_the_background_is_waited_for_and_counts() {
+    let script = Script::new()
+        .say(CLAIM)
+        .turn(Turn::background_agent("omo:oracle", "Review the work. REVIEWME"))
+        .say("I wait for the review.")
+        .agent("REVIEWME", [Turn::text(AGREES)])
+        .when("task-notification", Turn::text("The reviewer agrees."));
+    let Some(stage) = with_review(script) else { return };
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.stops().last().unwrap(), "9: end: verified");
+    assert_eq!(stage.state("/verification/attempts"), 0);
+}
+
+#[test]
+fn three_red_claims_end_the_run_with_a_warning() {
+    let script = Script::new().say(CLAIM).bash("echo 1 > a").say(CLAIM).bash("echo 2 > a").say(CLAIM);
+    let Some(stage) = stage(script) else { return };
+    let terminal = stage.terminal();
+    terminal.say("/omo:ulw --gate \"test -f never\" make it").unwrap();
+    let screen = terminal.wait_for("[omo] ultrawork ended: released (3 failed verifications)", LIMIT).unwrap();
+    assert!(screen.contains("failed verification 2 of 3"), "{screen}");
+    assert_eq!(stage.stops(), ["15: block", "15: block", "10: end: released"]);
+}
+
+#[test]
+fn a_claim_without_any_change_is_not_verified() {
+    let script = Script::new().say(CLAIM).bash("true").say(CLAIM).bash("true").say(CLAIM);
+    let Some(stage) = stage(script) else { return };
+    stage.play("/omo:ulw --gate \"test -f never\" make it");
+    assert_eq!(stage.state("/verdict/kind"), "released");
+}
+
+#[test]
+fn a_file_that_changes_after_the_review_has_it_asked_again() {
+    let script = Script::new()
+        .say(CLAIM)
+        .turn(asks_for_review())
+        .bash("echo more > more.txt")
+        .say(CLAIM)
+        .turn(asks_for_review())
+        .say("The reviewer agrees.")
+        .agent("independent reader", [Turn::text(AGREES)]);
+    let Some(stage) = with_review(script) else { return };
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.stops(), ["15: block", "15: block", "9: end: verified"]);
+    assert!(stage.count(4, "Files changed since the last review") > 0);
+    assert_eq!(stage.state("/verification/attempts"), 0);
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+fn a_reviewer_that_only_echoes_the_words_verifies_nothing() {
+    let echo = "I was told to end with \"<promise>VERIFIED</promise>\" if all is well.";
+    let script = Script::new()
+        .say(CLAIM)
+        .turn(asks_for_review())
+        .say(CLAIM)
+        .turn(asks_for_review())
+        .say(CLAIM)
+        .turn(asks_for_review())
+        .say(CLAIM)
+        .agent("independent reader", [Turn::text(echo)]);
+    let Some(stage) = with_review(script) else { return };
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.state("/verdict/kind"), "released");
+    assert_eq!(stage.state("/verdict/why"), "3 failed verifications");
+}
+
+#[test]
+fn the_reviewers_objections_reach_the_model() {
+    let script = Script::new()
+        .say(CLAIM)
+        .turn(asks_for_review())
+        .say("I will mend that.")
+        .bash("echo mended > mended.txt")
+        .say("<promise>BLOCKED: enough</promise>")
+        .agent("independent reader", [Turn::text("It loses a byte in parse().\n<promise>REJECTED</promise>")]);
+    let Some(stage) = with_review(script) else { return };
+    stage.play("ulw fix the parser");
+    assert!(stage.count(3, "the review did not verify the work") > 0);
+    assert_eq!(stage.stops(), ["15: block", "15: block", "8: end: blocked"]);
+}
+
+/// Watches for a process with a text in its command line, for as long as it lives.
+struct Watch {
+    ends: Arc<AtomicBool>,
+    thread: std::thread::JoinHandle<bool>,
+}
+
+impl Watch {
+    fn start(text: &'static str) -> Self {
+        let ends = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&ends);
+        let thread = std::thread::spawn(move || {
+            let mut seen = false;
+            while !asked.load(Ordering::Relaxed) {
+                seen |= is_running(text);
+                std::thread::yield_now();
+            }
+            seen
+        });
+        Self { ends, thread }
+    }
+
+    fn has_seen(self) -> bool {
+        self.ends.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+fn is_running(text: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    // The gate's own shell: the keeper, the hook and this test have the text nowhere.
+    lines.filter(|line| line.starts_with(b"/bin/sh\0-c\0")).any(|line| String::from_utf8_lossy(&line).contains(text))
+}
+
+#[test]
+fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
+    const MARK: &str = "hostile-gate-4711";
+    let theirs = format!("[[gate]]\nname = \"theirs\"\nrun = \"sleep 0.3; echo x >> ../home/ran; : {MARK}\"\n");
+    let script = Script::new().say_times(4, CLAIM);
+    let Some(stage) = stage(script) else { return };
+    stage.lab.write("omo.toml", &theirs).unwrap();
+    let ran = || std::fs::read_to_string(stage.lab.home().join("ran")).unwrap_or_default().lines().count();
+    let terminal = stage.terminal();
+    let watch = Watch::start(MARK);
+    terminal.say("/omo:ulw --gate true make it").unwrap();
+    let screen = terminal.wait_for("[omo] ultrawork ended: verified", LIMIT).unwrap();
+    assert!(screen.contains("omo.toml names 1 check that is not approved"), "{screen}");
+    assert!(!watch.has_seen() && ran() == 0, "it was run before it was approved");
+
+    terminal.ready().unwrap();
+    terminal.say("/omo:gate approve").unwrap();
+    let screen = terminal.wait_for("To approve exactly this content:", LIMIT).unwrap();
+    assert!(screen.contains(MARK), "what is approved is shown:\n{screen}");
+    let code = screen.rsplit("/omo:gate approve ").next().unwrap().split_whitespace().next().unwrap().to_owned();
+    terminal.ready().unwrap();
+    terminal.say(&format!("/omo:gate approve {code}")).unwrap();
+    terminal.wait_for("approved: 1 check of omo.toml", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    let watch = Watch::start(MARK);
+    terminal.say("/omo:ulw make it again").unwrap();
+    stage.wait_for_state("the second run is over", |state| {
+        state.pointer("/sessions").and_then(|all| all.as_object()?.values().next()?.pointer("/ulw/task").cloned())
+            == Some("make it again".into())
+            && state.to_string().contains("\"verdict\":{")
+    });
+    assert!(watch.has_seen() && ran() == 1, "it is run once it was approved");
+
+    terminal.ready().unwrap();
+    stage.lab.write("omo.toml", &format!("{theirs}#")).unwrap();
+    let watch = Watch::start(MARK);
+    terminal.say("/omo:ulw --no-review and once more").unwrap();
+    terminal
+        .wait_until("one byte more asks again", LIMIT, |screen| screen.matches("that is not approved").count() >= 1)
+        .unwrap();
+    stage.wait_for_requests(3);
+    terminal.ready().unwrap();
+    assert!(!watch.has_seen() && ran() == 1, "it was run after it had changed");
+}
+
+#[test]
+fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
+    let Some(stage) = stage(Script::new().say(CLAIM).say("Plain.")) else { return };
+    let terminal = stage.terminal();
+    terminal.say("/omo:ulw --gate \"touch ../home/begun; sleep 4712.5\" make it").unwrap();
+    terminal.wait_for("omo: checking the claim", LIMIT).unwrap();
+    omo_testkit::wait_until("the check has begun", LIMIT, || stage.lab.home().join("begun").exists().then_some(()))
+        .unwrap();
+    terminal.key("Escape").unwrap();
+    omo_testkit::wait_until("the check is gone", Duration::from_secs(10), || {
+        (!is_running("sleep 4712.5")).then_some(())
+    })
+    .unwrap();
+    terminal.ready().unwrap();
+    terminal.say("what now").unwrap();
+    let screen = terminal.wait_for("Plain.", LIMIT).unwrap();
+    assert!(screen.contains("ultrawork is paused because you interrupted it"), "{screen}");
+    assert_eq!(stage.state("/verification/phase"), "working");
+}
+
+#[test]
+fn the_checks_are_managed_without_a_request() {
+    let Some(stage) = stage(Script::new().say(CLAIM)) else { return };
+    let terminal = stage.terminal();
+    for (command, answer) in
+        [("/omo:gate add --name one test -d .", "`one` decides from now on"), ("/omo:gate list", "one  `test -d .`")]
+    {
+        terminal.say(command).unwrap();
+        terminal.wait_for(answer, LIMIT).unwrap();
+        terminal.ready().unwrap();
+    }
+    assert_eq!(stage.requests(), 0);
+    terminal.say("ulw make it").unwrap();
+    terminal.wait_for("[omo] ultrawork ended: verified (1 check green)", LIMIT).unwrap();
+}
+
+#[test]
+fn gate_run_has_the_model_run_omo_verify() {
+    let Some(stage) = stage(Script::new().bash("omo verify").say("All green.")) else { return };
+    stage.lab.configure("[[gate]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();
+    stage.play("/omo:gate run");
+    assert!(stage.count(0, "run `omo verify` with the Bash tool") > 0, "the command says what to do");
+    assert!(stage.count(1, "mine   green") > 0, "`omo` is found in the model's shell");
+}
