@@ -8,8 +8,6 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use wait4::Wait4;
 
-use crate::stage::Stage;
-
 const ROUNDS: usize = 300;
 const WARM_UP: usize = 10;
 /// Of a contestant that takes tens of milliseconds fewer runs say as much.
@@ -22,7 +20,10 @@ pub struct Contestant<'a> {
     arguments: Vec<PathBuf>,
     folder: PathBuf,
     input: PathBuf,
-    armed: Option<&'a Stage>,
+    variables: Vec<(&'static str, PathBuf)>,
+    before: Option<Box<dyn Fn() -> Result<()> + 'a>>,
+    /// What its answer must hold; nothing where it must say nothing.
+    says: Option<&'static str>,
     rounds: usize,
 }
 
@@ -42,7 +43,8 @@ impl<'a> Contestant<'a> {
     /// A contestant that finds nothing to do.
     pub fn new(name: &'static str, program: &Path, folder: &Path, input: PathBuf) -> Self {
         let (program, folder) = (program.to_owned(), folder.to_owned());
-        Self { name, program, arguments: Vec::new(), folder, input, armed: None, rounds: ROUNDS }
+        let (arguments, variables) = (Vec::new(), Vec::new());
+        Self { name, program, arguments, folder, input, variables, before: None, says: None, rounds: ROUNDS }
     }
 
     /// With an argument.
@@ -51,9 +53,22 @@ impl<'a> Contestant<'a> {
         self
     }
 
-    /// One that finds an armed session, each time anew, and must block.
-    pub fn armed(mut self, stage: &'a Stage) -> Self {
-        self.armed = Some(stage);
+    /// With variables beside everybody's.
+    pub fn variables(mut self, variables: impl IntoIterator<Item = (&'static str, PathBuf)>) -> Self {
+        self.variables.extend(variables);
+        self
+    }
+
+    /// One that finds something to do, each time anew, and must say so.
+    pub fn finds(mut self, before: impl Fn() -> Result<()> + 'a, says: &'static str) -> Self {
+        self.before = Some(Box::new(before));
+        self.says = Some(says);
+        self
+    }
+
+    /// One whose answer is its own affair.
+    pub fn may_say_anything(mut self) -> Self {
+        self.says = Some("");
         self
     }
 
@@ -64,11 +79,12 @@ impl<'a> Contestant<'a> {
     }
 
     fn run(&self) -> Result<(f64, u64)> {
-        if let Some(stage) = self.armed {
-            stage.arm()?;
+        if let Some(before) = &self.before {
+            before()?;
         }
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder).env("CLAUDE_PROJECT_DIR", &self.folder);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(File::open(&self.input)?).stdout(Stdio::piped()).stderr(Stdio::null());
         let start = Instant::now();
         let mut child = command.spawn().with_context(|| format!("start {}", self.program.display()))?;
@@ -78,8 +94,8 @@ impl<'a> Contestant<'a> {
         }
         let ended = child.wait4()?;
         let took = start.elapsed().as_secs_f64() * 1_000_000.0;
-        let blocked = answer.contains("\"block\"");
-        if !ended.status.success() || blocked != self.armed.is_some() {
+        let said = self.says.map_or(answer.is_empty(), |says| answer.contains(says));
+        if !ended.status.success() || !said {
             bail!("{} did not do its work: {}, answer {answer:?}", self.name, ended.status);
         }
         Ok((took, ended.rusage.maxrss / 1_024))

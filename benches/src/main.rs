@@ -4,6 +4,7 @@
 //! `cargo xtask bench` builds everything and calls this. The machine's speed drifts, so only the
 //! ratios of one run mean anything.
 
+mod claims;
 mod contest;
 mod stage;
 
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 use anstream::{eprintln, println};
 use anyhow::{Context, Result};
 
+use crate::claims::Claims;
 use crate::contest::{Contestant, Figures, run};
 use crate::stage::Stage;
 
@@ -42,14 +44,17 @@ fn compare() -> Result<bool> {
     let (hooks, empty, peers) =
         (next("folder of the hooks")?, next("the empty program")?, next("folder of the peers")?);
     let stage = Stage::new()?;
-    let contestants = contestants(&stage, &hooks, &empty, &peers)?;
+    let (small, large) = (stage.folder("small"), stage.folder("large"));
+    let (small, large) = (Claims::new(&small, &hooks, 1_000)?, Claims::new(&large, &hooks, 50_000)?);
+    let mut contestants = contestants(&stage, &hooks, &empty, &peers)?;
+    contestants.extend(claimants(&small, &large, &hooks));
     let figures = run(&contestants)?;
     let of = |name: &str| {
         figures.iter().find(|figures| figures.name == name).with_context(|| format!("no figures of {name}"))
     };
     let floor = of(EMPTY)?.median;
 
-    println!("{:<44} {:>9} {:>9} {:>9} {:>10}", "whole process", "median", "p90", "x empty", "peak KiB");
+    println!("{:<48} {:>9} {:>9} {:>9} {:>10}", "whole process", "median", "p90", "x empty", "peak KiB");
     for figures in &figures {
         show(figures, floor);
     }
@@ -70,6 +75,24 @@ fn compare() -> Result<bool> {
             what: "a prompt of 100 kB, over a short one",
             value: (of(LONG_PROMPT)?.median - of(IDLE_PROMPT)?.median) / 1_000.0,
             most: 1.0,
+            unit: " ms",
+        },
+        Bound {
+            what: "a claim with fresh evidence / git status",
+            value: of(FRESH)?.median / of(GIT)?.median,
+            most: 1.5,
+            unit: "",
+        },
+        Bound {
+            what: "a claim with fresh evidence, over one without gates",
+            value: (of(FRESH)?.median - of(PLAIN)?.median) / 1_000.0,
+            most: 3.0,
+            unit: " ms",
+        },
+        Bound {
+            what: "a claim with fresh evidence among 50,000 files",
+            value: of(LARGE)?.median / 1_000.0,
+            most: 1_000.0,
             unit: " ms",
         },
         Bound {
@@ -96,6 +119,14 @@ const READS: &str = "omo-stop, armed, 256 KiB of new transcript";
 const HUGE: &str = "omo-stop, armed, transcript of 64 MiB";
 const LONG_PROMPT: &str = "omo-user-prompt-submit, 100 kB prompt";
 const KEYWORD_PROMPT: &str = "omo-user-prompt-submit, 100 kB, keyword in it";
+const PLAIN: &str = "omo-stop, a claim without gates, 1,000 files";
+const FRESH: &str = "omo-stop, a claim, fresh evidence, 1,000 files";
+const LARGE: &str = "omo-stop, a claim, fresh evidence, 50,000";
+const GIT: &str = "git status, 1,000 files";
+/// What a block says, and the two ends of a claim.
+const BLOCK: &str = "\"block\"";
+const RELEASED: &str = "ended: released";
+const VERIFIED: &str = "ended: verified";
 const BASH: &str = "bash and jq, armed, 50 sessions";
 const NODE: &str = "Node.js, armed, 50 sessions";
 
@@ -105,26 +136,43 @@ fn contestants<'a>(stage: &'a Stage, hooks: &Path, empty: &Path, peers: &Path) -
         Contestant::new(EMPTY, empty, &stage.idle, stage.stop_input(&stage.idle, None)?),
         Contestant::new(IDLE_PROMPT, &prompt, &stage.idle, stage.prompt_input("please fix the parser")?),
         Contestant::new(IDLE_STOP, &stop, &stage.idle, stage.stop_input(&stage.idle, None)?),
-        Contestant::new(ARMED, &stop, &stage.armed, stage.stop_input(&stage.armed, None)?).armed(stage),
+        Contestant::new(ARMED, &stop, &stage.armed, stage.stop_input(&stage.armed, None)?).finds(|| stage.arm(), BLOCK),
         Contestant::new(READS, &stop, &stage.armed, stage.stop_input(&stage.armed, Some(&stage.transcript))?)
-            .armed(stage),
+            .finds(|| stage.arm(), BLOCK),
         Contestant::new(HUGE, &stop, &stage.armed, stage.stop_input(&stage.armed, Some(&stage.huge_transcript))?)
-            .armed(stage),
+            .finds(|| stage.arm(), BLOCK),
         Contestant::new(LONG_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(false))?),
         Contestant::new(KEYWORD_PROMPT, &prompt, &stage.idle, stage.prompt_input(&stage::long_prompt(true))?),
     ];
     let armed_input = || stage.stop_input(&stage.armed, None);
-    all.push(Contestant::new(BASH, &peers.join("stop.sh"), &stage.armed, armed_input()?).armed(stage).slow());
+    all.push(
+        Contestant::new(BASH, &peers.join("stop.sh"), &stage.armed, armed_input()?).finds(|| stage.arm(), BLOCK).slow(),
+    );
     if contest::has("node") {
         let node = Contestant::new(NODE, Path::new("node"), &stage.armed, armed_input()?);
-        all.push(node.argument(peers.join("stop.mjs")).armed(stage).slow());
+        all.push(node.argument(peers.join("stop.mjs")).finds(|| stage.arm(), BLOCK).slow());
     }
     Ok(all)
 }
 
+/// Claims, each time from the same state, and git's own look at the same files.
+fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) -> Vec<Contestant<'a>> {
+    let stop = hooks.join("omo-stop");
+    let claim = |name, claims: &'a Claims| {
+        Contestant::new(name, &stop, &claims.project, claims.claim.clone()).variables(claims.variables())
+    };
+    let git = Contestant::new(GIT, Path::new("git"), &small.project, small.claim.clone());
+    vec![
+        claim(PLAIN, small).finds(|| small.let_go(), RELEASED),
+        claim(FRESH, small).finds(|| small.judge(), VERIFIED),
+        git.argument("status".into()).variables([("GIT_OPTIONAL_LOCKS", "0".into())]).may_say_anything(),
+        claim(LARGE, large).finds(|| large.judge(), VERIFIED).slow(),
+    ]
+}
+
 fn show(figures: &Figures, floor: f64) {
     println!(
-        "{:<44} {:>6.0} us {:>6.0} us {:>9.2} {:>10}",
+        "{:<48} {:>6.0} us {:>6.0} us {:>9.2} {:>10}",
         figures.name,
         figures.median,
         figures.p90,

@@ -68,6 +68,11 @@ impl Stage {
         }))
     }
 
+    /// A folder that goes when this does.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
     fn input(&self, value: &Value) -> Result<PathBuf> {
         let number = fs::read_dir(self.temp.path())?.count();
         let path = self.temp.path().join(format!("input-{number}.json"));

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
+use crate::gate::Gate;
 use crate::log::LogEntry;
 use crate::session::{HookEvent, Session, Verdict};
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
-use crate::verification::Phase;
+use crate::verification::{MAX_ATTEMPTS, Phase};
 use crate::words::{age, neutral};
 
 /// Everything that a status answers.
@@ -29,6 +30,12 @@ pub struct Report {
     pub max_minutes: u32,
     /// Where the run stands.
     pub phase: Phase,
+    /// What judges a claim, and what came of it last.
+    pub gates: Vec<Gate>,
+    /// A claim needs a review as well.
+    pub review_wanted: bool,
+    /// Verifications that failed.
+    pub attempts: u32,
     /// How it ended.
     pub verdict: Option<Verdict>,
     /// The last decision about it.
@@ -74,6 +81,9 @@ pub fn report(id: &str, session: &Session, last_decision: Option<LogEntry>, clie
         max_blocks: allowed_blocks(session, client_block_cap),
         max_minutes: limits.max_minutes,
         phase: session.verification.phase,
+        gates: session.gates.clone(),
+        review_wanted: session.verification.review_wanted,
+        attempts: session.verification.attempts,
         verdict: session.verdict.clone(),
         last_decision,
         last_seen: session.last_seen.entries().map(|(event, at)| Seen { event: event.name(), at }).into(),
@@ -113,7 +123,10 @@ impl Report {
             rows.push(("task", neutral(task, 100)));
         }
         rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
-        rows.push(("phase", phase_word(self.phase).to_owned()));
+        rows.push(("checks", self.checks_words()));
+        if matches!(self.state, State::On | State::Paused) {
+            rows.push(("phase", self.phase_words()));
+        }
         if let Some(last) = &self.last_decision {
             rows.push(("last decision", decision_words(last, now)));
         }
@@ -147,6 +160,22 @@ impl Report {
             }
             _ => "off".to_owned(),
         }
+    }
+
+    fn checks_words(&self) -> String {
+        let last = |gate: &Gate| gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
+        let gates = self.gates.iter().map(|gate| format!("{} {}", neutral(&gate.name, 40), last(gate)));
+        let review = self.review_wanted.then(|| "a review".to_owned());
+        let all: Vec<String> = gates.chain(review).collect();
+        if all.is_empty() { "none: a claim will not be verified".to_owned() } else { all.join(", ") }
+    }
+
+    fn phase_words(&self) -> String {
+        let failed = match self.attempts {
+            0 => String::new(),
+            attempts => format!(", {attempts} of {MAX_ATTEMPTS} verifications failed"),
+        };
+        format!("{}{failed}", phase_word(self.phase))
     }
 
     fn seen_words(&self, now: Timestamp) -> String {
@@ -219,6 +248,7 @@ mod tests {
              ultrawork  on, since 1970-01-01T00:01:00.000Z (20 min ago), at most 240 minutes\n\
              task       ulw fix the parser\n\
              continued  3 of 8\n\
+             checks     a review\n\
              phase      working\n\
              last seen  UserPromptSubmit 19 min ago, Stop never\n\
              finding    Stop: never seen in this run. If a turn has ended since it began, the client does not run omo's \

@@ -68,6 +68,16 @@ const SETTINGS: [&str; 8] = [
 
 /// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
 pub(crate) fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], input: &[u8]) -> Option<Vec<u8>> {
+    answer(folder, arguments, variables, input).and_then(|(status, said)| (status == 0).then_some(said))
+}
+
+/// As [`git`], with the exit status, for where that is an answer.
+pub(crate) fn answer(
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+) -> Option<(i32, Vec<u8>)> {
     let mut command = Command::new("git");
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     for name in inherited_git_variables() {
@@ -93,7 +103,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)
         std::io::Write::write_all(&mut stdin, input).ok()?;
     }
     if let Ok(Ok(bytes)) = answer.recv_timeout(LIMIT) {
-        return child.wait().ok().filter(std::process::ExitStatus::success).map(|_| bytes);
+        return child.wait().ok()?.code().map(|status| (status, bytes));
     }
     let _ = child.kill();
     let _ = child.wait();

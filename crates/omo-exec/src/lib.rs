@@ -8,4 +8,5 @@ pub mod gates;
 mod git;
 pub mod keeper;
 pub mod process;
+mod snapshot;
 pub mod tree;

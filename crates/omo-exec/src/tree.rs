@@ -3,7 +3,7 @@
 //! git works on a copy of the index and writes into a folder of objects of its own, both in the
 //! user's own state folder: neither `git status`, nor the index, nor the objects of the
 //! repository, nor any hook notices. The copy is kept, so that the next time only what changed is
-//! read; where nothing changed, one call of git says so.
+//! read; where nothing changed, one call of git says so, or none (`snapshot`).
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -19,11 +19,13 @@ use omo_store::lock::Lock;
 use omo_store::seal::digest;
 use serde::{Deserialize, Serialize};
 
-use crate::git::{WorkTree, git};
+use crate::git::{WorkTree, answer, git};
+use crate::snapshot::{self, Snapshot};
 
 const INDEX: &str = "index";
 const KEPT: &str = "kept.json";
 const OBJECTS: &str = "objects";
+const PATHS: &str = "paths";
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
 /// Two sessions of one project ask for the same id at the same time.
@@ -40,6 +42,9 @@ struct Kept {
     tree: String,
     /// Where those are.
     submodules: Vec<PathBuf>,
+    /// What the work tree looked like when all that was so, where that can be told.
+    #[serde(default)]
+    looks: Option<String>,
 }
 
 /// The id of the work tree that a folder lies in; `None` where it lies in none, or git cannot say.
@@ -121,9 +126,13 @@ impl<'a> Scratch<'a> {
             [self.tree.git.join(INDEX), self.tree.common.join("info/exclude")].map(|path| mark(&path)).join(" ");
         let kept = self.kept().filter(|kept| kept.source == source && kept.copy == mark(&self.path.join(INDEX)));
         let Some(kept) = kept else { return self.look_anew(source) };
+        if self.looks_as_before(&kept) {
+            return Some(kept);
+        }
+        let since = snapshot::begin();
         let changed = self.changed()?;
         if changed.is_empty() {
-            return Some(kept);
+            return self.keep(kept, since);
         }
         // A new file that our index holds would stay in it although it is ignored from now on.
         if changed.split(|byte| *byte == 0).any(|path| path.ends_with(b".gitignore")) {
@@ -132,6 +141,40 @@ impl<'a> Scratch<'a> {
         // A folder that is a repository of its own becomes a submodule in the eyes of git.
         let new_repository = changed.split(|byte| *byte == 0).any(|path| path.ends_with(b"/"));
         self.add(new_repository, kept)
+    }
+
+    fn looks_as_before(&self, kept: &Kept) -> bool {
+        let paths = || fs::read(self.path.join(PATHS)).ok();
+        kept.looks
+            .as_ref()
+            .is_some_and(|looks| paths().is_some_and(|paths| snapshot::is_unchanged(&self.tree.top, &paths, looks)))
+    }
+
+    /// Remembers what was found, and what the work tree looks like. Submodules have work trees of
+    /// their own, which are asked for each time.
+    fn keep(&self, mut kept: Kept, since: Timestamp) -> Option<Kept> {
+        kept.looks = None;
+        if kept.submodules.is_empty() {
+            let files = self.git(&["ls-files", "-z"], &[])?;
+            let ignored = |folders: &[u8]| self.ignored(folders);
+            let snapshot = Snapshot::take(&self.tree.top, &files, ignored, since);
+            if let Some(snapshot) = snapshot {
+                fs::write(self.path.join(PATHS), &snapshot.paths).ok()?;
+                kept.looks = Some(snapshot.digest);
+            }
+        }
+        fs::write(self.path.join(KEPT), serde_json::to_vec(&kept).ok()?).ok()?;
+        Some(kept)
+    }
+
+    /// Which of these folders git ignores.
+    fn ignored(&self, folders: &[u8]) -> Option<Vec<u8>> {
+        let index = self.path.join(INDEX);
+        let variables = [("GIT_INDEX_FILE", index.as_os_str())];
+        let arguments = ["check-ignore", "-z", "--stdin"];
+        let (status, said) = answer(&self.tree.top, &arguments, &variables, folders)?;
+        // 1 says that none of them is.
+        matches!(status, 0 | 1).then_some(said)
     }
 
     fn kept(&self) -> Option<Kept> {
@@ -183,15 +226,15 @@ impl<'a> Scratch<'a> {
 
     /// Takes the work tree into our index, and asks git what that is called.
     fn add(&self, list_submodules: bool, kept: Kept) -> Option<Kept> {
+        let since = snapshot::begin();
         let tree = self
             .git(&["add", "--all", "--sparse", "."], &[])
             .and_then(|_| self.git(&["write-tree", "--missing-ok"], &[]));
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
         let submodules = if list_submodules { self.submodules()? } else { kept.submodules };
-        let kept = Kept { source: kept.source, copy: mark(&self.path.join(INDEX)), tree, submodules };
-        fs::write(self.path.join(KEPT), serde_json::to_vec(&kept).ok()?).ok()?;
-        Some(kept)
+        let copy = mark(&self.path.join(INDEX));
+        self.keep(Kept { source: kept.source, copy, tree, submodules, looks: None }, since)
     }
 
     fn submodules(&self) -> Option<Vec<PathBuf>> {

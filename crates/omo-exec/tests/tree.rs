@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use omo_exec::tree::{difference, id};
 use tempfile::TempDir;
@@ -70,12 +71,29 @@ impl Repository {
         assert_eq!(self.id(), before, "{what}, taken back");
     }
 
+    /// Asks until the look of the work tree is remembered: what was changed a moment ago is not.
+    fn settle(&self) -> String {
+        let start = Instant::now();
+        loop {
+            let id = self.id();
+            let kept = fs::read_dir(self.state_home().join("omo/trees")).unwrap().map(|entry| entry.unwrap().path());
+            let mut kept = kept.map(|folder| fs::read_to_string(folder.join("kept.json")).unwrap());
+            if kept.all(|text| text.contains("\"looks\":\"")) {
+                return id;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "never remembered");
+        }
+    }
+
     fn keeps(&self, what: &str, change: impl FnOnce(&Self)) {
         let before = self.id();
         change(self);
         assert_eq!(self.id(), before, "{what}");
     }
 }
+
+/// A change, and how it is taken back.
+type Step = (&'static str, Box<dyn Fn(&Repository)>, Box<dyn Fn(&Repository)>);
 
 fn git_in(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
@@ -152,6 +170,52 @@ fn every_change_of_what_git_would_commit_is_another_id_and_nothing_else_is() {
         },
         |it| it.write("a.txt", "one\n"),
     );
+}
+
+#[test]
+fn what_is_remembered_of_a_quiet_tree_hides_no_change() {
+    let it = Repository::new();
+    it.write(".gitignore", "*.log\n/out/\n");
+    it.write("logs/x.log", "x");
+    it.write("out/y", "y");
+    fs::create_dir_all(it.top.join("empty/deep")).unwrap();
+    let quiet = it.settle();
+    let remove = |path: &'static str| move |it: &Repository| fs::remove_file(it.top.join(path)).unwrap();
+    let steps: [Step; 8] = [
+        ("the same length", Box::new(|it| it.write("a.txt", "eno\n")), Box::new(|it| it.write("a.txt", "one\n"))),
+        ("with its time set back", Box::new(set_back), Box::new(|it| it.write("a.txt", "one\n"))),
+        ("a new file", Box::new(|it| it.write("new.txt", "x")), Box::new(remove("new.txt"))),
+        ("in a folder without any", Box::new(|it| it.write("empty/deep/x", "x")), Box::new(remove("empty/deep/x"))),
+        ("beside an ignored one", Box::new(|it| it.write("logs/x.rs", "x")), Box::new(remove("logs/x.rs"))),
+        ("removed", Box::new(remove("src/b.txt")), Box::new(|it| it.write("src/b.txt", "two\n"))),
+        ("its right to run", Box::new(|it| mode(it, 0o755)), Box::new(|it| mode(it, 0o644))),
+        (
+            "another ignore",
+            Box::new(|it| it.write(".gitignore", "/out/\n")),
+            Box::new(|it| it.write(".gitignore", "*.log\n/out/\n")),
+        ),
+    ];
+    for (what, change, back) in &steps {
+        change(&it);
+        assert_ne!(it.id(), quiet, "{what}");
+        back(&it);
+        assert_eq!(it.settle(), quiet, "{what}, taken back");
+    }
+    it.write("logs/x.log", "y");
+    it.write("out/z", "z");
+    assert_eq!(it.id(), quiet, "ignored files");
+}
+
+fn mode(it: &Repository, mode: u32) {
+    fs::set_permissions(it.top.join("a.txt"), fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Writes as many bytes, and gives the file the time that it had.
+fn set_back(it: &Repository) {
+    let file = it.top.join("a.txt");
+    let time = fs::metadata(&file).unwrap().modified().unwrap();
+    fs::write(&file, "eno\n").unwrap();
+    fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
 }
 
 #[test]

@@ -12,7 +12,6 @@ use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::Verification;
-use serde::Serialize;
 
 use crate::folder::{Folder, FolderError};
 use crate::lock::{DEADLINE, Lock, LockError};
@@ -65,16 +64,9 @@ impl Key {
         make(&Folder::create_own(home)?)
     }
 
-    /// The seal of a session's entry, as it stands.
-    pub fn seal(&self, id: &SessionId, session: &Session) -> String {
-        blake3::keyed_hash(&self.0, &content(id, session)).to_hex().to_string()
-    }
-
     /// Whether the entry bears the seal of what it holds.
     pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
-        let borne = session.seal.as_deref().and_then(|seal| blake3::Hash::from_hex(seal).ok());
-        // Compared in constant time.
-        borne.is_some_and(|borne| borne == blake3::keyed_hash(&self.0, &content(id, session)))
+        Sealed::of(session).is_borne(self, id)
     }
 }
 
@@ -97,27 +89,58 @@ fn make(folder: &Folder) -> Result<Key, KeyError> {
     Ok(Key(bytes))
 }
 
-/// What is sealed, as bytes: everything that a verdict rests on.
-pub(crate) fn content(id: &SessionId, session: &Session) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Content<'a> {
-        version: u32,
-        session: &'a str,
-        started_at: Option<Timestamp>,
-        gates: &'a [Gate],
-        verification: Verification,
+/// What is sealed of a session's entry: everything that a verdict rests on, and the seal.
+#[derive(Clone, Debug)]
+pub(crate) struct Sealed {
+    started_at: Option<Timestamp>,
+    gates: Vec<Gate>,
+    verification: Verification,
+    is_armed: bool,
+    seal: Option<String>,
+}
+
+impl PartialEq for Sealed {
+    fn eq(&self, other: &Self) -> bool {
+        (self.started_at, &self.gates, &self.verification) == (other.started_at, &other.gates, &other.verification)
     }
-    // Where the run stands at this moment is shown to people, and nothing rests on it.
-    let mut verification = session.verification.clone();
-    verification.phase = Verification::default().phase;
-    let content = Content {
-        version: 1,
-        session: id.as_str(),
-        started_at: session.ulw.started_at,
-        gates: &session.gates,
-        verification,
-    };
-    serde_json::to_vec(&content).unwrap_or_default()
+}
+
+impl Sealed {
+    /// That of an entry. Where the run stands at this moment is shown to people, and nothing rests
+    /// on it.
+    pub(crate) fn of(session: &Session) -> Self {
+        let phase = Verification::default().phase;
+        Self {
+            started_at: session.ulw.started_at,
+            gates: session.gates.clone(),
+            verification: Verification { phase, ..session.verification.clone() },
+            is_armed: session.is_armed(),
+            seal: session.seal.clone(),
+        }
+    }
+
+    /// Nothing was ever sealed here, because there was nothing to seal.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.seal.is_none() && self.gates.is_empty() && !self.is_armed
+    }
+
+    /// The seal that belongs to it.
+    pub(crate) fn seal(&self, key: &Key, id: &SessionId) -> String {
+        self.hash(key, id).to_hex().to_string()
+    }
+
+    /// Whether it bears the seal that belongs to it.
+    pub(crate) fn is_borne(&self, key: &Key, id: &SessionId) -> bool {
+        let borne = self.seal.as_deref().and_then(|seal| blake3::Hash::from_hex(seal).ok());
+        // Compared in constant time.
+        borne.is_some_and(|borne| borne == self.hash(key, id))
+    }
+
+    fn hash(&self, key: &Key, id: &SessionId) -> blake3::Hash {
+        const VERSION: u32 = 1;
+        let content = (VERSION, id.as_str(), self.started_at, &self.gates, &self.verification);
+        blake3::keyed_hash(&key.0, &serde_json::to_vec(&content).unwrap_or_default())
+    }
 }
 
 /// The digest of some bytes, in hexadecimal.
@@ -140,13 +163,17 @@ mod tests {
         Session { gates, ..Session::default() }
     }
 
+    fn seal_of(key: &Key, id: &SessionId, session: &Session) -> String {
+        Sealed::of(session).seal(key, id)
+    }
+
     #[test]
     fn a_key_is_made_once_and_only_its_user_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path().join("deep/state");
         let (id, mut session) = (SessionId::parse("a").unwrap(), session());
-        session.seal = Some(Key::load(Some(&home)).unwrap().seal(&id, &session));
+        session.seal = Some(seal_of(&Key::load(Some(&home)).unwrap(), &id, &session));
         assert!(Key::load(Some(&home)).unwrap().holds(&id, &session));
         let mode = std::fs::metadata(home.join("omo/key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -163,7 +190,7 @@ mod tests {
         let key = Key::load(Some(temp.path())).unwrap();
         let id = SessionId::parse("a").unwrap();
         let mut sealed = session();
-        sealed.seal = Some(key.seal(&id, &sealed));
+        sealed.seal = Some(seal_of(&key, &id, &sealed));
         let changes: [(&str, Edit); 8] = [
             ("the command", |session| session.gates[0].run = "true".to_owned()),
             ("no gates", |session| session.gates.clear()),

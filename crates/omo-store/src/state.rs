@@ -13,7 +13,7 @@ use omo_core::timestamp::Timestamp;
 use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
-use crate::seal::{self, Key};
+use crate::seal::{self, Key, Sealed};
 
 /// The state file's name.
 pub const FILE: &str = "runtime.local.json";
@@ -146,7 +146,7 @@ pub fn update<T>(
             Session::default()
         }
     };
-    let before = session.clone();
+    let before = seal::Sealed::of(&session);
     let (value, change) = change(&mut session);
     if change != Change::Keep {
         renew_seal(id, &before, &mut session, change, options.state_home);
@@ -160,18 +160,14 @@ pub fn update<T>(
 
 /// Seals what a verdict rests on, where that was changed. What something else than omo had written
 /// gets no seal by omo's writing over it. Without a key there is no seal, and so no verdict.
-fn renew_seal(id: &SessionId, before: &Session, session: &mut Session, change: Change, state_home: Option<&Path>) {
-    if change == Change::Write && seal::content(id, before) == seal::content(id, session) {
+fn renew_seal(id: &SessionId, before: &Sealed, session: &mut Session, change: Change, state_home: Option<&Path>) {
+    let after = Sealed::of(session);
+    if change == Change::Write && *before == after {
         return;
     }
     let key = Key::load(state_home).ok();
-    let is_ours = |key: &Key| change == Change::Begin || is_blank(before) || key.holds(id, before);
-    session.seal = key.filter(is_ours).map(|key| key.seal(id, session));
-}
-
-/// Nothing was ever sealed in this entry, because there was nothing to seal.
-fn is_blank(session: &Session) -> bool {
-    session.seal.is_none() && session.gates.is_empty() && !session.is_armed()
+    let is_ours = |key: &Key| change == Change::Begin || before.is_blank() || before.is_borne(key, id);
+    session.seal = key.filter(is_ours).map(|key| after.seal(&key, id));
 }
 
 fn write(folder: &Folder, document: &Document) -> Result<(), StateError> {

@@ -1,0 +1,114 @@
+//! Projects under git whose session claims, with evidence that still holds.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+const SESSION: &str = "dd79366c-d9f2-4076-8f09-e508a449860f";
+const DONE: &str = "All of it is done.\n\n<promise>DONE</promise>";
+const AGREES: &str = "All of it holds.\n\n<promise>VERIFIED</promise>";
+
+/// A project with so many files in one commit, and the states that its session may be in.
+pub struct Claims {
+    /// The project.
+    pub project: PathBuf,
+    /// The user's home, in which the key is.
+    pub home: PathBuf,
+    /// A file with the input of a Stop that claims.
+    pub claim: PathBuf,
+    /// The run has a gate, its green result, and a review that agreed.
+    judged: Vec<u8>,
+    /// What that reviewer was given to read, which goes with the run.
+    material: Vec<u8>,
+    /// The run has nothing that judges it.
+    plain: Vec<u8>,
+}
+
+impl Claims {
+    /// Makes the project below a folder, and has the real hooks bring its session there.
+    pub fn new(folder: &Path, hooks: &Path, files: usize) -> Result<Self> {
+        let (project, home) = (folder.join("project"), folder.join("home"));
+        fs::create_dir_all(&home)?;
+        for number in 0..files {
+            let path = project.join(format!("part-{}/file-{number}.txt", number / 100));
+            fs::create_dir_all(path.parent().context("no parent")?)?;
+            fs::write(path, format!("file {number}\n"))?;
+        }
+        for arguments in [["init", "-q"].as_slice(), &["add", "."], &["commit", "-qm", "start"]] {
+            let mut git = Command::new("git");
+            git.args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"]).args(arguments);
+            ensure!(git.current_dir(&project).status()?.success(), "git {arguments:?}");
+        }
+        let claim = folder.join("claim.json");
+        fs::write(&claim, format!("{}\n", input(&project, "Stop", &json!({"last_assistant_message": DONE}))))?;
+        let mut claims = Self { project, home, claim, judged: Vec::new(), material: Vec::new(), plain: Vec::new() };
+        claims.fire(
+            hooks,
+            "omo-user-prompt-submit",
+            "UserPromptSubmit",
+            &json!({"prompt": "/omo:ulw --no-review fix it"}),
+        )?;
+        claims.plain = fs::read(claims.state())?;
+        claims.fire(
+            hooks,
+            "omo-user-prompt-submit",
+            "UserPromptSubmit",
+            &json!({"prompt": "/omo:ulw --gate true fix that"}),
+        )?;
+        let answer = claims.fire(hooks, "omo-stop", "Stop", &json!({"last_assistant_message": DONE}))?;
+        ensure!(answer.contains("independent review"), "no review was asked for: {answer}");
+        let report = json!({"agent_type": "omo:oracle", "agent_id": "a1", "last_assistant_message": AGREES});
+        claims.fire(hooks, "omo-subagent-stop", "SubagentStop", &report)?;
+        claims.judged = fs::read(claims.state())?;
+        claims.material = fs::read(claims.read_by_reviewer())?;
+        Ok(claims)
+    }
+
+    /// Puts the session back to where a claim with fresh evidence is made.
+    pub fn judge(&self) -> Result<()> {
+        fs::write(self.read_by_reviewer(), &self.material)?;
+        Ok(fs::write(self.state(), &self.judged)?)
+    }
+
+    /// Puts the session back to where a claim has nothing to be judged by.
+    pub fn let_go(&self) -> Result<()> {
+        Ok(fs::write(self.state(), &self.plain)?)
+    }
+
+    /// What a hook of this user has in its environment beside everybody's.
+    pub fn variables(&self) -> [(&'static str, PathBuf); 2] {
+        [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))]
+    }
+
+    fn state(&self) -> PathBuf {
+        self.project.join(".sisyphus/cc-omo/runtime.local.json")
+    }
+
+    fn read_by_reviewer(&self) -> PathBuf {
+        self.project.join(format!(".sisyphus/cc-omo/review-{SESSION}.md"))
+    }
+
+    fn fire(&self, hooks: &Path, binary: &str, event: &str, fields: &Value) -> Result<String> {
+        let mut command = Command::new(hooks.join(binary));
+        command.current_dir(&self.project).env("CLAUDE_PROJECT_DIR", &self.project).envs(self.variables());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = input(&self.project, event, fields);
+        child.stdin.take().context("no stdin")?.write_all(input.to_string().as_bytes())?;
+        Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
+    }
+}
+
+fn input(project: &Path, event: &str, fields: &Value) -> Value {
+    let mut all = json!({
+        "session_id": SESSION, "transcript_path": "/nowhere.jsonl", "cwd": project, "hook_event_name": event,
+        "prompt_id": "e6fe9b15-f5fe-4fae-9458-987bdbea6444", "permission_mode": "default",
+    });
+    if let (Some(all), Some(fields)) = (all.as_object_mut(), fields.as_object()) {
+        all.extend(fields.clone());
+    }
+    all
+}
