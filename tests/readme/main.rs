@@ -5,9 +5,12 @@
 use std::fs;
 use std::path::Path;
 
+use omo_core::gate::{DEFAULT_TIMEOUT_SECONDS, Origin, TOTAL_TIMEOUT_SECONDS};
 use omo_core::keyword::{Keywords, Reading, read};
 use omo_core::limits::{Limit, Limits};
-use omo_store::config::{Feedback, parse};
+use omo_core::verification::MAX_ATTEMPTS;
+use omo_store::config::{Feedback, Review, parse};
+use omo_store::repository::Repository;
 
 fn readme() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
@@ -31,6 +34,9 @@ fn the_settings_are_the_defaults_with_their_ranges() {
     assert_eq!(config.problems, []);
     assert_eq!((config.limits, config.feedback), (Limits::default(), Feedback::Block));
     assert_eq!(config.keywords, Keywords::default());
+    assert_eq!(config.review, Review::Wanted);
+    assert_eq!(config.gates_for(Path::new("/home/me/app")).len(), 1);
+    assert_eq!(config.gates_for(Path::new("/home/me/other")).len(), 0);
     for limit in Limit::ALL {
         let line = settings.lines().find(|line| line.starts_with(limit.name())).unwrap();
         let range = format!("# {} to {}", limit.allowed().start(), limit.allowed().end());
@@ -57,9 +63,34 @@ fn the_bounds_in_its_sentences_are_those_of_the_code() {
         format!("At most {} continuations in a run", limits.max_blocks),
         format!("at most {} minutes", limits.max_minutes),
         format!("within {} seconds of a continuation", limits.cooldown_seconds),
+        format!("at most {DEFAULT_TIMEOUT_SECONDS} seconds each and {TOTAL_TIMEOUT_SECONDS} together"),
     ] {
         assert!(readme.contains(&sentence), "{sentence}");
     }
+}
+
+#[test]
+fn three_failed_verifications_end_a_run() {
+    assert_eq!(MAX_ATTEMPTS, 3);
+    assert!(readme().contains("Three failed verifications end it"));
+}
+
+#[test]
+fn the_omo_toml_that_it_shows_can_be() {
+    let readme = readme();
+    let temp = tempfile::tempdir().unwrap();
+    fs::write(temp.path().join("omo.toml"), block(&readme, "text")).unwrap();
+    let repository = Repository::read(temp.path()).unwrap();
+    assert_eq!(repository.problems, []);
+    let [gate] = &*repository.gates else { panic!("{repository:?}") };
+    assert_eq!((gate.name.as_str(), gate.origin, gate.timeout()), ("tests", Origin::Repository, 120));
+}
+
+#[test]
+fn the_reviewer_can_only_read() {
+    let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/oracle.md");
+    let text = fs::read_to_string(agent).unwrap();
+    assert!(text.lines().any(|line| line == "tools: Read, Grep, Glob"), "{text}");
 }
 
 #[test]

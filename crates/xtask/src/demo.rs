@@ -4,26 +4,25 @@
 //! written down below, and what it does to the project it really does. Everything that `omo` says,
 //! and the state that is shown, comes from the binaries that were just built.
 
-use std::process::Command;
-
 use anstream::println;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, bail};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::{Answer, SubagentStopInput};
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
 
 use crate::plugin;
 
 const CHECK: &str = "sh test.sh";
+const DONE: &str = "<promise>DONE</promise>";
 
 /// Builds the plugin and plays the run.
 pub fn run() -> Result<()> {
     let plugin = plugin::build()?;
     let lab = Lab::builder().plugin(&plugin.path).build()?;
     let mut play = Play { session: StandIn::new(&lab, &plugin.path)?, lab: &lab };
-    title("1. A run: the word `ulw` turns it on, and the session is held until it claims");
-    play.run_to_its_claim()?;
+    title("1. A run: `ulw` turns it on, and the session is held until its work is proved");
+    play.run_to_its_proof()?;
     title("2. Letting go: one command frees the session at once");
     play.let_go()?;
     title("What was decided, as `omo log` shows it");
@@ -38,34 +37,48 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    fn run_to_its_claim(&mut self) -> Result<()> {
+    fn run_to_its_proof(&mut self) -> Result<()> {
         let lab = self.lab;
         lab.write("test.sh", "test \"$(sh greet.sh Ada)\" = \"Hello, Ada!\" && echo ok\n")?;
         let start = self.session.session_start("startup")?;
         Self::hook("SessionStart", &start)?;
-        self.person("ulw write greet.sh so that `sh test.sh` passes")?;
+        self.person(&format!("/omo:ulw --gate \"{CHECK}\" write greet.sh so that the check passes"))?;
         self.show_state()?;
 
         self.model("I looked at test.sh: greet.sh has to greet the name it is given. I will write it next.")?;
         self.show_state()?;
 
         self.works("Write", &json!({"file_path": "greet.sh"}), || {
+            lab.write("greet.sh", "echo \"Hello, you!\"\n")?;
+            Ok("greet.sh written".to_owned())
+        })?;
+        self.model(&format!("greet.sh is written, and I am sure that it works.\n\n{DONE}"))?;
+        self.show_state()?;
+
+        self.works("Write", &json!({"file_path": "greet.sh"}), || {
             lab.write("greet.sh", "echo \"Hello, $1!\"\n")?;
             Ok("greet.sh written".to_owned())
         })?;
-        self.model("greet.sh is written.")?;
+        self.model(&format!("Now it greets by name.\n\n{DONE}"))?;
         self.show_state()?;
 
-        self.works("Bash", &json!({"command": CHECK}), || {
-            let mut check = Command::new("sh");
-            let output = check.arg("test.sh").current_dir(lab.project()).output()?;
-            if !output.status.success() {
-                bail!("the demo's own check failed: {output:?}");
-            }
-            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-        })?;
-        self.model("greet.sh greets by name, and `sh test.sh` passes.\n\n<promise>DONE</promise>")?;
+        self.reviewer(
+            "greet.sh greets the name that it is given; test.sh checks just that.\n\n<promise>VERIFIED</promise>",
+        )?;
+        self.model("The reviewer agrees.")?;
         self.show_state()
+    }
+
+    /// The reviewer, which the model has started, ends with its report.
+    fn reviewer(&mut self, text: &str) -> Result<()> {
+        says("omo:oracle", AnsiColor::Blue, text);
+        let run = self.session.subagent_stop(&SubagentStopInput {
+            agent_id: String::new(),
+            agent_type: "omo:oracle".to_owned(),
+            last_message: text.to_owned(),
+            stop_hook_active: false,
+        })?;
+        Self::hook("SubagentStop", &run)
     }
 
     fn let_go(&mut self) -> Result<()> {
@@ -110,6 +123,7 @@ impl Play<'_> {
         }
         let took = format!("{event}, {:.1} ms", run.duration.as_secs_f64() * 1_000.0);
         let text = match run.answer()? {
+            Answer::Nothing if event == "SubagentStop" => "says nothing, and writes the verdict down".to_owned(),
             Answer::Nothing => "says nothing: the turn ends".to_owned(),
             Answer::PlainText(text) => format!("tells the model:\n{text}"),
             answer @ Answer::Json(_) => {
@@ -128,9 +142,11 @@ impl Play<'_> {
         let pointer = |field: &str| format!("/sessions/{}/{field}", self.session.session());
         let field = |name: &str| state.pointer(&pointer(name)).unwrap_or(&Value::Null).to_string();
         let text = format!(
-            "enabled {}, stopBlocks {}, disabled {}, verdict {}",
+            "enabled {}, stopBlocks {}, phase {}, attempts {}, disabled {}, verdict {}",
             field("ulw/enabled"),
             field("ulw/stopBlocks"),
+            field("verification/phase"),
+            field("verification/attempts"),
             field("stopContinuation/disabled"),
             field("verdict/kind"),
         );
