@@ -17,7 +17,7 @@ use omo_store::folder::Folder;
 use omo_store::pins::search_path;
 use omo_store::repository::Repository;
 use omo_store::seal::{Key, digest};
-use omo_store::start::pin;
+use omo_store::start::{self, pin};
 use omo_store::state::{self, Change};
 use omo_store::trust;
 
@@ -111,9 +111,7 @@ fn remove(env: &Env, project: &Project, options: &RemoveOptions) -> Result<(), F
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!("Have `{}` decide no more?", code(&options.name, 40));
     change.make(&options.session, &question, |gates| {
-        let before = gates.len();
-        gates.retain(|gate| gate.name != options.name);
-        if gates.len() == before {
+        if !gate::remove(gates, &options.name) {
             return Err(unknown(&options.name));
         }
         Ok(format!("`{}` decides no more", options.name))
@@ -124,16 +122,12 @@ fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), F
     let change = SessionChange { env, project, confirm: &options.confirm };
     let search = search_path(&env::variables());
     change.make(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
-        let is_meant = |gate: &&mut Gate| options.name.as_ref().is_none_or(|name| gate.name == *name);
-        let mut count = 0;
-        for gate in gates.iter_mut().filter(is_meant) {
-            pin([&mut *gate], &project.root, &search);
-            gate.best = None;
-            count += 1;
-        }
-        match (&options.name, count) {
+        let accepted = start::accept(gates, options.name.as_deref(), &project.root, &search);
+        match (&options.name, accepted.len()) {
             (Some(name), 0) => Err(unknown(name)),
-            _ => Ok(format!("{}: the files and counts as they are now are the ones to be held to", number(count))),
+            (_, count) => {
+                Ok(format!("{}: the files and counts as they are now are the ones to be held to", number(count)))
+            }
         }
     })
 }

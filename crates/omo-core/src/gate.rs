@@ -338,6 +338,13 @@ pub fn add(gates: &mut Vec<Gate>, mut gate: Gate) -> Result<(), InvalidGate> {
     Ok(())
 }
 
+/// Takes the gate of this name out of a list; `false` where none has it.
+pub fn remove(gates: &mut Vec<Gate>, name: &str) -> bool {
+    let before = gates.len();
+    gates.retain(|gate| gate.name != name);
+    gates.len() < before
+}
+
 /// A name from the first words of a command: `cargo test --all` is `cargo-test`.
 fn name_of(run: &str) -> String {
     let words = run.split_whitespace().take_while(|word| !word.starts_with('-')).take(2);

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{GateVerdict, Record};
+use crate::gate::{Gate, GateVerdict, Record};
 use crate::review::{Asked, Review, ReviewVerdict};
 use crate::session::Session;
 use crate::timestamp::Timestamp;
@@ -271,6 +271,13 @@ impl Check {
             Reason::StaleReview => "files changed since the review",
             Reason::FirstReview => "a review is asked for",
         }
+    }
+
+    /// Whether everything that judges the run now was asked: checks may have been added meanwhile.
+    pub fn covers(&self, session: &Session) -> bool {
+        let is_asked =
+            |gate: &Gate| self.findings.gates.iter().any(|it| (&it.name, &it.run) == (&gate.name, &gate.run));
+        self.judgement != Judgement::Verified || session.gates.iter().all(is_asked)
     }
 
     /// How often this very failure was told already on these files.

@@ -333,6 +333,16 @@ fn a_claim_that_a_row_before_answers_runs_no_gate() {
 }
 
 #[test]
+fn a_check_that_was_added_meanwhile_has_to_be_asked() {
+    let mut session = run();
+    session.verification.review_wanted = false;
+    let check = judge(&session, found(GateVerdict::Green, "t1"));
+    assert!(check.judgement == Judgement::Verified && check.covers(&session));
+    session.gates.push(Gate::new(None, "npm test", Origin::User).unwrap());
+    assert!(!check.covers(&session));
+}
+
+#[test]
 fn a_record_is_kept_with_its_gate_and_a_reused_one_is_not_written_again() {
     let mut session = run();
     let mut findings = found(GateVerdict::Failed, "t1");

@@ -69,6 +69,11 @@ fn end_of(report: &Report, timeout: Duration) -> End {
     }
 }
 
+/// This very program: an update may have put another one in the place of its file.
+fn own_program() -> std::io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+}
+
 /// A keeper at work. Dropping it ends its gate.
 struct Keeper {
     process: Child,
@@ -77,7 +82,7 @@ struct Keeper {
 
 impl Keeper {
     fn start(job: Job) -> std::io::Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(own_program()?);
         command.arg(ARGUMENT).env_clear().envs(job.variables);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(job.log.map_or_else(Stdio::null, Stdio::from));

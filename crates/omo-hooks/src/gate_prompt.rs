@@ -15,7 +15,7 @@ use omo_store::lock::DEADLINE;
 use omo_store::pins::search_path;
 use omo_store::repository::Repository;
 use omo_store::seal::Key;
-use omo_store::start::pin;
+use omo_store::start::{self, pin};
 use omo_store::state::{Change, Corrupt};
 use omo_store::trust;
 
@@ -28,13 +28,8 @@ pub fn answer(context: &Context, command: &GateCommand) -> Result<String, HookEr
         GateCommand::List | GateCommand::Run => list(context, root),
         GateCommand::Add(gate) => add(context, root, gate),
         GateCommand::Remove(name) => change(context, |gates| {
-            let before = gates.len();
-            gates.retain(|gate| gate.name != *name);
-            if gates.len() == before {
-                Err(unknown(name))
-            } else {
-                Ok(format!("[omo] `{}` decides no more.", code(name, 40)))
-            }
+            let said = format!("[omo] `{}` decides no more.", code(name, 40));
+            if gate::remove(gates, name) { Ok(said) } else { Err(unknown(name)) }
         }),
         GateCommand::Accept { name } => accept(context, root, name.as_deref()),
         GateCommand::Approve { code } => approve(context, root, code.as_deref()),
@@ -73,13 +68,7 @@ fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError>
 fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, HookError> {
     let search = search_path(&env::variables());
     change(context, |gates| {
-        let meant = gates.iter_mut().filter(|gate| name.is_none_or(|name| gate.name == name));
-        let mut names = Vec::new();
-        for gate in meant {
-            pin([&mut *gate], root, &search);
-            gate.best = None;
-            names.push(gate.name.clone());
-        }
+        let names = start::accept(gates, name, root, &search);
         match (names.is_empty(), name) {
             (true, Some(name)) => Err(unknown(name)),
             (true, None) => Err(refused("no check decides here; there is nothing to accept")),

@@ -78,7 +78,8 @@ impl Stop<'_> {
         let now = if found.check().is_some() { env::now() } else { self.context.env.now };
         let cap = self.context.env.client_block_cap;
         let decided = place.update_armed(|session| {
-            if session.ulw.started_at != self.begun {
+            // Another run, or another judge, than what was looked at: the next Stop is asked.
+            if session.ulw.started_at != self.begun || found.check().is_some_and(|check| !check.covers(session)) {
                 return None;
             }
             let tail = tail(input, session);

@@ -5,7 +5,6 @@
 //! repository can set any of this.
 
 use std::fmt;
-use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -98,18 +97,8 @@ pub fn load(file: Option<&Path>) -> Config {
 }
 
 fn read(path: &Path) -> Result<Option<String>, String> {
-    let file = match regular::open(path) {
-        Ok(Some(file)) => file,
-        Ok(None) => return Err("is no regular file".to_owned()),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-        Err(error) => return Err(format!("cannot be opened: {error}")),
-    };
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("is larger than {MAX_BYTES} bytes"));
-    }
-    String::from_utf8(bytes).map(Some).map_err(|_| "is not UTF-8".to_owned())
+    let bytes = regular::read(path, MAX_BYTES)?;
+    bytes.map(String::from_utf8).transpose().map_err(|_| "is not UTF-8".to_owned())
 }
 
 /// Reads the text of a configuration; `file` is only named in problems.

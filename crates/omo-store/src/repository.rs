@@ -3,7 +3,6 @@
 //! Nothing of it runs unless its user approved exactly this content (`trust`). It can name gates
 //! and nothing else: no setting of omo, and above all nothing about trust.
 
-use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +33,7 @@ impl Repository {
     /// Reads the file at the top of a project; `None` where there is none.
     pub fn read(root: &Path) -> Option<Self> {
         let path = root.join(FILE);
-        match bytes(&path) {
+        match regular::read(&path, MAX_BYTES) {
             Ok(None) => None,
             Ok(Some(bytes)) => Some(parse(&bytes, root, &path)),
             Err(message) => {
@@ -48,21 +47,6 @@ impl Repository {
     pub fn is_approved(&self, state_home: Option<&Path>) -> bool {
         self.problems.is_empty() && Trust::load(state_home).is_ok_and(|trust| trust.holds(&self.digest))
     }
-}
-
-fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let file = match regular::open(path) {
-        Ok(Some(file)) => file,
-        Ok(None) => return Err("is no regular file".to_owned()),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-        Err(error) => return Err(format!("cannot be opened: {error}")),
-    };
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("is larger than {MAX_BYTES} bytes"));
-    }
-    Ok(Some(bytes))
 }
 
 fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {

@@ -44,6 +44,19 @@ pub fn pin<'a>(gates: impl IntoIterator<Item = &'a mut Gate>, root: &Path, searc
     }
 }
 
+/// Takes the files and counts of gates as they are now as the ones to be held to: of one gate, or of
+/// all. Gives the names of those that were meant.
+pub fn accept(gates: &mut [Gate], name: Option<&str>, root: &Path, search: &[PathBuf]) -> Vec<String> {
+    let meant = gates.iter_mut().filter(|gate| name.is_none_or(|name| gate.name == name));
+    meant
+        .map(|gate| {
+            pin([&mut *gate], root, search);
+            gate.best = None;
+            gate.name.clone()
+        })
+        .collect()
+}
+
 /// Forgets the gates of an entry that something else than omo wrote: nothing of it may run.
 pub fn forget_unsealed(session: &mut Session, id: &SessionId, key: Option<&Key>) {
     if !session.gates.is_empty() && !key.is_some_and(|key| key.holds(id, session)) {

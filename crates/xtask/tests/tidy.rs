@@ -110,7 +110,7 @@ fn processes_are_started_in_three_places_and_nowhere_else() {
     // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
     assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(\"/bin/sh\")"));
     assert!(read("crates/omo-exec/src/git.rs").contains("Command::new(\"git\")"));
-    assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(std::env::current_exe()?)"));
+    assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
 }
 
 #[test]
