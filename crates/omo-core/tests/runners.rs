@@ -54,3 +54,37 @@ fn every_runner_is_there_in_several_shapes_and_coloured_where_it_has_colours() {
         assert!(colours || matches!(runner, "go" | "unittest"), "{runner} is nowhere coloured");
     }
 }
+
+proptest::proptest! {
+    /// Whatever a program prints, in whatever pieces it comes, the same is read, and nothing panics.
+    #[test]
+    fn any_output_is_read_and_the_same_in_any_pieces(output in ".{0,400}", lines in proptest::collection::vec(0..LINES.len(), 0..12), size in 1..40_usize) {
+        let chosen = lines.iter().filter_map(|line| LINES.get(*line).copied());
+        let all = std::iter::once(output.as_str()).chain(chosen).collect::<Vec<_>>().join("\n");
+        let mut whole = Reader::default();
+        whole.read(all.as_bytes());
+        let mut pieces = Reader::default();
+        all.as_bytes().chunks(size).for_each(|chunk| pieces.read(chunk));
+        proptest::prop_assert_eq!(whole.counts(), pieces.counts());
+    }
+}
+
+/// Lines that some reader looks for, to be put together in any order.
+const LINES: [&str; 16] = [
+    "running 3 tests",
+    "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+    "    Starting 3 tests across 1 binary",
+    "     Summary [   0.005s] 3 tests run: 3 passed, 0 skipped",
+    "============================= test session starts ==============================",
+    "========================= 1 failed, 2 passed in 0.01s =========================",
+    "----------------------------------------------------------------------",
+    "Ran 3 tests in 0.001s",
+    "FAILED (failures=1, skipped=1)",
+    "Test Suites: 1 passed, 1 total",
+    "Tests:       1 failed, 2 passed, 3 total",
+    "# tests 3",
+    "# pass 3",
+    "# duration_ms 3.5",
+    "=== RUN   TestX",
+    "--- PASS: TestX (0.00s)",
+];

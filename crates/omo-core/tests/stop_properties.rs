@@ -89,6 +89,8 @@ fn facts() -> impl Strategy<Value = Facts> {
         2 => Just(Some(Judgement::Failed)),
         1 => Just(Some(Judgement::NothingToJudgeBy)),
         1 => Just(Some(Judgement::Verified)),
+        1 => Just(Some(Judgement::Tampered)),
+        2 => any::<bool>().prop_map(|again| Some(Judgement::ReviewWanted { again })),
     ];
     (event(), transcript(), judgement, prop_oneof![9 => Just(0), 1 => any::<u32>()]).prop_map(
         |(event, transcript, judgement, same_failure_sent)| Facts { event, transcript, judgement, same_failure_sent },
@@ -168,6 +170,8 @@ impl Life {
             StopAction::End { verdict, .. } => {
                 prop_assert!(before.is_armed() && !self.session.is_armed());
                 prop_assert_eq!(self.session.verdict.as_ref().map(|verdict| verdict.kind), Some(*verdict));
+                // Nothing but a judgement verifies, whatever else is so.
+                prop_assert!(*verdict != VerdictKind::Verified || facts.judgement == Some(Judgement::Verified));
             }
             StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
             StopAction::Allow | StopAction::AllowAndWarn => prop_assert_eq!(&self.session, &before),
