@@ -31,6 +31,10 @@ pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure
         if session.resume(env.now) {
             return (("ultrawork goes on where it was paused", session.clone()), Change::Write);
         }
+        if session.is_armed() {
+            // Begun anew, it would forget what was found so far.
+            return (("ultrawork is on already", session.clone()), Change::Keep);
+        }
         start::forget_unsealed(session, &id, key.as_ref());
         let task = session.ulw.task.take();
         session.activate(
@@ -41,6 +45,7 @@ pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure
                 limits: config.limits,
                 gates: start.gates.clone(),
                 review_wanted: config.review == Review::Wanted,
+                base: start.base.clone(),
             },
             env.now,
         );

@@ -44,7 +44,7 @@ pub struct Gate {
     /// agreed to the gate.
     pub pinned: BTreeMap<String, String>,
     /// The best that its tests counted in this run.
-    pub best: Option<Counts>,
+    pub best: Option<Best>,
     /// Its last result.
     pub last: Option<Record>,
 }
@@ -95,11 +95,22 @@ impl Counts {
             skipped: self.skipped.saturating_add(other.skipped),
         }
     }
+}
 
-    /// The best of two runs: the most tests executed, the fewest skipped.
-    #[must_use]
-    pub fn best(self, other: Self) -> Self {
-        Self { run: self.run.max(other.run), failed: 0, skipped: self.skipped.min(other.skipped) }
+/// The best that a gate's tests counted in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Best {
+    /// The most that were executed.
+    pub run: u64,
+    /// The fewest that were skipped when all was green; `None` before it was.
+    pub skipped: Option<u64>,
+}
+
+impl Best {
+    fn with(self, run: u64, skipped: Option<u64>) -> Self {
+        let fewest = [self.skipped, skipped].into_iter().flatten().min();
+        Self { run: self.run.max(run), skipped: fewest }
     }
 }
 
@@ -191,7 +202,7 @@ pub enum End {
 }
 
 /// What an end is worth: the verdict, and the words for it.
-pub fn judge(end: &End, counts: Option<Counts>, best: Option<Counts>) -> (GateVerdict, String) {
+pub fn judge(end: &End, counts: Option<Counts>, best: Option<Best>) -> (GateVerdict, String) {
     match end {
         End::Exited(0) => judge_success(counts, best),
         End::Exited(status) => (GateVerdict::Failed, format!("exit status {status}")),
@@ -202,21 +213,20 @@ pub fn judge(end: &End, counts: Option<Counts>, best: Option<Counts>) -> (GateVe
 }
 
 /// Status 0 alone is not enough: what ran nothing, or less than before, proves nothing.
-fn judge_success(counts: Option<Counts>, best: Option<Counts>) -> (GateVerdict, String) {
+fn judge_success(counts: Option<Counts>, best: Option<Best>) -> (GateVerdict, String) {
     match (counts, best) {
-        (Some(counts), _) if counts.run == 0 => {
-            (GateVerdict::NothingRan, "exit status 0, but no test was run".to_owned())
-        }
         (Some(counts), _) if counts.failed > 0 => {
             (GateVerdict::Failed, format!("exit status 0, but {} tests failed", counts.failed))
+        }
+        (Some(counts), _) if counts.run == 0 => {
+            (GateVerdict::NothingRan, "exit status 0, but no test was run".to_owned())
         }
         (Some(counts), Some(best)) if counts.run < best.run => {
             (GateVerdict::Weaker, format!("{} tests were run, {} earlier in this run", counts.run, best.run))
         }
-        (Some(counts), Some(best)) if counts.skipped > best.skipped => (
-            GateVerdict::Weaker,
-            format!("{} tests were skipped, {} earlier in this run", counts.skipped, best.skipped),
-        ),
+        (Some(counts), Some(Best { skipped: Some(skipped), .. })) if counts.skipped > skipped => {
+            (GateVerdict::Weaker, format!("{} tests were skipped, {skipped} earlier in this run", counts.skipped))
+        }
         (None, Some(best)) => {
             (GateVerdict::Weaker, format!("no count of tests can be read any more, {} were run earlier", best.run))
         }
@@ -309,12 +319,13 @@ impl Gate {
         parts.flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat()).collect()
     }
 
-    /// Keeps a result, and what it says about the best.
+    /// Keeps a result, and what it says about the best. A run that did not come to its end, or
+    /// stopped at a failure, says how many tests there are at least, and not how few are skipped.
     pub fn keep(&mut self, record: Record) {
-        // A gate that did not run to its end counted only a part.
         let is_whole = !matches!(record.verdict, GateVerdict::TimedOut | GateVerdict::NotStarted);
         if let Some(counts) = record.counts.filter(|counts| is_whole && counts.run > 0) {
-            self.best = Some(self.best.map_or(Counts { failed: 0, ..counts }, |best| best.best(counts)));
+            let skipped = (record.verdict == GateVerdict::Green).then_some(counts.skipped);
+            self.best = Some(self.best.unwrap_or_default().with(counts.run, skipped));
         }
         self.last = Some(record);
     }
@@ -322,7 +333,10 @@ impl Gate {
 
 /// Adds a gate to a list, under a name that none of them has.
 pub fn add(gates: &mut Vec<Gate>, mut gate: Gate) -> Result<(), InvalidGate> {
-    if gates.iter().any(|known| known.definition() == gate.definition() && known.origin == gate.origin) {
+    let is_it = |known: &&mut Gate| known.definition() == gate.definition() && known.origin == gate.origin;
+    if let Some(known) = gates.iter_mut().find(is_it) {
+        // Asked for once more: with the files as they are now.
+        known.pinned = gate.pinned;
         return Ok(());
     }
     if gates.len() >= MAX_GATES {
@@ -395,39 +409,43 @@ mod tests {
     #[test]
     fn an_end_is_green_only_when_something_ran_and_nothing_is_less_than_before() {
         use GateVerdict::{Failed, Green, NotStarted, NothingRan, TimedOut, Weaker};
-        for (end, now, best, expected) in [
+        let best = |run, skipped| Some(Best { run, skipped: Some(skipped) });
+        for (end, now, earlier, expected) in [
             (End::Exited(0), None, None, Green),
             (End::Exited(0), Some(counts(3, 0, 1)), None, Green),
-            (End::Exited(0), Some(counts(3, 0, 1)), Some(counts(3, 0, 1)), Green),
-            (End::Exited(0), Some(counts(4, 0, 0)), Some(counts(3, 0, 1)), Green),
+            (End::Exited(0), Some(counts(3, 0, 1)), best(3, 1), Green),
+            (End::Exited(0), Some(counts(4, 0, 0)), best(3, 1), Green),
             (End::Exited(0), Some(counts(0, 0, 0)), None, NothingRan),
             (End::Exited(0), Some(counts(0, 0, 4)), None, NothingRan),
-            (End::Exited(0), Some(counts(2, 0, 1)), Some(counts(3, 0, 1)), Weaker),
-            (End::Exited(0), Some(counts(3, 0, 2)), Some(counts(3, 0, 1)), Weaker),
-            (End::Exited(0), Some(counts(9, 0, 2)), Some(counts(3, 0, 1)), Weaker),
-            (End::Exited(0), None, Some(counts(3, 0, 0)), Weaker),
+            (End::Exited(0), Some(counts(2, 0, 1)), best(3, 1), Weaker),
+            (End::Exited(0), Some(counts(3, 0, 2)), best(3, 1), Weaker),
+            (End::Exited(0), Some(counts(9, 0, 2)), best(3, 1), Weaker),
+            (End::Exited(0), None, best(3, 0), Weaker),
             (End::Exited(0), Some(counts(3, 1, 0)), None, Failed),
             (End::Exited(1), Some(counts(3, 0, 0)), None, Failed),
             (End::Killed(9), None, None, Failed),
             (End::TimedOut(300), Some(counts(3, 0, 0)), None, TimedOut),
             (End::NotStarted("no shell".to_owned()), None, None, NotStarted),
         ] {
-            assert_eq!(judge(&end, now, best).0, expected, "{end:?} {now:?} {best:?}");
+            assert_eq!(judge(&end, now, earlier).0, expected, "{end:?} {now:?} {earlier:?}");
         }
     }
 
     #[test]
-    fn the_best_is_the_most_that_ran_and_the_fewest_that_were_skipped() {
+    fn the_best_is_the_most_that_ran_and_the_fewest_that_were_skipped_when_green() {
         let mut gate = Gate::new(None, "cargo test", Origin::User).unwrap();
-        for (run, failed, skipped, verdict) in [
-            (5, 2, 1, GateVerdict::Failed),
-            (3, 0, 0, GateVerdict::Weaker),
-            (0, 0, 0, GateVerdict::NothingRan),
-            (9, 0, 0, GateVerdict::TimedOut),
+        for (run, failed, skipped, verdict, best) in [
+            (5, 2, 0, GateVerdict::Failed, (5, None)),
+            (20, 0, 2, GateVerdict::Green, (20, Some(2))),
+            (3, 0, 0, GateVerdict::Weaker, (20, Some(2))),
+            (0, 0, 0, GateVerdict::NothingRan, (20, Some(2))),
+            (99, 0, 0, GateVerdict::TimedOut, (20, Some(2))),
+            (20, 0, 1, GateVerdict::Green, (20, Some(1))),
         ] {
-            gate.keep(Record { verdict, counts: Some(counts(run, failed, skipped)), ..Record::default() });
+            let record = Record { verdict, counts: Some(counts(run, failed, skipped)), ..Record::default() };
+            gate.keep(record);
+            assert_eq!(gate.best, Some(Best { run: best.0, skipped: best.1 }), "{run} {verdict:?}");
         }
-        assert_eq!(gate.best, Some(counts(5, 0, 0)));
     }
 
     #[test]

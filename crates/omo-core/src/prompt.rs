@@ -144,6 +144,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
                 limits,
                 gates,
                 review_wanted: review,
+                base: None,
             };
             let known = facts.session.is_some_and(|session| session.is_activated_by(&activation));
             if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, form(facts)) }

@@ -227,6 +227,7 @@ mod tests {
                 limits: Limits::default(),
                 gates: Vec::new(),
                 review_wanted: true,
+                base: None,
             },
             at(1),
         );

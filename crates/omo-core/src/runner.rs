@@ -136,6 +136,21 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_left_before_its_end_failed() {
+        for (output, expected) in [
+            ("running 4 tests\n", Some((4, 4, 0))),
+            ("running 0 tests\n", None),
+            (
+                "running 4 tests\n     Running tests/b.rs\nrunning 1 test\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n",
+                Some((5, 4, 0)),
+            ),
+            ("===== test session starts =====\ncollected 4 items\n", Some((0, 1, 0))),
+        ] {
+            assert_eq!(counts(output), expected, "{output}");
+        }
+    }
+
+    #[test]
     fn colours_and_what_is_overwritten_are_not_read() {
         assert_eq!(plain("\u{1b}[1;32m2 passed\u{1b}[0m\u{1b}]8;;x\u{7}!\r\n"), "2 passed!");
         assert_eq!(plain("running 1/3\rrunning 3/3\r\n"), "running 3/3");

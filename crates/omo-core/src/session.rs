@@ -57,6 +57,8 @@ pub struct Ulw {
     pub prompt_id: Option<String>,
     /// The run waits for its user.
     pub paused: Option<Pause>,
+    /// The commit that was checked out when the run was turned on.
+    pub base: Option<String>,
     /// Why it cannot be done, where that was said with `omo blocked`: the next Stop ends the run.
     pub said_blocked: Option<String>,
     /// Ids of shells and monitors that a block has named.
@@ -275,6 +277,7 @@ impl Session {
             task: activation.task.map(|task| task.chars().take(TASK_CHARS).collect()),
             trigger: Some(activation.trigger),
             prompt_id: activation.prompt_id,
+            base: activation.base,
             ..Ulw::default()
         };
         self.verification = Verification { review_wanted: activation.review_wanted, ..Verification::default() };
@@ -388,6 +391,8 @@ pub struct Activation {
     pub gates: Vec<Gate>,
     /// A claim needs a review as well.
     pub review_wanted: bool,
+    /// The commit that is checked out.
+    pub base: Option<String>,
 }
 
 #[cfg(test)]
@@ -406,6 +411,7 @@ mod tests {
             limits: Limits::default(),
             gates: Vec::new(),
             review_wanted: true,
+            base: None,
         }
     }
 

@@ -135,6 +135,8 @@ pub struct GateResult {
     pub name: String,
     /// Its command.
     pub run: String,
+    /// What exactly was run: [`Gate::definition`].
+    pub definition: Vec<u8>,
     /// What came of it.
     pub record: Record,
     /// It was not run again: the last result still holds.
@@ -275,8 +277,9 @@ impl Check {
 
     /// Whether everything that judges the run now was asked: checks may have been added meanwhile.
     pub fn covers(&self, session: &Session) -> bool {
-        let is_asked =
-            |gate: &Gate| self.findings.gates.iter().any(|it| (&it.name, &it.run) == (&gate.name, &gate.run));
+        let is_asked = |gate: &Gate| {
+            self.findings.gates.iter().any(|it| it.name == gate.name && it.definition == gate.definition())
+        };
         self.judgement != Judgement::Verified || session.gates.iter().all(is_asked)
     }
 

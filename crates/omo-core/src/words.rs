@@ -311,6 +311,7 @@ mod tests {
                 limits: Limits::default(),
                 gates: Vec::new(),
                 review_wanted: true,
+                base: None,
             },
             Timestamp::from_millis(0),
         );

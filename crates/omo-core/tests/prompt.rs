@@ -28,6 +28,7 @@ fn armed() -> Session {
         limits: Limits::default(),
         gates: Vec::new(),
         review_wanted: true,
+        base: None,
     };
     session.activate(activation, at(START));
     session.last_seen.note(HookEvent::UserPromptSubmit, at(START));

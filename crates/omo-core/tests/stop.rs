@@ -40,6 +40,7 @@ impl Given {
             limits: Limits::default(),
             gates: Vec::new(),
             review_wanted: true,
+            base: None,
         };
         session.activate(activation, at(START));
         Self {

@@ -130,7 +130,15 @@ impl Life {
             Happening::Activate(limits) => {
                 let (trigger, limits) = (Trigger::Keyword, *limits);
                 self.session.activate(
-                    Activation { trigger, task: None, prompt_id: None, limits, gates: Vec::new(), review_wanted: true },
+                    Activation {
+                        trigger,
+                        task: None,
+                        prompt_id: None,
+                        limits,
+                        gates: Vec::new(),
+                        review_wanted: true,
+                        base: None,
+                    },
                     self.now,
                 );
                 (self.blocks, self.stopped) = (0, false);

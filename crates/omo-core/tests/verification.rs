@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
-use omo_core::gate::{Counts, Gate, GateVerdict, Origin, Record};
+use omo_core::gate::{Best, Counts, Gate, GateVerdict, Origin, Record};
 use omo_core::limits::Limits;
 use omo_core::promise::{Claim, claim};
 use omo_core::review::{self, Asked, Review, ReviewVerdict};
@@ -32,6 +32,7 @@ fn run() -> Session {
         limits: Limits::default(),
         gates,
         review_wanted: true,
+        base: None,
     };
     session.activate(activation, at(0));
     session
@@ -40,7 +41,8 @@ fn run() -> Session {
 fn gate(verdict: GateVerdict) -> GateResult {
     let counts = Some(Counts { run: 3, failed: u64::from(verdict == GateVerdict::Failed), skipped: 0 });
     let record = Record { verdict, detail: verdict.word().to_owned(), counts, ..Record::default() };
-    GateResult { name: "tests".to_owned(), run: "cargo test".to_owned(), record, ..GateResult::default() }
+    let definition = Gate::new(None, "cargo test", Origin::User).unwrap().definition();
+    GateResult { name: "tests".to_owned(), run: "cargo test".to_owned(), definition, record, ..GateResult::default() }
 }
 
 fn found(verdict: GateVerdict, tree: &str) -> Findings {
@@ -348,7 +350,7 @@ fn a_record_is_kept_with_its_gate_and_a_reused_one_is_not_written_again() {
     let mut findings = found(GateVerdict::Failed, "t1");
     judge(&session, findings.clone()).record(&mut session, at(1), 7);
     assert_eq!(session.gates[0].last.as_ref().unwrap().verdict, GateVerdict::Failed);
-    assert_eq!(session.gates[0].best, Some(Counts { run: 3, failed: 0, skipped: 0 }));
+    assert_eq!(session.gates[0].best, Some(Best { run: 3, skipped: None }));
     findings.gates[0] = GateResult { reused: true, ..gate(GateVerdict::Green) };
     let check = judge(&session, findings);
     assert_eq!(check.reason, Reason::FirstReview);

@@ -172,5 +172,6 @@ fn run(
 }
 
 fn result(gate: &Gate, record: Record, reused: bool, tail: String) -> GateResult {
-    GateResult { name: gate.name.clone(), run: gate.run.clone(), record, reused, tail }
+    let (name, run, definition) = (gate.name.clone(), gate.run.clone(), gate.definition());
+    GateResult { name, run, definition, record, reused, tail }
 }

@@ -1,7 +1,6 @@
-//! Running git, and finding its folders without it.
+//! Running git: within a time, and without anything that it could start.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,49 +12,11 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// A work tree, and where git keeps what belongs to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WorkTree {
-    /// Its top folder.
-    pub(crate) top: PathBuf,
-    /// The folder with its own index.
-    pub(crate) git: PathBuf,
-    /// The folder with the objects, which several work trees may share.
-    pub(crate) common: PathBuf,
-}
-
-impl WorkTree {
-    /// The work tree that a folder lies in.
-    pub(crate) fn find(folder: &Path) -> Option<Self> {
-        folder.ancestors().find_map(Self::at)
-    }
-
-    /// The work tree whose top this is.
-    pub(crate) fn at(top: &Path) -> Option<Self> {
-        let dot = top.join(".git");
-        let kind = fs::metadata(&dot).ok()?;
-        let git = if kind.is_dir() { dot } else { linked(top, &read_line(&dot)?)? };
-        // A folder that only looks like one is none.
-        git.join("HEAD").symlink_metadata().ok()?;
-        let common = read_line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
-        Some(Self { top: top.to_owned(), git, common })
-    }
-}
-
-/// `gitdir: path`, as a worktree and a submodule have it in place of a folder.
-fn linked(top: &Path, line: &str) -> Option<PathBuf> {
-    Some(top.join(line.strip_prefix("gitdir:")?.trim()))
-}
-
-fn read_line(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    fs::File::open(path).ok()?.take(8 * 1024).read_to_string(&mut text).ok()?;
-    Some(text.trim_end_matches(['\n', '\r']).to_owned())
-}
-
 /// What makes git leave everything as it is, and start nothing: no hook, no monitor, no editor, no
 /// download, no lock on the index that its user works with.
-const SETTINGS: [&str; 8] = [
+///
+/// And what makes it look: a repository's own settings could tell it to take files for unchanged.
+const SETTINGS: [&str; 12] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=keep",
@@ -64,6 +25,10 @@ const SETTINGS: [&str; 8] = [
     "core.looseCompression=0",
     "advice.addEmbeddedRepo=false",
     "gc.auto=0",
+    "core.ignoreStat=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.attributesFile=/dev/null",
 ];
 
 /// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
@@ -78,7 +43,7 @@ pub(crate) fn answer(
     variables: &[(&str, &OsStr)],
     input: &[u8],
 ) -> Option<(i32, Vec<u8>)> {
-    let mut command = Command::new("git");
+    let mut command = Command::new(program(folder)?);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     for name in inherited_git_variables() {
         command.env_remove(name);
@@ -100,7 +65,9 @@ pub(crate) fn answer(
         let _ = sender.send(read.map(|_| bytes));
     });
     if let Some(mut stdin) = child.stdin.take() {
-        std::io::Write::write_all(&mut stdin, input).ok()?;
+        let input = input.to_vec();
+        // Beside the reading: git may answer before it has read everything.
+        std::thread::spawn(move || std::io::Write::write_all(&mut stdin, &input));
     }
     if let Ok(Ok(bytes)) = answer.recv_timeout(LIMIT) {
         return child.wait().ok()?.code().map(|status| (status, bytes));
@@ -108,6 +75,13 @@ pub(crate) fn answer(
     let _ = child.kill();
     let _ = child.wait();
     None
+}
+
+/// The git of this machine: never a file of the folder that it is to look at.
+fn program(folder: &Path) -> Option<PathBuf> {
+    let search = omo_store::pins::search_path(&omo_store::env::variables());
+    let elsewhere = search.into_iter().filter(|found| !found.starts_with(folder));
+    elsewhere.map(|found| found.join("git")).find(|program| program.is_file())
 }
 
 /// A hook that git itself started, or a model's shell, may have variables that point git elsewhere.

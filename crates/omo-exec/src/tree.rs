@@ -5,6 +5,7 @@
 //! repository, nor any hook notices. The copy is kept, so that the next time only what changed is
 //! read; where nothing changed, one call of git says so, or none (`snapshot`).
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs;
@@ -16,10 +17,12 @@ use std::time::Duration;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
-use omo_store::seal::digest;
+use omo_store::seal::{Key, digest};
 use serde::{Deserialize, Serialize};
 
-use crate::git::{WorkTree, answer, git};
+use omo_store::work_tree::WorkTree;
+
+use crate::git::{answer, git};
 use crate::snapshot::{self, Snapshot};
 
 const INDEX: &str = "index";
@@ -45,28 +48,33 @@ struct Kept {
     /// What the work tree looked like when all that was so, where that can be told.
     #[serde(default)]
     looks: Option<String>,
+    /// omo's own mark on all of that.
+    #[serde(default)]
+    seal: String,
 }
 
 /// The id of the work tree that a folder lies in; `None` where it lies in none, or git cannot say.
 pub fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
     let tree = WorkTree::find(folder)?;
-    id_of(&tree, state_home?, 0)
+    let home = state_home?;
+    // What the repository around it ignores is no part of that, whatever happens in it.
+    if folder != tree.top && Scratch::of(&tree, home)?.ignores(folder)? {
+        return None;
+    }
+    id_of(&tree, home, 0)
 }
 
 /// At most this much of a difference is given.
 const MAX_DIFF_BYTES: usize = 400 * 1024;
 
-/// What changed in the work tree that a folder lies in since a time: against the last commit
-/// before it, new files included. Called after [`id`], whose index knows the new files.
-pub fn difference(folder: &Path, state_home: Option<&Path>, since: Option<Timestamp>) -> Option<String> {
+/// What changed in the work tree that a folder lies in since a commit, new files included; `None`
+/// for a commit stands for nothing at all. Called after [`id`], whose index knows the new files.
+pub fn difference(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Option<String> {
     let tree = WorkTree::find(folder)?;
     let scratch = Scratch::of(&tree, state_home?)?;
-    let before = since.map_or_else(|| "--before=now".to_owned(), |since| format!("--before={since}"));
-    let base = scratch.git_with_objects(&["rev-list", "-1", &before, "HEAD"], &[]).unwrap_or_default();
-    let base = String::from_utf8(base).ok()?.trim().to_owned();
-    let base = if base.is_empty() { EMPTY_TREE.to_owned() } else { base };
     let plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--stat=120", "--patch"];
-    let bytes = scratch.git_with_objects(&[["diff"].as_slice(), &plain, &[&base]].concat(), &[])?;
+    let bytes =
+        scratch.git_with_objects(&[["diff"].as_slice(), &plain, &[since.unwrap_or(EMPTY_TREE)]].concat(), &[])?;
     let cut = bytes.len() > MAX_DIFF_BYTES;
     let text = String::from_utf8_lossy(bytes.get(..MAX_DIFF_BYTES).unwrap_or(&bytes)).into_owned();
     Some(if cut { format!("{text}\n[omo] the rest is left out: {} bytes in all", bytes.len()) } else { text })
@@ -94,6 +102,10 @@ fn id_of(tree: &WorkTree, state_home: &Path, depth: usize) -> Option<String> {
 struct Scratch<'a> {
     tree: &'a WorkTree,
     path: PathBuf,
+    /// What is kept there bears a seal: it lies where others can write.
+    key: Key,
+    /// Settings that turn off every filter that the repository has.
+    unfiltered: OnceCell<Vec<String>>,
     _lock: Lock,
 }
 
@@ -102,7 +114,10 @@ impl<'a> Scratch<'a> {
         let name = digest(tree.top.as_os_str().as_encoded_bytes());
         let folder = Folder::create_own_part(state_home, &["omo", "trees", name.get(..32)?]).ok()?;
         let lock = Lock::take(&folder, PATIENCE).ok()?;
-        let scratch = Self { tree, path: folder.path().to_owned(), _lock: lock };
+        // Of a git that was killed; under the lock nobody else works here.
+        folder.remove(&format!("{INDEX}.lock")).ok()?;
+        let (path, key) = (folder.path().to_owned(), Key::load(Some(state_home)).ok()?);
+        let scratch = Self { tree, path, key, unfiltered: OnceCell::new(), _lock: lock };
         scratch.forget_objects().map(|()| scratch)
     }
 
@@ -130,6 +145,7 @@ impl<'a> Scratch<'a> {
             return Some(kept);
         }
         let since = snapshot::begin();
+        self.forget_flags()?;
         let changed = self.changed()?;
         if changed.is_empty() {
             return self.keep(kept, since);
@@ -153,9 +169,13 @@ impl<'a> Scratch<'a> {
     /// Remembers what was found, and what the work tree looks like. Submodules have work trees of
     /// their own, which are asked for each time.
     fn keep(&self, mut kept: Kept, since: Timestamp) -> Option<Kept> {
-        kept.looks = None;
+        (kept.looks, kept.copy) = (None, mark(&self.path.join(INDEX)));
+        let files = self.git(&["ls-files", "-z"], &[])?;
+        if files.is_empty() && self.has_files() {
+            // Everything is ignored: the id would be the same whatever happens.
+            return None;
+        }
         if kept.submodules.is_empty() {
-            let files = self.git(&["ls-files", "-z"], &[])?;
             let ignored = |folders: &[u8]| self.ignored(folders);
             let snapshot = Snapshot::take(&self.tree.top, &files, ignored, since);
             if let Some(snapshot) = snapshot {
@@ -163,14 +183,34 @@ impl<'a> Scratch<'a> {
                 kept.looks = Some(snapshot.digest);
             }
         }
+        kept.seal = String::new();
+        kept.seal = self.key.mac(&self.kept_bytes(&kept)?);
         fs::write(self.path.join(KEPT), serde_json::to_vec(&kept).ok()?).ok()?;
         Some(kept)
+    }
+
+    /// What the seal of what is kept is over: all of it, and the list of paths.
+    fn kept_bytes(&self, kept: &Kept) -> Option<Vec<u8>> {
+        let paths = fs::read(self.path.join(PATHS)).unwrap_or_default();
+        serde_json::to_vec(&(kept, digest(&paths))).ok()
+    }
+
+    /// Whether there is anything at the top beside what git and omo keep there.
+    fn has_files(&self) -> bool {
+        let mut entries = fs::read_dir(&self.tree.top).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name() != ".git" && entry.file_name() != ".sisyphus")
+    }
+
+    /// Whether git ignores a folder of the work tree.
+    fn ignores(&self, folder: &Path) -> Option<bool> {
+        let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
+        Some(!self.ignored(&[path, b"/\0"].concat())?.is_empty())
     }
 
     /// Which of these folders git ignores.
     fn ignored(&self, folders: &[u8]) -> Option<Vec<u8>> {
         let index = self.path.join(INDEX);
-        let variables = [("GIT_INDEX_FILE", index.as_os_str())];
+        let variables: Vec<_> = self.place().into_iter().chain([("GIT_INDEX_FILE", index.as_os_str())]).collect();
         let arguments = ["check-ignore", "-z", "--stdin"];
         let (status, said) = answer(&self.tree.top, &arguments, &variables, folders)?;
         // 1 says that none of them is.
@@ -178,7 +218,9 @@ impl<'a> Scratch<'a> {
     }
 
     fn kept(&self) -> Option<Kept> {
-        serde_json::from_slice(&fs::read(self.path.join(KEPT)).ok()?).ok()
+        let mut kept: Kept = serde_json::from_slice(&fs::read(self.path.join(KEPT)).ok()?).ok()?;
+        let seal = std::mem::take(&mut kept.seal);
+        self.key.is_mac(&self.kept_bytes(&kept)?, &seal).then_some(kept)
     }
 
     /// Begins with the repository's own index: it knows which files were not touched.
@@ -234,7 +276,7 @@ impl<'a> Scratch<'a> {
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
         let submodules = if list_submodules { self.submodules()? } else { kept.submodules };
         let copy = mark(&self.path.join(INDEX));
-        self.keep(Kept { source: kept.source, copy, tree, submodules, looks: None }, since)
+        self.keep(Kept { source: kept.source, copy, tree, submodules, ..Kept::default() }, since)
     }
 
     fn submodules(&self) -> Option<Vec<PathBuf>> {
@@ -259,12 +301,32 @@ impl<'a> Scratch<'a> {
     fn git_with(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let (index, objects) = (self.path.join(INDEX), self.path.join(OBJECTS));
         let shared = shared.unwrap_or_default();
-        let variables = [
+        let own = [
             ("GIT_INDEX_FILE", index.as_os_str()),
             ("GIT_OBJECT_DIRECTORY", objects.as_os_str()),
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES", shared.as_os_str()),
         ];
-        git(&self.tree.top, arguments, &variables, input)
+        let variables: Vec<_> = self.place().into_iter().chain(own).collect();
+        let unfiltered = self.unfiltered.get_or_init(|| self.filters_off());
+        let arguments: Vec<&str> = unfiltered.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
+        git(&self.tree.top, &arguments, &variables, input)
+    }
+
+    /// Which repository and which work tree are meant, whatever its settings say.
+    fn place(&self) -> [(&'static str, &OsStr); 2] {
+        [("GIT_DIR", self.tree.git.as_os_str()), ("GIT_WORK_TREE", self.tree.top.as_os_str())]
+    }
+
+    /// A filter could show git other files than those that are there, and runs a program.
+    fn filters_off(&self) -> Vec<String> {
+        let arguments = ["config", "-z", "--name-only", "--get-regexp", "^filter[.].*[.](clean|process|required)$"];
+        let (_, names) = answer(&self.tree.top, &arguments, &self.place(), &[]).unwrap_or_default();
+        let names = names.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+        let off = names.filter(|name| !name.is_empty()).map(|name| {
+            let value = if name.ends_with("required") { "false" } else { "" };
+            ["-c".to_owned(), format!("{name}={value}")]
+        });
+        off.flatten().collect()
     }
 }
 
@@ -300,7 +362,8 @@ fn mark(path: &Path) -> String {
         let mut end = Vec::new();
         file.seek(SeekFrom::Start(meta.len().saturating_sub(DIGEST_BYTES))).ok()?;
         file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
-        let (device, inode, time) = (meta.dev(), meta.ino(), (meta.mtime(), meta.mtime_nsec()));
+        let (device, inode) = (meta.dev(), meta.ino());
+        let time = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
         Some(format!("{device}:{inode}:{}:{time:?}:{}", meta.len(), digest(&end)))
     };
     read().unwrap_or_default()

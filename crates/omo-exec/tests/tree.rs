@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use omo_exec::tree::{difference, id};
+use omo_store::work_tree::WorkTree;
 use tempfile::TempDir;
 
 /// A repository with two files in one commit, and a state folder beside it.
@@ -263,6 +264,63 @@ fn files_that_git_was_told_to_take_for_unchanged_are_looked_at() {
 }
 
 #[test]
+fn no_setting_of_the_repository_hides_a_change() {
+    let settings: [(&str, &[&[&str]]); 5] = [
+        ("ignoreStat", &[&["config", "core.ignoreStat", "true"]]),
+        ("trustctime", &[&["config", "core.trustctime", "false"], &["config", "core.checkStat", "minimal"]]),
+        ("worktree", &[&["config", "core.worktree", "/tmp"]]),
+        ("filter", &[&["config", "filter.hide.clean", "echo hidden"], &["config", "filter.hide.required", "true"]]),
+        ("nothing", &[]),
+    ];
+    for (what, commands) in settings {
+        let it = Repository::new();
+        it.write(".git/info/attributes", "* filter=hide\n");
+        for command in commands {
+            it.git(command);
+        }
+        let before = it.id();
+        set_back(&it);
+        let changed = it.id();
+        assert_ne!(changed, before, "{what}");
+        it.write("a.txt", "two\n");
+        assert_ne!(it.id(), changed, "{what}, once more");
+    }
+}
+
+#[test]
+fn what_an_ignoring_repository_holds_has_no_id() {
+    let it = Repository::new();
+    it.write(".gitignore", "/inner/\n");
+    it.write("inner/x", "x");
+    assert_eq!(id(&it.top.join("inner"), Some(&it.state_home())), None);
+    let all = Repository::unborn("project");
+    all.write(".git/info/exclude", "*\n");
+    all.write("x", "x");
+    assert_eq!(id(&all.top, Some(&all.state_home())), None);
+}
+
+#[test]
+fn a_file_that_comes_back_where_git_was_told_not_to_look_counts() {
+    let it = Repository::new();
+    it.git(&["update-index", "--skip-worktree", "a.txt"]);
+    fs::remove_file(it.top.join("a.txt")).unwrap();
+    let absent = it.id();
+    it.write("a.txt", "other\n");
+    assert_ne!(it.id(), absent);
+}
+
+#[test]
+fn what_a_killed_git_left_is_cleared() {
+    let it = Repository::new();
+    let before = it.id();
+    for entry in fs::read_dir(it.state_home().join("omo/trees")).unwrap() {
+        fs::write(entry.unwrap().path().join("index.lock"), "").unwrap();
+    }
+    it.write("a.txt", "changed\n");
+    assert_ne!(it.id(), before);
+}
+
+#[test]
 fn a_repository_without_a_commit_has_an_id() {
     let it = Repository::unborn("project");
     it.changes("the first file", |it| it.write("a.txt", "x"), |it| fs::remove_file(it.top.join("a.txt")).unwrap());
@@ -351,26 +409,39 @@ fn a_folder_below_the_top_has_the_id_of_the_whole_and_no_repository_has_none() {
 fn what_was_kept_is_not_believed_when_somebody_changed_it() {
     let it = Repository::new();
     let first = it.id();
-    for entry in fs::read_dir(it.state_home().join("omo/trees")).unwrap() {
-        let index = entry.unwrap().path().join("index");
-        fs::write(&index, b"no index at all").unwrap();
-    }
+    let kept = fs::read_dir(it.state_home().join("omo/trees")).unwrap().next().unwrap().unwrap().path();
+    fs::write(kept.join("index"), b"no index at all").unwrap();
     assert_eq!(it.id(), first);
+    it.settle();
+    // As if nothing were to be looked at.
+    fs::write(kept.join("paths"), "").unwrap();
+    let looks = omo_store::seal::digest(b"");
+    let text = fs::read_to_string(kept.join("kept.json")).unwrap();
+    let at = text.find("\"looks\":\"").unwrap() + 9;
+    fs::write(kept.join("kept.json"), format!("{}{looks}{}", &text[..at], &text[at + looks.len()..])).unwrap();
+    it.write("a.txt", "changed\n");
+    assert_ne!(it.id(), first);
 }
 
 #[test]
 fn the_difference_shows_new_and_changed_files_since_a_time() {
     let it = Repository::new();
+    let head = WorkTree::find(&it.top).unwrap().head().unwrap();
     it.write("a.txt", "changed\n");
     it.write("new.txt", "quite new\n");
     it.id();
-    let shown = difference(&it.top, Some(&it.state_home()), None).unwrap();
+    let shown = difference(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
     for part in ["-one", "+changed", "+quite new", "new.txt"] {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
-    let long_ago = omo_core::timestamp::Timestamp::from_millis(0);
-    let all = difference(&it.top, Some(&it.state_home()), Some(long_ago)).unwrap();
-    assert!(all.contains("+two"), "everything is new since 1970: {all}");
+    let all = difference(&it.top, Some(&it.state_home()), None).unwrap();
+    assert!(all.contains("+two"), "everything is new: {all}");
+    assert_eq!(head, it.git(&["rev-parse", "HEAD"]).trim());
+    it.git(&["commit", "-qam", "hidden", "--date", "2001-01-01T00:00:00"]);
+    let since = difference(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
+    assert!(since.contains("+changed") && !since.contains("+two"), "what was committed since is shown: {since}");
+    it.git(&["pack-refs", "--all"]);
+    assert_eq!(WorkTree::find(&it.top).unwrap().head().unwrap(), it.git(&["rev-parse", "HEAD"]).trim());
     it.write("big.txt", &"line\n".repeat(200_000));
     it.id();
     let cut = difference(&it.top, Some(&it.state_home()), None).unwrap();

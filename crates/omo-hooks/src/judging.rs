@@ -81,7 +81,8 @@ pub fn material_name(place: &Place) -> String {
 fn write_material(context: &Context, place: &Place, session: &Session, check: &Check, name: &str) -> Option<Material> {
     watchdog::extend(SLACK);
     let root = context.root.as_deref()?;
-    let diff = tree::difference(root, context.env.state_home.as_deref(), session.ulw.started_at).unwrap_or_default();
+    let diff =
+        tree::difference(root, context.env.state_home.as_deref(), session.ulw.base.as_deref()).unwrap_or_default();
     watchdog::back_to_usual();
     let text = words::checks::material(session, &check.findings, &diff);
     let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
@@ -114,9 +115,9 @@ fn look_for_review(session: &mut Session, input: &Input) -> bool {
     let is_seen = |review: &Review| review.verdict != ReviewVerdict::Unclear;
     if !session.verification.review.as_ref().is_some_and(is_seen) {
         for report in transcript::reports(path, asked.offset, REVIEWER) {
-            let is_answer = report.at.zip(asked.at).is_none_or(|(at, asked)| at >= asked);
+            let is_answer = report.at.zip(asked.at).is_some_and(|(at, asked)| at >= asked);
             if is_answer {
-                let new = review::read(&report.text, report.at.or(asked.at).unwrap_or_else(env::now));
+                let new = review::read(&report.text, report.at.unwrap_or_else(env::now));
                 session.verification.review = Some(review::later(session.verification.review.take(), new));
             }
         }

@@ -139,8 +139,8 @@ fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
 
 fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) {
     let context = prompt.context;
-    let Start { gates, not_approved } = start(context, activation.gates.clone());
-    let activation = &Activation { gates, ..activation.clone() };
+    let Start { gates, not_approved, base } = start(context, activation.gates.clone());
+    let activation = &Activation { gates, base, ..activation.clone() };
     let held = match write_activation(prompt, decision, activation) {
         Ok(Written::Now) => Held::Yes,
         // Another process of the same hook has said everything.

@@ -22,3 +22,4 @@ pub mod start;
 pub mod state;
 pub mod transcript;
 pub mod trust;
+pub mod work_tree;

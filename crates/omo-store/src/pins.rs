@@ -24,25 +24,37 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// What stands for a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 
+/// What stands for a file that the command names and that is not there yet: whoever names it has
+/// seen nothing that it could be held to.
+const ABSENT: &str = "absent";
+/// Folders that hold what was built or fetched, and is made anew all the time.
+const BUILT: [&str; 8] = ["target", "build", "dist", "out", "node_modules", ".venv", "venv", ".tox"];
+
 /// The files that a gate runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the gate gets.
 pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, String> {
-    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    let mut folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
     let mut pins = BTreeMap::new();
     let words = words(&gate.run);
     for (index, word) in words.iter().enumerate().filter(|(_, word)| word.is_program) {
-        let arguments = words.get(index + 1..).unwrap_or_default();
-        if word.text.contains('/') {
-            pin(&mut pins, root, &folder.join(&word.text));
+        let rest = words.get(index + 1..).unwrap_or_default();
+        let own: Vec<&str> = rest.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str()).collect();
+        if word.text == "cd" {
+            folder = own.first().map_or(folder.clone(), |to| folder.join(to));
+        } else if word.text.contains('/') {
+            pin_named(&mut pins, root, &folder.join(&word.text));
         } else if let Some(program) = find(&word.text, search) {
             pin(&mut pins, root, &program);
         }
         let name = word.text.rsplit('/').next().unwrap_or(&word.text);
-        if let Some(script) = script_of(name, arguments) {
-            pin(&mut pins, root, &folder.join(script));
+        if let Some(script) = script_of(name, &own, &folder) {
+            pin_named(&mut pins, root, &script);
         }
         for file in task_files(name) {
-            pin_task_file(&mut pins, root, &folder_of(&folder, arguments), file);
+            pin_task_file(&mut pins, root, &folder_of(&folder, &own), file);
+            if name == "cargo" {
+                pin_task_file(&mut pins, root, root, file);
+            }
         }
     }
     pins
@@ -57,7 +69,8 @@ pub fn search_path(variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
 
 /// What differs between what was pinned and what is there now: the first such file.
 pub fn changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<String, String>) -> Option<&'a str> {
-    let gone_or_other = pinned.iter().find(|(path, digest)| now.get(*path) != Some(digest));
+    let is_other = |(path, digest): &(&String, &String)| *digest != ABSENT && now.get(*path) != Some(digest);
+    let gone_or_other = pinned.iter().find(is_other);
     let new = || now.iter().find(|(path, _)| !pinned.contains_key(*path));
     gone_or_other.or_else(new).map(|(path, _)| path.as_str())
 }
@@ -78,28 +91,36 @@ fn words(run: &str) -> Vec<Word> {
         let text = text.trim_matches(['"', '\'']);
         let is_assignment =
             text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(['/', '-']));
-        // Words that run another command behind them.
-        let passes_on =
-            matches!(text, "sudo" | "env" | "time" | "exec" | "nice" | "command" | "then" | "do" | "!" | "if");
+        // Words that run another command behind them, and what those are given before it.
+        let passes_on = is_assignment
+            || text.starts_with(|char: char| char.is_ascii_digit() || char == '-')
+            || matches!(
+                text,
+                "timeout" | "sudo" | "env" | "time" | "exec" | "nice" | "command" | "then" | "do" | "!" | "if"
+            );
         if !text.is_empty() {
-            words.push(Word { text: text.to_owned(), is_program: begins && !is_assignment });
-            begins = begins && (is_assignment || passes_on);
+            words.push(Word { text: text.to_owned(), is_program: begins && !passes_on });
+            begins = begins && passes_on;
         }
         begins |= part.ends_with([';', '&', '|', '(', '\n']);
     }
     words
 }
 
-/// The script that an interpreter is given.
-fn script_of<'a>(program: &str, arguments: &'a [Word]) -> Option<&'a str> {
+/// The script that an interpreter is given: the first argument that is a file, or looks like one.
+fn script_of(program: &str, arguments: &[&str], folder: &Path) -> Option<PathBuf> {
     let stem = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
     let is_interpreter = matches!(
         stem,
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "python" | "node" | "perl" | "ruby" | "deno" | "source"
     ) || program == ".";
-    let mut own = arguments.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str());
-    let first = own.by_ref().find(|word| !matches!(*word, "-e" | "-u" | "-x" | "-eu" | "-ex" | "-eux" | "run"))?;
-    (is_interpreter && !first.starts_with('-')).then_some(first)
+    // With these it is given a command, a module, or files of tests.
+    let is_given_else = arguments.iter().any(|word| matches!(*word, "-c" | "-m" | "-e" | "--test" | "--eval"));
+    if !is_interpreter || is_given_else {
+        return None;
+    }
+    let words = arguments.iter().filter(|word| !word.starts_with('-'));
+    words.map(|word| folder.join(word)).find(|path| path.is_file() || path.extension().is_some())
 }
 
 /// The files in which a runner finds what it is asked to run.
@@ -116,10 +137,10 @@ fn task_files(program: &str) -> &'static [&'static str] {
 }
 
 /// The folder that `-C folder`, `--prefix folder` and the like send a runner to.
-fn folder_of(folder: &Path, arguments: &[Word]) -> PathBuf {
-    let mut words = arguments.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str());
+fn folder_of(folder: &Path, arguments: &[&str]) -> PathBuf {
+    let mut words = arguments.iter();
     while let Some(word) = words.next() {
-        if matches!(word, "-C" | "--prefix" | "--directory" | "--dir" | "--cwd")
+        if matches!(*word, "-C" | "--prefix" | "--directory" | "--dir" | "--cwd")
             && let Some(value) = words.next()
         {
             return folder.join(value);
@@ -139,6 +160,20 @@ fn pin_task_file(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path
     let text = String::from_utf8_lossy(&bytes);
     let scripts = Object::parse(&text).ok().and_then(|object| object.get("scripts").map(str::to_owned));
     pins.insert(format!("{name} (scripts)"), digest(scripts.unwrap_or_default().as_bytes()));
+}
+
+/// Pins a file that the command names, where it is not one that is made anew all the time.
+fn pin_named(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
+    let Some(name) = name_below(root, path) else { return };
+    let is_built = Path::new(&name).components().any(|part| BUILT.iter().any(|built| part.as_os_str() == *built));
+    if is_built {
+        return;
+    }
+    if path.is_file() {
+        pin(pins, root, path);
+    } else if !path.exists() {
+        pins.insert(name, ABSENT.to_owned());
+    }
 }
 
 fn pin(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
@@ -213,10 +248,16 @@ mod tests {
             ("node --test scripts/t.py", vec![]),
             ("python3 -m pytest scripts/t.py", vec![]),
             ("sh -c ./check.sh", vec![]),
+            ("bash -euo pipefail check.sh", vec!["check.sh"]),
+            ("timeout 60 ./check.sh", vec!["check.sh"]),
+            ("cd web && npm test", vec!["web/package.json (scripts)"]),
+            ("cd scripts && python3 t.py", vec!["scripts/t.py"]),
+            ("cargo build && ./target/debug/app --check", vec!["bin/cargo"]),
+            ("./later.sh", vec!["later.sh"]),
             (". ./check.sh", vec!["check.sh"]),
             ("env A=1 cargo build", vec!["bin/cargo"]),
             ("true; (cargo build)", vec!["bin/cargo"]),
-            ("cat /etc/passwd ../x $(rm) missing.sh", vec![]),
+            ("cat /etc/passwd ../x $(rm) missing.sh; ../outside.sh", vec![]),
         ] {
             assert_eq!(pins(root, run), expected, "{run}");
         }
@@ -237,6 +278,10 @@ mod tests {
         std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"true"}}"#).unwrap();
         assert_eq!(differs().as_deref(), Some("package.json (scripts)"));
         std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"x"}}"#).unwrap();
+        let later = Gate::new(None, "./later.sh", Origin::User).unwrap();
+        let absent = of(&later, root, &search);
+        std::fs::write(root.join("later.sh"), "x").unwrap();
+        assert_eq!(changed(&absent, &of(&later, root, &search)), None, "named before it was there");
         std::fs::write(root.join("check.sh"), "exit 0").unwrap();
         assert_eq!(differs().as_deref(), Some("check.sh"));
         std::fs::remove_file(root.join("check.sh")).unwrap();

@@ -10,6 +10,7 @@ use omo_core::gate::{Gate, Origin};
 use toml::de::DeTable;
 
 use crate::config::Problem;
+use crate::seal::Key;
 use crate::trust::{self, Trust};
 use crate::{gate_toml, regular};
 
@@ -45,7 +46,9 @@ impl Repository {
 
     /// Whether its user approved exactly this content. One that cannot be looked up is not.
     pub fn is_approved(&self, state_home: Option<&Path>) -> bool {
-        self.problems.is_empty() && Trust::load(state_home).is_ok_and(|trust| trust.holds(&self.digest))
+        let key = || Key::load(state_home).ok();
+        let holds = |trust: Trust| key().is_some_and(|key| trust.holds(&self.digest, &key));
+        self.problems.is_empty() && Trust::load(state_home).is_ok_and(holds)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::lock::{DEADLINE, Lock, LockError};
 /// The key's file in the user's own folder.
 const FILE: &str = "key";
 const KEY_BYTES: usize = 32;
-/// Digests by which nobody is fooled need no more.
+/// How long the key is as it is written.
 const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
 
 /// Why there is no key.
@@ -64,6 +64,16 @@ impl Key {
         make(&Folder::create_own(home)?)
     }
 
+    /// The seal of some bytes.
+    pub fn mac(&self, bytes: &[u8]) -> String {
+        blake3::keyed_hash(&self.0, bytes).to_hex().to_string()
+    }
+
+    /// Whether this is the seal of these bytes, compared in constant time.
+    pub fn is_mac(&self, bytes: &[u8], seal: &str) -> bool {
+        blake3::Hash::from_hex(seal).is_ok_and(|seal| seal == blake3::keyed_hash(&self.0, bytes))
+    }
+
     /// Whether the entry bears the seal of what it holds.
     pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
         Sealed::of(session).is_borne(self, id)
@@ -92,7 +102,8 @@ fn make(folder: &Folder) -> Result<Key, KeyError> {
 /// What is sealed of a session's entry: everything that a verdict rests on, and the seal.
 #[derive(Clone, Debug)]
 pub(crate) struct Sealed {
-    started_at: Option<Timestamp>,
+    /// When the run was turned on, for what, and on which commit.
+    run: (Option<Timestamp>, Option<String>, Option<String>),
     gates: Vec<Gate>,
     verification: Verification,
     is_armed: bool,
@@ -101,7 +112,7 @@ pub(crate) struct Sealed {
 
 impl PartialEq for Sealed {
     fn eq(&self, other: &Self) -> bool {
-        (self.started_at, &self.gates, &self.verification) == (other.started_at, &other.gates, &other.verification)
+        (&self.run, &self.gates, &self.verification) == (&other.run, &other.gates, &other.verification)
     }
 }
 
@@ -111,7 +122,7 @@ impl Sealed {
     pub(crate) fn of(session: &Session) -> Self {
         let phase = Verification::default().phase;
         Self {
-            started_at: session.ulw.started_at,
+            run: (session.ulw.started_at, session.ulw.task.clone(), session.ulw.base.clone()),
             gates: session.gates.clone(),
             verification: Verification { phase, ..session.verification.clone() },
             is_armed: session.is_armed(),
@@ -126,20 +137,18 @@ impl Sealed {
 
     /// The seal that belongs to it.
     pub(crate) fn seal(&self, key: &Key, id: &SessionId) -> String {
-        self.hash(key, id).to_hex().to_string()
+        key.mac(&self.bytes(id))
     }
 
     /// Whether it bears the seal that belongs to it.
     pub(crate) fn is_borne(&self, key: &Key, id: &SessionId) -> bool {
-        let borne = self.seal.as_deref().and_then(|seal| blake3::Hash::from_hex(seal).ok());
-        // Compared in constant time.
-        borne.is_some_and(|borne| borne == self.hash(key, id))
+        self.seal.as_deref().is_some_and(|seal| key.is_mac(&self.bytes(id), seal))
     }
 
-    fn hash(&self, key: &Key, id: &SessionId) -> blake3::Hash {
+    fn bytes(&self, id: &SessionId) -> Vec<u8> {
         const VERSION: u32 = 1;
-        let content = (VERSION, id.as_str(), self.started_at, &self.gates, &self.verification);
-        blake3::keyed_hash(&key.0, &serde_json::to_vec(&content).unwrap_or_default())
+        let content = (VERSION, id.as_str(), &self.run, &self.gates, &self.verification);
+        serde_json::to_vec(&content).unwrap_or_default()
     }
 }
 
@@ -191,12 +200,14 @@ mod tests {
         let id = SessionId::parse("a").unwrap();
         let mut sealed = session();
         sealed.seal = Some(seal_of(&key, &id, &sealed));
-        let changes: [(&str, Edit); 8] = [
+        let changes: [(&str, Edit); 10] = [
             ("the command", |session| session.gates[0].run = "true".to_owned()),
             ("no gates", |session| session.gates.clear()),
             ("a file", |session| _ = session.gates[0].pinned.insert("x".to_owned(), "y".to_owned())),
             ("a result", |session| session.gates[0].last = Some(omo_core::gate::Record::default())),
-            ("the best", |session| session.gates[0].best = Some(omo_core::gate::Counts::default())),
+            ("the best", |session| session.gates[0].best = Some(omo_core::gate::Best::default())),
+            ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
+            ("the commit", |session| session.ulw.base = Some("0".repeat(40))),
             ("no review", |session| session.verification.review_wanted = false),
             ("the attempts", |session| session.verification.attempts = 9),
             ("a review", |session| {

@@ -10,6 +10,7 @@ use omo_core::session_id::SessionId;
 use crate::pins;
 use crate::repository::Repository;
 use crate::seal::Key;
+use crate::work_tree::WorkTree;
 
 /// The gates at a run's start.
 #[derive(Debug, Default)]
@@ -18,11 +19,14 @@ pub struct Start {
     pub gates: Vec<Gate>,
     /// What the repository asks for and its user has not approved.
     pub not_approved: Option<Repository>,
+    /// The commit that is checked out.
+    pub base: Option<String>,
 }
 
 /// Gathers them: `own` are the user's, to which those of an approved repository come.
 pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &[PathBuf]) -> Start {
-    let mut start = Start { gates: own, not_approved: None };
+    let base = WorkTree::find(root).and_then(|tree| tree.head());
+    let mut start = Start { gates: own, not_approved: None, base };
     match Repository::read(root) {
         Some(repository) if repository.is_approved(state_home) => {
             for gate in repository.gates {

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
+use crate::seal::{Key, KeyError};
 
 const FILE: &str = "trust.json";
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -30,9 +31,9 @@ pub enum TrustError {
     /// It does not parse, or a newer omo wrote it.
     #[error("{0} is not as this omo writes it; remove it to begin afresh")]
     Malformed(std::path::PathBuf),
-    /// The user has no folder for what programs remember.
-    #[error("no folder for the user's own state is known: neither HOME nor XDG_STATE_HOME is set")]
-    NoHome,
+    /// There is no key to seal it with.
+    #[error(transparent)]
+    Key(#[from] KeyError),
 }
 
 /// Everything that was approved.
@@ -51,6 +52,9 @@ pub struct Approval {
     pub root: String,
     /// When.
     pub at: Timestamp,
+    /// omo's own mark on it.
+    #[serde(default)]
+    pub seal: String,
 }
 
 /// What stands for a file's exact content in one folder.
@@ -81,30 +85,31 @@ impl Trust {
         trust.filter(|trust| trust.version <= 1).ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
     }
 
-    /// Whether exactly this was approved.
-    pub fn holds(&self, digest: &str) -> bool {
-        self.approved.iter().any(|approval| approval.digest == digest)
+    /// Whether exactly this was approved, by omo's own hand.
+    pub fn holds(&self, digest: &str, key: &Key) -> bool {
+        let bears = |approval: &Approval| key.is_mac(sealed(digest).as_bytes(), &approval.seal);
+        self.approved.iter().any(|approval| approval.digest == digest && bears(approval))
     }
+}
+
+/// What the seal of an approval is over.
+fn sealed(digest: &str) -> String {
+    format!("omo approval 1 {digest}")
 }
 
 /// Writes an approval down.
 pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, now: Timestamp) -> Result<(), TrustError> {
+    let seal = Key::load(state_home)?.mac(sealed(digest).as_bytes());
     change(state_home, |approved| {
         approved.retain(|approval| approval.digest != digest);
-        approved.push(Approval { digest: digest.to_owned(), root: root.display().to_string(), at: now });
+        approved.push(Approval { digest: digest.to_owned(), root: root.display().to_string(), at: now, seal });
         let surplus = approved.len().saturating_sub(KEPT);
         approved.drain(..surplus);
     })
 }
 
-/// Takes every approval for a folder back.
-pub fn revoke(state_home: Option<&Path>, root: &Path) -> Result<(), TrustError> {
-    let root = root.display().to_string();
-    change(state_home, |approved| approved.retain(|approval| approval.root != root))
-}
-
 fn change(state_home: Option<&Path>, change: impl FnOnce(&mut Vec<Approval>)) -> Result<(), TrustError> {
-    let folder = Folder::create_own(state_home.ok_or(TrustError::NoHome)?)?;
+    let folder = Folder::create_own(state_home.ok_or(KeyError::NoHome)?)?;
     let _lock = Lock::take(&folder, crate::lock::DEADLINE)?;
     let mut trust = Trust::read(&folder)?;
     trust.version = 1;
@@ -122,19 +127,28 @@ mod tests {
     fn an_approval_is_for_exactly_these_bytes_in_exactly_this_folder() {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
+        let key = Key::load(home).unwrap();
         let (root, other) = (Path::new("/a"), Path::new("/b"));
         let approved = digest(root, b"[[gate]]\nrun = \"x\"\n");
-        assert!(!Trust::load(home).unwrap().holds(&approved));
+        assert!(!Trust::load(home).unwrap().holds(&approved, &key));
         approve(home, root, &approved, Timestamp::from_millis(0)).unwrap();
         let trust = Trust::load(home).unwrap();
-        assert!(trust.holds(&approved));
-        assert!(!trust.holds(&digest(root, b"[[gate]]\nrun = \"x\" \n")), "one byte more");
-        assert!(!trust.holds(&digest(other, b"[[gate]]\nrun = \"x\"\n")), "another folder");
-        assert!(!trust.holds(""));
-        revoke(home, other).unwrap();
-        assert!(Trust::load(home).unwrap().holds(&approved));
-        revoke(home, root).unwrap();
-        assert!(!Trust::load(home).unwrap().holds(&approved));
+        assert!(trust.holds(&approved, &key));
+        assert!(!trust.holds(&digest(root, b"[[gate]]\nrun = \"x\" \n"), &key), "one byte more");
+        assert!(!trust.holds(&digest(other, b"[[gate]]\nrun = \"x\"\n"), &key), "another folder");
+        assert!(!trust.holds("", &key));
+    }
+
+    #[test]
+    fn an_approval_that_something_else_wrote_is_none() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let key = Key::load(home).unwrap();
+        approve(home, Path::new("/a"), "x", Timestamp::from_millis(0)).unwrap();
+        let file = temp.path().join("omo/trust.json");
+        let text = std::fs::read_to_string(&file).unwrap().replace("\"x\"", "\"y\"");
+        std::fs::write(&file, text).unwrap();
+        assert!(!Trust::load(home).unwrap().holds("y", &key));
     }
 
     #[test]

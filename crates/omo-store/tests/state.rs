@@ -72,6 +72,7 @@ fn activation() -> Activation {
         limits: Limits::default(),
         gates: Vec::new(),
         review_wanted: true,
+        base: None,
     }
 }
 

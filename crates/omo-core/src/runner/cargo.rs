@@ -21,14 +21,15 @@ impl Cargo {
         if let Some(counts) = nextest(trimmed).filter(|_| self.in_nextest) {
             self.nextest = Some(counts);
         } else if trimmed.starts_with("Starting ") && trimmed.contains(" across ") {
+            self.give_up();
             self.in_nextest = true;
             self.total = self.counts();
             self.nextest = None;
         } else if trimmed.starts_with("Running ") || trimmed.starts_with("Doc-tests ") {
-            // The next program of `cargo test`; one that crashed has said nothing at its end.
-            self.running = None;
+            // The next program of `cargo test`.
+            self.give_up();
             self.in_nextest = false;
-        } else if let Some(number) = running(line) {
+        } else if let Some(number) = running(line).filter(|_| !self.in_nextest) {
             self.running.get_or_insert(number);
         } else if line.ends_with(" benchmarks") && is_list(line) {
             add(&mut self.total, Counts::default());
@@ -43,8 +44,20 @@ impl Cargo {
     }
 
     pub(super) fn counts(&self) -> Option<Counts> {
-        [self.total, self.nextest].into_iter().flatten().reduce(Counts::plus)
+        let open = self.running.and_then(unended);
+        [self.total, self.nextest, open].into_iter().flatten().reduce(Counts::plus)
     }
+
+    /// Tests that were announced and never came to an end, a program that left early say, failed.
+    fn give_up(&mut self) {
+        if let Some(counts) = self.running.take().and_then(unended) {
+            add(&mut self.total, counts);
+        }
+    }
+}
+
+fn unended(announced: u64) -> Option<Counts> {
+    (announced > 0).then_some(Counts { run: announced, failed: announced, skipped: 0 })
 }
 
 /// `3 tests, 0 benchmarks`: they were listed, and not run.

@@ -8,20 +8,24 @@ use crate::gate::Counts;
 pub(super) struct Pytest {
     before: Option<Counts>,
     last: Option<Counts>,
+    /// A session was announced, and has not been summed up.
+    is_open: bool,
 }
 
 impl Pytest {
     pub(super) fn line(&mut self, line: &str) {
         if line.starts_with('=') && line.contains(" test session starts ") {
             self.before = self.counts();
-            self.last = None;
+            (self.last, self.is_open) = (None, true);
         } else if let Some(counts) = summary(line) {
-            self.last = Some(counts);
+            (self.last, self.is_open) = (Some(counts), false);
         }
     }
 
     pub(super) fn counts(&self) -> Option<Counts> {
-        [self.before, self.last].into_iter().flatten().reduce(Counts::plus)
+        // A session that left without a word proves nothing.
+        let open = self.is_open.then_some(Counts { run: 0, failed: 1, skipped: 0 });
+        [self.before, self.last, open].into_iter().flatten().reduce(Counts::plus)
     }
 }
 
