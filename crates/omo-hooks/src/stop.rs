@@ -9,7 +9,7 @@ use omo_core::stop::{
     decide, in_cooldown, is_to_be_judged,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{Check, standing_failure_told, tell_standing_failure};
+use omo_core::verification::{Check, has_review, standing_failure_told, tell_standing_failure};
 use omo_core::{log, words};
 use omo_store::config::{self, Feedback};
 use omo_store::env;
@@ -33,7 +33,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     }
     let Some(place) = context.place()? else { return Ok(()) };
     let stop = Stop { context, event: event(input, &session), begun: session.ulw.started_at };
-    let found = if is_to_be_judged(&stop.facts(&session, tail(input, &session), &Found::Nothing)) {
+    let found = if stop.may_be_judged(&session, input) {
         let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
         Found::Check(Box::new(check))
     } else if session.verification.failure.is_some() {
@@ -72,6 +72,12 @@ impl Found {
 }
 
 impl Stop<'_> {
+    /// Whether there is something to judge. The transcript is only read where that may be so.
+    fn may_be_judged(&self, session: &Session, input: &Input) -> bool {
+        let asks = self.event.claim.is_some() || has_review(session);
+        asks && is_to_be_judged(&self.facts(session, tail(input, session), &Found::Nothing))
+    }
+
     /// Decides under the lock, writes it down, and says it.
     fn settle(&self, place: &Place, input: &Input, found: &Found) -> Result<(), HookError> {
         // Gates take their time.

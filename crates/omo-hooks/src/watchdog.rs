@@ -2,34 +2,49 @@
 //! file system, a client that does not read.
 //!
 //! Reading stdin has a deadline of its own, and a session without a run ends right after it, so
-//! that most calls need none of this.
+//! that most calls need none of this. A timer watches the usual work: a thread would cost a tenth
+//! of it. Only a hook that runs checks, which take long anyway, has a thread.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a hook may take from when it has found something to do.
 const LIMIT: Duration = Duration::from_millis(1_200);
 
-/// When the process is ended; `None` while there is no watchdog.
-static DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
+/// What watches, and until when.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    Nothing,
+    Timer,
+    Thread(Instant),
+}
+
+static WATCH: Mutex<Watch> = Mutex::new(Watch::Nothing);
+static MOVED: Condvar = Condvar::new();
 
 /// Starts the watchdog, once.
 pub fn start() {
-    let mut deadline = DEADLINE.lock().unwrap_or_else(PoisonError::into_inner);
-    if deadline.is_none() {
-        *deadline = Some(Instant::now() + LIMIT);
-        drop(deadline);
+    let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+    if *watch == Watch::Nothing {
+        *watch = Watch::Timer;
         if !timer::start() {
-            start_thread();
+            drop(watch);
+            extend(LIMIT);
         }
     }
 }
 
 /// From now on the hook may take so long: it runs checks, which its user may wait for.
 pub fn extend(limit: Duration) {
-    start();
-    *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + limit);
-    timer::set(limit);
+    let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = std::mem::replace(&mut *watch, Watch::Thread(Instant::now() + limit));
+    match before {
+        Watch::Thread(_) => MOVED.notify_all(),
+        Watch::Nothing | Watch::Timer => {
+            timer::disarm();
+            std::thread::spawn(watch_on);
+        }
+    }
 }
 
 /// The checks are done: the usual time from now.
@@ -43,25 +58,23 @@ pub fn leave() {
     std::process::exit(0);
 }
 
-fn start_thread() {
-    std::thread::spawn(|| {
-        loop {
-            let deadline = *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner);
-            match deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())) {
-                None | Some(Duration::ZERO) => leave(),
-                Some(left) => std::thread::sleep(left),
-            }
+fn watch_on() {
+    let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+    while let Watch::Thread(deadline) = *watch {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            leave();
         }
-    });
+        let waited = MOVED.wait_timeout(watch, left);
+        watch = waited.unwrap_or_else(PoisonError::into_inner).0;
+    }
 }
 
 /// A timer whose signal ends the process with 0.
 #[cfg(target_os = "linux")]
 mod timer {
-    use std::cell::RefCell;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-    use std::time::Duration;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, OnceLock};
 
     use nix::sys::signal::{SigEvent, SigevNotify, Signal};
     use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
@@ -69,37 +82,34 @@ mod timer {
 
     use super::LIMIT;
 
-    thread_local! {
-        /// Of the one thread that hooks do their work in. Dropping a timer would stop it.
-        static TIMER: RefCell<Option<Timer>> = const { RefCell::new(None) };
-    }
+    /// Whether the signal ends the process.
+    static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
     /// Starts it; `false` where there is none to be had.
     pub(super) fn start() -> bool {
-        let leave_at_once = Arc::new(AtomicBool::new(true));
-        let handled = signal_hook::flag::register_conditional_shutdown(Signal::SIGALRM as i32, 0, leave_at_once);
+        let ends = ENDS.get_or_init(|| Arc::new(AtomicBool::new(true)));
+        let handled = signal_hook::flag::register_conditional_shutdown(Signal::SIGALRM as i32, 0, Arc::clone(ends));
         let notify = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGALRM, si_value: 0 });
-        let (Ok(_), Ok(timer)) = (handled, Timer::new(ClockId::CLOCK_MONOTONIC, notify)) else { return false };
-        TIMER.replace(Some(timer));
-        set(LIMIT)
+        let (Ok(_), Ok(mut timer)) = (handled, Timer::new(ClockId::CLOCK_MONOTONIC, notify)) else { return false };
+        let set = timer.set(Expiration::OneShot(LIMIT.into()), TimerSetTimeFlags::empty());
+        // Dropping it would stop it; it goes with the process.
+        std::mem::forget(timer);
+        set.is_ok()
     }
 
-    /// Sets it anew; `false` where there is none.
-    pub(super) fn set(limit: Duration) -> bool {
-        let set = |timer: &mut Timer| timer.set(Expiration::OneShot(limit.into()), TimerSetTimeFlags::empty()).is_ok();
-        TIMER.with_borrow_mut(|timer| timer.as_mut().is_some_and(set))
+    /// From now on its signal ends nothing.
+    pub(super) fn disarm() {
+        if let Some(ends) = ENDS.get() {
+            ends.store(false, Ordering::SeqCst);
+        }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod timer {
-    use std::time::Duration;
-
     pub(super) fn start() -> bool {
         false
     }
 
-    pub(super) fn set(_limit: Duration) -> bool {
-        false
-    }
+    pub(super) fn disarm() {}
 }
