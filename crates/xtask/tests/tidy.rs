@@ -109,7 +109,8 @@ fn processes_are_started_in_three_places_and_nowhere_else() {
     assert_eq!(places, known);
     // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
     assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(\"/bin/sh\")"));
-    assert!(read("crates/omo-exec/src/git.rs").contains("Command::new(\"git\")"));
+    let git = read("crates/omo-exec/src/git.rs");
+    assert!(git.contains("Command::new(program(folder)?)") && git.contains(".join(\"git\")"));
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
 }
 
