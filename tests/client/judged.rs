@@ -39,7 +39,7 @@ fn red_then_mended_then_reviewed_is_verified() {
         .agent("independent reader", [Turn::text(AGREES)]);
     let Some(stage) = with_review(script) else { return };
     let terminal = stage.terminal();
-    terminal.say("/omo:ulw --gate \"cat notes.txt; test -f done.txt\" make done.txt").unwrap();
+    terminal.say("/omo:ulw --gate \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
     let screen =
         terminal.wait_for("[omo] ultrawork ended: verified (1 check green; reviewed by omo:oracle)", LIMIT).unwrap();
     assert!(screen.contains("failed verification 1 of 3"), "{screen}");
@@ -48,6 +48,8 @@ fn red_then_mended_then_reviewed_is_verified() {
     assert_eq!(stops, ["15: block", "15: block", "9: end: verified"]);
     assert!(stage.count(1, "exit status 1") > 0, "the failing output reaches the model");
     assert!(stage.count(1, "No such file or directory") > 0, "with the end of what the check said");
+    let ran = std::fs::read_to_string(stage.lab.home().join("ran")).unwrap();
+    assert_eq!(ran.lines().count(), 2, "red once, green once: what was green is not run again");
     let reviews = stage.model.requests_of(omo_testkit::model::Kind::Agent);
     assert!(reviews[0].count_of(".sisyphus/cc-omo/review-") > 0, "the reviewer is told what to read");
     assert_eq!(stage.state("/verification/attempts"), 1);
