@@ -10,8 +10,8 @@ use omo_testkit::wait_until;
 use serde_json::json;
 
 use crate::cli::omo;
-use crate::judged::{AGREES, Case, DONE, play, processes_with, wait_until_gone};
-use crate::stage::Scene;
+use crate::judged::{AGREES, DONE, play, processes_with, wait_until_gone};
+use crate::stage::{Case, Scene};
 
 /// Longer than anything here takes, however busy the machine is.
 const LIMIT: Duration = Duration::from_secs(30);

@@ -8,15 +8,12 @@ use omo_testkit::stand_in::{Answer, SubagentStopInput};
 use omo_testkit::{Lab, wait_until};
 use serde_json::{Value, json};
 
-use crate::stage::{Scene, plugin, sound};
+use crate::stage::{Case, Scene, plugin, sound};
 
 /// How a model claims.
 pub const DONE: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
 /// How a reviewer agrees.
 pub const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
-
-/// A case on this stage.
-pub type Case = (&'static str, fn(&mut Scene) -> Result<()>);
 
 /// Plays every case on a stage of its own, where a claim needs a review as well, and names those
 /// that went wrong.

@@ -16,6 +16,7 @@ mod idle;
 mod judged;
 mod processes;
 mod prompt;
+mod provenance;
 mod review;
 mod stage;
 mod state;

@@ -6,13 +6,13 @@ use anyhow::{Result, ensure};
 use omo_testkit::stand_in::background_agent;
 use serde_json::{Value, json};
 
-use crate::judged::{AGREES, Case, DONE, play};
-use crate::stage::Scene;
+use crate::judged::{AGREES, DONE, play};
+use crate::stage::{Case, Scene};
 
 const VERIFIED: &str = "<promise>VERIFIED</promise>";
 
 /// A run that waits for its review.
-fn waiting(scene: &mut Scene) -> Result<()> {
+pub fn waiting(scene: &mut Scene) -> Result<()> {
     scene.start("")?;
     let reason = scene.claim_fails()?;
     ensure!(reason.contains("subagent_type omo:oracle") && !reason.contains(VERIFIED), "{reason}");
@@ -21,7 +21,7 @@ fn waiting(scene: &mut Scene) -> Result<()> {
 }
 
 /// The claim is not verified; the verdict that was asked for is missed.
-fn is_missed(scene: &Scene) -> Result<()> {
+pub fn is_missed(scene: &Scene) -> Result<()> {
     let reason = scene.claim_fails()?;
     ensure!(reason.contains("no verdict of the agent omo:oracle was seen"), "{reason}");
     ensure!(scene.field("/verification/attempts")? == 1 && scene.field("/verdict")?.is_null());
@@ -29,7 +29,7 @@ fn is_missed(scene: &Scene) -> Result<()> {
 }
 
 /// A line of the transcript, of the main conversation and of this moment.
-fn line(scene: &mut Scene, fields: &Value) -> Result<()> {
+pub fn line(scene: &mut Scene, fields: &Value) -> Result<()> {
     let mut all =
         json!({"isSidechain": false, "timestamp": crate::stage::ago(-1_000), "sessionId": scene.session.session()});
     if let (Some(all), Some(fields)) = (all.as_object_mut(), fields.as_object()) {
@@ -39,7 +39,7 @@ fn line(scene: &mut Scene, fields: &Value) -> Result<()> {
 }
 
 /// The line of a subagent's report that the session waited for.
-fn agent_result(scene: &mut Scene, agent_type: &str, status: &str, text: &str) -> Result<()> {
+pub fn agent_result(scene: &mut Scene, agent_type: &str, status: &str, text: &str) -> Result<()> {
     let content =
         json!([{"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": text}]}]);
     line(

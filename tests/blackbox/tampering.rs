@@ -5,8 +5,8 @@ use std::fs;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use crate::judged::{AGREES, Case, play};
-use crate::stage::Scene;
+use crate::judged::{AGREES, play};
+use crate::stage::{Case, Scene};
 
 /// A run with a gate that is red, changed by hand in its state; then the model claims.
 fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {

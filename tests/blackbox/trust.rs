@@ -5,8 +5,8 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 
 use crate::cli::omo;
-use crate::judged::{Case, play};
-use crate::stage::Scene;
+use crate::judged::play;
+use crate::stage::{Case, Scene};
 
 const OMO_TOML: &str = "[[gate]]\nname = \"theirs\"\nrun = \"echo x >> $HOME/ran\"\n";
 

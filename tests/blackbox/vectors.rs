@@ -1,4 +1,4 @@
-//! Every vector of the four files is staged, or said to be decided elsewhere, and why.
+//! Every vector of the five files is staged, or said to be decided elsewhere, and why.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -32,4 +32,5 @@ fn every_vector_is_staged_or_decided_elsewhere() {
     check(include_str!("../vectors/state.json"), &[crate::state::CASES, crate::state_life::CASES]).unwrap();
     check(include_str!("../vectors/prompt-context.json"), &[crate::prompt::CASES]).unwrap();
     check(include_str!("../vectors/arguments.json"), &[crate::arguments::CASES]).unwrap();
+    check(include_str!("../vectors/provenance.json"), &[crate::provenance::CASES]).unwrap();
 }

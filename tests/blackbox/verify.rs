@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::cli::omo;
-use crate::judged::{Case, play};
-use crate::stage::Scene;
+use crate::judged::play;
+use crate::stage::{Case, Scene};
 
 /// Runs `omo verify`; gives its exit status and what it printed.
 fn verify(scene: &Scene, arguments: &[&str]) -> Result<(i32, String, String)> {

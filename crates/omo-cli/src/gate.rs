@@ -12,11 +12,11 @@ use omo_core::session_id::SessionId;
 use omo_core::words::checks::{approval, code, number};
 use omo_core::words::neutral;
 use omo_store::config::Config;
-use omo_store::env::{self, Env};
+use omo_store::env::Env;
 use omo_store::folder::Folder;
-use omo_store::pins::search_path;
+use omo_store::pins::own_search_path;
 use omo_store::repository::Repository;
-use omo_store::seal::{Key, digest};
+use omo_store::seal::{self, digest};
 use omo_store::start::{self, pin};
 use omo_store::state::{self, Change};
 use omo_store::trust;
@@ -30,6 +30,10 @@ use crate::verify;
 
 /// Does what was asked for.
 pub fn run(env: &Env, config: &Config, action: Action) -> Result<(), Failure> {
+    // With a configuration that cannot be nothing is run at all, which says it as an error.
+    if !matches!(action, Action::Run(_)) {
+        crate::warn(config);
+    }
     let project = Project::find(env)?;
     match action {
         Action::List(options) => list(env, config, &project, &options),
@@ -37,7 +41,6 @@ pub fn run(env: &Env, config: &Config, action: Action) -> Result<(), Failure> {
         Action::Remove(options) => remove(env, &project, &options),
         Action::Accept(options) => accept(env, &project, &options),
         Action::Approve(options) => approve(env, &project, &options),
-        // Handled as `omo verify`.
         Action::Run(options) => verify::run(env, config, &options),
     }
 }
@@ -98,7 +101,7 @@ fn add(env: &Env, project: &Project, options: &AddOptions) -> Result<(), Failure
     let mut gate = Gate::new(options.name.as_deref(), &command, Origin::User).map_err(refuse)?;
     gate.timeout_seconds = options.timeout;
     gate.check().map_err(refuse)?;
-    pin([&mut gate], &project.root, &search_path(&env::variables()));
+    pin([&mut gate], &project.root, &own_search_path());
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!("Have `{}` run whenever a claim is checked?", code(&gate.run, 300));
     change.make(&options.session, &question, |gates| {
@@ -120,7 +123,7 @@ fn remove(env: &Env, project: &Project, options: &RemoveOptions) -> Result<(), F
 
 fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), Failure> {
     let change = SessionChange { env, project, confirm: &options.confirm };
-    let search = search_path(&env::variables());
+    let search = own_search_path();
     change.make(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
         let accepted = start::accept(gates, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {
@@ -212,9 +215,7 @@ fn changed_meanwhile() -> Failure {
 /// A session's entry, where omo itself wrote what judges it.
 pub fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, Failure> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
-    let is_blank = session.gates.is_empty() && session.seal.is_none() && !session.is_armed();
-    let holds = || Key::load(env.state_home.as_deref()).is_ok_and(|key| key.holds(id, &session));
-    if is_blank || holds() {
+    if seal::is_own(env.state_home.as_deref(), id, &session) {
         return Ok(session);
     }
     Err(Failure::not_green(

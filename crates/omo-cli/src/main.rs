@@ -56,14 +56,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             warn(&config);
             stop::run(&env, &options.into())
         }
-        Command::Verify(options) | Command::Gate { action: Gate::Run(options) } => {
-            sound(&config)?;
-            verify::run(&env, &config, &options)
-        }
-        Command::Gate { action } => {
-            warn(&config);
-            gate::run(&env, &config, action)
-        }
+        Command::Verify(options) => verify::run(&env, &config, &options),
+        Command::Gate { action } => gate::run(&env, &config, action),
         Command::Trust(options) => gate::run(&env, &config, Gate::Approve(options)),
         Command::Blocked(options) => blocked::run(&env, &options),
         Command::Log(options) => log::run(&env, &options),
@@ -76,12 +70,12 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 /// With a bad configuration the limits and checks would be others than the user believes.
-fn sound(config: &config::Config) -> Result<(), Failure> {
+pub fn sound(config: &config::Config) -> Result<(), Failure> {
     config.problems.first().map_or(Ok(()), |problem| Err(Failure::config(problem)))
 }
 
 /// A bad configuration must not keep anybody from looking, or from stopping.
-fn warn(config: &config::Config) {
+pub fn warn(config: &config::Config) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
     for problem in &config.problems {
         eprintln!("{style}warning:{style:#} {problem}");

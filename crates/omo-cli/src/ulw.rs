@@ -7,9 +7,9 @@ use omo_core::session::{Activation, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::not_approved;
 use omo_store::config::{Config, Review};
-use omo_store::env::{self, Env};
+use omo_store::env::Env;
 use omo_store::folder::Folder;
-use omo_store::pins::search_path;
+use omo_store::pins::own_search_path;
 use omo_store::seal::Key;
 use omo_store::start;
 use omo_store::state::{self, Change};
@@ -24,7 +24,7 @@ pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure
     let project = Project::find(env)?;
     let id = target(&project, env, options)?;
     let folder = Folder::create(&project.root)?;
-    let search = search_path(&env::variables());
+    let search = own_search_path();
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let key = Key::load(env.state_home.as_deref()).ok();
     let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {

@@ -35,7 +35,7 @@ pub struct Meant {
 
 /// The checks of a session, or those that a new run would have.
 pub fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str>) -> Result<Meant, Failure> {
-    let search = omo_store::pins::search_path(&env::variables());
+    let search = omo_store::pins::own_search_path();
     let anew = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let not_approved = anew.not_approved;
     let known = project.session(session, env)?;
@@ -46,6 +46,7 @@ pub fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
 pub fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Failure> {
+    crate::sound(config)?;
     if env.in_gate {
         return Err(Failure::user("a check cannot run the checks", "remove `omo verify` from what the check runs"));
     }

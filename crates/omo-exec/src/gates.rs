@@ -110,13 +110,14 @@ fn pass(gates: &[Gate], setup: &Setup, tree: Option<&str>, deadline: Instant, wa
     verified
 }
 
+/// Whether the user approved `omo.toml` as it is, and all that came from it is still in it.
 fn is_repository_approved(gates: &[Gate], setup: &Setup) -> bool {
-    let asks = gates.iter().any(|gate| gate.origin == Origin::Repository);
-    asks && Repository::read(setup.root).is_some_and(|repository| {
-        let is_there = |gate: &Gate| repository.gates.iter().any(|known| known.definition() == gate.definition());
-        let of_it = gates.iter().filter(|gate| gate.origin == Origin::Repository);
-        repository.is_approved(setup.state_home) && of_it.clone().all(is_there)
-    })
+    let mut of_it = gates.iter().filter(|gate| gate.origin == Origin::Repository).peekable();
+    of_it.peek().is_some()
+        && Repository::read(setup.root).is_some_and(|repository| {
+            let is_there = |gate: &Gate| repository.gates.iter().any(|it| it.definition() == gate.definition());
+            repository.is_approved(setup.state_home) && of_it.all(is_there)
+        })
 }
 
 /// What is known of a gate without running it.

@@ -79,7 +79,7 @@ pub(crate) fn answer(
 
 /// The git of this machine: never a file of the folder that it is to look at.
 fn program(folder: &Path) -> Option<PathBuf> {
-    let search = omo_store::pins::search_path(&omo_store::env::variables());
+    let search = omo_store::pins::own_search_path();
     let elsewhere = search.into_iter().filter(|found| !found.starts_with(folder));
     elsewhere.map(|found| found.join("git")).find(|program| program.is_file())
 }

@@ -18,9 +18,8 @@ use omo_core::timestamp::Timestamp;
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
 use omo_store::seal::{Key, digest};
-use serde::{Deserialize, Serialize};
-
 use omo_store::work_tree::WorkTree;
+use serde::{Deserialize, Serialize};
 
 use crate::git::{answer, git};
 use crate::snapshot::{self, Snapshot};

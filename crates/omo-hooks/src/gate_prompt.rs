@@ -10,11 +10,10 @@ use omo_core::log;
 use omo_core::session::Session;
 use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
 use omo_core::words::refused;
-use omo_store::env;
 use omo_store::lock::DEADLINE;
-use omo_store::pins::search_path;
+use omo_store::pins::own_search_path;
 use omo_store::repository::Repository;
-use omo_store::seal::Key;
+use omo_store::seal;
 use omo_store::start::{self, pin};
 use omo_store::state::{Change, Corrupt};
 use omo_store::trust;
@@ -55,7 +54,7 @@ fn list(context: &Context, root: &Path) -> Result<String, HookError> {
 
 fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError> {
     let mut gate = gate.clone();
-    pin([&mut gate], root, &search_path(&env::variables()));
+    pin([&mut gate], root, &own_search_path());
     change(context, |gates| {
         gate::add(gates, gate.clone()).map_err(|error| refused(&error.to_string()))?;
         let added = gates.iter().rev().find(|known| known.run == gate.run);
@@ -66,7 +65,7 @@ fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError>
 
 /// The files and counts as they are now are the ones to be held to.
 fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, HookError> {
-    let search = search_path(&env::variables());
+    let search = own_search_path();
     change(context, |gates| {
         let names = start::accept(gates, name, root, &search);
         match (names.is_empty(), name) {
@@ -102,11 +101,8 @@ fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String
             approval(&repository.gates, &repository.digest)
         ));
     }
-    if let Err(error) = trust::approve(state_home, root, &repository.digest, context.env.now) {
-        return Ok(refused(&format!("could not be approved: {error}")));
-    }
     let mut new = repository.gates;
-    pin(&mut new, root, &search_path(&env::variables()));
+    pin(&mut new, root, &own_search_path());
     let said =
         format!("[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.", number(new.len()));
     change(context, |gates| {
@@ -114,6 +110,9 @@ fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String
         for gate in new.clone() {
             gate::add(gates, gate).map_err(|error| refused(&error.to_string()))?;
         }
+        // Last: what does not fit is not approved either.
+        let approved = trust::approve(state_home, root, &repository.digest, context.env.now);
+        approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
         Ok(said.clone())
     })
 }
@@ -151,8 +150,7 @@ fn change(
         ),
     );
     drop(lock);
-    let key = Key::load(context.env.state_home.as_deref());
-    if !context.peek()?.is_some_and(|session| key.is_ok_and(|key| key.holds(place.id(), &session))) {
+    if !seal::is_own(context.env.state_home.as_deref(), place.id(), &context.peek()?.unwrap_or_default()) {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
         return Ok(format!("{said} {}", refused(why)));
     }

@@ -49,7 +49,9 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
     if verified.is_cut {
         return Ok(None);
     }
-    let touched_since_review = look_for_review(&mut session, input);
+    look_for_review(&mut session, input);
+    // Where the work tree has an id, that says it better.
+    let touched_since_review = verified.tree.is_none() && is_touched_since_review(&session, input);
     let material_name = material_name(place);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
     let material = asks.then(|| place.folder().read(&material_name, MAX_MATERIAL_BYTES)).transpose();
@@ -106,25 +108,30 @@ pub fn present_tree(context: &Context) -> Option<String> {
     id
 }
 
-/// Where the event of its end was not seen, the transcript is asked for the review. Tells whether
-/// a tool was called since it ended.
-fn look_for_review(session: &mut Session, input: &Input) -> bool {
-    let (Some(asked), Some(path)) = (session.verification.asked.clone(), input.transcript_path.as_deref()) else {
-        return false;
-    };
+/// Where the event of its end was not seen, the transcript is asked for the review.
+fn look_for_review(session: &mut Session, input: &Input) {
+    let verification = &mut session.verification;
+    let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else { return };
     let is_seen = |review: &Review| review.verdict != ReviewVerdict::Unclear;
-    if !session.verification.review.as_ref().is_some_and(is_seen) {
-        for report in transcript::reports(path, asked.offset, REVIEWER) {
-            let is_answer = report.at.zip(asked.at).is_some_and(|(at, asked)| at >= asked);
-            if is_answer {
-                let new = review::read(&report.text, report.at.unwrap_or_else(env::now));
-                session.verification.review = Some(review::later(session.verification.review.take(), new));
-            }
+    if verification.review.as_ref().is_some_and(is_seen) {
+        return;
+    }
+    for report in transcript::reports(path, asked.offset, REVIEWER) {
+        if let Some(at) = report.at.filter(|at| asked.at.is_some_and(|asked| *at >= asked)) {
+            verification.review = Some(review::later(verification.review.take(), review::read(&report.text, at)));
         }
     }
-    let ended = session.verification.review.as_ref().and_then(|review| review.at);
+}
+
+/// Whether a tool was called since the review ended.
+fn is_touched_since_review(session: &Session, input: &Input) -> bool {
+    let verification = &session.verification;
+    let ended = verification.review.as_ref().and_then(|review| review.at);
+    let (Some(asked), Some(ended), Some(path)) = (&verification.asked, ended, input.transcript_path.as_deref()) else {
+        return false;
+    };
     let mark = TranscriptMark { offset: asked.offset, block_offset: asked.offset };
-    ended.is_some_and(|ended| transcript::read_tail(path, mark, Some(ended)).tool_called_since_block)
+    transcript::read_tail(path, mark, Some(ended)).tool_called_since_block
 }
 
 /// Shows in the state that gates run, and ends them as soon as the run is over.

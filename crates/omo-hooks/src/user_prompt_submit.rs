@@ -12,13 +12,13 @@ use omo_core::session::{Activation, HookEvent, Session};
 use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
 use omo_store::config::{self, Config, Review};
+use omo_store::decisions;
 use omo_store::lock::DEADLINE;
-use omo_store::pins::search_path;
+use omo_store::pins::own_search_path;
 use omo_store::seal::Key;
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
-use omo_store::{decisions, env};
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
@@ -168,7 +168,7 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
 
 /// What judges the run from its start.
 fn start(context: &Context, own: Vec<Gate>) -> Start {
-    let search = search_path(&env::variables());
+    let search = own_search_path();
     let gather = |root| start::gates(own, root, context.env.state_home.as_deref(), &search);
     context.root.as_deref().map(gather).unwrap_or_default()
 }

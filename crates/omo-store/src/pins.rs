@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use omo_core::gate::Gate;
 
+use crate::env;
 use crate::object::Object;
 use crate::regular;
 use crate::seal::digest;
@@ -65,6 +66,11 @@ pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, Stri
 pub fn search_path(variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
     path.map(std::env::split_paths).into_iter().flatten().filter(|folder| folder.is_absolute()).collect()
+}
+
+/// Those of this process, which are the ones of the gates that it runs.
+pub fn own_search_path() -> Vec<PathBuf> {
+    search_path(&env::variables())
 }
 
 /// What differs between what was pinned and what is there now: the first such file.

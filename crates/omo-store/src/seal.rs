@@ -152,6 +152,12 @@ impl Sealed {
     }
 }
 
+/// Whether what judges a session is omo's own: it bears the seal, or there is nothing to seal.
+pub fn is_own(state_home: Option<&Path>, id: &SessionId, session: &Session) -> bool {
+    let sealed = Sealed::of(session);
+    sealed.is_blank() || Key::load(state_home).is_ok_and(|key| sealed.is_borne(&key, id))
+}
+
 /// The digest of some bytes, in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
