@@ -1,1 +1,9 @@
-//! Nothing but the home of the test targets beside this file.
+//! What the test targets beside this file share.
+#![cfg(unix)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "only JSON values are indexed: what is not there is null, and nothing panics"
+)]
+
+pub mod judged;
+pub mod stage;

@@ -13,12 +13,10 @@ mod cli_errors;
 mod gates;
 mod hatch;
 mod idle;
-mod judged;
 mod processes;
 mod prompt;
 mod provenance;
 mod review;
-mod stage;
 mod state;
 mod state_life;
 mod stop;
@@ -27,3 +25,5 @@ mod tampering;
 mod trust;
 mod vectors;
 mod verify;
+
+use omo_tests::{judged, stage};

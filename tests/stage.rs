@@ -20,14 +20,18 @@ pub fn plugin() -> Option<PathBuf> {
 }
 
 #[expect(clippy::print_stdout, reason = "a test that did not run says so to whoever started it")]
+/// Says why a test did not run.
 pub fn say(line: &str) {
     println!("{line}");
 }
 
 /// One session in one project.
 pub struct Scene {
+    /// The project, and the home of its user.
     pub lab: Lab,
+    /// The session.
     pub session: StandIn,
+    /// The plugin under test.
     pub plugin: PathBuf,
 }
 
@@ -171,6 +175,7 @@ impl Scene {
         format!("{{\"version\":1,\"sessions\":{{\"{}\":{{\"ulw\":{ulw}}}}}}}", self.session.session())
     }
 
+    /// Where the state is, once there is one.
     pub fn state_file(&self) -> PathBuf {
         self.lab.state_folder().join("runtime.local.json")
     }
