@@ -1,7 +1,5 @@
 //! What a hook may print: nothing, plain text, or one JSON object of a fixed shape.
 
-use std::io::Write;
-
 use omo_core::session::HookEvent;
 use serde_json::{Value, json};
 
@@ -28,9 +26,21 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Writes the answer to stdout. A client that is gone needs none.
+    /// Writes the answer to stdout, now and in one piece. A client that is gone needs none.
+    ///
+    /// Not through the standard library's stdout, which keeps what follows the last line break until
+    /// the process ends: after the lock was given back, when a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
-        let _ = std::io::stdout().lock().write_all(self.text(event).as_bytes());
+        let text = self.text(event);
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            match rustix::io::write(std::io::stdout(), rest) {
+                Ok(0) => return,
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
     }
 
     /// The answer as it is printed.

@@ -133,15 +133,18 @@ pub fn update<T>(
     let mut document = match bytes.as_deref().map(Document::parse) {
         None => Document::default(),
         Some(Ok(document)) => document,
-        Some(Err(error)) => begin_afresh(folder, options, error)?,
+        Some(Err(DocumentError::Corrupt(_))) if options.corrupt == Corrupt::MoveAside => {
+            keep_corrupt(folder, options.now, bytes.as_deref())?;
+            Document::default()
+        }
+        Some(Err(error)) => return Err(wrong(folder, error)),
     };
     let mut session = match document.session(id) {
         Ok(session) => session.unwrap_or_default(),
         Err(error) if options.corrupt == Corrupt::Refuse => return Err(wrong(folder, error)),
         Err(_) => {
-            // Only this entry is bad: the file is copied aside, the other sessions live on.
-            folder.replace(&corrupt_name(options.now), bytes.as_deref().unwrap_or_default())?;
-            forget_oldest_corrupt(folder)?;
+            // Only this entry is bad: the other sessions live on.
+            keep_corrupt(folder, options.now, bytes.as_deref())?;
             document.remove(id);
             Session::default()
         }
@@ -179,20 +182,13 @@ fn write(folder: &Folder, document: &Document) -> Result<(), StateError> {
     Ok(folder.replace_with(FILE, &pieces)?)
 }
 
-fn begin_afresh(folder: &Folder, options: Update<'_>, error: DocumentError) -> Result<Document<'static>, StateError> {
-    match (error, options.corrupt) {
-        (DocumentError::Corrupt(_), Corrupt::MoveAside) => {
-            folder.rename(FILE, &corrupt_name(options.now))?;
-            forget_oldest_corrupt(folder)?;
-            Ok(Document::default())
-        }
-        (error, _) => Err(wrong(folder, error)),
-    }
-}
-
-fn corrupt_name(now: Timestamp) -> String {
+/// Keeps a copy of what does not parse. The file itself stays until the new state takes its place: at
+/// no time is there none.
+fn keep_corrupt(folder: &Folder, now: Timestamp, bytes: Option<&[u8]>) -> Result<(), FolderError> {
     // Colons are no part of a file's name everywhere.
-    format!("{CORRUPT}{}", now.to_string().replace(':', ""))
+    let name = format!("{CORRUPT}{}", now.to_string().replace(':', ""));
+    folder.replace(&name, bytes.unwrap_or_default())?;
+    forget_oldest_corrupt(folder)
 }
 
 fn forget_oldest_corrupt(folder: &Folder) -> Result<(), FolderError> {
