@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 const PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
 const OWN_PARTS: [&str; 1] = ["omo"];
@@ -112,12 +112,13 @@ impl Folder {
         prepare: impl Fn(&OwnedFd, &str) -> rustix::io::Result<()>,
     ) -> Result<Self, FolderError> {
         let top = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
-        let mut fd = rustix::fs::open(root, top, Mode::empty()).map_err(|errno| io_error("open", root, errno))?;
+        let mut fd = retry_on_intr(|| rustix::fs::open(root, top, Mode::empty()))
+            .map_err(|errno| io_error("open", root, errno))?;
         let mut path = root.to_owned();
         for part in parts {
             path.push(part);
             prepare(&fd, part).map_err(|errno| io_error("create", &path, errno))?;
-            fd = openat(&fd, *part, DIR, Mode::empty()).map_err(|errno| match errno {
+            fd = retry_on_intr(|| openat(&fd, *part, DIR, Mode::empty())).map_err(|errno| match errno {
                 Errno::LOOP | Errno::NOTDIR => refused(&path, "a link or no folder"),
                 errno => io_error("open", &path, errno),
             })?;
@@ -244,7 +245,7 @@ impl Folder {
     pub fn names(&self, prefix: &str) -> Result<Vec<String>, FolderError> {
         let fail = |errno| io_error("list", &self.path, errno);
         let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&self.fd).map_err(fail)? {
+        for entry in retry_on_intr(|| rustix::fs::Dir::read_from(&self.fd)).map_err(fail)? {
             let entry = entry.map_err(fail)?;
             match entry.file_name().to_str() {
                 Ok(name) if name.starts_with(prefix) => names.push(name.to_owned()),
@@ -257,7 +258,7 @@ impl Folder {
 
     fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> Result<File, FolderError> {
         let path = || self.path.join(name);
-        match openat(&self.fd, name, FILE | flags, mode) {
+        match retry_on_intr(|| openat(&self.fd, name, FILE | flags, mode)) {
             Ok(fd) => Ok(File::from(fd)),
             Err(Errno::LOOP) => Err(refused(&path(), "a symbolic link")),
             Err(Errno::ISDIR) => Err(refused(&path(), "a folder")),

@@ -5,12 +5,13 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 /// Opens a regular file for reading; `None` where something else has that name. Links are the
 /// owner's affair and are followed; a FIFO makes nobody wait, and a terminal does not become ours.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let file = File::from(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?);
     Ok(file.metadata()?.is_file().then_some(file))
 }
 

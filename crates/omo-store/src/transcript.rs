@@ -54,7 +54,7 @@ pub struct Conversation {
 /// `last_block` is the time of the last block: what was done before it may have been written
 /// after it, since the client writes the transcript a little behind.
 pub fn read_tail(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>) -> Tail {
-    let unknown = Tail { next_offset: mark.offset, end: mark.block_offset, ..Tail::default() };
+    let unknown = Tail { next_offset: mark.offset, end: mark.offset.max(mark.block_offset), ..Tail::default() };
     Chunk::read(path, mark.offset).map_or(unknown, |chunk| chunk.tail(mark, last_block))
 }
 
