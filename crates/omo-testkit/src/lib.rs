@@ -3,7 +3,8 @@
 //! - [`MockModel`] answers the Messages API on loopback from a [`Script`] and keeps every request;
 //! - [`Lab`] is a temporary home and project with an environment built from nothing;
 //! - [`Client`] runs the real client once, [`Terminal`] runs it as a person sees it;
-//! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed.
+//! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed;
+//! - `strace` runs a process with a fault at any of its system calls.
 //!
 //! The kit must never reach another address than loopback, read the user's own home, or end a
 //! process that it did not start.
@@ -16,6 +17,8 @@ mod lab;
 pub mod model;
 mod process;
 pub mod stand_in;
+#[cfg(target_os = "linux")]
+pub mod strace;
 #[cfg(unix)]
 mod terminal;
 mod wait;

@@ -1,0 +1,156 @@
+//! A process under strace: which system calls it makes, and what it leaves behind when one of them
+//! fails, or is its last.
+//!
+//! strace is used and no preloaded library, since the programs under test are static.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::process;
+use crate::stand_in::HookRun;
+
+/// Longer than any run under strace takes, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// One system call of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemCall {
+    /// Its name.
+    pub name: String,
+    /// Which one of that name it is in its process, from 1 on.
+    pub ordinal: usize,
+    /// The line that strace wrote about it.
+    pub line: String,
+}
+
+/// What happens at a system call instead of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails with this error, `ENOSPC` for example.
+    Error(&'static str),
+    /// The process is killed before it.
+    Kill,
+}
+
+/// A run, and what strace saw of it.
+#[derive(Debug)]
+pub struct Traced {
+    /// What the process left behind.
+    pub run: HookRun,
+    /// Its system calls, in their order.
+    pub calls: Vec<SystemCall>,
+    /// Whether the fault that was asked for happened.
+    pub is_faulted: bool,
+}
+
+/// Whether strace is there, and may trace.
+pub fn is_available() -> bool {
+    let mut probe = Command::new("strace");
+    probe.args(["-qq", "-o", "/dev/null", "true"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+/// Runs a command to its end under strace, its children untraced. The environment is the one that
+/// the command sets itself, and no other.
+pub fn run(command: &Command, input: &str) -> Result<Traced> {
+    traced(command, input, &[])
+}
+
+/// Runs the same command without strace.
+pub fn run_untraced(command: &Command, input: &str) -> Result<HookRun> {
+    let command = as_given(Command::new(command.get_program()), command);
+    Ok(HookRun::from(process::run(command, Some(input), LIMIT)?))
+}
+
+/// As [`run`], its children traced too.
+pub fn run_with_children(command: &Command, input: &str) -> Result<Traced> {
+    traced(command, input, &["-f".to_owned()])
+}
+
+/// As [`run`], with a fault at one system call.
+pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: Fault) -> Result<Traced> {
+    let SystemCall { name, ordinal, .. } = at;
+    let fault = match fault {
+        Fault::Error(error) => format!("error={error}"),
+        Fault::Kill => "signal=KILL".to_owned(),
+    };
+    traced(command, input, &["-e".to_owned(), format!("inject={name}:{fault}:when={ordinal}")])
+}
+
+fn traced(command: &Command, input: &str, options: &[String]) -> Result<Traced> {
+    let log = tempfile::NamedTempFile::new()?;
+    let done = process::run(wrapped(command, log.path(), options), Some(input), LIMIT)?;
+    ensure!(!done.timed_out, "the process did not end under strace {options:?}");
+    let text = std::fs::read(log.path()).context("read what strace wrote")?;
+    let text = String::from_utf8_lossy(&text);
+    let is_faulted = text.contains("(INJECTED)") || text.contains("+++ killed by SIGKILL +++");
+    Ok(Traced { run: HookRun::from(done), calls: calls(&text), is_faulted })
+}
+
+fn wrapped(command: &Command, log: &Path, options: &[String]) -> Command {
+    let mut strace = Command::new("strace");
+    strace.args(["-qq", "-s", "256", "-o"]).arg(log).args(options).arg("--").arg(command.get_program());
+    as_given(strace, command)
+}
+
+/// The arguments, the environment and the folder of one command, in another.
+fn as_given(mut command: Command, given: &Command) -> Command {
+    command.args(given.get_args()).env_clear();
+    command.envs(given.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = given.get_current_dir() {
+        command.current_dir(folder);
+    }
+    command
+}
+
+/// The calls that a log of strace names.
+fn calls(log: &str) -> Vec<SystemCall> {
+    let mut calls: Vec<SystemCall> = Vec::new();
+    for line in log.lines() {
+        // With children each line begins with the number of its process.
+        let line = line.trim_start_matches(|letter: char| letter.is_ascii_digit()).trim_start();
+        let Some((name, _)) = line.split_once('(') else { continue };
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            continue;
+        }
+        let ordinal = calls.iter().filter(|call| call.name == name).count() + 1;
+        calls.push(SystemCall { name: name.to_owned(), ordinal, line: line.to_owned() });
+    }
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_numbered_by_their_names() {
+        let log = "open(\"/a(b\", O_RDONLY) = 3\nread(3, \"x\", 1) = 1\n--- SIGALRM {si_signo=SIGALRM} ---\n\
+                   12 read(3, \"\", 1)  = 0\n+++ exited with 0 +++\n";
+        let found: Vec<_> = calls(log).into_iter().map(|call| (call.name, call.ordinal)).collect();
+        let read = |ordinal| ("read".to_owned(), ordinal);
+        assert_eq!(found, [("open".to_owned(), 1), read(1), read(2)]);
+    }
+
+    #[test]
+    fn a_fault_meets_the_call_that_is_meant() {
+        if !is_available() {
+            return;
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "hello").unwrap();
+        let mut cat = Command::new("cat");
+        cat.arg(file.path()).env("PATH", "/usr/bin:/bin");
+        let whole = run(&cat, "").unwrap();
+        assert_eq!(whole.run.stdout, "hello");
+        assert!(!whole.is_faulted);
+        let opened = whole.calls.iter().rfind(|call| call.name == "openat").unwrap();
+        let refused = run_with_fault(&cat, "", opened, Fault::Error("EACCES")).unwrap();
+        assert!(refused.is_faulted && refused.run.stderr.contains("Permission denied"), "{refused:?}");
+        let killed = run_with_fault(&cat, "", opened, Fault::Kill).unwrap();
+        assert!(killed.is_faulted && !killed.run.status.success() && killed.run.stdout.is_empty(), "{killed:?}");
+    }
+}

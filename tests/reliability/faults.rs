@@ -1,0 +1,290 @@
+//! Every deed with every fault: each call to the file system fails in each way, or is the last one
+//! of its process.
+//!
+//! After each of them: the state is the old one or the new one, whoever was told something was told
+//! something whole and true, and nothing is left behind.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::HookRun;
+use omo_testkit::strace::{self, Fault, SystemCall};
+use omo_tests::stage::{Scene, plugin, say};
+use serde_json::{Value, json};
+
+use crate::deeds::{By, DEEDS, Deed, STRANGER};
+use crate::snapshot::Snapshot;
+
+/// What a call may fail with. No deed asks which of the first five it was, so that outside of the
+/// few that get them all, each call gets one of those in turn.
+const ERRORS: [&str; 5] = ["ENOSPC", "EIO", "EACCES", "EROFS", "EMFILE"];
+
+/// The calls that may be interrupted, and have to be made again then.
+const INTERRUPTIBLE: [&str; 6] = ["flock", "open", "openat", "ppoll", "read", "write"];
+
+/// The deeds that get every error at every call.
+const WITH_EVERY_ERROR: [&str; 3] = ["the first prompt with the keyword", "a stop without a claim", "omo stop --all"];
+
+/// The calls that touch files, and those that a process with a deadline or a child makes.
+const CALLS: [&str; 32] = [
+    "access",
+    "close",
+    "fallocate",
+    "fchmod",
+    "flock",
+    "fstat",
+    "fsync",
+    "getcwd",
+    "getdents64",
+    "getrandom",
+    "lseek",
+    "lstat",
+    "mkdir",
+    "mkdirat",
+    "newfstatat",
+    "open",
+    "openat",
+    "pipe2",
+    "ppoll",
+    "pread64",
+    "read",
+    "readlink",
+    "rename",
+    "renameat",
+    "stat",
+    "statx",
+    "timer_create",
+    "timer_settime",
+    "unlink",
+    "unlinkat",
+    "write",
+    "writev",
+];
+
+/// The deed whose outcome depends on what can be found out: what cannot be checked is not verified.
+const JUDGED: &str = "a claim that a check judges";
+
+/// What a deed left of omo's in the project and in the home.
+#[derive(Debug, PartialEq)]
+struct Left {
+    state: Option<Value>,
+    trust: Option<String>,
+    files: BTreeSet<PathBuf>,
+}
+
+impl Left {
+    fn by(scene: &Scene) -> Result<Self> {
+        let text = std::fs::read(scene.state_file()).ok();
+        // A state that does not parse, as one that a test has broken, is compared as text.
+        let parsed = |text: &Vec<u8>| {
+            serde_json::from_slice(text).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(text).into_owned()))
+        };
+        let state = text.as_ref().map(parsed).map(|state| what_counts(&state));
+        if let Some(text) = text.filter(|text| text.starts_with(b"{\"version\"")) {
+            let text = String::from_utf8(text)?;
+            ensure!(!text.contains("stranger") || text.contains(STRANGER), "a stranger's entry was changed: {text}");
+        }
+        let files = Snapshot::take(scene.lab.root())?.files().filter(|path| is_omos(path)).map(timeless).collect();
+        let trust = std::fs::read_to_string(scene.lab.home().join(".local/state/omo/trust.json")).ok();
+        let is_time = |line: &&str| line.trim_start().starts_with("\"at\":");
+        let trust = trust.map(|text| text.lines().filter(|line| !is_time(line)).collect());
+        Ok(Self { state, trust, files })
+    }
+}
+
+fn is_omos(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".sisyphus" || part.as_os_str() == "omo")
+}
+
+/// A file that was moved aside carries the time in its name.
+fn timeless(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    PathBuf::from(text.split_once(".corrupt-").map_or(&*text, |(before, _)| before))
+}
+
+/// What of a state decides anything. The rest differs from run to run (times, and the seal over
+/// them), or says how much of the configuration and the transcript could be read.
+fn what_counts(state: &Value) -> Value {
+    let Some(sessions) = state["sessions"].as_object() else { return state.clone() };
+    let of = |session: &Value| {
+        let ulw = &session["ulw"];
+        let gates: Vec<&Value> = session["gates"].as_array().into_iter().flatten().map(|gate| &gate["run"]).collect();
+        json!({
+            "enabled": ulw["enabled"], "blocks": ulw["stopBlocks"], "task": ulw["task"], "prompt": ulw["promptId"],
+            "paused": ulw["paused"]["reason"], "blocked": ulw["saidBlocked"], "gates": gates,
+            "attempts": session["verification"]["attempts"], "review": session["verification"]["review"]["verdict"],
+            "stopped": session["stopContinuation"]["disabled"], "verdict": session["verdict"]["kind"],
+        })
+    };
+    sessions.iter().map(|(id, session)| (id.clone(), of(session))).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// One deed on its stage.
+struct Play {
+    deed: &'static Deed,
+    scene: Scene,
+    command: Command,
+    input: String,
+    start: Snapshot,
+    before: Left,
+    after: Left,
+    calls: Vec<SystemCall>,
+}
+
+impl Play {
+    fn set(plugin: &Path, deed: &'static Deed) -> Result<Self> {
+        let mut scene = Scene::new(plugin)?;
+        scene.lab.write("check.sh", "exit 0\n")?;
+        (deed.prepare)(&mut scene).context("set the stage")?;
+        let (command, input) = (deed.process)(&scene)?;
+        let start = Snapshot::take(scene.lab.root())?;
+        let before = Left::by(&scene)?;
+        let whole = strace::run(&command, &input)?;
+        ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
+        let after = Left::by(&scene)?;
+        let calls = whole.calls.into_iter().skip_while(|call| call.name == "execve" || call.name == "poll");
+        let calls = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
+        Ok(Self { deed, scene, command, input, start, before, after, calls })
+    }
+
+    /// Every fault in turn; gives how many there were.
+    fn through_all(&self) -> Result<usize> {
+        let (mut wrong, mut count) = (Vec::new(), 0);
+        for (index, call) in self.calls.iter().enumerate() {
+            for fault in self.faults(index, call) {
+                count += 1;
+                if let Err(error) = self.with(call, fault) {
+                    wrong.push(format!(
+                        "{fault:?} at {} number {}, `{}`: {error:#}",
+                        call.name, call.ordinal, call.line
+                    ));
+                }
+            }
+        }
+        ensure!(wrong.is_empty(), "{} of {count} faults did harm:\n{}", wrong.len(), wrong.join("\n"));
+        Ok(count)
+    }
+
+    /// What may happen at a call.
+    fn faults(&self, index: usize, call: &SystemCall) -> Vec<Fault> {
+        let all = WITH_EVERY_ERROR.contains(&self.deed.name);
+        let errors = ERRORS.iter().enumerate().filter(|(number, _)| all || *number == index % ERRORS.len());
+        // Closing frees a descriptor whatever it answers; that can not be staged.
+        let errors = errors.filter(|_| call.name != "close").map(|(_, error)| Fault::Error(error));
+        let interrupted = INTERRUPTIBLE.contains(&&*call.name).then_some(Fault::Error("EINTR"));
+        errors.chain(interrupted).chain([Fault::Kill]).collect()
+    }
+
+    fn with(&self, call: &SystemCall, fault: Fault) -> Result<()> {
+        self.start.restore()?;
+        let traced = strace::run_with_fault(&self.command, &self.input, call, fault)?;
+        ensure!(traced.is_faulted, "the call was not made");
+        let left = Left::by(&self.scene)?;
+        self.judge(&traced.run, &left, fault)?;
+        if fault == Fault::Kill {
+            // Whoever comes next finds nothing in the way.
+            let again = strace::run_untraced(&self.command, &self.input)?;
+            self.sound(&again, None).context("the next one")?;
+            let left = Left::by(&self.scene)?;
+            ensure!(left.files.iter().all(|file| !is_temporary(file)), "still there: {:?}", left.files);
+        }
+        Ok(())
+    }
+
+    fn judge(&self, run: &HookRun, left: &Left, fault: Fault) -> Result<()> {
+        self.sound(run, Some(fault))?;
+        let is_new = left.state == self.after.state;
+        let is_known = is_new || left.state == self.before.state || self.is_honest_judgement(run, left);
+        ensure!(is_known, "neither the old state nor the new: {:?}", left.state);
+        let is_trust_new = left.trust == self.after.trust;
+        ensure!(is_trust_new || left.trust == self.before.trust, "other approvals: {:?}", left.trust);
+        let is_new = is_new && is_trust_new;
+        if self.deed.by == By::Command {
+            ensure!(!run.status.success() || is_new, "status 0, and nothing was done");
+        }
+        // A block that is not counted could go on for ever, and so could a run that is not there.
+        let is_stop = Path::new(self.command.get_program()).ends_with("omo-stop");
+        let tells = is_stop && !run.stdout.is_empty() || run.stdout.contains("is continued, at most");
+        ensure!(!tells || is_new || self.is_honest_judgement(run, left), "said, and not written down: {}", run.stdout);
+        ensure!(
+            fault != Fault::Error("EINTR") || is_new || self.deed.name == JUDGED,
+            "an interrupted call was not made again"
+        );
+        let may_be_left = |file: &PathBuf| {
+            self.before.files.contains(file)
+                || self.after.files.contains(file)
+                || file.ends_with("hooks.log")
+                || fault == Fault::Kill && is_temporary(file)
+        };
+        let strange: Vec<_> = left.files.iter().filter(|file| !may_be_left(file)).collect();
+        ensure!(strange.is_empty(), "left behind: {strange:?}");
+        Ok(())
+    }
+
+    /// Whether a claim was judged otherwise than without faults, not in its favour, and as it was said.
+    fn is_honest_judgement(&self, run: &HookRun, left: &Left) -> bool {
+        let Some(own) = left.state.as_ref().map(|state| &state[self.scene.session.session()]) else { return false };
+        let blocked = run.stdout.contains("\"decision\":\"block\"");
+        self.deed.name == JUDGED && own["verdict"] != "verified" && own["blocks"] == json!(u8::from(blocked))
+    }
+
+    /// What holds of the end of every process, and of what it printed.
+    fn sound(&self, run: &HookRun, fault: Option<Fault>) -> Result<()> {
+        let killed = fault == Some(Fault::Kill) && run.status.code().is_none();
+        match self.deed.by {
+            By::Hook => {
+                ensure!(killed || run.status.success() && run.stderr.is_empty(), "{}: {}", run.status, run.stderr);
+                let whole = run.stdout.is_empty()
+                    || serde_json::from_str::<Value>(&run.stdout).is_ok_and(|value| value.is_object())
+                    || run.stdout.starts_with("<ultrawork-mode>") && run.stdout.ends_with("</ultrawork-mode>")
+                    || run.stdout.starts_with("CLAUDE_SESSION_ID: ");
+                ensure!(whole, "no whole answer: {}", run.stdout);
+            }
+            By::Command => {
+                let code = run.status.code();
+                ensure!(killed || code.is_some_and(|code| code <= 5), "{}: {}", run.status, run.stderr);
+                ensure!(
+                    killed || run.status.success() || run.stderr.starts_with("error: "),
+                    "said only: {}",
+                    run.stderr
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_temporary(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "tmp")
+}
+
+/// Plays the deeds of one half: two tests share the cores.
+fn play(half: usize) {
+    let Some(plugin) = plugin() else { return };
+    if !strace::is_available() {
+        say("not run: faults are made with strace, which is not here, or may not trace");
+        return;
+    }
+    let mut wrong = Vec::new();
+    let mut faults = 0;
+    for deed in DEEDS.iter().skip(half).step_by(2) {
+        match Play::set(&plugin, deed).and_then(|play| play.through_all()) {
+            Ok(count) => faults += count,
+            Err(error) => wrong.push(format!("{}: {error:#}", deed.name)),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(faults > 1_000, "only {faults} faults were made");
+}
+
+#[test]
+fn no_fault_does_harm_one_half() {
+    play(0);
+}
+
+#[test]
+fn no_fault_does_harm_the_other_half() {
+    play(1);
+}

@@ -1,0 +1,11 @@
+//! What goes wrong around omo: calls that fail, processes that are killed, locks that are held,
+//! clocks that jump, folders that vanish, and many processes at once. Run by `cargo xtask test`.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "only JSON values are indexed: what is not there is null, and nothing panics"
+)]
+
+mod deeds;
+mod faults;
+mod snapshot;
