@@ -1,12 +1,16 @@
 //! The rules of the repository, as tests.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+
+mod repository;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
+
+use crate::repository::{read, top};
 
 /// What a crate of ours may use of the others. Arrows go one way.
 const ARROWS: [(&str, &[&str]); 8] = [
@@ -19,14 +23,6 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("xtask", &["omo-testkit"]),
     ("omo-benches", &[]),
 ];
-
-fn top() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(top().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
 
 fn json(path: &str) -> Value {
     serde_json::from_str(&read(path)).unwrap()
