@@ -4,6 +4,7 @@ mod bench;
 mod cargo;
 mod client;
 mod demo;
+mod musl;
 mod plugin;
 mod test;
 

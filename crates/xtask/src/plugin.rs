@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::cargo;
+use crate::{cargo, musl};
 
 /// What a plugin is made of, besides the binaries.
 const PARTS: [&str; 9] = [
@@ -49,20 +49,36 @@ pub struct Build {
 }
 
 impl Build {
-    /// The best that this machine can build: static with musl where that target is installed,
-    /// else static with the system's own C library where it can be, else as usual.
+    /// The best that this machine can build.
     pub fn for_this_machine() -> Result<Self> {
         let rustc = cargo::output(Command::new("rustc").arg("-vV"))?;
         let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-        if let Some(musl) = host.strip_suffix("-gnu").map(|stem| format!("{stem}-musl")) {
-            let library = cargo::output(Command::new("rustc").args(["--print", "target-libdir", "--target", &musl]));
-            if library.is_ok_and(|path| Path::new(path.trim()).is_dir()) {
-                return Ok(Self { triple: musl, is_static: true });
-            }
-            let is_static = can_link_statically();
-            return Ok(Self { triple: host.to_owned(), is_static });
+        Ok(Self::choose(host, musl::is_available, can_link_statically))
+    }
+
+    /// The best for a host: on Linux static with musl where that target is or can be had, else
+    /// static with the system's own C library where it can be, else as usual.
+    fn choose(host: &str, is_available: impl FnOnce(&str) -> bool, can_link_statically: impl FnOnce() -> bool) -> Self {
+        if host.ends_with("-linux-musl") {
+            return Self { triple: host.to_owned(), is_static: true };
         }
-        Ok(Self { triple: host.to_owned(), is_static: false })
+        let Some(system) = host.strip_suffix("-linux-gnu") else {
+            return Self { triple: host.to_owned(), is_static: false };
+        };
+        let musl = format!("{system}-linux-musl");
+        if is_available(&musl) {
+            return Self { triple: musl, is_static: true };
+        }
+        Self { triple: host.to_owned(), is_static: can_link_statically() }
+    }
+
+    /// How the binaries are linked, for people.
+    fn linked(&self) -> &'static str {
+        match (self.is_static, self.triple.ends_with("-musl")) {
+            (true, true) => "static, with musl",
+            (true, false) => "static, with the system's own C library",
+            (false, _) => "linked to the system's libraries",
+        }
     }
 
     /// A cargo command for this target.
@@ -134,12 +150,34 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 impl Plugin {
     /// Says what was built and how it is used.
     pub fn announce(&self) {
-        let kind = if self.build.is_static { "static" } else { "linked to the system's libraries" };
-        anstream::println!("built {} ({}, {kind})", self.path.display(), self.build.triple);
-        if self.build.triple.ends_with("-linux-gnu") {
-            let musl = self.build.triple.replace("-gnu", "-musl");
-            anstream::println!("hint: `rustup target add {musl}` makes the hooks start three times as fast");
+        anstream::println!("built {} ({}, {})", self.path.display(), self.build.triple, self.build.linked());
+        if let Some(system) = self.build.triple.strip_suffix("-linux-gnu") {
+            anstream::println!("hint: with the Rust target {system}-linux-musl the hooks start three times as fast");
         }
         anstream::println!("\nTry it:  claude --plugin-dir {}", self.path.display());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Build;
+
+    #[test]
+    fn musl_is_best_then_a_static_glibc_then_what_there_is() {
+        let as_usual = "linked to the system's libraries";
+        let own_library = "static, with the system's own C library";
+        // The host, whether the musl target is there, whether the system's C library is there in its static form.
+        for (host, has_musl, has_static, triple, linked) in [
+            ("x86_64-unknown-linux-gnu", true, true, "x86_64-unknown-linux-musl", "static, with musl"),
+            ("aarch64-unknown-linux-gnu", true, false, "aarch64-unknown-linux-musl", "static, with musl"),
+            ("x86_64-unknown-linux-gnu", false, true, "x86_64-unknown-linux-gnu", own_library),
+            ("x86_64-unknown-linux-gnu", false, false, "x86_64-unknown-linux-gnu", as_usual),
+            ("x86_64-unknown-linux-musl", false, false, "x86_64-unknown-linux-musl", "static, with musl"),
+            ("aarch64-apple-darwin", true, true, "aarch64-apple-darwin", as_usual),
+            ("x86_64-pc-windows-gnu", true, true, "x86_64-pc-windows-gnu", as_usual),
+        ] {
+            let build = Build::choose(host, |_| has_musl, || has_static);
+            assert_eq!((build.triple.as_str(), build.linked()), (triple, linked), "{host} {has_musl} {has_static}");
+        }
     }
 }
