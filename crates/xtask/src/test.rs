@@ -38,11 +38,24 @@ pub fn run(options: &Options) -> Result<()> {
         tests.arg(filter);
     }
     cargo::run(&mut tests)?;
+    if options.filter.is_none() {
+        check_what_is_built_from()?;
+    }
     if let Err(why) = client {
         let left_out = real_client_tests()?;
         anstream::println!("{left_out} real-client tests did not run: {why}");
     }
     Ok(())
+}
+
+/// Has cargo-deny, where it is installed, hold deny.toml for every target; the tests hold it for this one.
+fn check_what_is_built_from() -> Result<()> {
+    if !cargo::has("cargo-deny") {
+        anstream::println!("cargo deny did not run: cargo-deny is not installed");
+        return Ok(());
+    }
+    let check = ["deny", "--locked", "check", "licenses", "bans", "sources"];
+    cargo::run(Command::new(cargo::cargo()).args(check).current_dir(cargo::top()?))
 }
 
 fn real_client() -> Result<PathBuf> {
