@@ -1,8 +1,4 @@
-//! The rules of the repository, as tests.
-
-#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
-
-mod repository;
+//! How the files of the repository look, and which of them may do what.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::repository::{read, top};
+use crate::{read, rust_files, top};
 
 /// What a crate of ours may use of the others. Arrows go one way.
 const ARROWS: [(&str, &[&str]); 8] = [
@@ -26,24 +22,6 @@ const ARROWS: [(&str, &[&str]); 8] = [
 
 fn json(path: &str) -> Value {
     serde_json::from_str(&read(path)).unwrap()
-}
-
-/// Every Rust file of ours, by its path from the top.
-fn rust_files() -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = ["crates", "benches", "tests"].map(|folder| top().join(folder)).to_vec();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                files.push(path.strip_prefix(top()).unwrap().to_owned());
-            }
-        }
-    }
-    assert!(files.len() > 40, "only {} files found", files.len());
-    files
 }
 
 #[test]

@@ -2,22 +2,13 @@
 //!
 //! What is allowed stands in deny.toml alone. `cargo deny` holds it for every target; these tests need no other tool.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
-
-mod repository;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::repository::{read, top};
-
-/// A TOML file, by its path from the top.
-fn toml(path: &str) -> Value {
-    toml::from_str(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use crate::{toml, top};
 
 /// What this cargo prints, without using the network.
 fn cargo(arguments: &[&str]) -> String {

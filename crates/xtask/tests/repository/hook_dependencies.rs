@@ -1,14 +1,10 @@
 //! What the hook binaries are made of, held to crates/omo-hooks/dependencies.txt on each kind of system.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
-
-mod repository;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::Command;
 
-use crate::repository::{read, top};
+use crate::{read, top};
 
 const LIST: &str = "crates/omo-hooks/dependencies.txt";
 

@@ -1,0 +1,45 @@
+//! SECURITY.md: what it promises, a test holds.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::{read, rust_files, toml, top};
+
+const PAGE: &str = "SECURITY.md";
+
+/// The names of all tests of the repository.
+fn tests() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for path in rust_files() {
+        let text = fs::read_to_string(top().join(path)).unwrap();
+        for test in text.split("#[test]\n").skip(1) {
+            let name = test.split_once("fn ").and_then(|(_, rest)| rest.split_once('(')).unwrap().0;
+            names.insert(name.to_owned());
+        }
+    }
+    names
+}
+
+#[test]
+fn every_promise_names_a_test_that_is_there() {
+    let tests = tests();
+    let page = read(PAGE);
+    let promises: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| ") && !line.ends_with("held by |")).collect();
+    assert!(promises.len() > 10, "only {} promises found", promises.len());
+    for promise in promises {
+        let held_by = promise.trim_end_matches(" |").rsplit("| ").next().unwrap();
+        let names: Vec<&str> = held_by.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "no test is named for: {promise}");
+        for name in names {
+            assert!(tests.contains(name), "there is no test `{name}`, which is named for: {promise}");
+        }
+    }
+}
+
+#[test]
+fn reports_go_to_the_repository() {
+    let manifest = toml("Cargo.toml");
+    let repository = manifest["workspace"]["package"]["repository"].as_str().unwrap();
+    assert!(read(PAGE).contains(&format!("({repository}/security/advisories/new)")), "{repository}");
+}
