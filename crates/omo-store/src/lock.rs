@@ -45,7 +45,7 @@ impl Lock {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(error) if is_held(&error) && start.elapsed() < deadline => {
                     std::thread::sleep(pause.min(deadline.saturating_sub(start.elapsed())));
-                    pause = (pause * 2).min(Duration::from_millis(5));
+                    pause = (pause * 2).min(Duration::from_millis(1));
                 }
                 Err(error) if is_held(&error) => return Err(LockError::Busy(deadline)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
