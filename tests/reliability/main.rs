@@ -9,4 +9,7 @@
 mod concurrency;
 mod deeds;
 mod faults;
+mod held;
+mod network;
 mod snapshot;
+mod surroundings;

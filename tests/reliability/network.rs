@@ -1,0 +1,28 @@
+//! No binary of omo speaks to anybody: not one call of any deed, nor of what it starts, has to do
+//! with a network.
+
+use omo_testkit::strace;
+use omo_tests::stage::{Scene, plugin, say};
+
+use crate::deeds::DEEDS;
+
+const OF_NETWORKS: [&str; 9] =
+    ["accept", "accept4", "bind", "connect", "listen", "sendmmsg", "sendmsg", "sendto", "socket"];
+
+#[test]
+fn no_binary_makes_a_call_to_a_network() {
+    let Some(plugin) = plugin() else { return };
+    if !strace::is_available() {
+        return say("not run: calls are watched with strace, which is not here, or may not trace");
+    }
+    for deed in &DEEDS {
+        let mut scene = Scene::new(&plugin).unwrap();
+        scene.lab.write("check.sh", "exit 0\n").unwrap();
+        (deed.prepare)(&mut scene).unwrap();
+        let (command, input) = (deed.process)(&scene).unwrap();
+        let traced = strace::run_with_children(&command, &input).unwrap();
+        assert!(traced.run.status.success() && traced.calls.len() > 10, "{}: {traced:?}", deed.name);
+        let of_networks: Vec<_> = traced.calls.iter().filter(|call| OF_NETWORKS.contains(&&*call.name)).collect();
+        assert!(of_networks.is_empty(), "{}: {of_networks:#?}", deed.name);
+    }
+}

@@ -1,0 +1,195 @@
+//! Clocks that jump, and a home, a folder or a project that is not there, or not any more.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::{HookRun, strace};
+use omo_tests::stage::{Scene, ago, plugin};
+use serde_json::{Value, json};
+
+use crate::deeds::{By, DEEDS, Deed, armed};
+
+const YEAR: i64 = 365 * 24 * 60 * 60 * 1_000;
+
+/// Plays a deed after something was done to its surroundings, or to its command.
+fn play(deed: &Deed, plugin: &Path, change: impl Fn(&Scene, &mut Command) -> Result<()>) -> Result<(Scene, HookRun)> {
+    let mut scene = Scene::new(plugin)?;
+    scene.lab.write("check.sh", "exit 0\n")?;
+    (deed.prepare)(&mut scene)?;
+    let (mut command, input) = (deed.process)(&scene)?;
+    change(&scene, &mut command)?;
+    let run = strace::run_untraced(&command, &input)?;
+    Ok((scene, run))
+}
+
+/// Plays every deed so, and sees that each ends as it must.
+fn play_all(what: &str, change: impl Fn(&Scene, &mut Command) -> Result<()> + Copy) {
+    let Some(plugin) = plugin() else { return };
+    let mut wrong = Vec::new();
+    for deed in &DEEDS {
+        let sound = play(deed, &plugin, change).and_then(|(_, run)| sound(deed, &run));
+        wrong.extend(sound.err().map(|error| format!("{}: {error:#}", deed.name)));
+    }
+    assert!(wrong.is_empty(), "{what}:\n{}", wrong.join("\n"));
+}
+
+fn sound(deed: &Deed, run: &HookRun) -> Result<()> {
+    match deed.by {
+        By::Hook => {
+            ensure!(run.status.success() && run.stderr.is_empty(), "{run:?}");
+            run.answer().map(drop)
+        }
+        By::Command => {
+            let said = run.stderr.contains("error: ");
+            ensure!(run.status.success() || run.status.code().is_some_and(|code| code <= 5) && said, "{run:?}");
+            Ok(())
+        }
+    }
+}
+
+#[test]
+fn a_missing_home_stops_nobody() {
+    play_all("no HOME", |_, command| {
+        command.env_remove("HOME").env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
+        Ok(())
+    });
+    play_all("a HOME that is not there", |scene, command| {
+        command.env("HOME", scene.lab.root().join("nowhere"));
+        Ok(())
+    });
+    play_all("a HOME that is a file", |scene, command| {
+        command.env("HOME", scene.lab.write("a-file", "")?);
+        Ok(())
+    });
+    play_all("a relative HOME", |_, command| {
+        command.env("HOME", "home");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_missing_project_stops_nobody() {
+    play_all("the project is gone", |scene, command| {
+        command.current_dir(scene.lab.root());
+        Ok(fs::remove_dir_all(scene.lab.project())?)
+    });
+    play_all("the state folder is gone", |scene, _| {
+        Ok(fs::remove_dir_all(scene.lab.project().join(".sisyphus")).or_else(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })?)
+    });
+    play_all("the project is a file", |scene, command| {
+        fs::remove_dir_all(scene.lab.project())?;
+        command.current_dir(scene.lab.root());
+        Ok(fs::write(scene.lab.project(), "")?)
+    });
+}
+
+/// The command of a deed in a folder that is removed before it begins.
+fn in_a_removed_folder(scene: &Scene, command: &mut Command) -> Result<()> {
+    let folder = scene.lab.root().join("removed");
+    fs::create_dir(&folder)?;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "rmdir \"$PWD\" && exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    *command = shell;
+    command.current_dir(folder);
+    Ok(())
+}
+
+#[test]
+fn a_removed_folder_to_stand_in_stops_nobody() {
+    play_all("the current folder is removed", in_a_removed_folder);
+}
+
+#[test]
+fn a_project_that_vanishes_while_the_input_comes_is_left_gone() {
+    let Some(plugin) = plugin() else { return };
+    for deed in DEEDS.iter().filter(|deed| deed.by == By::Hook) {
+        let mut scene = Scene::new(&plugin).unwrap();
+        (deed.prepare)(&mut scene).unwrap();
+        let (mut command, input) = (deed.process)(&scene).unwrap();
+        command.current_dir(scene.lab.root()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let (first, rest) = input.as_bytes().split_at(input.len() / 2);
+        stdin.write_all(first).unwrap();
+        fs::remove_dir_all(scene.lab.project()).unwrap();
+        stdin.write_all(rest).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", deed.name);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!said.contains("is continued, at most"), "{}: {said}", deed.name);
+        assert!(!scene.lab.project().exists(), "{}: the project was made again", deed.name);
+    }
+}
+
+/// What becomes of a Stop.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Blocked,
+    LetThrough,
+    Ended,
+}
+
+/// What a Stop of a held session does after a clock has jumped: a time of the state is of then.
+fn stop_after(pointer: &str, time: &Value) -> Result<Outcome> {
+    let plugin = plugin().context("no plugin")?;
+    let mut scene = Scene::new(&plugin)?;
+    armed(&mut scene)?;
+    scene.edit(&[("/limits/cooldownSeconds", json!(300))])?;
+    scene.edit(&[(pointer, time.clone())])?;
+    let answer = scene.stop(&json!({}))?;
+    Ok(match (answer.blocks(), scene.entry()?["ulw"]["enabled"] == true) {
+        (true, _) => Outcome::Blocked,
+        (false, true) => Outcome::LetThrough,
+        (false, false) => Outcome::Ended,
+    })
+}
+
+#[test]
+fn a_clock_that_jumps_ends_a_run_early_at_worst() {
+    if plugin().is_none() {
+        return;
+    }
+    let at = |millis: i64| json!(ago(millis));
+    let cases = [
+        ("no jump", "/ulw/startedAt", at(60_000), Outcome::Blocked),
+        ("ahead by a year since the start", "/ulw/startedAt", at(YEAR), Outcome::Ended),
+        ("back by a year since the start", "/ulw/startedAt", at(-YEAR), Outcome::Blocked),
+        ("back by a century since the start", "/ulw/startedAt", at(-100 * YEAR), Outcome::Blocked),
+        ("a block a moment ago", "/ulw/lastStopAt", at(1_000), Outcome::LetThrough),
+        ("ahead by a year since the last block", "/ulw/lastStopAt", at(YEAR), Outcome::Blocked),
+        ("back by a year since the last block", "/ulw/lastStopAt", at(-YEAR), Outcome::Blocked),
+        ("a start before time", "/ulw/startedAt", json!("0001-01-01T00:00:00Z"), Outcome::Ended),
+        ("a start at the end of time", "/ulw/startedAt", json!("9999-12-31T23:59:59Z"), Outcome::Blocked),
+        ("an update in the far future", "/updatedAt", json!("9999-12-31T23:59:59Z"), Outcome::Blocked),
+        ("an update long ago", "/updatedAt", at(YEAR), Outcome::Blocked),
+    ];
+    let mut wrong = Vec::new();
+    for (name, pointer, time, expected) in cases {
+        match stop_after(pointer, &time) {
+            Ok(found) if found == expected => {}
+            found => wrong.push(format!("{name}: {found:?}, not {expected:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_clock_that_stands_still_counts_on() {
+    let Some(plugin) = plugin() else { return };
+    let mut scene = Scene::new(&plugin).unwrap();
+    armed(&mut scene).unwrap();
+    // Each block is of the same time as the one before it, as far as the next Stop can tell.
+    for number in 1..=8 {
+        let reason = scene.blocks(&json!({})).unwrap();
+        assert!(reason.contains(&format!("block {number} of 8")), "{reason}");
+        scene.edit(&[("/ulw/lastStopAt", json!(ago(0)))]).unwrap();
+    }
+    scene.ends(&json!({}), "released").unwrap();
+}
