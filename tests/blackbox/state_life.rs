@@ -163,15 +163,17 @@ pub const CASES: &[Case] = &[
     // A writer that is really killed is in `processes.rs`.
     ("state-036", |s| {
         s.arm()?;
-        fs::write(s.lab.state_folder().join("runtime.local.json.tmp"), "{\"version\":1,\"sess")?;
+        let before = fs::read(s.state_file())?;
+        let old = s.lab.state_folder().join("runtime.local.json.old");
+        fs::write(&old, "{\"version\":1,\"sess")?;
         s.blocks(&json!({}))?;
-        ensure!(!s.names().contains(&"runtime.local.json.tmp".to_owned()), "{:?}", s.names());
+        ensure!(fs::read(old)? == before, "the half-written file is still there");
         Ok(())
     }),
     // A disk that is really full is in `processes.rs`; here the new state cannot be made.
     ("state-037", |s| {
         s.arm()?;
-        let obstacle = s.lab.state_folder().join("runtime.local.json.tmp");
+        let obstacle = s.lab.state_folder().join("runtime.local.json.old");
         fs::create_dir_all(obstacle.join("x"))?;
         let before = fs::read(s.state_file())?;
         s.allows(&json!({}))?;

@@ -216,6 +216,7 @@ impl Play {
             self.before.files.contains(file)
                 || self.after.files.contains(file)
                 || file.ends_with("hooks.log")
+                || file.ends_with("runtime.local.json.old")
                 || fault == Fault::Kill && is_temporary(file)
         };
         let strange: Vec<_> = left.files.iter().filter(|file| !may_be_left(file)).collect();

@@ -10,7 +10,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use omo_core::timestamp::Timestamp;
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat, unlinkat,
+};
 use rustix::io::{Errno, retry_on_intr};
 
 const PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
@@ -18,6 +21,8 @@ const OWN_PARTS: [&str; 1] = ["omo"];
 const DIR: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 /// A FIFO must not make an open wait, and a terminal must not become ours.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+/// After so many milliseconds a hook that reads has ended, whatever held it up.
+const LONGEST_READ_MILLIS: i64 = 2_000;
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Why a file of the folder could not be used.
@@ -169,33 +174,73 @@ impl Folder {
     /// Puts a file in the place of the old one, whole or not at all. The temporary file has one
     /// fixed name: writers hold the lock, and what a killed one left is cleared by the next.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
-        self.replace_with(name, &[bytes])
+        let temporary = format!("{name}.tmp");
+        let file = self.create_file(&temporary)?;
+        reserve(&file, bytes.len());
+        self.put(&temporary, file, &[bytes], || renameat(&self.fd, &temporary, &self.fd, name))
     }
 
-    /// As [`Folder::replace`], with the pieces of the new file.
-    pub fn replace_with(&self, name: &str, pieces: &[&[u8]]) -> Result<(), FolderError> {
-        let temporary = format!("{name}.tmp");
-        let create = || self.open_file(&temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE);
-        let mut file = match create() {
-            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
-                self.remove(&temporary)?;
-                create()?
+    /// As [`Folder::replace`], with the pieces of a file that is replaced often. The two change their
+    /// names: the old one stays as `NAME.old`, and is written over the next time, since making a file
+    /// and freeing one cost more than everything else that a hook does (docs/adr/0012).
+    ///
+    /// Whoever reads without the lock may have opened the old one while it had the name. It is only
+    /// written over when it lost that so long before `now` that no hook can still be reading it.
+    pub fn exchange(&self, name: &str, pieces: &[&[u8]], now: Timestamp) -> Result<(), FolderError> {
+        let old = format!("{name}.old");
+        let length = pieces.iter().map(|piece| piece.len()).sum();
+        let file = match self.open_unread(&old, name, now) {
+            Some((file, size)) if size > length as u64 => {
+                self.done("shorten", &old, file.set_len(length as u64))?;
+                file
             }
-            result => result?,
+            Some((file, _)) => file,
+            None => {
+                let file = self.create_file(&old)?;
+                reserve(&file, length);
+                file
+            }
         };
-        reserve(&file, pieces.iter().map(|piece| piece.len()).sum());
+        self.put(&old, file, pieces, || {
+            let exchanged = renameat_with(&self.fd, &old, &self.fd, name, RenameFlags::EXCHANGE);
+            // There is nothing yet to change names with, or the file system cannot.
+            exchanged.or_else(|_| renameat(&self.fd, &old, &self.fd, name))
+        })
+    }
+
+    /// Opens the file that had a name before the one that has it now, and tells its size; `None` where
+    /// there is none of ours, or where somebody may still be reading it.
+    fn open_unread(&self, old: &str, name: &str, now: Timestamp) -> Option<(File, u64)> {
+        let present = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let since = Timestamp::from_millis(present.st_mtime.checked_mul(1_000)?.checked_add(999)?);
+        now.millis_since(since).filter(|millis| *millis > LONGEST_READ_MILLIS)?;
+        let file = self.open_file(old, OFlags::WRONLY, Mode::empty()).ok()?;
+        let size = self.check(old, &file).ok()?;
+        Some((file, size))
+    }
+
+    /// Writes a file, and has it take its place. Where either fails it goes.
+    fn put(
+        &self,
+        temporary: &str,
+        mut file: File,
+        pieces: &[&[u8]],
+        place: impl FnOnce() -> rustix::io::Result<()>,
+    ) -> Result<(), FolderError> {
         let written = pieces.iter().try_for_each(|piece| file.write_all(piece));
         drop(file);
-        let placed = match written {
-            Ok(()) => renameat(&self.fd, &temporary, &self.fd, name)
-                .map_err(|errno| io_error("replace", &self.path.join(name), errno)),
-            Err(source) => Err(FolderError::Io { action: "write", path: self.path.join(&temporary), source }),
-        };
+        let placed = self
+            .done("write", temporary, written)
+            .and_then(|()| place().map_err(|errno| io_error("put in its place", &self.path.join(temporary), errno)));
         if placed.is_err() {
             // Nothing more can be done when even this fails; the next writer tries again.
-            let _ = unlinkat(&self.fd, &temporary, AtFlags::empty());
+            let _ = unlinkat(&self.fd, temporary, AtFlags::empty());
         }
         placed
+    }
+
+    fn done<T>(&self, action: &'static str, name: &str, result: io::Result<T>) -> Result<T, FolderError> {
+        result.map_err(|source| FolderError::Io { action, path: self.path.join(name), source })
     }
 
     /// Appends to a file; once it holds `rotate_at` bytes it is moved to `NAME.1` first.

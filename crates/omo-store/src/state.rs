@@ -1,6 +1,6 @@
 //! Reading and changing a session's entry: the one writer pattern of omo.
 //!
-//! Lock, read, decide, write a temporary file, rename. Nothing is written when nothing changed,
+//! Lock, read, decide, write another file, have the two change names. Nothing is written when nothing changed,
 //! and what could not be written did not happen.
 
 use std::path::{Path, PathBuf};
@@ -156,7 +156,7 @@ pub fn update<T>(
         session.updated_at = Some(options.now);
         document.set(id, &session)?;
         document.prune(id, options.now);
-        write(folder, &document)?;
+        write(folder, &document, options.now)?;
     }
     Ok((value, lock))
 }
@@ -173,13 +173,13 @@ fn renew_seal(id: &SessionId, before: &Sealed, session: &mut Session, change: Ch
     session.seal = key.filter(is_ours).map(|key| after.seal(&key, id));
 }
 
-fn write(folder: &Folder, document: &Document) -> Result<(), StateError> {
+fn write(folder: &Folder, document: &Document, now: Timestamp) -> Result<(), StateError> {
     let pieces = document.pieces();
     let pieces = pieces.each_ref().map(|piece| piece.as_bytes());
     if pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() > MAX_BYTES {
         return Err(StateError::TooLarge);
     }
-    Ok(folder.replace_with(FILE, &pieces)?)
+    Ok(folder.exchange(FILE, &pieces, now)?)
 }
 
 /// Keeps a copy of what does not parse. The file itself stays until the new state takes its place: at

@@ -3,8 +3,10 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use omo_core::limits::Limits;
 use omo_core::session::{Activation, Session, Trigger, VerdictKind};
@@ -17,6 +19,8 @@ use omo_store::state::{Change, Corrupt, FILE, MAX_BYTES, StateError, Update, pee
 use proptest::prelude::*;
 
 const NOW: i64 = 1_780_000_000_000;
+/// What the file before the present one is called.
+const OLD: &str = "runtime.local.json.old";
 
 /// A project with a state folder, and the session that the test speaks for.
 struct Project {
@@ -55,6 +59,12 @@ impl Project {
 
     fn arm(&self, corrupt: Corrupt) -> Result<(), StateError> {
         self.arm_at(NOW, corrupt)
+    }
+
+    /// Has the state look as if it had been written so many seconds before [`NOW`].
+    fn write_as_of(&self, seconds: u64) -> std::io::Result<()> {
+        let at = UNIX_EPOCH + Duration::from_millis(NOW.unsigned_abs()) - Duration::from_secs(seconds);
+        fs::File::options().write(true).open(self.file())?.set_modified(at)
     }
 
     fn names(&self) -> Result<Vec<String>, Box<dyn std::error::Error>> {
@@ -97,7 +107,7 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     let session = peek(project.root(), &project.id).unwrap().unwrap();
     assert!(session.is_armed() && !session.stop_continuation.disabled);
     assert_eq!(peek_all(&project.folder).unwrap().len(), 1, "the entry of `b` is none that we can read, and it stays");
-    assert_eq!(project.names().unwrap(), [FILE]);
+    assert_eq!(project.names().unwrap(), [FILE, OLD]);
 }
 
 /// Looking is quick because it does not read the whole file: it must still see the right entry.
@@ -152,7 +162,7 @@ fn what_is_no_state_is_left_by_who_looks_and_moved_aside_by_who_writes() {
         project.arm(Corrupt::MoveAside).unwrap();
         assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
         let names = project.names().unwrap();
-        assert_eq!(names.len(), 2, "{names:?}");
+        assert_eq!(names.len(), 3, "{names:?}");
         assert!(names[1].starts_with("runtime.local.json.corrupt-2026-"), "{names:?}");
         assert_eq!(fs::read(project.folder.path().join(&names[1])).unwrap(), text);
     }
@@ -282,11 +292,52 @@ fn while_the_lock_is_held_nothing_is_read_or_written() {
 }
 
 #[test]
-fn a_leftover_temporary_file_is_cleared_by_the_next_writer() {
+fn what_a_killed_writer_left_half_written_is_written_over_by_the_next() {
+    let text = r#"{"sessions":{}}"#;
+    for (left, age) in [("half a st", 0), ("half a st", 60), (&*"half a state and more ".repeat(1_000), 60)] {
+        let project = Project::new(Some(text.as_bytes())).unwrap();
+        fs::write(project.folder.path().join(OLD), left).unwrap();
+        project.write_as_of(age).unwrap();
+        project.arm(Corrupt::Refuse).unwrap();
+        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+        assert_eq!(project.names().unwrap(), [FILE, OLD]);
+        assert_eq!(fs::read_to_string(project.folder.path().join(OLD)).unwrap(), text);
+    }
+}
+
+/// A reader holds no lock: what it has opened stays as it is while it may still be reading.
+#[test]
+fn the_old_state_is_written_over_only_when_nobody_reads_it_any_more() {
     let project = Project::new(Some(br#"{"sessions":{}}"#)).unwrap();
-    fs::write(project.folder.path().join("runtime.local.json.tmp"), "half a st").unwrap();
+    project.write_as_of(60).unwrap();
+    let inode = |name: &str| fs::metadata(project.folder.path().join(name)).unwrap().ino();
+    let mut reader = fs::File::open(project.file()).unwrap();
+    for _ in 0..3 {
+        project.arm(Corrupt::Refuse).unwrap();
+        project.write_as_of(1).unwrap();
+    }
+    let mut read = String::new();
+    reader.read_to_string(&mut read).unwrap();
+    assert_eq!(read, r#"{"sessions":{}}"#);
+    let (present, old) = (inode(FILE), inode(OLD));
+    project.write_as_of(60).unwrap();
     project.arm(Corrupt::Refuse).unwrap();
-    assert_eq!(project.names().unwrap(), [FILE]);
+    assert_eq!((inode(FILE), inode(OLD)), (old, present), "nobody can be reading it");
+}
+
+#[test]
+fn an_old_state_that_is_none_of_ours_is_not_written_to() {
+    let outside = tempfile::NamedTempFile::new().unwrap();
+    let victim = || fs::read(outside.path()).unwrap();
+    for plant in [|from: &Path, to: &Path| symlink(from, to), |from: &Path, to: &Path| fs::hard_link(from, to)] {
+        fs::write(outside.path(), "mine").unwrap();
+        let project = Project::new(Some(br#"{"sessions":{}}"#)).unwrap();
+        plant(outside.path(), &project.folder.path().join(OLD)).unwrap();
+        project.write_as_of(60).unwrap();
+        project.arm(Corrupt::Refuse).unwrap();
+        assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
+        assert_eq!(victim(), b"mine");
+    }
 }
 
 #[test]
