@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
+use omo_testkit::samples::{SESSION, input};
 use serde_json::{Value, json};
 
-const SESSION: &str = "dd79366c-d9f2-4076-8f09-e508a449860f";
 const DONE: &str = "All of it is done.\n\n<promise>DONE</promise>";
 const AGREES: &str = "All of it holds.\n\n<promise>VERIFIED</promise>";
 
@@ -48,25 +48,25 @@ impl Claims {
             ensure!(git.current_dir(&project).status()?.success(), "git {arguments:?}");
         }
         let claim = folder.join("claim.json");
-        fs::write(&claim, format!("{}\n", input(&project, "Stop", &json!({"last_assistant_message": DONE}))))?;
+        fs::write(&claim, format!("{}\n", input("Stop", &project, json!({"last_assistant_message": DONE}))))?;
         let mut claims = Self { project, home, claim, judged: Vec::new(), material: Vec::new(), plain: Vec::new() };
         claims.fire(
             hooks,
             "omo-user-prompt-submit",
             "UserPromptSubmit",
-            &json!({"prompt": "/omo:ulw --no-review fix it"}),
+            json!({"prompt": "/omo:ulw --no-review fix it"}),
         )?;
         claims.plain = fs::read(claims.state())?;
         claims.fire(
             hooks,
             "omo-user-prompt-submit",
             "UserPromptSubmit",
-            &json!({"prompt": "/omo:ulw --gate true fix that"}),
+            json!({"prompt": "/omo:ulw --gate true fix that"}),
         )?;
-        let answer = claims.fire(hooks, "omo-stop", "Stop", &json!({"last_assistant_message": DONE}))?;
+        let answer = claims.fire(hooks, "omo-stop", "Stop", json!({"last_assistant_message": DONE}))?;
         ensure!(answer.contains("independent review"), "no review was asked for: {answer}");
         let report = json!({"agent_type": "omo:oracle", "agent_id": "a1", "last_assistant_message": AGREES});
-        claims.fire(hooks, "omo-subagent-stop", "SubagentStop", &report)?;
+        claims.fire(hooks, "omo-subagent-stop", "SubagentStop", report)?;
         claims.judged = fs::read(claims.state())?;
         claims.material = fs::read(claims.read_by_reviewer())?;
         Ok(claims)
@@ -96,23 +96,12 @@ impl Claims {
         self.project.join(format!(".sisyphus/cc-omo/review-{SESSION}.md"))
     }
 
-    fn fire(&self, hooks: &Path, binary: &str, event: &str, fields: &Value) -> Result<String> {
+    fn fire(&self, hooks: &Path, binary: &str, event: &str, fields: Value) -> Result<String> {
         let mut command = Command::new(hooks.join(binary));
         command.current_dir(&self.project).env("CLAUDE_PROJECT_DIR", &self.project).envs(self.variables());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let input = input(&self.project, event, fields);
+        let input = input(event, &self.project, fields);
         child.stdin.take().context("no stdin")?.write_all(input.to_string().as_bytes())?;
         Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
     }
-}
-
-fn input(project: &Path, event: &str, fields: &Value) -> Value {
-    let mut all = json!({
-        "session_id": SESSION, "transcript_path": "/nowhere.jsonl", "cwd": project, "hook_event_name": event,
-        "prompt_id": "e6fe9b15-f5fe-4fae-9458-987bdbea6444", "permission_mode": "default",
-    });
-    if let (Some(all), Some(fields)) = (all.as_object_mut(), fields.as_object()) {
-        all.extend(fields.clone());
-    }
-    all
 }

@@ -10,12 +10,13 @@ use wait4::Wait4;
 
 const ROUNDS: usize = 300;
 const WARM_UP: usize = 10;
-/// Of a contestant that takes tens of milliseconds fewer runs say as much.
-const SLOW_ROUNDS: usize = 30;
+/// A contestant that takes tens of milliseconds takes part in one round of so many: fewer runs say
+/// as much of it, if they lie as far apart.
+const SLOW_EVERY: usize = 10;
 
 /// A program with its input.
 pub struct Contestant<'a> {
-    name: &'static str,
+    name: String,
     program: PathBuf,
     arguments: Vec<PathBuf>,
     folder: PathBuf,
@@ -24,13 +25,15 @@ pub struct Contestant<'a> {
     before: Option<Box<dyn Fn() -> Result<()> + 'a>>,
     /// What its answer must hold; nothing where it must say nothing.
     says: Option<&'static str>,
-    rounds: usize,
+    every: usize,
 }
 
 /// What a contestant took.
 pub struct Figures {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
+    /// How often it was timed.
+    pub rounds: usize,
     /// The median, in microseconds.
     pub median: f64,
     /// What nine of ten runs kept below, in microseconds.
@@ -41,15 +44,15 @@ pub struct Figures {
 
 impl<'a> Contestant<'a> {
     /// A contestant that finds nothing to do.
-    pub fn new(name: &'static str, program: &Path, folder: &Path, input: PathBuf) -> Self {
+    pub fn new(name: &str, program: &Path, folder: &Path, input: PathBuf) -> Self {
         let (program, folder) = (program.to_owned(), folder.to_owned());
-        let (arguments, variables) = (Vec::new(), Vec::new());
-        Self { name, program, arguments, folder, input, variables, before: None, says: None, rounds: ROUNDS }
+        let (name, arguments, variables) = (name.to_owned(), Vec::new(), Vec::new());
+        Self { name, program, arguments, folder, input, variables, before: None, says: None, every: 1 }
     }
 
-    /// With an argument.
-    pub fn argument(mut self, argument: PathBuf) -> Self {
-        self.arguments.push(argument);
+    /// With arguments.
+    pub fn arguments(mut self, arguments: &[PathBuf]) -> Self {
+        self.arguments.extend_from_slice(arguments);
         self
     }
 
@@ -74,7 +77,7 @@ impl<'a> Contestant<'a> {
 
     /// One that needs fewer rounds.
     pub fn slow(mut self) -> Self {
-        self.rounds = SLOW_ROUNDS;
+        self.every = SLOW_EVERY;
         self
     }
 
@@ -107,11 +110,11 @@ pub fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
     let mut taken: Vec<(Vec<f64>, u64)> = contestants.iter().map(|_| (Vec::new(), 0)).collect();
     for round in 0..WARM_UP + ROUNDS {
         for (contestant, (times, peak)) in contestants.iter().zip(&mut taken) {
-            if times.len() >= contestant.rounds {
+            if !round.is_multiple_of(contestant.every) {
                 continue;
             }
             let (took, memory) = contestant.run()?;
-            if round >= WARM_UP || contestant.rounds < ROUNDS {
+            if round >= WARM_UP {
                 times.push(took);
                 *peak = (*peak).max(memory);
             }
@@ -123,12 +126,5 @@ pub fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
 fn figures(contestant: &Contestant, mut times: Vec<f64>, peak_kib: u64) -> Figures {
     times.sort_by(f64::total_cmp);
     let at = |part: usize| times.get((times.len() * part / 10).min(times.len() - 1)).copied().unwrap_or(f64::NAN);
-    Figures { name: contestant.name, median: at(5), p90: at(9), peak_kib }
-}
-
-/// Whether a program is there.
-pub fn has(program: &str) -> bool {
-    let mut probe = Command::new(program);
-    probe.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
+    Figures { name: contestant.name.clone(), rounds: times.len(), median: at(5), p90: at(9), peak_kib }
 }

@@ -1,132 +1,150 @@
 //! The projects, states, transcripts and inputs that the contestants meet.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use omo_testkit::samples;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const SESSION: &str = "dd79366c-d9f2-4076-8f09-e508a449860f";
+const MIB: usize = 1_024 * 1_024;
+/// How much of a large transcript is lines: more than a hook ever reads of its end.
+const LINES_AT_THE_END: usize = 4 * MIB;
+const STATE_FOLDER: &str = ".sisyphus/cc-omo";
+const STATE: &str = "runtime.local.json";
 
-/// Everything on disk that a run needs.
+/// Where everything on disk that a run needs is made.
 pub struct Stage {
     temp: TempDir,
-    /// A project that never used omo.
-    pub idle: PathBuf,
-    /// A project with 50 sessions in its state, ours armed.
-    pub armed: PathBuf,
-    /// A transcript with 256 KiB that are new.
-    pub transcript: PathBuf,
-    /// A transcript of 64 MiB.
-    pub huge_transcript: PathBuf,
-    state: String,
+}
+
+/// A project, and the state that it starts from each time.
+pub struct Project {
+    /// Its folder.
+    pub folder: PathBuf,
+    state: Option<String>,
 }
 
 impl Stage {
-    /// Sets everything up in a folder that goes when this does.
-    pub fn new() -> Result<Self> {
-        let temp = tempfile::tempdir()?;
-        let folder = |name: &str| temp.path().join(name);
-        let (idle, armed) = (folder("idle"), folder("armed"));
-        fs::create_dir_all(&idle)?;
-        fs::create_dir_all(armed.join(".sisyphus/cc-omo"))?;
-        let (transcript, huge_transcript) = (folder("usual.jsonl"), folder("huge.jsonl"));
-        write_lines(&transcript, 256 * 1_024)?;
-        write_lines(&huge_transcript, 64 * 1_024 * 1_024)?;
-        Ok(Self { idle, armed, transcript, huge_transcript, state: state().to_string(), temp })
-    }
-
-    /// Puts the state of the armed project back to its start, and waits until it is on the disk:
-    /// between two Stops of a real session there is time enough for that, and replacing a file
-    /// that is still being written costs several times as much.
-    pub fn arm(&self) -> Result<()> {
-        let folder = self.armed.join(".sisyphus/cc-omo");
-        let (new, state) = (folder.join("new"), folder.join("runtime.local.json"));
-        fs::write(&new, &self.state)?;
-        File::open(&new)?.sync_all()?;
-        Ok(fs::rename(new, state)?)
-    }
-
-    /// A file with the input of a Stop.
-    pub fn stop_input(&self, project: &Path, transcript: Option<&Path>) -> Result<PathBuf> {
-        self.input(&json!({
-            "session_id": SESSION, "transcript_path": transcript.unwrap_or(Path::new("/nowhere.jsonl")), "cwd": project,
-            "prompt_id": "e6fe9b15-f5fe-4fae-9458-987bdbea6444", "permission_mode": "default",
-            "effort": {"level": "medium"}, "hook_event_name": "Stop", "stop_hook_active": false,
-            "last_assistant_message": "The parser is half done.", "background_tasks": [], "session_crons": [],
-        }))
-    }
-
-    /// A file with the input of a prompt in the idle project.
-    pub fn prompt_input(&self, prompt: &str) -> Result<PathBuf> {
-        self.input(&json!({
-            "session_id": SESSION, "transcript_path": "/nowhere.jsonl", "cwd": self.idle,
-            "prompt_id": "e6fe9b15-f5fe-4fae-9458-987bdbea6444", "permission_mode": "default",
-            "hook_event_name": "UserPromptSubmit", "prompt": prompt,
-        }))
-    }
-
     /// A folder that goes when this does.
-    pub fn folder(&self, name: &str) -> PathBuf {
+    pub fn new() -> Result<Self> {
+        Ok(Self { temp: tempfile::tempdir()? })
+    }
+
+    /// A path in that folder.
+    pub fn path(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }
 
-    fn input(&self, value: &Value) -> Result<PathBuf> {
+    /// A project; without a state it never used omo.
+    pub fn project(&self, name: &str, state: Option<String>) -> Result<Project> {
+        let folder = self.path(name);
+        fs::create_dir_all(&folder)?;
+        let project = Project { folder, state };
+        if project.state.is_some() {
+            fs::create_dir_all(project.folder.join(STATE_FOLDER))?;
+            project.set_back()?;
+        }
+        Ok(project)
+    }
+
+    /// A file with an input.
+    pub fn input(&self, value: &Value) -> Result<PathBuf> {
         let number = fs::read_dir(self.temp.path())?.count();
-        let path = self.temp.path().join(format!("input-{number}.json"));
+        let path = self.path(&format!("input-{number}.json"));
         fs::write(&path, format!("{value}\n"))?;
+        Ok(path)
+    }
+
+    /// A file with a prompt of so many MiB, written piece by piece: the memory of this process is
+    /// the least that a child of it can show.
+    pub fn endless_prompt(&self, project: &Project, mib: usize) -> Result<PathBuf> {
+        let path = self.path("endless.json");
+        let whole = samples::prompt(&project.folder, "@").to_string();
+        let (before, after) = whole.split_once('@').unwrap_or_default();
+        let mut file = BufWriter::new(File::create(&path)?);
+        file.write_all(before.as_bytes())?;
+        let piece = "Please look at it. ".repeat(64);
+        for _ in 0..mib * MIB / piece.len() {
+            file.write_all(piece.as_bytes())?;
+        }
+        file.write_all(after.as_bytes())?;
+        file.flush()?;
+        Ok(path)
+    }
+
+    /// A transcript of so many bytes. What is far from its end is a hole, which costs no disk and
+    /// would cost time all the same whoever read it.
+    pub fn transcript(&self, name: &str, length: usize) -> Result<PathBuf> {
+        let path = self.path(name);
+        let mut file = BufWriter::new(File::create(&path)?);
+        let lines = length.min(LINES_AT_THE_END);
+        let pair = call_and_result();
+        let pairs = lines.div_ceil(pair.len());
+        file.seek(SeekFrom::Start(length.saturating_sub(pairs * pair.len()) as u64))?;
+        for _ in 0..pairs {
+            file.write_all(pair.as_bytes())?;
+        }
+        file.flush()?;
         Ok(path)
     }
 }
 
-/// 100 kB of prose; with the keyword, it stands in code, so that all of it is read and nothing
-/// is turned on.
-pub fn long_prompt(keyword: bool) -> String {
-    let word = if keyword { "`ulw`" } else { "that" };
-    let line = format!("Please look at what {word} does in src/parser.rs, it isn't \"right\" yet.\n");
-    line.repeat(100_000 / line.len())
-}
-
-fn state() -> Value {
-    let session = |enabled: bool| {
-        json!({
-            "ulw": {"enabled": enabled, "stopBlocks": 3, "lastStopAt": "2026-02-22T17:20:01Z", "startedAt": null,
-                    "task": "ulw fix the parser so that every test of the suite passes", "trigger": "keyword", "paused": null},
-            "verification": {"phase": "working", "attempts": 0, "maxAttempts": 3, "claimedAt": null, "review": null},
-            "gates": [{"name": "tests", "run": "cargo test", "origin": "user", "last": null}],
-            "limits": {"maxBlocks": 8, "cooldownSeconds": 3, "maxMinutes": 240},
-            "stopContinuation": {"disabled": false, "disabledReason": null, "disabledAt": null},
-            "run": null, "verdict": null, "transcript": {"offset": 0}, "lastSeen": {"Stop": "2026-02-22T17:20:01Z"},
-        })
-    };
-    let mut sessions: serde_json::Map<String, Value> =
-        (0..49).map(|number| (format!("00000000-0000-4000-8000-{number:012}"), session(false))).collect();
-    // Ours has no time in it that could be old: the run must neither expire nor be pruned.
-    let mut ours = session(true);
-    if let Some(ulw) = ours.get_mut("ulw").and_then(Value::as_object_mut) {
-        ulw.remove("lastStopAt");
+impl Project {
+    /// Puts the state back to its start, and waits until it is on the disk: between two Stops of a
+    /// real session there is time enough for that, and replacing a file that is still being
+    /// written costs several times as much.
+    pub fn set_back(&self) -> Result<()> {
+        let Some(state) = &self.state else { return Ok(()) };
+        let (new, file) = (self.folder.join(STATE_FOLDER).join("new"), self.state_file());
+        fs::write(&new, state)?;
+        File::open(&new)?.sync_all()?;
+        Ok(fs::rename(new, file)?)
     }
-    sessions.insert(SESSION.to_owned(), ours);
-    json!({"version": 1, "sessions": sessions})
+
+    /// The state file.
+    pub fn state_file(&self) -> PathBuf {
+        self.folder.join(STATE_FOLDER).join(STATE)
+    }
+
+    /// The input of a Stop in it.
+    pub fn stop(&self, transcript: Option<&Path>) -> Value {
+        samples::stop(&self.folder, transcript)
+    }
+
+    /// The input of a prompt in it.
+    pub fn prompt(&self, text: &str) -> Value {
+        samples::prompt(&self.folder, text)
+    }
 }
 
 /// Lines as a transcript has them: most are results of tools.
-fn write_lines(path: &Path, length: usize) -> Result<()> {
+fn call_and_result() -> String {
     let result = json!({
         "type": "user", "isSidechain": false, "message": {"role": "user", "content": [{"type": "tool_result", "content": "x".repeat(5_000)}]},
-        "toolUseResult": {"stdout": "x".repeat(500)}, "timestamp": "2026-11-21T04:22:30.316Z", "sessionId": SESSION,
+        "toolUseResult": {"stdout": "x".repeat(500)}, "timestamp": "2026-11-21T04:22:30.316Z", "sessionId": samples::SESSION,
     });
     let call = json!({
-        "type": "assistant", "isSidechain": false, "timestamp": "2026-11-21T04:22:30.200Z", "sessionId": SESSION,
+        "type": "assistant", "isSidechain": false, "timestamp": "2026-11-21T04:22:30.200Z", "sessionId": samples::SESSION,
         "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "cargo test"}}]},
     });
-    let pair = format!("{call}\n{result}\n");
-    // Piece by piece: the memory of this process is the least that a child of it can show.
-    let mut file = BufWriter::new(File::create(path)?);
-    for _ in 0..=length / pair.len() {
-        file.write_all(pair.as_bytes())?;
+    format!("{call}\n{result}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transcript_is_as_long_as_asked_and_ends_in_whole_lines() {
+        let stage = Stage::new().unwrap();
+        for length in [256 * 1_024, 100 * MIB] {
+            let text = fs::read(stage.transcript("t", length).unwrap()).unwrap();
+            assert!((length..length + 10_000).contains(&text.len()), "{} bytes instead of {length}", text.len());
+            let last = text.split(|byte| *byte == b'\n').rev().nth(1).unwrap();
+            assert_eq!(serde_json::from_slice::<Value>(last).unwrap()["type"], "user");
+        }
     }
-    Ok(file.flush()?)
 }

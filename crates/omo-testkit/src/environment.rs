@@ -13,7 +13,7 @@ pub(crate) fn variable(name: &str) -> Option<OsString> {
 }
 
 /// The time as the client writes it: RFC 3339, milliseconds, UTC.
-pub(crate) fn timestamp() -> String {
+pub fn timestamp() -> String {
     #[expect(clippy::disallowed_methods, reason = "this function is where the kit's clock enters")]
     let now = std::time::SystemTime::now();
     let since = now.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

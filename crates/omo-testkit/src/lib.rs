@@ -4,7 +4,9 @@
 //! - [`Lab`] is a temporary home and project with an environment built from nothing;
 //! - [`Client`] runs the real client once, [`Terminal`] runs it as a person sees it;
 //! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed;
-//! - `strace` runs a process with a fault at any of its system calls.
+//! - `strace` runs a process with a fault at any of its system calls;
+//! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts
+//!   what a hook needs for them.
 //!
 //! The kit must never reach another address than loopback, read the user's own home, or end a
 //! process that it did not start.
@@ -12,10 +14,12 @@
 mod client;
 mod environment;
 mod ids;
+pub mod instructions;
 mod json;
 mod lab;
 pub mod model;
 mod process;
+pub mod samples;
 pub mod stand_in;
 #[cfg(target_os = "linux")]
 pub mod strace;
@@ -24,6 +28,7 @@ mod terminal;
 mod wait;
 
 pub use client::{Client, NoClient, PrintRun};
+pub use environment::timestamp;
 pub use lab::{Lab, LabBuilder};
 pub use model::{MockModel, Script, Turn};
 pub use stand_in::{HookRun, StandIn};

@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: what the hooks cost, against an empty process and against other kinds of
-//! hooks, in one run.
+//! hooks, in one run. The results are left in `docs/`.
 
 use std::process::Command;
 
@@ -15,7 +15,9 @@ pub fn run() -> Result<()> {
     let empty = build.release_folder()?.join("empty");
     let mut contest = Command::new(cargo::cargo());
     contest.args(["run", "--release", "--locked", "-p", "omo-benches", "--bin", "omo-benches", "--"]);
-    contest.arg(plugin.path.join("bin")).arg(empty).arg(cargo::top()?.join("benches").join("peers"));
+    let top = cargo::top()?;
+    contest.arg(plugin.path.join("bin")).arg(empty).arg(top.join("benches").join("peers"));
+    contest.arg(top.join("docs")).arg(&build.triple);
     anstream::println!("target: {}\n", build.triple);
-    cargo::run(contest.current_dir(cargo::top()?))
+    cargo::run(contest.current_dir(top))
 }

@@ -4,8 +4,11 @@ mod bench;
 mod cargo;
 mod client;
 mod demo;
+mod instructions;
 mod musl;
+mod parts;
 mod plugin;
+mod profile;
 mod test;
 
 use std::process::ExitCode;
@@ -28,6 +31,8 @@ enum Task {
     Plugin,
     /// Time the hooks against an empty process and against hooks of other kinds
     Bench,
+    /// Count the instructions of each hook, and show what they are spent for
+    Instructions(instructions::Options),
     /// Run every test, those with the real client included
     Test(test::Options),
 }
@@ -35,6 +40,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Bench => bench::run(),
+        Task::Instructions(options) => instructions::run(&options),
         Task::Demo => demo::run(),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
         Task::Test(options) => test::run(&options),

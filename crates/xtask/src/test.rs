@@ -24,7 +24,7 @@ pub fn run(options: &Options) -> Result<()> {
     let client = real_client();
     let mut tests = Command::new(cargo::cargo());
     tests.args(["test", "--workspace", "--locked"]).current_dir(cargo::top()?);
-    tests.env("OMO_TEST_PLUGIN", &plugin.path);
+    tests.env("OMO_TEST_PLUGIN", &plugin.path).env("OMO_TEST_TARGET", &plugin.build.triple);
     match &client {
         Ok(program) => {
             tests.env("OMO_TEST_CLIENT", program);

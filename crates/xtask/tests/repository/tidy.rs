@@ -17,7 +17,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("omo-cli", &["omo-core", "omo-exec", "omo-store"]),
     ("omo-testkit", &[]),
     ("xtask", &["omo-testkit"]),
-    ("omo-benches", &[]),
+    ("omo-benches", &["omo-testkit"]),
 ];
 
 fn json(path: &str) -> Value {

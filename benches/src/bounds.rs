@@ -1,0 +1,124 @@
+//! The bounds that the project has set itself, and whether a run kept them.
+
+use anyhow::{Context, Result};
+
+use crate::contest::Figures;
+use crate::contestants::{
+    ARMED, ARMED_AMONG_MANY, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STOP, LARGE, LONG_PROMPT,
+    LONG_TRANSCRIPT, PLAIN, SHORT_TRANSCRIPT, armed,
+};
+use crate::peers;
+
+/// One bound, and what the run says about it.
+pub struct Bound {
+    /// What is bounded.
+    pub what: &'static str,
+    /// What it was.
+    pub value: f64,
+    /// What it may be.
+    pub limit: Limit,
+    /// What stands behind the value.
+    pub unit: &'static str,
+}
+
+/// On which side of a bound the value has to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// It or less.
+    AtMost(f64),
+    /// It or more.
+    AtLeast(f64),
+}
+
+impl Bound {
+    /// Whether it was kept. What is no number keeps nothing.
+    pub fn is_kept(&self) -> bool {
+        match self.limit {
+            Limit::AtMost(most) => self.value <= most,
+            Limit::AtLeast(least) => self.value >= least,
+        }
+    }
+}
+
+/// The figures of one contestant.
+pub fn of<'a>(figures: &'a [Figures], name: &str) -> Result<&'a Figures> {
+    figures.iter().find(|figures| figures.name == name).with_context(|| format!("no figures of {name}"))
+}
+
+/// All bounds. `largest_state` is what the state file of 1,000 sessions has, in bytes.
+pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
+    let median = |name: &str| of(figures, name).map(|figures| figures.median);
+    let memory = |is_meant: &dyn Fn(&str) -> bool| {
+        let meant = figures.iter().filter(|figures| is_meant(&figures.name));
+        mib(meant.map(|figures| figures.peak_kib * 1_024).max().unwrap_or(u64::MAX))
+    };
+    let floor = median(EMPTY)?;
+    let mut bounds = vec![
+        at_most("idle prompt / empty process", median(IDLE_PROMPT)? / floor, 1.3, ""),
+        at_most("idle stop / empty process", median(IDLE_STOP)? / floor, 1.3, ""),
+        at_most("armed stop, 50 sessions / empty process", median(ARMED)? / floor, 2.5, ""),
+        at_most(
+            "memory of the idle hooks",
+            memory(&|name| name.starts_with("omo") && name.contains("idle")),
+            4.0,
+            " MiB",
+        ),
+        at_most(
+            "memory of an armed stop, any transcript",
+            memory(&|name| name.contains("omo-stop, armed") && name != ARMED_AMONG_MANY),
+            4.0,
+            " MiB",
+        ),
+        at_most(
+            "armed stop: transcript of 1 GB / of 1 MB",
+            median(LONG_TRANSCRIPT)? / median(SHORT_TRANSCRIPT)?,
+            1.3,
+            "",
+        ),
+        at_most("state file of 1,000 sessions", mib(largest_state), 4.0, " MiB"),
+        at_most("a prompt of 100 kB, over a short one", ms(median(LONG_PROMPT)? - median(IDLE_PROMPT)?), 1.0, " ms"),
+        at_most("a prompt of 64 MiB is given up after", ms(median(ENDLESS_PROMPT)?), 100.0, " ms"),
+        at_most("memory at a prompt of 64 MiB", memory(&|name| name == ENDLESS_PROMPT), 16.0, " MiB"),
+        at_most("a claim with fresh evidence / git status", median(FRESH)? / median(GIT)?, 1.5, ""),
+        at_most("a claim with fresh evidence, over one without gates", ms(median(FRESH)? - median(PLAIN)?), 3.0, " ms"),
+        at_most("a claim with fresh evidence among 50,000 files", ms(median(LARGE)?), 1_000.0, " ms"),
+    ];
+    let times_faster = [
+        (peers::COMMON_BASH, "bash and a jq per field / armed stop", 100.0),
+        (peers::BASH, "bash and one jq / armed stop", 25.0),
+        (peers::NODE, "Node.js / armed stop", 50.0),
+        (peers::PYTHON, "Python / armed stop", 15.0),
+    ];
+    for (peer, what, least) in times_faster {
+        // A peer that this machine cannot run has no figures.
+        if let Ok(peer) = median(&armed(peer)) {
+            bounds.push(Bound { what, value: peer / median(ARMED)?, limit: Limit::AtLeast(least), unit: "" });
+        }
+    }
+    Ok(bounds)
+}
+
+fn at_most(what: &'static str, value: f64, most: f64, unit: &'static str) -> Bound {
+    Bound { what, value, limit: Limit::AtMost(most), unit }
+}
+
+fn ms(microseconds: f64) -> f64 {
+    microseconds / 1_000.0
+}
+
+fn mib(bytes: u64) -> f64 {
+    f64::from(u32::try_from(bytes / 1_024).unwrap_or(u32::MAX)) / 1_024.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_kept_up_to_itself_and_not_by_what_is_no_number() {
+        let bound = |value, limit| Bound { what: "x", value, limit, unit: "" }.is_kept();
+        assert!(bound(1.3, Limit::AtMost(1.3)) && !bound(1.31, Limit::AtMost(1.3)));
+        assert!(bound(50.0, Limit::AtLeast(50.0)) && !bound(49.9, Limit::AtLeast(50.0)));
+        assert!(!bound(f64::NAN, Limit::AtMost(1.3)) && !bound(f64::NAN, Limit::AtLeast(1.3)));
+    }
+}

@@ -1,0 +1,150 @@
+//! Who takes part, and what each of them is called.
+
+use std::path::Path;
+
+use anyhow::Result;
+use omo_testkit::samples;
+
+use crate::claims::Claims;
+use crate::contest::Contestant;
+use crate::peers::Peer;
+use crate::stage::{Project, Stage};
+
+/// A process that does nothing, built as the hooks are.
+pub const EMPTY: &str = "empty process";
+/// What every system has.
+pub const TRUE: &str = "/bin/true";
+/// The hooks where no run is on.
+pub const IDLE_PROMPT: &str = "omo-user-prompt-submit, idle";
+/// The same of a Stop.
+pub const IDLE_STOP: &str = "omo-stop, idle";
+/// The same where others have a run.
+pub const IDLE_AMONG_OTHERS: &str = "omo-stop, idle, 50 other sessions";
+/// A Stop that is turned into a continuation.
+pub const ARMED: &str = "omo-stop, armed, 50 sessions";
+/// The same in the largest project.
+pub const ARMED_AMONG_MANY: &str = "omo-stop, armed, 1,000 sessions";
+/// A Stop that reads the end of a transcript of 1 MB.
+pub const SHORT_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 MB";
+/// The same of one that is a hundred times as long.
+pub const MIDDLE_TRANSCRIPT: &str = "omo-stop, armed, transcript of 100 MB";
+/// The same of one that is a thousand times as long.
+pub const LONG_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 GB";
+/// A prompt of 100 kB.
+pub const LONG_PROMPT: &str = "omo-user-prompt-submit, 100 kB prompt";
+/// A prompt that is larger than any that a client sends.
+pub const ENDLESS_PROMPT: &str = "omo-user-prompt-submit, 64 MiB prompt";
+/// A claim with nothing to judge it by.
+pub const PLAIN: &str = "omo-stop, a claim without gates, 1,000 files";
+/// A claim whose evidence still holds.
+pub const FRESH: &str = "omo-stop, a claim, fresh evidence, 1,000 files";
+/// The same in a large project.
+pub const LARGE: &str = "omo-stop, a claim, fresh evidence, 50,000";
+/// What git needs for the same files.
+pub const GIT: &str = "git status, 1,000 files";
+
+/// What a block says, and the two ends of a claim.
+const BLOCK: &str = "\"block\"";
+const RELEASED: &str = "ended: released";
+const VERIFIED: &str = "ended: verified";
+
+/// What a peer is called where no run is on.
+pub fn idle(peer: &str) -> String {
+    format!("{peer}, idle, 50 other sessions")
+}
+
+/// What a peer is called where a run is on.
+pub fn armed(peer: &str) -> String {
+    format!("{peer}, armed, 50 sessions")
+}
+
+/// Everything that the hooks and their peers find on the disk.
+pub struct Projects {
+    unused: Project,
+    others: Project,
+    alone: Project,
+    usual: Project,
+    /// A project with 1,000 sessions.
+    pub many: Project,
+}
+
+impl Projects {
+    /// Makes them.
+    pub fn new(stage: &Stage) -> Result<Self> {
+        Ok(Self {
+            unused: stage.project("unused", None)?,
+            others: stage.project("others", Some(samples::state_of_others(50)))?,
+            alone: stage.project("alone", Some(samples::state(1)))?,
+            usual: stage.project("usual", Some(samples::state(50)))?,
+            many: stage.project("many", Some(samples::state(1_000)))?,
+        })
+    }
+}
+
+/// The hooks, and the processes that do nothing.
+pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Path) -> Result<Vec<Contestant<'a>>> {
+    let (stop, prompt) = (hooks.join("omo-stop"), hooks.join("omo-user-prompt-submit"));
+    let Projects { unused, others, alone, usual, many } = projects;
+    let silent = |name, program: &Path, project: &Project, input| {
+        Ok::<_, anyhow::Error>(Contestant::new(name, program, &project.folder, stage.input(&input)?))
+    };
+    let armed = |name, project: &'a Project, transcript: Option<&Path>| {
+        let input = stage.input(&project.stop(transcript))?;
+        let contestant = Contestant::new(name, &stop, &project.folder, input);
+        Ok::<_, anyhow::Error>(contestant.finds(|| project.set_back(), BLOCK))
+    };
+    let reads = |name, file: &str, length| armed(name, usual, Some(&stage.transcript(file, length)?));
+    Ok(vec![
+        silent(EMPTY, empty, unused, unused.stop(None))?,
+        silent(TRUE, Path::new(TRUE), unused, unused.stop(None))?,
+        silent(IDLE_PROMPT, &prompt, unused, unused.prompt("please fix the parser"))?,
+        silent(IDLE_STOP, &stop, unused, unused.stop(None))?,
+        silent(IDLE_AMONG_OTHERS, &stop, others, others.stop(None))?,
+        armed("omo-stop, armed, 1 session", alone, None)?,
+        armed(ARMED, usual, None)?,
+        armed(ARMED_AMONG_MANY, many, None)?.slow(),
+        reads("omo-stop, armed, 256 KiB of new transcript", "256k.jsonl", 256 * 1_024)?,
+        reads(SHORT_TRANSCRIPT, "1m.jsonl", 1 << 20)?,
+        reads(MIDDLE_TRANSCRIPT, "100m.jsonl", 100 << 20)?,
+        reads(LONG_TRANSCRIPT, "1g.jsonl", 1 << 30)?,
+        silent(LONG_PROMPT, &prompt, unused, unused.prompt(&samples::long_prompt(false)))?,
+        silent(
+            "omo-user-prompt-submit, 100 kB, keyword in it",
+            &prompt,
+            unused,
+            unused.prompt(&samples::long_prompt(true)),
+        )?,
+        Contestant::new(ENDLESS_PROMPT, &prompt, &unused.folder, stage.endless_prompt(unused, 64)?).slow(),
+    ])
+}
+
+/// The same Stop hook in other languages, with and without something to do.
+pub fn peers<'a>(stage: &Stage, projects: &'a Projects, peers: &[Peer]) -> Result<Vec<Contestant<'a>>> {
+    let Projects { others, usual, .. } = projects;
+    let mut all = Vec::new();
+    for peer in peers {
+        let started = |name: String, project: &Project| {
+            let input = stage.input(&project.stop(None))?;
+            let contestant = Contestant::new(&name, &peer.program, &project.folder, input);
+            Ok::<_, anyhow::Error>(contestant.arguments(&peer.arguments).slow())
+        };
+        all.push(started(idle(peer.name), others)?);
+        all.push(started(armed(peer.name), usual)?.finds(|| usual.set_back(), BLOCK));
+    }
+    Ok(all)
+}
+
+/// Claims, each time from the same state, and git's own look at the same files.
+pub fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) -> Vec<Contestant<'a>> {
+    let stop = hooks.join("omo-stop");
+    let claim = |name, claims: &'a Claims| {
+        Contestant::new(name, &stop, &claims.project, claims.claim.clone()).variables(claims.variables())
+    };
+    let git = Contestant::new(GIT, Path::new("git"), &small.project, small.claim.clone());
+    vec![
+        claim(PLAIN, small).finds(|| small.let_go(), RELEASED),
+        claim(FRESH, small).finds(|| small.judge(), VERIFIED),
+        git.arguments(&["status".into()]).variables([("GIT_OPTIONAL_LOCKS", "0".into())]).may_say_anything(),
+        claim(LARGE, large).finds(|| large.judge(), VERIFIED).slow(),
+    ]
+}

@@ -1,0 +1,214 @@
+//! How many instructions a hook needs, as valgrind counts them, and the counts that are held.
+//!
+//! A count does not depend on how busy or how fast the machine is, so that a test can hold it: the
+//! same binary gives the same count wherever it runs. The counts that are held are in
+//! `benches/instructions.json`, for each target, and change on purpose only.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{Lab, process, samples};
+
+/// By how much a count may grow before that has to be accepted, and shrink before that should be.
+const TOLERANCE: f64 = 0.10;
+/// Under valgrind a hook takes about half a second, on a busy machine more.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One hook with one kind of work.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// What it is called in the file of counts.
+    pub name: &'static str,
+    /// Which binary of the plugin.
+    pub binary: &'static str,
+    input: fn(&Path) -> Value,
+    state: Option<fn() -> String>,
+    /// What its answer must hold; nothing where it must say nothing.
+    says: &'static str,
+}
+
+/// Every hook with nothing to do, and those with work that a user may wait for.
+pub const CASES: [Case; 9] = [
+    Case::idle("omo-session-start, idle", "omo-session-start", |project| {
+        samples::input("SessionStart", project, json!({"source": "startup"}))
+    })
+    .saying("CLAUDE_SESSION_ID"),
+    Case::idle("omo-session-end, idle", "omo-session-end", |project| {
+        samples::input("SessionEnd", project, json!({"reason": "prompt_input_exit"}))
+    }),
+    Case::idle("omo-stop, idle", "omo-stop", |project| samples::stop(project, None)),
+    Case::idle("omo-stop, idle, 50 other sessions", "omo-stop", |project| samples::stop(project, None))
+        .with_state(|| samples::state_of_others(50)),
+    Case::idle("omo-stop, armed, 50 sessions", "omo-stop", |project| samples::stop(project, None))
+        .with_state(|| samples::state(50))
+        .saying("\"block\""),
+    Case::idle("omo-stop-failure, idle", "omo-stop-failure", |project| {
+        samples::input("StopFailure", project, json!({"error": "rate_limit"}))
+    }),
+    Case::idle("omo-subagent-stop, idle", "omo-subagent-stop", |project| {
+        let fields = json!({"agent_type": "Explore", "agent_id": "a1", "last_assistant_message": "Nothing found."});
+        samples::input("SubagentStop", project, fields)
+    }),
+    Case::idle("omo-user-prompt-submit, idle", "omo-user-prompt-submit", |project| {
+        samples::prompt(project, "please fix the parser")
+    }),
+    Case::idle("omo-user-prompt-submit, 100 kB prompt", "omo-user-prompt-submit", |project| {
+        samples::prompt(project, &samples::long_prompt(false))
+    }),
+];
+
+impl Case {
+    const fn idle(name: &'static str, binary: &'static str, input: fn(&Path) -> Value) -> Self {
+        Self { name, binary, input, state: None, says: "" }
+    }
+
+    const fn with_state(mut self, state: fn() -> String) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    const fn saying(mut self, says: &'static str) -> Self {
+        self.says = says;
+        self
+    }
+
+    /// Runs the hook under valgrind, in a project of its own. A hook that did not do its work is
+    /// an error.
+    pub fn count(&self, binaries: &Path) -> Result<u64> {
+        self.run(binaries, Path::new("/dev/null"))
+    }
+
+    /// As [`Case::count`], and writes which function took how many of them into a file, in
+    /// callgrind's own form.
+    pub fn profile(&self, binaries: &Path, file: &Path) -> Result<u64> {
+        self.run(binaries, file)
+    }
+
+    fn run(&self, binaries: &Path, profile: &Path) -> Result<u64> {
+        let lab = Lab::builder().without_git().folder(&padded_folder()).build()?;
+        // The length of the program's own path is counted as well.
+        let hook = lab.root().join("hook");
+        std::fs::copy(binaries.join(self.binary), &hook).with_context(|| format!("copy {}", self.binary))?;
+        if let Some(state) = self.state {
+            lab.write(".sisyphus/cc-omo/runtime.local.json", &state())?;
+        }
+        // Nothing of the runner's own environment: its length would be counted as well.
+        let mut valgrind = lab.command("valgrind");
+        valgrind.env("CLAUDE_PROJECT_DIR", lab.project());
+        valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
+        valgrind.arg(hook);
+        let input = format!("{}\n", (self.input)(lab.project()));
+        let done = process::run(valgrind, Some(&input), LIMIT)?;
+        let said = if self.says.is_empty() { done.stdout.is_empty() } else { done.stdout.contains(self.says) };
+        ensure!(done.status.success() && said, "{} did not do its work under valgrind: {done:?}", self.name);
+        let count = done.stderr.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+        count.with_context(|| format!("valgrind named no count: {}", done.stderr))
+    }
+}
+
+/// The name of a folder with which the project's path has the same length wherever temporary files
+/// are: each of its letters is read, parsed and copied.
+fn padded_folder() -> String {
+    const WITH_THE_FOLDER_BEFORE: usize = 64;
+    let width = WITH_THE_FOLDER_BEFORE.saturating_sub(std::env::temp_dir().as_os_str().len());
+    format!("{:x<width$}", "lab")
+}
+
+/// Whether valgrind is there.
+pub fn has_valgrind() -> bool {
+    let probe = Command::new("valgrind").arg("--version").output();
+    probe.is_ok_and(|output| output.status.success())
+}
+
+/// The counts of one target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// The compiler that built what was counted: another one may need more or fewer.
+    pub rustc: String,
+    /// The count of each case, by its name.
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// How a count compares with the one that is held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Near enough.
+    Kept,
+    /// There is none yet.
+    New,
+    /// It grew by this share: more than is let pass.
+    Grown(f64),
+    /// It shrank by this share: the one that is held says nothing any more.
+    Shrunk(f64),
+}
+
+/// Compares a count with the one that is held.
+pub fn judge(held: Option<u64>, counted: u64) -> Verdict {
+    let Some(held) = held else { return Verdict::New };
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    let change = counted as f64 / held as f64 - 1.0;
+    match change {
+        change if change > TOLERANCE => Verdict::Grown(change),
+        change if change < -TOLERANCE => Verdict::Shrunk(-change),
+        _ => Verdict::Kept,
+    }
+}
+
+/// Counts every case with the binaries in a folder.
+pub fn count_all(binaries: &Path) -> Result<BTreeMap<String, u64>> {
+    CASES.iter().map(|case| Ok((case.name.to_owned(), case.count(binaries)?))).collect()
+}
+
+/// The counts that are held for a target, where there are any.
+pub fn held(triple: &str) -> Result<Option<Counts>> {
+    Ok(read(&file()?)?.remove(triple))
+}
+
+/// Holds other counts for a target from now on.
+pub fn hold(triple: &str, counts: Counts) -> Result<PathBuf> {
+    let file = file()?;
+    let mut all = read(&file)?;
+    all.insert(triple.to_owned(), counts);
+    std::fs::write(&file, format!("{}\n", serde_json::to_string_pretty(&all)?))
+        .with_context(|| format!("write {}", file.display()))?;
+    Ok(file)
+}
+
+fn file() -> Result<PathBuf> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("find the top of the repository")?;
+    Ok(top.join("benches").join("instructions.json"))
+}
+
+fn read(file: &Path) -> Result<BTreeMap<String, Counts>> {
+    match std::fs::read(file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("parse {}", file.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => bail!("read {}: {error}", file.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenth_more_is_let_pass_and_no_more() {
+        assert_eq!(judge(Some(1_000), 1_100), Verdict::Kept);
+        assert_eq!(judge(Some(1_000), 900), Verdict::Kept);
+        assert!(matches!(judge(Some(1_000), 1_101), Verdict::Grown(share) if share > 0.1));
+        assert!(matches!(judge(Some(1_000), 899), Verdict::Shrunk(share) if share > 0.1));
+        assert_eq!(judge(None, 5), Verdict::New);
+    }
+
+    #[test]
+    fn every_case_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<&str> = CASES.iter().map(|case| case.name).collect();
+        assert_eq!(names.len(), CASES.len());
+    }
+}

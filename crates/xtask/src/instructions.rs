@@ -1,0 +1,83 @@
+//! `cargo xtask instructions`: how many instructions each hook needs, compared with the counts that
+//! are held, and what it needs them for.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anstream::println;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use omo_testkit::instructions::{self, CASES, Case, Counts, Verdict, judge};
+
+use crate::plugin::Build;
+use crate::{cargo, plugin, profile};
+
+/// Shares below this say nothing.
+const SHOWN: f64 = 0.005;
+
+/// What is to be done with the counts.
+#[derive(Args)]
+pub struct Options {
+    /// Hold the counts of now from now on: write them into benches/instructions.json
+    #[arg(long)]
+    accept: bool,
+}
+
+/// Counts every case, and shows where the instructions go.
+pub fn run(options: &Options) -> Result<()> {
+    if !instructions::has_valgrind() {
+        bail!("valgrind is not installed, and it counts the instructions");
+    }
+    let plugin = plugin::build()?;
+    let triple = &plugin.build.triple;
+    let counts = instructions::count_all(&plugin.path.join("bin"))?;
+    let held = instructions::held(triple)?;
+    println!("{:<44} {:>12} {:>12}", format!("instructions, {triple}"), "held", "now");
+    for (name, count) in &counts {
+        let held = held.as_ref().and_then(|held| held.counts.get(name)).copied();
+        let shown = held.map_or_else(|| "-".to_owned(), |held| held.to_string());
+        println!("{name:<44} {shown:>12} {count:>12}{}", remark(judge(held, *count)));
+    }
+    if options.accept {
+        let rustc = cargo::output(Command::new("rustc").arg("--version"))?.trim().to_owned();
+        let file = instructions::hold(triple, Counts { rustc, counts })?;
+        println!("\nheld from now on: {}", file.display());
+    }
+    break_down(&plugin.build)
+}
+
+fn remark(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Kept => String::new(),
+        Verdict::New => "   new".to_owned(),
+        Verdict::Grown(share) => format!("   grew by {:.0} %", share * 100.0),
+        Verdict::Shrunk(share) => format!("   shrank by {:.0} %", share * 100.0),
+    }
+}
+
+/// A second build with the names of functions and lines, which the one that is installed has not:
+/// it is the same code.
+fn break_down(build: &Build) -> Result<()> {
+    let folder = cargo::target()?.join("profiled");
+    let mut cargo = build.cargo("build")?;
+    cargo.args(["--release", "--locked", "-p", "omo-hooks", "--bins", "--target-dir"]).arg(&folder);
+    cargo.args(["--config", "profile.release.strip=false"]);
+    cargo.args(["--config", "profile.release.debug=\"line-tables-only\""]);
+    cargo::run(&mut cargo)?;
+    let binaries = folder.join(&build.triple).join("release");
+    println!("\nWhat they are spent for; other crates count for the part that calls them:");
+    CASES.iter().try_for_each(|case| show_parts(case, &binaries, &folder))
+}
+
+fn show_parts(case: &Case, binaries: &Path, folder: &Path) -> Result<()> {
+    let file: PathBuf = folder.join("callgrind.out");
+    let count = case.profile(binaries, &file)?;
+    let text = std::fs::read_to_string(&file).with_context(|| format!("read {}", file.display()))?;
+    let parts = profile::by_part(&text).with_context(|| format!("read {}", file.display()))?;
+    let all: f64 = parts.iter().map(|(_, cost)| cost).sum();
+    println!("\n{}: {count}", case.name);
+    for (name, cost) in parts.iter().filter(|(_, cost)| *cost / all >= SHOWN) {
+        println!("  {name:<32} {cost:>10.0} {:>5.1} %", cost / all * 100.0);
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The parts of a hook's work, and which of our files stands for which.
+
+/// What is of no part below: the start and the end of a process in the C library and in Rust's own.
+pub const START: &str = "start and end of the process";
+
+/// The parts, in the order of a hook's life, and the paths of the files that stand for them. What
+/// other crates do counts for whichever of our files called them, and so do our files that are
+/// named nowhere here.
+pub const PARTS: [(&str, &[&str]); 10] = [
+    ("environment, settings", &["omo-store/src/env.rs", "omo-store/src/config.rs", "omo-store/src/gate_toml.rs"]),
+    ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs"]),
+    ("parsing the input", &["omo-hooks/src/input.rs"]),
+    (
+        "reading the prompt or message",
+        &[
+            "omo-core/src/keyword",
+            "omo-core/src/prompt.rs",
+            "omo-core/src/markup.rs",
+            "omo-core/src/promise.rs",
+            "omo-core/src/arguments.rs",
+        ],
+    ),
+    (
+        "files and lock",
+        &["omo-store/src/folder.rs", "omo-store/src/lock.rs", "omo-store/src/root.rs", "omo-store/src/regular.rs"],
+    ),
+    (
+        "state",
+        &[
+            "omo-store/src/state.rs",
+            "omo-store/src/document.rs",
+            "omo-store/src/object.rs",
+            "omo-store/src/seal.rs",
+            "omo-core/src/session.rs",
+        ],
+    ),
+    ("transcript", &["omo-store/src/transcript"]),
+    (
+        "deciding",
+        &[
+            "omo-hooks/src/",
+            "omo-core/src/stop.rs",
+            "omo-core/src/verification.rs",
+            "omo-core/src/limits.rs",
+            "omo-core/src/gate",
+        ],
+    ),
+    ("decision log", &["omo-store/src/decisions.rs", "omo-core/src/log.rs"]),
+    ("wording and printing", &["omo-core/src/words", "omo-hooks/src/answer.rs"]),
+];
+
+/// The number of the part that a file stands for. The longest path that fits decides, so that a
+/// folder can be named beside a file of it.
+pub fn of(file: &str) -> Option<usize> {
+    let fits = |paths: &[&str]| paths.iter().filter(|path| file.contains(*path)).map(|path| path.len()).max();
+    let parts = PARTS.iter().enumerate().filter_map(|(part, (_, paths))| Some((fits(paths)?, part)));
+    // The allocator is in the hooks' crate, and is whoever's who allocates.
+    parts.filter(|_| !file.ends_with("omo-hooks/src/lib.rs")).max().map(|(_, part)| part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_stands_for_the_part_that_names_it_most_closely() {
+        let name = |file| of(file).map(|part| PARTS[part].0);
+        assert_eq!(name("/x/crates/omo-hooks/src/stdin.rs"), Some("reading stdin"));
+        assert_eq!(name("/x/crates/omo-hooks/src/stop.rs"), Some("deciding"));
+        assert_eq!(name("/x/crates/omo-core/src/keyword/mask.rs"), Some("reading the prompt or message"));
+        assert_eq!(name("/x/crates/omo-hooks/src/lib.rs"), None);
+        assert_eq!(name("/rustc/1/library/core/src/str/mod.rs"), None);
+    }
+
+    #[test]
+    fn every_path_is_one_of_the_repository() {
+        let crates = crate::cargo::top().unwrap().join("crates");
+        for path in PARTS.iter().flat_map(|(_, paths)| paths.iter()) {
+            let there = crates.join(path).exists() || crates.join(format!("{path}.rs")).exists();
+            assert!(there, "{path}");
+        }
+    }
+}

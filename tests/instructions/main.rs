@@ -1,0 +1,50 @@
+//! A hook must not get slower unnoticed. Its instructions are counted, not its time: the count of a
+//! busy machine is that of a quiet one.
+#![cfg(target_os = "linux")]
+
+use omo_testkit::instructions::{CASES, Verdict, has_valgrind, held, judge};
+use omo_tests::stage::{plugin, say};
+
+/// Counts of one binary differ by less than one part of so many, whatever else the machine does.
+const AGREEMENT: u64 = 100;
+
+#[test]
+fn no_hook_needs_a_tenth_more_instructions_than_before() {
+    let Some(plugin) = plugin() else { return };
+    if !has_valgrind() {
+        return say("not run: valgrind is not installed, and it counts the instructions");
+    }
+    #[expect(clippy::disallowed_methods, reason = "set by the runner of the tests, beside the plugin")]
+    let triple = std::env::var("OMO_TEST_TARGET").unwrap_or_default();
+    let Some(held) = held(&triple).unwrap() else {
+        return say(&format!(
+            "not run: no counts are held for the target {triple:?}; `cargo xtask instructions --accept` holds them"
+        ));
+    };
+    let mut grown = Vec::new();
+    for case in CASES {
+        let binaries = plugin.join("bin");
+        let (first, second) = (case.count(&binaries).unwrap(), case.count(&binaries).unwrap());
+        assert!(
+            first.abs_diff(second) <= first / AGREEMENT,
+            "{}: {first} and {second} instructions for the same work",
+            case.name
+        );
+        match judge(held.counts.get(case.name).copied(), first.min(second)) {
+            Verdict::Kept => {}
+            Verdict::Shrunk(share) => say(&format!(
+                "{} needs {:.0} % fewer instructions: hold that with `cargo xtask instructions --accept`",
+                case.name,
+                share * 100.0
+            )),
+            Verdict::New => grown.push(format!("{}: no count is held", case.name)),
+            Verdict::Grown(share) => grown.push(format!("{}: {first}, {:.0} % more", case.name, share * 100.0)),
+        }
+    }
+    assert!(
+        grown.is_empty(),
+        "more instructions than are held in benches/instructions.json (counted with {}):\n{}\n`cargo xtask instructions` shows what they are spent for; with --accept it holds the new counts",
+        held.rustc,
+        grown.join("\n")
+    );
+}
