@@ -56,7 +56,8 @@ const TOP: f64 = 68.0;
 const NOTE: f64 = 18.0;
 
 const STYLE: &str = "
-text { font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #1f2328 }
+text { font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #1f2328; paint-order: stroke; stroke: #ffffff; stroke-width: 5px }
+.ground { fill: #ffffff }
 .title { font-size: 18px; font-weight: 600 }
 .group { font-weight: 600 }
 .quiet { fill: #59636e; font-size: 12px }
@@ -67,7 +68,8 @@ text { font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-s
 .theirs { fill: #b6bfc8 }
 .floor { fill: #818b98 }
 @media (prefers-color-scheme: dark) {
-  text { fill: #f0f6fc }
+  text { fill: #f0f6fc; stroke: #0d1117 }
+  .ground { fill: #0d1117 }
   .quiet { fill: #9198a1 }
   .grid { stroke: #3d444d }
   .ours { fill: #4493f8 }
@@ -96,7 +98,7 @@ pub fn svg(chart: &Chart) -> String {
     let size = format!("viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\"");
     let title = escaped(&chart.title);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" {size} role=\"img\">\n<title>{title}</title>\n<style>{STYLE}</style>\n{body}</svg>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {size} role=\"img\">\n<title>{title}</title>\n<style>{STYLE}</style>\n<rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" class=\"ground\"/>\n{body}</svg>\n"
     )
 }
 

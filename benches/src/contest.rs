@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use wait4::Wait4;
@@ -38,8 +38,18 @@ pub struct Figures {
     pub median: f64,
     /// What nine of ten runs kept below, in microseconds.
     pub p90: f64,
+    /// The median of the processor's time, in microseconds: what others do at the same time hardly
+    /// changes it.
+    pub cpu: f64,
     /// The greatest resident set of any run.
     pub peak_kib: u64,
+}
+
+/// What one run took: until its end, of the processor, and of memory.
+struct Taken {
+    wall: f64,
+    cpu: f64,
+    peak_kib: u64,
 }
 
 impl<'a> Contestant<'a> {
@@ -81,7 +91,7 @@ impl<'a> Contestant<'a> {
         self
     }
 
-    fn run(&self) -> Result<(f64, u64)> {
+    fn run(&self) -> Result<Taken> {
         if let Some(before) = &self.before {
             before()?;
         }
@@ -96,35 +106,62 @@ impl<'a> Contestant<'a> {
             std::io::Read::read_to_string(&mut stdout, &mut answer)?;
         }
         let ended = child.wait4()?;
-        let took = start.elapsed().as_secs_f64() * 1_000_000.0;
+        let wall = microseconds(start.elapsed());
         let said = self.says.map_or(answer.is_empty(), |says| answer.contains(says));
         if !ended.status.success() || !said {
             bail!("{} did not do its work: {}, answer {answer:?}", self.name, ended.status);
         }
-        Ok((took, ended.rusage.maxrss / 1_024))
+        let cpu = microseconds(ended.rusage.utime + ended.rusage.stime);
+        Ok(Taken { wall, cpu, peak_kib: ended.rusage.maxrss / 1_024 })
     }
 }
 
 /// Runs all contestants in turn, round by round, so that a drift of the machine meets them all.
 pub fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
-    let mut taken: Vec<(Vec<f64>, u64)> = contestants.iter().map(|_| (Vec::new(), 0)).collect();
+    let mut taken: Vec<Vec<Taken>> = contestants.iter().map(|_| Vec::new()).collect();
     for round in 0..WARM_UP + ROUNDS {
-        for (contestant, (times, peak)) in contestants.iter().zip(&mut taken) {
-            if !round.is_multiple_of(contestant.every) {
-                continue;
-            }
-            let (took, memory) = contestant.run()?;
-            if round >= WARM_UP {
-                times.push(took);
-                *peak = (*peak).max(memory);
+        for (contestant, taken) in contestants.iter().zip(&mut taken) {
+            if round.is_multiple_of(contestant.every) {
+                let run = contestant.run()?;
+                taken.extend((round >= WARM_UP).then_some(run));
             }
         }
     }
-    Ok(contestants.iter().zip(taken).map(|(contestant, (times, peak))| figures(contestant, times, peak)).collect())
+    Ok(contestants.iter().zip(taken).map(|(contestant, taken)| figures(&contestant.name, &taken)).collect())
 }
 
-fn figures(contestant: &Contestant, mut times: Vec<f64>, peak_kib: u64) -> Figures {
-    times.sort_by(f64::total_cmp);
-    let at = |part: usize| times.get((times.len() * part / 10).min(times.len() - 1)).copied().unwrap_or(f64::NAN);
-    Figures { name: contestant.name.clone(), rounds: times.len(), median: at(5), p90: at(9), peak_kib }
+fn figures(name: &str, taken: &[Taken]) -> Figures {
+    let at = |tenth: usize, of: fn(&Taken) -> f64| {
+        let mut sorted: Vec<f64> = taken.iter().map(of).collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() * tenth / 10).copied().unwrap_or(f64::NAN)
+    };
+    Figures {
+        name: name.to_owned(),
+        rounds: taken.len(),
+        median: at(5, |run| run.wall),
+        p90: at(9, |run| run.wall),
+        cpu: at(5, |run| run.cpu),
+        peak_kib: taken.iter().map(|run| run.peak_kib).max().unwrap_or(0),
+    }
+}
+
+fn microseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_medians_what_nine_of_ten_stay_below_and_the_greatest_memory() {
+        let run = |wall: u32| Taken { wall: wall.into(), cpu: f64::from(wall) / 2.0, peak_kib: wall.into() };
+        let taken: Vec<Taken> = (1..=10).rev().map(run).collect();
+        let figures = figures("x", &taken);
+        assert_eq!((figures.rounds, figures.peak_kib), (10, 10));
+        assert!((figures.median - 6.0).abs() < 0.001 && (figures.p90 - 10.0).abs() < 0.001);
+        assert!((figures.cpu - 3.0).abs() < 0.001);
+        assert!(super::figures("x", &[]).median.is_nan());
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use omo_testkit::samples;
+use omo_testkit::samples::{self, Sessions};
 
 use crate::claims::Claims;
 use crate::contest::Contestant;
@@ -73,10 +73,10 @@ impl Projects {
     pub fn new(stage: &Stage) -> Result<Self> {
         Ok(Self {
             unused: stage.project("unused", None)?,
-            others: stage.project("others", Some(samples::state_of_others(50)))?,
-            alone: stage.project("alone", Some(samples::state(1)))?,
-            usual: stage.project("usual", Some(samples::state(50)))?,
-            many: stage.project("many", Some(samples::state(1_000)))?,
+            others: stage.project("others", Some(Sessions::Others(50)))?,
+            alone: stage.project("alone", Some(Sessions::WithOurs(1)))?,
+            usual: stage.project("usual", Some(Sessions::WithOurs(50)))?,
+            many: stage.project("many", Some(Sessions::WithOurs(1_000)))?,
         })
     }
 }

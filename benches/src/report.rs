@@ -27,17 +27,18 @@ impl Report<'_> {
     /// Prints the table and the bounds.
     pub fn print(&self) {
         println!(
-            "{:<48} {:>6} {:>10} {:>10} {:>8} {:>9}",
-            "whole process", "rounds", "median", "p90", "x empty", "peak KiB"
+            "{:<48} {:>6} {:>10} {:>10} {:>8} {:>10} {:>9}",
+            "whole process", "rounds", "median", "p90", "x empty", "cpu", "peak KiB"
         );
         for figures in self.figures {
             println!(
-                "{:<48} {:>6} {:>7.0} us {:>7.0} us {:>8.2} {:>9}",
+                "{:<48} {:>6} {:>7.0} us {:>7.0} us {:>8.2} {:>7.0} us {:>9}",
                 figures.name,
                 figures.rounds,
                 figures.median,
                 figures.p90,
                 figures.median / self.floor,
+                figures.cpu,
                 figures.peak_kib
             );
         }
@@ -63,6 +64,7 @@ impl Report<'_> {
                 "times_empty": rounded(figures.median / self.floor, 2),
                 "median_us": rounded(figures.median, 1),
                 "p90_us": rounded(figures.p90, 1),
+                "cpu_us": rounded(figures.cpu, 1),
                 "peak_kib": figures.peak_kib,
             })
         });

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use omo_testkit::samples;
+use omo_testkit::samples::{self, Sessions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,7 +24,8 @@ pub struct Stage {
 pub struct Project {
     /// Its folder.
     pub folder: PathBuf,
-    state: Option<String>,
+    /// A file with that state.
+    start: Option<PathBuf>,
 }
 
 impl Stage {
@@ -38,15 +39,18 @@ impl Stage {
         self.temp.path().join(name)
     }
 
-    /// A project; without a state it never used omo.
-    pub fn project(&self, name: &str, state: Option<String>) -> Result<Project> {
+    /// A project; without sessions it never used omo.
+    pub fn project(&self, name: &str, sessions: Option<Sessions>) -> Result<Project> {
         let folder = self.path(name);
         fs::create_dir_all(&folder)?;
-        let project = Project { folder, state };
-        if project.state.is_some() {
-            fs::create_dir_all(project.folder.join(STATE_FOLDER))?;
-            project.set_back()?;
-        }
+        let Some(sessions) = sessions else { return Ok(Project { folder, start: None }) };
+        let start = self.path(&format!("{name}.json"));
+        let mut file = BufWriter::new(File::create(&start)?);
+        samples::write_state(&mut file, sessions)?;
+        file.flush()?;
+        fs::create_dir_all(folder.join(STATE_FOLDER))?;
+        let project = Project { folder, start: Some(start) };
+        project.set_back()?;
         Ok(project)
     }
 
@@ -97,9 +101,9 @@ impl Project {
     /// real session there is time enough for that, and replacing a file that is still being
     /// written costs several times as much.
     pub fn set_back(&self) -> Result<()> {
-        let Some(state) = &self.state else { return Ok(()) };
+        let Some(start) = &self.start else { return Ok(()) };
         let (new, file) = (self.folder.join(STATE_FOLDER).join("new"), self.state_file());
-        fs::write(&new, state)?;
+        fs::copy(start, &new)?;
         File::open(&new)?.sync_all()?;
         Ok(fs::rename(new, file)?)
     }

@@ -32,13 +32,12 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
         );
         match judge(held.counts.get(case.name).copied(), first.min(second)) {
             Verdict::Kept => {}
-            Verdict::Shrunk(share) => say(&format!(
-                "{} needs {:.0} % fewer instructions: hold that with `cargo xtask instructions --accept`",
-                case.name,
-                share * 100.0
+            Verdict::Shrunk { percent } => say(&format!(
+                "{} needs {percent} % fewer instructions: `cargo xtask instructions --accept` holds that",
+                case.name
             )),
             Verdict::New => grown.push(format!("{}: no count is held", case.name)),
-            Verdict::Grown(share) => grown.push(format!("{}: {first}, {:.0} % more", case.name, share * 100.0)),
+            Verdict::Grown { percent } => grown.push(format!("{}: {first}, {percent} % more", case.name)),
         }
     }
     assert!(

@@ -49,10 +49,11 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
             bytes.extend_from_slice(read.get(..length).unwrap_or_default());
             return Ok(bytes);
         }
-        bytes.extend_from_slice(read);
-        if bytes.len() > MAX_BYTES {
+        // Asked before the bytes are kept: one more of them would double what is held.
+        if bytes.len() + read.len() > MAX_BYTES {
             return Err(StdinError::TooLarge);
         }
+        bytes.extend_from_slice(read);
     }
 }
 

@@ -13,10 +13,12 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Lab, process, samples};
+use crate::samples::{self, Sessions};
+use crate::{Lab, process};
 
-/// By how much a count may grow before that has to be accepted, and shrink before that should be.
-const TOLERANCE: f64 = 0.10;
+/// By one part of so many a count may grow before that has to be accepted, and shrink before that
+/// should be.
+const TOLERANCE: u64 = 10;
 /// Under valgrind a hook takes about half a second, on a busy machine more.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -28,7 +30,7 @@ pub struct Case {
     /// Which binary of the plugin.
     pub binary: &'static str,
     input: fn(&Path) -> Value,
-    state: Option<fn() -> String>,
+    state: Option<Sessions>,
     /// What its answer must hold; nothing where it must say nothing.
     says: &'static str,
 }
@@ -44,9 +46,9 @@ pub const CASES: [Case; 9] = [
     }),
     Case::idle("omo-stop, idle", "omo-stop", |project| samples::stop(project, None)),
     Case::idle("omo-stop, idle, 50 other sessions", "omo-stop", |project| samples::stop(project, None))
-        .with_state(|| samples::state_of_others(50)),
+        .with_state(Sessions::Others(50)),
     Case::idle("omo-stop, armed, 50 sessions", "omo-stop", |project| samples::stop(project, None))
-        .with_state(|| samples::state(50))
+        .with_state(Sessions::WithOurs(50))
         .saying("\"block\""),
     Case::idle("omo-stop-failure, idle", "omo-stop-failure", |project| {
         samples::input("StopFailure", project, json!({"error": "rate_limit"}))
@@ -68,7 +70,7 @@ impl Case {
         Self { name, binary, input, state: None, says: "" }
     }
 
-    const fn with_state(mut self, state: fn() -> String) -> Self {
+    const fn with_state(mut self, state: Sessions) -> Self {
         self.state = Some(state);
         self
     }
@@ -96,7 +98,9 @@ impl Case {
         let hook = lab.root().join("hook");
         std::fs::copy(binaries.join(self.binary), &hook).with_context(|| format!("copy {}", self.binary))?;
         if let Some(state) = self.state {
-            lab.write(".sisyphus/cc-omo/runtime.local.json", &state())?;
+            let mut text = Vec::new();
+            samples::write_state(&mut text, state)?;
+            lab.write(".sisyphus/cc-omo/runtime.local.json", &String::from_utf8(text)?)?;
         }
         // Nothing of the runner's own environment: its length would be counted as well.
         let mut valgrind = lab.command("valgrind");
@@ -136,27 +140,34 @@ pub struct Counts {
 }
 
 /// How a count compares with the one that is held.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Near enough.
     Kept,
     /// There is none yet.
     New,
-    /// It grew by this share: more than is let pass.
-    Grown(f64),
-    /// It shrank by this share: the one that is held says nothing any more.
-    Shrunk(f64),
+    /// It grew by more than is let pass.
+    Grown {
+        /// By how much of what is held.
+        percent: u64,
+    },
+    /// It shrank by so much that the one that is held says nothing any more.
+    Shrunk {
+        /// By how much of what is held.
+        percent: u64,
+    },
 }
 
 /// Compares a count with the one that is held.
 pub fn judge(held: Option<u64>, counted: u64) -> Verdict {
     let Some(held) = held else { return Verdict::New };
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-    let change = counted as f64 / held as f64 - 1.0;
-    match change {
-        change if change > TOLERANCE => Verdict::Grown(change),
-        change if change < -TOLERANCE => Verdict::Shrunk(-change),
-        _ => Verdict::Kept,
+    let percent = |change: u64| change.saturating_mul(100) / held.max(1);
+    if counted > held + held / TOLERANCE {
+        Verdict::Grown { percent: percent(counted - held) }
+    } else if counted < held - held / TOLERANCE {
+        Verdict::Shrunk { percent: percent(held - counted) }
+    } else {
+        Verdict::Kept
     }
 }
 
@@ -201,8 +212,9 @@ mod tests {
     fn a_tenth_more_is_let_pass_and_no_more() {
         assert_eq!(judge(Some(1_000), 1_100), Verdict::Kept);
         assert_eq!(judge(Some(1_000), 900), Verdict::Kept);
-        assert!(matches!(judge(Some(1_000), 1_101), Verdict::Grown(share) if share > 0.1));
-        assert!(matches!(judge(Some(1_000), 899), Verdict::Shrunk(share) if share > 0.1));
+        assert_eq!(judge(Some(1_000), 1_101), Verdict::Grown { percent: 10 });
+        assert_eq!(judge(Some(1_000), 2_000), Verdict::Grown { percent: 100 });
+        assert_eq!(judge(Some(1_000), 890), Verdict::Shrunk { percent: 11 });
         assert_eq!(judge(None, 5), Verdict::New);
     }
 

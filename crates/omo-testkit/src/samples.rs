@@ -1,6 +1,7 @@
 //! What the cost of a hook is measured with: the client's inputs, states with many sessions, and
 //! long prompts. Whoever measures must use these, so that all figures are of the same work.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -47,32 +48,44 @@ pub fn long_prompt(keyword: bool) -> String {
     line.repeat(100_000 / line.len())
 }
 
-/// The text of a state with so many sessions, [`SESSION`] not among them. Their runs have ended,
-/// today: none is old enough to be forgotten.
-pub fn state_of_others(sessions: usize) -> String {
-    text(&others(sessions))
+/// Which sessions a state holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sessions {
+    /// So many, [`SESSION`] not among them.
+    Others(usize),
+    /// So many, of which [`SESSION`] has a run that is on.
+    WithOurs(usize),
 }
 
-/// The text of a state with so many sessions, of which [`SESSION`] has a run that is on.
-pub fn state(sessions: usize) -> String {
+/// Writes a state. The runs of all other sessions have ended, today: none is old enough to be
+/// forgotten.
+///
+/// It is written entry by entry: a thousand of them at once would be more memory than a hook may
+/// have, and the memory of whoever starts a process is the least that the process can show.
+pub fn write_state(to: &mut impl Write, sessions: Sessions) -> io::Result<()> {
+    let others = match sessions {
+        Sessions::Others(count) => count,
+        Sessions::WithOurs(count) => count.saturating_sub(1),
+    };
+    write!(to, "{{\"version\":1,\"sessions\":{{")?;
+    for number in 0..others {
+        let comma = if number == 0 { "" } else { ",\n" };
+        write!(to, "{comma}\"00000000-0000-4000-8000-{number:012}\":{}", entry(false))?;
+    }
+    if let Sessions::WithOurs(_) = sessions {
+        let comma = if others == 0 { "" } else { ",\n" };
+        write!(to, "{comma}\"{SESSION}\":{}", ours())?;
+    }
+    writeln!(to, "}}}}")
+}
+
+fn ours() -> Value {
     let mut ours = entry(true);
     // The last block is long ago: within the cooldown a Stop would be let through.
     if let Some(ulw) = ours.get_mut("ulw").and_then(Value::as_object_mut) {
         ulw.remove("lastStopAt");
     }
-    let mut all = others(sessions.saturating_sub(1));
-    all.push(format!("\"{SESSION}\":{ours}"));
-    text(&all)
-}
-
-/// As text and not as values: a thousand of those would be more memory than a hook may have, and
-/// the memory of whoever starts a process is the least that the process can show.
-fn others(sessions: usize) -> Vec<String> {
-    (0..sessions).map(|number| format!("\"00000000-0000-4000-8000-{number:012}\":{}", entry(false))).collect()
-}
-
-fn text(entries: &[String]) -> String {
-    format!("{{\"version\":1,\"sessions\":{{{}}}}}", entries.join(",\n"))
+    ours
 }
 
 fn entry(enabled: bool) -> Value {
@@ -92,14 +105,20 @@ fn entry(enabled: bool) -> Value {
 mod tests {
     use super::*;
 
+    fn state(sessions: Sessions) -> Value {
+        let mut text = Vec::new();
+        write_state(&mut text, sessions).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    }
+
     #[test]
     fn a_state_holds_as_many_sessions_as_asked_and_ours_is_on() {
-        for sessions in [1, 50] {
-            let state: Value = serde_json::from_str(&state(sessions)).unwrap();
-            assert_eq!(state["sessions"].as_object().unwrap().len(), sessions);
-            assert_eq!(state["sessions"][SESSION]["ulw"]["enabled"], true);
-            let others: Value = serde_json::from_str(&state_of_others(sessions)).unwrap();
-            assert_eq!(others["sessions"].as_object().unwrap().len(), sessions);
+        for count in [1, 50] {
+            let with_ours = state(Sessions::WithOurs(count));
+            assert_eq!(with_ours["sessions"].as_object().unwrap().len(), count);
+            assert_eq!(with_ours["sessions"][SESSION]["ulw"]["enabled"], true);
+            let others = state(Sessions::Others(count));
+            assert_eq!(others["sessions"].as_object().unwrap().len(), count);
             assert_eq!(others["sessions"].get(SESSION), None);
         }
     }

@@ -50,8 +50,8 @@ fn remark(verdict: Verdict) -> String {
     match verdict {
         Verdict::Kept => String::new(),
         Verdict::New => "   new".to_owned(),
-        Verdict::Grown(share) => format!("   grew by {:.0} %", share * 100.0),
-        Verdict::Shrunk(share) => format!("   shrank by {:.0} %", share * 100.0),
+        Verdict::Grown { percent } => format!("   grew by {percent} %"),
+        Verdict::Shrunk { percent } => format!("   shrank by {percent} %"),
     }
 }
 
