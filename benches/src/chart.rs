@@ -228,7 +228,7 @@ mod tests {
         let axis = Axis::over([100.0, 1_000.0, 10_000.0].into_iter());
         assert!((axis.at(1_000.0) - axis.at(100.0) - (axis.at(10_000.0) - axis.at(1_000.0))).abs() < 0.001);
         assert!((axis.at(10_000.0) - RIGHT).abs() < 0.001 && (axis.at(1e12) - RIGHT).abs() < 0.001);
-        assert!((axis.at(0.0) - LEFT).abs() < 0.001);
+        assert!((axis.at(0.0) - LEFT).abs() < 0.001 && (axis.at(100.0) - LEFT).abs() < 0.001);
         assert_eq!(axis.marks().count(), 3);
     }
 
