@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 
 use crate::contest::Figures;
 use crate::contestants::{
-    ARMED, ARMED_AMONG_MANY, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STOP, LARGE, LONG_PROMPT,
-    LONG_TRANSCRIPT, PLAIN, SHORT_TRANSCRIPT, armed,
+    ARMED, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STOP, LARGE, LONG_PROMPT, LONG_TRANSCRIPT, PLAIN,
+    SHORT_TRANSCRIPT, armed,
 };
 use crate::peers;
 
@@ -58,14 +58,8 @@ pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
         at_most("idle stop / empty process", median(IDLE_STOP)? / floor, 1.3, ""),
         at_most("armed stop, 50 sessions / empty process", median(ARMED)? / floor, 2.5, ""),
         at_most(
-            "memory of the idle hooks",
-            memory(&|name| name.starts_with("omo") && name.contains("idle")),
-            4.0,
-            " MiB",
-        ),
-        at_most(
-            "memory of an armed stop, any transcript",
-            memory(&|name| name.contains("omo-stop, armed") && name != ARMED_AMONG_MANY),
+            "memory of the hooks, any transcript, 1,000 sessions",
+            memory(&|name| name.starts_with("omo") && name != ENDLESS_PROMPT),
             4.0,
             " MiB",
         ),

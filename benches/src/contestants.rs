@@ -22,8 +22,6 @@ pub const IDLE_STOP: &str = "omo-stop, idle";
 pub const IDLE_AMONG_OTHERS: &str = "omo-stop, idle, 50 other sessions";
 /// A Stop that is turned into a continuation.
 pub const ARMED: &str = "omo-stop, armed, 50 sessions";
-/// The same in the largest project.
-pub const ARMED_AMONG_MANY: &str = "omo-stop, armed, 1,000 sessions";
 /// A Stop that reads the end of a transcript of 1 MB.
 pub const SHORT_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 MB";
 /// The same of one that is a hundred times as long.
@@ -102,7 +100,7 @@ pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Pa
         silent(IDLE_AMONG_OTHERS, &stop, others, others.stop(None))?,
         armed("omo-stop, armed, 1 session", alone, None)?,
         armed(ARMED, usual, None)?,
-        armed(ARMED_AMONG_MANY, many, None)?.slow(),
+        armed("omo-stop, armed, 1,000 sessions", many, None)?.slow(),
         reads("omo-stop, armed, 256 KiB of new transcript", "256k.jsonl", 256 * 1_024)?,
         reads(SHORT_TRANSCRIPT, "1m.jsonl", 1 << 20)?,
         reads(MIDDLE_TRANSCRIPT, "100m.jsonl", 100 << 20)?,

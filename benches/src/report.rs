@@ -42,7 +42,8 @@ impl Report<'_> {
                 figures.peak_kib
             );
         }
-        println!("\npeers: {}", self.runs_on.join("; "));
+        println!("\nall contestants in turn, after a warm-up; no peak can be less than the bench's own memory");
+        println!("peers: {}", self.runs_on.join("; "));
         for why in self.missing {
             println!("left out: {why}");
         }
