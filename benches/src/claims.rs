@@ -4,11 +4,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::samples::{SESSION, input};
 use serde_json::{Value, json};
+
+use crate::stage::make_old;
 
 const DONE: &str = "All of it is done.\n\n<promise>DONE</promise>";
 const AGREES: &str = "All of it holds.\n\n<promise>VERIFIED</promise>";
@@ -39,8 +40,7 @@ impl Claims {
             fs::create_dir_all(path.parent().context("no parent")?)?;
             fs::write(&path, format!("file {number}\n"))?;
             // What is as new as the index makes git read every file, each time.
-            let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-            fs::File::options().write(true).open(&path)?.set_modified(long_ago)?;
+            make_old(&path)?;
         }
         for arguments in [["init", "-q"].as_slice(), &["add", "."], &["commit", "-qm", "start"]] {
             let mut git = Command::new("git");
@@ -75,12 +75,17 @@ impl Claims {
     /// Puts the session back to where a claim with fresh evidence is made.
     pub fn judge(&self) -> Result<()> {
         fs::write(self.read_by_reviewer(), &self.material)?;
-        Ok(fs::write(self.state(), &self.judged)?)
+        self.set_back(&self.judged)
     }
 
     /// Puts the session back to where a claim has nothing to be judged by.
     pub fn let_go(&self) -> Result<()> {
-        Ok(fs::write(self.state(), &self.plain)?)
+        self.set_back(&self.plain)
+    }
+
+    fn set_back(&self, state: &[u8]) -> Result<()> {
+        fs::write(self.state(), state)?;
+        make_old(&self.state())
     }
 
     /// What a hook of this user has in its environment beside everybody's.

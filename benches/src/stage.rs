@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Result;
 use omo_testkit::samples::{self, Sessions};
@@ -96,15 +97,22 @@ impl Stage {
     }
 }
 
+/// Has a file look as if it had been written long ago.
+pub fn make_old(path: &Path) -> Result<()> {
+    let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    Ok(File::options().write(true).open(path)?.set_modified(long_ago)?)
+}
+
 impl Project {
     /// Puts the state back to its start, and waits until it is on the disk: between two Stops of a
     /// real session there is time enough for that, and replacing a file that is still being
-    /// written costs several times as much.
+    /// written costs several times as much. For the same reason it looks as if it had been written long ago.
     pub fn set_back(&self) -> Result<()> {
         let Some(start) = &self.start else { return Ok(()) };
         let (new, file) = (self.folder.join(STATE_FOLDER).join("new"), self.state_file());
         fs::copy(start, &new)?;
         File::open(&new)?.sync_all()?;
+        make_old(&new)?;
         Ok(fs::rename(new, file)?)
     }
 
