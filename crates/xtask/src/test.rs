@@ -11,17 +11,27 @@ use crate::{cargo, client, plugin};
 /// How the tests are run.
 #[derive(Args)]
 pub struct Options {
-    /// Fail where the real client, or tmux to drive it, is missing, instead of leaving its tests out
+    /// Fail where a program that tests need is missing, instead of leaving those tests out: the real
+    /// client, tmux to drive it, strace, valgrind
     #[arg(long)]
-    require_client: bool,
+    require_all: bool,
     /// Only run tests whose name contains this
     filter: Option<String>,
 }
+
+/// Programs that some tests need on Linux, and what those are about.
+const NEEDED: [(&str, &str); 2] =
+    [("strace", "failing calls, kills and network calls"), ("valgrind", "instruction counts")];
 
 /// Builds the plugin, then runs all tests against it.
 pub fn run(options: &Options) -> Result<()> {
     let plugin = plugin::build()?;
     let client = real_client();
+    let missing: Vec<_> =
+        NEEDED.into_iter().filter(|(program, _)| cfg!(target_os = "linux") && !cargo::has(program)).collect();
+    if let Some((program, what)) = missing.first().filter(|_| options.require_all) {
+        bail!("{program} is not installed, and the tests of {what} need it");
+    }
     let mut tests = Command::new(cargo::cargo());
     tests.args(["test", "--workspace", "--locked"]).current_dir(cargo::top()?);
     tests.env("OMO_TEST_PLUGIN", &plugin.path).env("OMO_TEST_TARGET", &plugin.build.triple);
@@ -29,7 +39,7 @@ pub fn run(options: &Options) -> Result<()> {
         Ok(program) => {
             tests.env("OMO_TEST_CLIENT", program);
         }
-        Err(why) if options.require_client => bail!("{why}"),
+        Err(why) if options.require_all => bail!("{why}"),
         Err(_) => {
             tests.env_remove("OMO_TEST_CLIENT");
         }
@@ -40,6 +50,9 @@ pub fn run(options: &Options) -> Result<()> {
     cargo::run(&mut tests)?;
     if options.filter.is_none() {
         check_what_is_built_from()?;
+    }
+    for (program, what) in missing {
+        anstream::println!("the tests of {what} did not run: {program} is not installed");
     }
     if let Err(why) = client {
         let left_out = real_client_tests()?;
