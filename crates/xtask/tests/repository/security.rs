@@ -1,11 +1,11 @@
-//! SECURITY.md: what it promises, a test holds.
+//! SECURITY.md and docs/reliability.md: what they promise, a test holds.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::{read, rust_files, toml, top};
 
-const PAGE: &str = "SECURITY.md";
+const PAGES: [&str; 2] = ["SECURITY.md", "docs/reliability.md"];
 
 /// The names of all tests of the repository.
 fn tests() -> BTreeSet<String> {
@@ -23,7 +23,12 @@ fn tests() -> BTreeSet<String> {
 #[test]
 fn every_promise_names_a_test_that_is_there() {
     let tests = tests();
-    let page = read(PAGE);
+    for page in PAGES.map(read) {
+        every_promise_names_one(&page, &tests);
+    }
+}
+
+fn every_promise_names_one(page: &str, tests: &BTreeSet<String>) {
     let promises: Vec<&str> =
         page.lines().filter(|line| line.starts_with("| ") && !line.ends_with("held by |")).collect();
     assert!(promises.len() > 10, "only {} promises found", promises.len());
@@ -41,5 +46,5 @@ fn every_promise_names_a_test_that_is_there() {
 fn reports_go_to_the_repository() {
     let manifest = toml("Cargo.toml");
     let repository = manifest["workspace"]["package"]["repository"].as_str().unwrap();
-    assert!(read(PAGE).contains(&format!("({repository}/security/advisories/new)")), "{repository}");
+    assert!(read("SECURITY.md").contains(&format!("({repository}/security/advisories/new)")), "{repository}");
 }
