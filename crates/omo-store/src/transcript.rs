@@ -33,8 +33,8 @@ pub struct Tail {
     pub interrupted: Option<Interruption>,
     /// A tool was called since the last block.
     pub tool_called_since_block: bool,
-    /// Where to read on at the next prompt: behind the last whole line, or before the first
-    /// input that still waits.
+    /// Where to read on at the next prompt: behind the last whole line, or, where an input still
+    /// waits, where the queue was last empty.
     pub next_offset: u64,
     /// Behind the last whole line.
     pub end: u64,
@@ -145,18 +145,18 @@ impl Chunk {
     }
 
     fn tail(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> Tail {
-        let mut queue = Vec::new();
+        let mut queue = Queue::default();
         for line in self.lines_with(b"queue-operation") {
             if let Some(operation) = line.parse().filter(|line| line.kind == "queue-operation") {
-                apply_to_queue(&operation, line.offset, &mut queue);
+                queue.apply(&operation, line.offset);
             }
         }
         let end = self.start + self.bytes.len() as u64;
         Tail {
-            input_waiting: queue.iter().any(|waiting| waiting.by_a_person),
+            input_waiting: queue.waiting.iter().any(|waiting| waiting.by_a_person),
             interrupted: self.interruption(),
             tool_called_since_block: self.calls_a_tool(mark, last_block),
-            next_offset: queue.first().map_or(end, |waiting| waiting.offset),
+            next_offset: queue.busy_since.unwrap_or(end),
             end,
         }
     }
@@ -208,31 +208,45 @@ impl Chunk {
     }
 }
 
-/// An input in the client's queue.
+/// The client's queue of inputs.
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<Waiting>,
+    /// Where the first input came since the queue was last empty. Whoever reads on from there finds
+    /// the same inputs waiting: from a later one on, what left before it would be taken for it.
+    busy_since: Option<u64>,
+}
+
+/// An input in the queue.
 struct Waiting {
     content: String,
     by_a_person: bool,
-    offset: u64,
 }
 
-/// The client's own book-keeping: what is enqueued leaves by `dequeue`, from the front, or by
-/// `remove` and `popAll`, which name what leaves. What leaves without having been seen to come
-/// came before the mark.
-fn apply_to_queue(line: &Line, offset: u64, queue: &mut Vec<Waiting>) {
-    let content = line.content.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
-    match line.operation {
-        Some("enqueue") => {
-            let content = content.unwrap_or_default();
-            let by_a_person = is_from_a_person(&content);
-            queue.push(Waiting { content, by_a_person, offset });
-        }
-        Some("dequeue" | "remove" | "popAll") => {
-            let same = |waiting: &Waiting| content.as_ref().is_none_or(|content| *content == waiting.content);
-            if let Some(at) = queue.iter().position(same) {
-                queue.remove(at);
+impl Queue {
+    /// The client's own book-keeping: what is enqueued leaves by `dequeue`, from the front, or by
+    /// `remove` and `popAll`, which name what leaves. What leaves without having been seen to come
+    /// came before the mark.
+    fn apply(&mut self, line: &Line, offset: u64) {
+        let content = line.content.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+        match line.operation {
+            Some("enqueue") => {
+                let content = content.unwrap_or_default();
+                let by_a_person = is_from_a_person(&content);
+                self.waiting.push(Waiting { content, by_a_person });
+                self.busy_since.get_or_insert(offset);
             }
+            Some("dequeue" | "remove" | "popAll") => {
+                let same = |waiting: &Waiting| content.as_ref().is_none_or(|content| *content == waiting.content);
+                if let Some(at) = self.waiting.iter().position(same) {
+                    self.waiting.remove(at);
+                }
+                if self.waiting.is_empty() {
+                    self.busy_since = None;
+                }
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 

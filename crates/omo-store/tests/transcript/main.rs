@@ -82,6 +82,22 @@ fn reading_goes_on_before_the_first_input_that_waits() {
     assert_eq!(left.next_offset, transcript.len().unwrap());
 }
 
+/// An input that left the queue without its name, before the mark's own, must not be taken for the
+/// one that waits by whoever reads on.
+#[test]
+fn reading_goes_on_where_the_queue_was_last_empty() {
+    let transcript = Transcript::of(&[enqueue("old"), dequeue()]).unwrap();
+    let empty = transcript.len().unwrap();
+    transcript.add(&[enqueue("a"), enqueue("b"), dequeue()]).unwrap();
+    let tail = transcript.tail();
+    assert_eq!((tail.input_waiting, tail.next_offset), (true, empty));
+    let again = transcript.tail_from(tail.next_offset, tail.end);
+    assert_eq!((again.input_waiting, again.next_offset), (true, empty), "`b` still waits");
+    transcript.add(&[dequeue()]).unwrap();
+    let left = transcript.tail_from(again.next_offset, again.end);
+    assert_eq!((left.input_waiting, left.next_offset), (false, transcript.len().unwrap()));
+}
+
 #[test]
 fn each_kind_of_interruption_is_seen_with_its_time() {
     let at = Interruption::At(Timestamp::parse(AT).unwrap());
