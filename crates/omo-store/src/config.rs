@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use omo_core::gate::{Gate, Origin};
 use omo_core::keyword::Keywords;
 use omo_core::limits::{Limit, Limits};
+use omo_core::words::neutral;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -76,10 +77,15 @@ pub struct Problem {
     pub message: String,
 }
 
+/// How many characters of a problem are shown.
+const SHOWN_CHARS: usize = 400;
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
-        write!(f, "{}{line}: {}", self.file.display(), self.message)
+        // The file may hold anything, and what is quoted of it is shown on a terminal.
+        let message = neutral(&self.message, SHOWN_CHARS);
+        write!(f, "{}{line}: {message}", self.file.display())
     }
 }
 
@@ -252,6 +258,7 @@ mod tests {
             ("keywords = \"ulw\"", "config.toml:1: `keywords` must be a list"),
             ("keywords = [3]", "config.toml:1: `keywords` must be a list"),
             ("keywords = [\"a b\"]", "config.toml:1: `keywords`"),
+            ("\"a\\u001b[2J\\nb\" = 1", "config.toml:1: `a [2J b` is not a setting"),
             ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
             ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
             ("[[gate]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `gate.project` must be an absolute path"),
@@ -259,6 +266,7 @@ mod tests {
         ] {
             let found = problems(text);
             assert!(found.first().is_some_and(|problem| problem.starts_with(expected)), "{text}: {found:?}");
+            assert!(!found.concat().contains(char::is_control), "{text}: {found:?}");
         }
     }
 

@@ -124,10 +124,13 @@ mod tests {
             ("[[gate]]\nrun = \"a\"\n[gate.env]\nOMO_X = \"1\"", "omo.toml:1: [[gate]]: `OMO_X` is no variable"),
             ("[[gate]]\nrun = \"a\"\n[[gate]]\nrun = \"a\"", "omo.toml:3: [[gate]]: a second one is called `a`"),
             ("[[gate", "omo.toml:1: is not TOML"),
+            ("\"a\\u001b[2J\\nb\" = 1", "omo.toml:1: `a [2J b` is not a setting"),
+            ("[[gate]]\nrun = \"a\"\nenv = { \"\\u0007\" = 1 }", "omo.toml:3: `gate.env. ` must be a text"),
         ] {
             let repository = read(text);
             let found: Vec<String> = repository.problems.iter().map(ToString::to_string).collect();
             assert!(found.iter().any(|problem| problem.starts_with(expected)), "{text}: {found:?}");
+            assert!(!found.concat().contains(char::is_control), "{text}: {found:?}");
             assert_eq!(repository.gates, [], "{text}");
         }
     }
