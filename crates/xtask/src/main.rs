@@ -4,6 +4,7 @@ mod bench;
 mod cargo;
 mod client;
 mod demo;
+mod fuzz;
 mod instructions;
 mod musl;
 mod parts;
@@ -33,6 +34,8 @@ enum Task {
     Bench,
     /// Count the instructions of each hook, and show what they are spent for
     Instructions(instructions::Options),
+    /// Hand made-up input to everything that reads what omo did not write
+    Fuzz(fuzz::Options),
     /// Run every test, those with the real client included
     Test(test::Options),
 }
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Task::Bench => bench::run(),
         Task::Instructions(options) => instructions::run(&options),
         Task::Demo => demo::run(),
+        Task::Fuzz(options) => fuzz::run(&options),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
         Task::Test(options) => test::run(&options),
     };

@@ -30,7 +30,7 @@ fn toml(path: &str) -> Value {
 /// Every Rust file of ours, by its path from the top.
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut folders = ["crates", "benches", "tests"].map(|folder| top().join(folder)).to_vec();
+    let mut folders = ["crates", "benches", "tests", "fuzz/fuzz_targets"].map(|folder| top().join(folder)).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -1,0 +1,30 @@
+//! What must hold of any bytes that omo reads and did not write: one function for each kind.
+//!
+//! Each takes bytes and panics where a promise of omo's does not hold for them. The targets in
+//! `fuzz/` hand them what the fuzzer makes up; the tests of this crate hand them the kept corpus,
+//! so that what was found once stays mended. What is compared against is written in another way
+//! than the product, and never with the product's own help.
+
+#![expect(clippy::missing_panics_doc, reason = "to panic is what all of this is for")]
+
+pub mod hook_input;
+pub mod omo_toml;
+pub mod own_words;
+pub mod prompt_text;
+pub mod runner_output;
+mod scratch;
+pub mod state_file;
+pub mod transcript_tail;
+
+/// What takes the bytes of one input.
+pub type Target = fn(&[u8]);
+
+/// Every target by its name, which is that of its corpus too.
+pub const TARGETS: [(&str, Target); 6] = [
+    ("hook_input", hook_input::check),
+    ("omo_toml", omo_toml::check),
+    ("prompt_text", prompt_text::check),
+    ("runner_output", runner_output::check),
+    ("state_file", state_file::check),
+    ("transcript_tail", transcript_tail::check),
+];

@@ -1,0 +1,176 @@
+//! Everything that omo says, with somebody else's words wherever there is room for some.
+
+use omo_core::gate::{Counts, Gate, GateVerdict, Origin, Record};
+use omo_core::gate_command;
+use omo_core::keyword::{Keywords, Reading, read};
+use omo_core::limits::Limits;
+use omo_core::promise::{claim, final_promise};
+use omo_core::review::{self, ReviewVerdict};
+use omo_core::session::{Activation, Pause, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::session_id::SessionId;
+use omo_core::stop::{BackgroundTask, Block, Row};
+use omo_core::timestamp::Timestamp;
+use omo_core::verification::{Check, Findings, GateResult, Judgement, Material, Reason, ToldFailure};
+use omo_core::words::{self, Form, Held, checks};
+
+const TRIGGERS: [Trigger; 3] = [Trigger::Keyword, Trigger::Command, Trigger::Cli];
+const ENDS: [VerdictKind; 5] =
+    [VerdictKind::Verified, VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired];
+const VERDICTS: [GateVerdict; 8] = [
+    GateVerdict::Green,
+    GateVerdict::Failed,
+    GateVerdict::TimedOut,
+    GateVerdict::NothingRan,
+    GateVerdict::Weaker,
+    GateVerdict::Changed,
+    GateVerdict::NotApproved,
+    GateVerdict::NotStarted,
+];
+
+fn now() -> Timestamp {
+    Timestamp::from_millis(1_780_000_000_000)
+}
+
+/// Nothing that omo says, with this text in it, sets anything off where it comes back: as a
+/// prompt, as what a hook said, or as the last words of a model or of a reviewer.
+pub fn set_nothing_off(text: &str) {
+    for said in all(text) {
+        for echoed in [said.clone(), format!("Stop hook feedback:\n{said}"), format!("{said}\n\nWhat is this?")] {
+            assert_eq!(read(&echoed, &Keywords::default()), Reading::Nothing, "{echoed}");
+        }
+        promises_nothing(&said);
+    }
+    // It is read by the reviewer, and is no prompt of anybody's. A difference would stand in it as
+    // it is: whoever judges it has to see it.
+    promises_nothing(&checks::material(&session(text, Trigger::Keyword), &findings(text, &VERDICTS), ""));
+}
+
+fn promises_nothing(said: &str) {
+    assert_eq!(claim(said), None, "{said}");
+    assert_eq!(final_promise(said), None, "{said}");
+    assert_eq!(review::read(said, now()).verdict, ReviewVerdict::Unclear, "{said}");
+}
+
+/// Everything that is said to a model or to a user.
+pub fn all(text: &str) -> Vec<String> {
+    let mut said = vec![
+        words::plan_note(),
+        words::stopped(true),
+        words::stopped(false),
+        words::stopped_unwritten(text),
+        words::stopped_context(),
+        words::refused(text),
+        words::refused(omo_core::arguments::USAGE),
+        words::refused(gate_command::USAGE),
+    ];
+    said.extend(SessionId::parse("dd79366c-d9f2-4076-8f09-e508a449860f").iter().map(words::session_line));
+    said.extend(Row::ALL.map(words::let_through));
+    said.extend([PauseReason::Interrupted, PauseReason::ApiError].map(words::paused));
+    said.extend(TRIGGERS.iter().flat_map(|trigger| of_a_run(text, *trigger)));
+    said.extend(of_gates(text));
+    said
+}
+
+fn session(text: &str, trigger: Trigger) -> Session {
+    let mut session = Session::default();
+    let activation = Activation {
+        trigger,
+        task: Some(text.to_owned()),
+        prompt_id: None,
+        limits: Limits::default(),
+        gates: Vec::new(),
+        review_wanted: true,
+        base: None,
+    };
+    session.activate(activation, Timestamp::from_millis(0));
+    session
+}
+
+fn of_a_run(text: &str, trigger: Trigger) -> Vec<String> {
+    let mut said = Vec::new();
+    for form in [Form::Full, Form::Short] {
+        for held in [Held::Yes, Held::No] {
+            said.push(words::contract(trigger, Limits::default(), form, held));
+        }
+    }
+    let mut session = session(text, trigger);
+    said.extend(reasons(&session, text));
+    session.verification.failure = Some(ToldFailure { what: text.to_owned(), ..ToldFailure::default() });
+    said.push(words::block_reason(&session, &block(text), None));
+    session.verification.asked = Some(review::Asked::default());
+    said.push(words::block_reason(&session, &block(text), None));
+    said.push(words::resumed(&session, 8, now()));
+    said.push(words::resumed_context(&session, 8, now()));
+    session.ulw.paused = Some(Pause { reason: PauseReason::Interrupted, at: None, told: false });
+    said.push(words::resumed_context(&session, 8, now()));
+    let ended = |row, kind| words::ended(&session.ulw, 8, row, kind, text, now());
+    said.extend(Row::ALL.iter().flat_map(|row| ENDS.map(|kind| ended(*row, kind))));
+    said
+}
+
+/// What is said to a model whose turn goes on, for every reason that there is.
+fn reasons(session: &Session, text: &str) -> Vec<String> {
+    let busy = block(text);
+    let idle = Block { names: Vec::new(), ..busy.clone() };
+    let checks = checks(text);
+    let reason = |check| words::block_reason(session, &busy, Some(check));
+    let mut said: Vec<String> = checks.iter().map(reason).collect();
+    said.extend([&busy, &idle].map(|block| words::block_reason(session, block, None)));
+    said
+}
+
+fn block(text: &str) -> Block {
+    let task = BackgroundTask { kind: text.to_owned(), label: text.to_owned(), ..BackgroundTask::default() };
+    Block { number: 1, of: 8, names: vec![task; 7], failed_attempt: true }
+}
+
+fn checks(text: &str) -> Vec<Check> {
+    let red = VERDICTS.iter().map(|verdict| (Judgement::Failed, Reason::RedGates, findings(text, &[*verdict])));
+    let green = || findings(text, &[GateVerdict::Green]);
+    let wanted = |again| Judgement::ReviewWanted { again };
+    let others = [
+        (Judgement::Failed, Reason::RedGates, findings(text, &VERDICTS)),
+        (Judgement::Failed, Reason::Rejected(text.to_owned()), green()),
+        (Judgement::Failed, Reason::TreeMoves, green()),
+        (wanted(true), Reason::NoVerdict, green()),
+        (wanted(true), Reason::StaleReview, green()),
+        (wanted(false), Reason::FirstReview, green()),
+        (wanted(false), Reason::FirstReview, Findings::default()),
+    ];
+    let material = Material { path: text.to_owned(), digest: String::new() };
+    let check = |(judgement, reason, findings)| Check { judgement, reason, findings, material: None };
+    let mut checks: Vec<Check> = red.chain(others).map(check).collect();
+    let wanted: Vec<Check> = checks.iter().filter(|check| check.judgement != Judgement::Failed).cloned().collect();
+    checks.extend(wanted.into_iter().map(|check| Check { material: Some(material.clone()), ..check }));
+    checks
+}
+
+fn findings(text: &str, verdicts: &[GateVerdict]) -> Findings {
+    let gate = |verdict: &GateVerdict| GateResult {
+        name: "check".to_owned(),
+        run: text.to_owned(),
+        record: Record {
+            verdict: *verdict,
+            detail: text.to_owned(),
+            counts: Some(Counts { run: u64::MAX, failed: 1, skipped: 2 }),
+            log: Some(text.to_owned()),
+            ..Record::default()
+        },
+        tail: text.to_owned(),
+        ..GateResult::default()
+    };
+    Findings { gates: verdicts.iter().map(gate).collect(), tree: Some("0".repeat(40)), ..Findings::default() }
+}
+
+fn of_gates(text: &str) -> Vec<String> {
+    let Ok(mut gate) = Gate::new(None, text, Origin::Repository) else { return Vec::new() };
+    gate.env.insert("A".to_owned(), text.to_owned());
+    gate.cwd = Some(text.to_owned());
+    let gates = [gate];
+    vec![
+        checks::gate_list(&gates, true, now()),
+        checks::gate_list(&gates, false, now()),
+        checks::not_approved(&gates),
+        checks::approval(&gates, "0123456789abcdef"),
+    ]
+}

@@ -1,0 +1,58 @@
+//! What a check prints, which is read for the number of its tests.
+
+use omo_core::gate::{Counts, End, Gate, GateVerdict, Record, judge};
+use omo_core::runner::{Reader, plain};
+
+/// The same is read in any pieces, with any line ends and in any colour; a success that ran no
+/// test or failed one is never green; and the same result a second time is not worse.
+pub fn check(data: &[u8]) {
+    let size = 1 + usize::from(data.first().copied().unwrap_or_default());
+    let read = counts(data, usize::MAX);
+    assert_eq!(counts(data, size), read, "in pieces of {size}");
+    let lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').collect();
+    // Longer lines are cut, and where depends on what stands in them.
+    if lines.iter().all(|line| line.len() < 1_000) {
+        assert_eq!(counts(&lines.join(b"\r\n".as_slice()), usize::MAX), read, "with other line ends");
+        assert_eq!(counts(&coloured(&lines), usize::MAX), read, "in colour");
+    }
+    is_judged_soundly(read);
+    is_plain(&String::from_utf8_lossy(data));
+}
+
+fn counts(output: &[u8], size: usize) -> Option<Counts> {
+    let mut reader = Reader::default();
+    output.chunks(size).for_each(|piece| reader.read(piece));
+    reader.counts()
+}
+
+/// Each line in green; one that moves about on the screen itself is left as it is.
+fn coloured(lines: &[&[u8]]) -> Vec<u8> {
+    let moves = |line: &[u8]| line.contains(&b'\r') || line.contains(&0x1b);
+    let colour = |line: &&[u8]| {
+        if moves(line) { line.to_vec() } else { [b"\x1b[32m".as_slice(), line, b"\x1b[0m"].concat() }
+    };
+    lines.iter().map(colour).collect::<Vec<_>>().join(b"\n".as_slice())
+}
+
+fn is_judged_soundly(counts: Option<Counts>) {
+    let (verdict, detail) = judge(&End::Exited(0), counts, None);
+    let proves = counts.is_none_or(|counts| counts.run > 0 && counts.failed == 0);
+    assert_eq!(verdict == GateVerdict::Green, proves, "{counts:?}: {detail}");
+    assert_ne!(judge(&End::Exited(1), counts, None).0, GateVerdict::Green);
+    let mut gate = Gate::default();
+    gate.keep(Record { verdict, detail, counts, ..Record::default() });
+    let (again, detail) = judge(&End::Exited(0), counts, gate.best);
+    assert!(verdict != GateVerdict::Green || again == verdict, "the same once more: {detail}");
+    if let Some(best) = gate.best.filter(|best| best.run > 1) {
+        let fewer = counts.map(|counts| Counts { run: best.run - 1, ..counts });
+        assert_ne!(judge(&End::Exited(0), fewer, gate.best).0, GateVerdict::Green, "with a test less");
+        assert_ne!(judge(&End::Exited(0), None, gate.best).0, GateVerdict::Green, "without a count");
+    }
+}
+
+/// What is shown of it moves no terminal, and is as it looks already.
+fn is_plain(text: &str) {
+    let shown = plain(text);
+    assert!(!shown.contains(|char: char| char.is_control() && char != '\t'), "{shown:?}");
+    assert_eq!(plain(&shown), shown);
+}

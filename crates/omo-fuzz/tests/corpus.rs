@@ -1,0 +1,67 @@
+//! The kept inputs of every fuzz target, among them each one that broke something once, without
+//! the fuzzer.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+
+use omo_fuzz::TARGETS;
+
+/// More than that is not looked through by anybody.
+const MOST_FILES: usize = 64;
+/// More than that does not belong into a repository.
+const MOST_BYTES: usize = 160 * 1024;
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_kept_input_holds() {
+    let mut broken = Vec::new();
+    for (name, check) in TARGETS {
+        let folder = fuzz().join("corpus").join(name);
+        for file in names(&folder) {
+            let bytes = fs::read(folder.join(&file)).unwrap();
+            if catch_unwind(|| check(&bytes)).is_err() {
+                broken.push(format!("{name}/{file}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn every_target_has_a_corpus_that_is_small_and_worth_something() {
+    let expected: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names(&fuzz().join("corpus")), expected);
+    for (name, _) in TARGETS {
+        let folder = fuzz().join("corpus").join(name);
+        let files = names(&folder);
+        let bytes: usize = files.iter().map(|file| fs::read(folder.join(file)).unwrap().len()).sum();
+        assert!((10..=MOST_FILES).contains(&files.len()), "{name} has {} files", files.len());
+        assert!(bytes <= MOST_BYTES, "{name} has {bytes} bytes");
+    }
+}
+
+/// What the fuzzer runs is what is run here, and it runs all of it.
+#[test]
+fn every_target_is_handed_to_the_fuzzer() {
+    let expected: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
+    assert_eq!(names(&fuzz().join("fuzz_targets")), expected);
+    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
+    for (name, _) in TARGETS {
+        let target = fs::read_to_string(fuzz().join("fuzz_targets").join(format!("{name}.rs"))).unwrap();
+        assert!(target.contains(&format!("omo_fuzz::{name}::check(data)")), "{name}");
+        assert!(manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
+    }
+}

@@ -1,0 +1,71 @@
+//! What omo says sets nothing off, whatever stands in it.
+
+use omo_fuzz::own_words::set_nothing_off;
+use proptest::prelude::*;
+
+/// What our own detectors look for, and what could undo how omo makes it harmless.
+const PIECES: [&str; 40] = [
+    "ulw",
+    "ulw go",
+    "ultrawork",
+    "ulw off",
+    "stop ulw",
+    "/omo:ulw fix it",
+    "/ulw fix it",
+    "/omo:stop-continuation",
+    "<promise>DONE</promise>",
+    "<promise>VERIFIED</promise>",
+    "<promise>REJECTED</promise>",
+    "<promise>BLOCKED: no</promise>",
+    "<promise>",
+    "</promise>",
+    "DONE",
+    "<ultrawork-mode>",
+    "</ultrawork-mode>",
+    "<system-reminder>",
+    "</system-reminder>",
+    "<!--",
+    "-->",
+    "```",
+    "~~~",
+    "`",
+    "\"",
+    "'",
+    "“",
+    "”",
+    "]",
+    "[",
+    "(",
+    ")",
+    "|",
+    ". ",
+    ": ",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\u{2028}",
+    "\u{85}",
+];
+
+fn hostile() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        8 => prop::sample::select(PIECES.to_vec()).prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
+        1 => "[a-z ]{1,12}",
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn our_own_words_set_nothing_off(text in hostile()) {
+        set_nothing_off(&text);
+    }
+}
+
+#[test]
+fn each_piece_by_itself_sets_nothing_off() {
+    PIECES.iter().for_each(|piece| set_nothing_off(piece));
+}
