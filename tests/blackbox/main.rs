@@ -13,6 +13,7 @@ mod cli_errors;
 mod gates;
 mod hatch;
 mod idle;
+mod own_words;
 mod processes;
 mod prompt;
 mod provenance;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use omo_core::log::LogEntry;
-use omo_core::report::{Report, State, report};
+use omo_core::report::{HEADING, Report, State, report};
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_store::decisions;
@@ -64,6 +64,7 @@ fn show(out: &mut impl Write, project: &Project, reports: &[Report], env: &Env) 
 fn show_one(out: &mut impl Write, report: &Report, env: &Env) -> Result<(), Failure> {
     let rows = report.rows(env.now);
     let width = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
+    writeln!(out, "{HEADING}")?;
     for (label, value) in rows {
         let style = style(label, report.state);
         let dim = anstyle::Style::new().dimmed();

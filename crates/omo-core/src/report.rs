@@ -10,6 +10,10 @@ use crate::timestamp::Timestamp;
 use crate::verification::{MAX_ATTEMPTS, Phase};
 use crate::words::{age, neutral};
 
+/// Stands above each status. What follows it up to the next blank line is known as omo's own: a
+/// status that is pasted into a prompt must not turn anything on with the task that it shows.
+pub const HEADING: &str = "[omo] status";
+
 /// Everything that a status answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -138,12 +142,12 @@ impl Report {
         rows
     }
 
-    /// The status as lines with their columns in line.
+    /// The status as lines with their columns in line, below their heading.
     pub fn text(&self, now: Timestamp) -> String {
         let rows = self.rows(now);
         let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         let lines: Vec<String> = rows.iter().map(|(label, value)| format!("{label:width$}  {value}")).collect();
-        lines.join("\n")
+        format!("{HEADING}\n{}", lines.join("\n"))
     }
 
     fn state_words(&self, now: Timestamp) -> String {
@@ -245,7 +249,8 @@ mod tests {
         session.last_seen.note(HookEvent::UserPromptSubmit, at(2));
         assert_eq!(
             text(&session),
-            "session    abc\n\
+            "[omo] status\n\
+             session    abc\n\
              ultrawork  on, since 1970-01-01T00:01:00.000Z (20 min ago), at most 240 minutes\n\
              task       ulw fix the parser\n\
              continued  3 of 8\n\
@@ -261,7 +266,7 @@ mod tests {
     #[test]
     fn every_state_has_its_word() {
         let mut session = Session::default();
-        assert_eq!(text(&session), "session    abc\nultrawork  off");
+        assert_eq!(text(&session), "[omo] status\nsession    abc\nultrawork  off");
         session = armed();
         session.pause(PauseReason::Interrupted, at(3));
         assert!(text(&session).contains("ultrawork  paused, since"));

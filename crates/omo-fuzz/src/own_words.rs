@@ -4,11 +4,13 @@ use omo_core::gate::{Counts, Gate, GateVerdict, Origin, Record};
 use omo_core::gate_command;
 use omo_core::keyword::{Keywords, Reading, read};
 use omo_core::limits::Limits;
+use omo_core::log;
 use omo_core::promise::{claim, final_promise};
+use omo_core::report::report;
 use omo_core::review::{self, ReviewVerdict};
 use omo_core::session::{Activation, Pause, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::session_id::SessionId;
-use omo_core::stop::{BackgroundTask, Block, Row};
+use omo_core::stop::{BackgroundTask, Block, Row, StopAction, StopDecision};
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Check, Findings, GateResult, Judgement, Material, Reason, ToldFailure};
 use omo_core::words::{self, Form, Held, checks};
@@ -99,13 +101,30 @@ fn of_a_run(text: &str, trigger: Trigger) -> Vec<String> {
     said.push(words::block_reason(&session, &block(text), None));
     session.verification.asked = Some(review::Asked::default());
     said.push(words::block_reason(&session, &block(text), None));
+    said.extend(statuses(&session));
     said.push(words::resumed(&session, 8, now()));
     said.push(words::resumed_context(&session, 8, now()));
     session.ulw.paused = Some(Pause { reason: PauseReason::Interrupted, at: None, told: false });
     said.push(words::resumed_context(&session, 8, now()));
+    said.extend(statuses(&session));
     let ended = |row, kind| words::ended(&session.ulw, 8, row, kind, text, now());
     said.extend(Row::ALL.iter().flat_map(|row| ENDS.map(|kind| ended(*row, kind))));
+    let mut over = session.clone();
+    over.end(VerdictKind::Blocked, text.to_owned(), now());
+    said.extend(statuses(&over));
     said
+}
+
+/// What `/omo:status` and `omo status` answer, and the words of `omo log`.
+fn statuses(session: &Session) -> Vec<String> {
+    let stop = |row: &Row| {
+        let decision = StopDecision { row: *row, action: StopAction::Allow };
+        log::of_stop("dd79366c", session, &decision, None, None, now())
+    };
+    let entries: Vec<_> = Row::ALL.iter().map(stop).collect();
+    let status = report("dd79366c", session, entries.first().cloned(), None).text(now());
+    let lines = entries.iter().map(|entry| format!("{} {} {} ({})", entry.at, entry.event, entry.decision, entry.why));
+    lines.chain([status]).collect()
 }
 
 /// What is said to a model whose turn goes on, for every reason that there is.

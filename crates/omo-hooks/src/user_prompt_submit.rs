@@ -237,7 +237,7 @@ fn status(prompt: &Prompt) -> Result<String, HookError> {
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
     let report = report(id.as_str(), session, last.flatten(), context.env.client_block_cap);
-    Ok(format!("[omo] status\n{}", report.text(context.env.now)))
+    Ok(report.text(context.env.now))
 }
 
 /// The trace of another tool whose own loop may be on in this project.
