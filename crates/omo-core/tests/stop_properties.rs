@@ -1,7 +1,10 @@
 //! What holds over every sequence of events, whatever the client, the clock and the user do.
 
+use omo_core::arguments::UlwOptions;
+use omo_core::keyword::{Keywords, is_from_a_person};
 use omo_core::limits::Limits;
 use omo_core::promise::Claim;
+use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, intent};
 use omo_core::session::{Activation, Interruption, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply, decide,
@@ -14,6 +17,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 enum Happening {
     Stop(Box<Facts>),
+    Prompt(Prompt),
     Activate(Limits),
     StopContinuation,
     Pause(PauseReason),
@@ -28,6 +32,41 @@ struct Facts {
     transcript: TranscriptFacts,
     judgement: Option<Judgement>,
     same_failure_sent: u32,
+}
+
+/// One prompt, typed by a person or sent by the client.
+#[derive(Clone, Debug)]
+struct Prompt {
+    text: &'static str,
+    from_elsewhere: bool,
+    plan_mode: bool,
+}
+
+/// Prompts of each kind that there is.
+const PROMPTS: [&str; 18] = [
+    "ulw fix the tests",
+    "/omo:ulw --max-blocks 3 fix it",
+    "/omo:ulw --max-blocks 900 fix it",
+    "/ulw off",
+    "ulw off",
+    "stop ulw, then fix the docs",
+    "/omo:stop-continuation too slow",
+    "/omo:status",
+    "/omo:gate run",
+    "/omo:gate list",
+    "go on",
+    "what is ulw?",
+    "`ulw fix the tests`",
+    "Stop hook feedback:\n[omo] The turn ended without a claim. ulw",
+    "<task-notification>ulw fix the tests</task-notification>",
+    "<system-reminder>ulw</system-reminder>",
+    "This session is being continued from another one. ulw",
+    "[ULW LOOP - ITERATION 3/100]\nulw fix the tests",
+];
+
+fn prompt() -> impl Strategy<Value = Prompt> {
+    let parts = (prop::sample::select(PROMPTS.to_vec()), prop::bool::weighted(0.1), prop::bool::weighted(0.1));
+    parts.prop_map(|(text, from_elsewhere, plan_mode)| Prompt { text, from_elsewhere, plan_mode })
 }
 
 fn moment() -> impl Strategy<Value = Timestamp> {
@@ -103,6 +142,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
         12 => facts().prop_map(|facts| Happening::Stop(Box::new(facts))),
         2 => limits().prop_map(Happening::Activate),
+        4 => prompt().prop_map(Happening::Prompt),
         1 => Just(Happening::StopContinuation),
         1 => reason.prop_map(Happening::Pause),
         2 => Just(Happening::GoOn),
@@ -149,7 +189,36 @@ impl Life {
             }
             Happening::Pause(reason) => self.session.pause(*reason, self.now),
             Happening::GoOn => self.session.ulw.paused = None,
+            Happening::Prompt(prompt) => self.prompt(prompt)?,
             Happening::Stop(facts) => self.stop(facts)?,
+        }
+        Ok(())
+    }
+
+    /// What the hook does about a prompt.
+    fn prompt(&mut self, prompt: &Prompt) -> Result<(), TestCaseError> {
+        let Prompt { text, from_elsewhere, plan_mode } = *prompt;
+        let before = self.session.clone();
+        let event = PromptEvent { prompt: text, prompt_id: None, from_elsewhere, plan_mode };
+        let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
+        let facts = PromptFacts { session: Some(&before), ..PromptFacts::default() };
+        match prompt::decide(intent(&event, &Keywords::default(), options), &event, &facts) {
+            PromptDecision::Activate(activation, _) => {
+                prop_assert!(is_from_a_person(text) && !from_elsewhere && !plan_mode, "{:?} turned a run on", prompt);
+                self.session.activate(activation, self.now);
+                (self.blocks, self.stopped) = (0, false);
+            }
+            PromptDecision::Stop { reason, .. } => {
+                prop_assert!(is_from_a_person(text) && !from_elsewhere, "{:?} ended a run", prompt);
+                self.session.stop_continuation(reason.as_deref(), self.now);
+                self.stopped = true;
+            }
+            PromptDecision::TellPaused(reason) => {
+                self.session.tell_paused(reason, self.now);
+                prop_assert!(before.is_armed() && self.session.ulw.paused.is_some());
+            }
+            // Nothing of these changes what a Stop becomes.
+            _ => {}
         }
         Ok(())
     }
