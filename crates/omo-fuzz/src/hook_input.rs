@@ -28,6 +28,8 @@ pub fn check(data: &[u8]) {
         (Ok(_), Err(error)) => assert!(value.is_empty(), "readable only with what follows it: {error}"),
         (Err(_), _) => {}
     }
+    let marked = Input::parse(&[BYTE_ORDER_MARK, value].concat());
+    assert!(marked.is_ok() || value.starts_with(BYTE_ORDER_MARK) || Input::parse(value).is_err(), "{marked:?}");
     if let Ok(input) = Input::parse(value) {
         is_what_was_written(value, &input);
         belongs_to_a_name_or_to_nobody(input.session_id.as_deref().unwrap_or_default());

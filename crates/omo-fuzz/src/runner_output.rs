@@ -3,7 +3,7 @@
 use omo_core::gate::{Counts, End, Gate, GateVerdict, Record, judge};
 use omo_core::runner::{Reader, plain};
 
-/// The same is read in any pieces, with any line ends and in any colour; a success that ran no
+/// The same is read in any pieces, with any line ends, in any colour and over any other line; a success that ran no
 /// test or failed one is never green; and the same result a second time is not worse.
 pub fn check(data: &[u8]) {
     let size = 1 + usize::from(data.first().copied().unwrap_or_default());
@@ -14,6 +14,7 @@ pub fn check(data: &[u8]) {
     if lines.iter().all(|line| line.len() < 1_000) {
         assert_eq!(counts(&lines.join(b"\r\n".as_slice()), usize::MAX), read, "with other line ends");
         assert_eq!(counts(&coloured(&lines), usize::MAX), read, "in colour");
+        assert_eq!(counts(&overwritten(&lines), usize::MAX), read, "over other lines");
     }
     is_judged_soundly(read);
     is_plain(&String::from_utf8_lossy(data));
@@ -28,10 +29,17 @@ fn counts(output: &[u8], size: usize) -> Option<Counts> {
 /// Each line in green; one that moves about on the screen itself is left as it is.
 fn coloured(lines: &[&[u8]]) -> Vec<u8> {
     let moves = |line: &[u8]| line.contains(&b'\r') || line.contains(&0x1b);
-    let colour = |line: &&[u8]| {
-        if moves(line) { line.to_vec() } else { [b"\x1b[32m".as_slice(), line, b"\x1b[0m"].concat() }
-    };
-    lines.iter().map(colour).collect::<Vec<_>>().join(b"\n".as_slice())
+    changed(lines, |line| if moves(line) { line.to_vec() } else { [b"\x1b[32m".as_slice(), line, b"\x1b[0m"].concat() })
+}
+
+/// Each line over another one that nobody sees any more.
+fn overwritten(lines: &[&[u8]]) -> Vec<u8> {
+    let shows = |line: &[u8]| !line.is_empty() && !line.contains(&b'\r');
+    changed(lines, |line| if shows(line) { [b"7 passed in 1.00s\r".as_slice(), line].concat() } else { line.to_vec() })
+}
+
+fn changed(lines: &[&[u8]], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    lines.iter().map(|line| change(line)).collect::<Vec<_>>().join(b"\n".as_slice())
 }
 
 fn is_judged_soundly(counts: Option<Counts>) {
