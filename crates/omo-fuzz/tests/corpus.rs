@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -64,4 +65,24 @@ fn every_target_is_handed_to_the_fuzzer() {
         assert!(target.contains(&format!("omo_fuzz::{name}::check(data)")), "{name}");
         assert!(manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
     }
+}
+
+/// The packages of a lock file with their versions.
+fn locked(file: &str) -> BTreeSet<(String, String)> {
+    let text = fs::read_to_string(fuzz().join(file)).unwrap();
+    let field = |block: &str, name: &str| {
+        let value = block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+        value.unwrap_or_default().trim_matches('"').to_owned()
+    };
+    text.split("[[package]]").skip(1).map(|block| (field(block, "name"), field(block, "version"))).collect()
+}
+
+/// What is fuzzed is what is shipped, in the same versions.
+#[test]
+fn the_fuzzer_locks_the_versions_that_the_workspace_locks() {
+    let (shipped, fuzzed) = (locked("../Cargo.lock"), locked("Cargo.lock"));
+    assert!(fuzzed.iter().any(|(name, _)| name == "serde_json") && shipped.len() > 40);
+    let is_shipped = |name: &str| shipped.iter().any(|(known, _)| known == name);
+    let other: Vec<_> = fuzzed.iter().filter(|package| is_shipped(&package.0) && !shipped.contains(package)).collect();
+    assert!(other.is_empty(), "copy Cargo.lock over fuzz/Cargo.lock and build the targets again: {other:?}");
 }

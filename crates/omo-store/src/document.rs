@@ -73,8 +73,9 @@ impl<'a> Document<'a> {
 
     /// The session's entry, if its run may be on, found by its bytes without reading the rest.
     ///
-    /// A session whose run is on is never missed. One may seem to be on whose run is not, where
-    /// the file holds the id as a key elsewhere too: whoever wants to act reads the whole file.
+    /// A session whose run is on is never missed, as long as its id is written as everything writes
+    /// it, without escapes. One may seem to be on whose run is not, where the file holds the id as a
+    /// key elsewhere too: whoever wants to act reads the whole file.
     pub fn glimpse_armed(bytes: &[u8], id: &SessionId) -> Option<Session> {
         let key = format!("\"{id}\"");
         let after = memmem::find_iter(bytes, key.as_bytes()).filter_map(|at| bytes.get(at + key.len()..));
