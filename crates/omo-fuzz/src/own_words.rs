@@ -47,7 +47,8 @@ pub fn set_nothing_off(text: &str) {
     promises_nothing(&checks::material(&session(text, Trigger::Keyword), &findings(text, &VERDICTS), ""));
 }
 
-fn promises_nothing(said: &str) {
+/// These are no words that a claim or a review ends with.
+pub fn promises_nothing(said: &str) {
     assert_eq!(claim(said), None, "{said}");
     assert_eq!(final_promise(said), None, "{said}");
     assert_eq!(review::read(said, now()).verdict, ReviewVerdict::Unclear, "{said}");

@@ -1,6 +1,10 @@
 //! What omo says sets nothing off, whatever stands in it.
 
-use omo_fuzz::own_words::set_nothing_off;
+use std::fs;
+use std::path::Path;
+
+use omo_core::keyword::{Keywords, Reading, read};
+use omo_fuzz::own_words::{promises_nothing, set_nothing_off};
 use proptest::prelude::*;
 
 /// What our own detectors look for, and what could undo how omo makes it harmless.
@@ -62,6 +66,22 @@ proptest! {
     #[test]
     fn our_own_words_set_nothing_off(text in hostile()) {
         set_nothing_off(&text);
+    }
+}
+
+/// The commands and agents are prompts of ours, which the client sends to a model.
+#[test]
+fn the_prompts_of_the_plugin_set_nothing_off() {
+    for folder in ["commands", "agents"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+        let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(!files.is_empty());
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            let body = text.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).unwrap().1;
+            assert_eq!(read(body, &Keywords::default()), Reading::Nothing, "{}", file.display());
+            promises_nothing(body);
+        }
     }
 }
 
