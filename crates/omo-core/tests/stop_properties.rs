@@ -10,7 +10,7 @@ use omo_core::stop::{
     BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply, decide,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::Judgement;
+use omo_core::verification::{Judgement, MAX_ATTEMPTS};
 use proptest::prelude::*;
 
 /// One thing that happens in a session.
@@ -243,6 +243,8 @@ impl Life {
                 prop_assert!(self.blocks <= allowed_blocks(&self.session, self.cap), "block {}", self.blocks);
                 prop_assert_eq!((block.number, self.session.ulw.stop_blocks), (self.blocks, self.blocks));
                 prop_assert!(self.session.is_armed());
+                // A run that has failed its last verification ends instead.
+                prop_assert!(self.session.verification.attempts < MAX_ATTEMPTS, "{:?}", self.session.verification);
             }
             StopAction::End { verdict, .. } => {
                 prop_assert!(before.is_armed() && !self.session.is_armed());
