@@ -429,6 +429,7 @@ fn what_is_quoted_or_pasted_is_ignored() {
             "<ultrawork-mode>\nulw\n</ultrawork-mode>",
             "<system-reminder>ulw",
             "<system-reminder>`</system-reminder> x `ulw`",
+            "> <system-reminder>x\n> y</system-reminder> ulw go",
             "{\"mode\": \"ulw\"}",
         ],
     );

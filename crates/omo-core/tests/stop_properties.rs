@@ -1,7 +1,7 @@
 //! What holds over every sequence of events, whatever the client, the clock and the user do.
 
 use omo_core::arguments::UlwOptions;
-use omo_core::keyword::{Keywords, is_from_a_person};
+use omo_core::keyword::Keywords;
 use omo_core::limits::Limits;
 use omo_core::promise::Claim;
 use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, intent};
@@ -38,12 +38,12 @@ struct Facts {
 #[derive(Clone, Debug)]
 struct Prompt {
     text: &'static str,
-    from_elsewhere: bool,
+    is_typed: bool,
     plan_mode: bool,
 }
 
-/// Prompts of each kind that there is.
-const PROMPTS: [&str; 18] = [
+/// What a person may type.
+const TYPED: [&str; 13] = [
     "ulw fix the tests",
     "/omo:ulw --max-blocks 3 fix it",
     "/omo:ulw --max-blocks 900 fix it",
@@ -57,7 +57,11 @@ const PROMPTS: [&str; 18] = [
     "go on",
     "what is ulw?",
     "`ulw fix the tests`",
-    "Stop hook feedback:\n[omo] The turn ended without a claim. ulw",
+];
+
+/// What the client sends by itself.
+const SENT: [&str; 5] = [
+    "Stop hook feedback:\nulw fix the tests",
     "<task-notification>ulw fix the tests</task-notification>",
     "<system-reminder>ulw</system-reminder>",
     "This session is being continued from another one. ulw",
@@ -65,8 +69,13 @@ const PROMPTS: [&str; 18] = [
 ];
 
 fn prompt() -> impl Strategy<Value = Prompt> {
-    let parts = (prop::sample::select(PROMPTS.to_vec()), prop::bool::weighted(0.1), prop::bool::weighted(0.1));
-    parts.prop_map(|(text, from_elsewhere, plan_mode)| Prompt { text, from_elsewhere, plan_mode })
+    let typed = prop::sample::select(TYPED.to_vec()).prop_map(|text| (text, true));
+    let sent = prop::sample::select(SENT.to_vec()).prop_map(|text| (text, false));
+    (prop_oneof![2 => typed, 1 => sent], prop::bool::weighted(0.1)).prop_map(|((text, is_typed), plan_mode)| Prompt {
+        text,
+        is_typed,
+        plan_mode,
+    })
 }
 
 fn moment() -> impl Strategy<Value = Timestamp> {
@@ -125,7 +134,7 @@ fn transcript() -> impl Strategy<Value = TranscriptFacts> {
 fn facts() -> impl Strategy<Value = Facts> {
     let judgement = prop_oneof![
         12 => Just(None),
-        2 => Just(Some(Judgement::Failed)),
+        6 => Just(Some(Judgement::Failed)),
         1 => Just(Some(Judgement::NothingToJudgeBy)),
         1 => Just(Some(Judgement::Verified)),
         1 => Just(Some(Judgement::Tampered)),
@@ -197,19 +206,19 @@ impl Life {
 
     /// What the hook does about a prompt.
     fn prompt(&mut self, prompt: &Prompt) -> Result<(), TestCaseError> {
-        let Prompt { text, from_elsewhere, plan_mode } = *prompt;
+        let Prompt { text, is_typed, plan_mode } = *prompt;
         let before = self.session.clone();
-        let event = PromptEvent { prompt: text, prompt_id: None, from_elsewhere, plan_mode };
+        let event = PromptEvent { prompt: text, prompt_id: None, from_elsewhere: false, plan_mode };
         let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
         let facts = PromptFacts { session: Some(&before), ..PromptFacts::default() };
         match prompt::decide(intent(&event, &Keywords::default(), options), &event, &facts) {
             PromptDecision::Activate(activation, _) => {
-                prop_assert!(is_from_a_person(text) && !from_elsewhere && !plan_mode, "{:?} turned a run on", prompt);
+                prop_assert!(is_typed && !plan_mode, "{:?} turned a run on", prompt);
                 self.session.activate(activation, self.now);
                 (self.blocks, self.stopped) = (0, false);
             }
             PromptDecision::Stop { reason, .. } => {
-                prop_assert!(is_from_a_person(text) && !from_elsewhere, "{:?} ended a run", prompt);
+                prop_assert!(is_typed, "{:?} ended a run", prompt);
                 self.session.stop_continuation(reason.as_deref(), self.now);
                 self.stopped = true;
             }

@@ -12,9 +12,9 @@ use crate::markup::{self, Masked, lines, paragraphs};
 /// The prompt with all of that covered.
 pub(super) fn own_words(text: &str, keywords: &Keywords) -> Masked {
     let mut masked = Masked::new(text);
-    masked.cover(origin::notes);
+    // Together: a note may end within a quoted line, whose mark it would take away.
+    masked.cover(|text| [origin::notes(text), markup::quoted_lines(text)].concat());
     masked.cover(markup::fences);
-    masked.cover(markup::quoted_lines);
     masked.cover(markup::inline_code);
     masked.cover(markup::comments);
     masked.cover(|text| banners(text, keywords));
