@@ -10,7 +10,7 @@ use omo_core::stop::{
     BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply, decide,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{Judgement, MAX_ATTEMPTS};
+use omo_core::verification::{Check, Findings, Judgement, MAX_ATTEMPTS, Reason};
 use proptest::prelude::*;
 
 /// One thing that happens in a session.
@@ -244,7 +244,16 @@ impl Life {
             now: self.now,
         }));
         prop_assert!(fits_its_row(&decision), "{:?}", decision);
+        // As the hook does: what was found is written down, unless something came before it.
+        if let Some(judgement) = facts.judgement.filter(|_| decision.row > Row::SaidBlocked) {
+            let check = Check { judgement, reason: Reason::None, findings: Findings::default(), material: None };
+            check.record(&mut self.session, self.now, 0);
+        }
+        let found = self.session.clone();
         apply(&mut self.session, &decision, self.now);
+        // A run that fails its last verification ends.
+        let attempts = self.session.verification.attempts;
+        prop_assert!(!self.session.is_armed() || attempts < MAX_ATTEMPTS, "{} failed", attempts);
         match &decision.action {
             StopAction::Block(block) => {
                 self.blocks += 1;
@@ -252,8 +261,6 @@ impl Life {
                 prop_assert!(self.blocks <= allowed_blocks(&self.session, self.cap), "block {}", self.blocks);
                 prop_assert_eq!((block.number, self.session.ulw.stop_blocks), (self.blocks, self.blocks));
                 prop_assert!(self.session.is_armed());
-                // A run that has failed its last verification ends instead.
-                prop_assert!(self.session.verification.attempts < MAX_ATTEMPTS, "{:?}", self.session.verification);
             }
             StopAction::End { verdict, .. } => {
                 prop_assert!(before.is_armed() && !self.session.is_armed());
@@ -262,7 +269,7 @@ impl Life {
                 prop_assert!(*verdict != VerdictKind::Verified || facts.judgement == Some(Judgement::Verified));
             }
             StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
-            StopAction::Allow | StopAction::AllowAndWarn => prop_assert_eq!(&self.session, &before),
+            StopAction::Allow | StopAction::AllowAndWarn => prop_assert_eq!(&self.session, &found),
         }
         Ok(())
     }
