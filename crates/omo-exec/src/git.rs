@@ -4,11 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
+/// A git that did not answer in time is not asked again: what it waits for, a FIFO where a file
+/// belongs say, is there for the next call as well.
+static GAVE_UP: AtomicBool = AtomicBool::new(false);
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -43,6 +47,9 @@ pub(crate) fn answer(
     variables: &[(&str, &OsStr)],
     input: &[u8],
 ) -> Option<(i32, Vec<u8>)> {
+    if GAVE_UP.load(Ordering::Relaxed) {
+        return None;
+    }
     let mut command = Command::new(program(folder)?);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     for name in inherited_git_variables() {
@@ -72,6 +79,7 @@ pub(crate) fn answer(
     if let Ok(Ok(bytes)) = answer.recv_timeout(LIMIT) {
         return child.wait().ok()?.code().map(|status| (status, bytes));
     }
+    GAVE_UP.store(true, Ordering::Relaxed);
     let _ = child.kill();
     let _ = child.wait();
     None

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use std::time::Duration;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
+use omo_store::regular;
 use omo_store::seal::{Key, digest};
 use omo_store::work_tree::WorkTree;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,10 @@ const OBJECTS: &str = "objects";
 const PATHS: &str = "paths";
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
+/// A larger index is none that git would make.
+const MAX_INDEX_BYTES: u64 = 256 * 1024 * 1024;
+/// What is kept of a larger work tree is not used: then git is asked each time.
+const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 /// Two sessions of one project ask for the same id at the same time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -100,6 +105,7 @@ fn id_of(tree: &WorkTree, state_home: &Path, depth: usize) -> Option<String> {
 /// The folder in which omo looks at one work tree.
 struct Scratch<'a> {
     tree: &'a WorkTree,
+    folder: Folder,
     path: PathBuf,
     /// What is kept there bears a seal: it lies where others can write.
     key: Key,
@@ -116,21 +122,13 @@ impl<'a> Scratch<'a> {
         // Of a git that was killed; under the lock nobody else works here.
         folder.remove(&format!("{INDEX}.lock")).ok()?;
         let (path, key) = (folder.path().to_owned(), Key::load(Some(state_home)).ok()?);
-        let scratch = Self { tree, path, key, unfiltered: OnceCell::new(), _lock: lock };
+        let scratch = Self { tree, folder, path, key, unfiltered: OnceCell::new(), _lock: lock };
         scratch.forget_objects().map(|()| scratch)
     }
 
     /// Nobody needs the objects that git writes, and without their folder it knows no repository.
     fn forget_objects(&self) -> Option<()> {
-        let objects = self.path.join(OBJECTS);
-        match fs::create_dir(&objects) {
-            Ok(()) => Some(()),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                let mut entries = fs::read_dir(&objects).ok()?;
-                entries.try_for_each(|entry| fs::remove_dir_all(entry.ok()?.path()).ok())
-            }
-            Err(_) => None,
-        }
+        self.folder.renew_folder(OBJECTS).ok()
     }
 
     /// Looks at the work tree, as quickly as can be.
@@ -159,7 +157,7 @@ impl<'a> Scratch<'a> {
     }
 
     fn looks_as_before(&self, kept: &Kept) -> bool {
-        let paths = || fs::read(self.path.join(PATHS)).ok();
+        let paths = || self.folder.read(PATHS, MAX_KEPT_BYTES).ok().flatten();
         kept.looks
             .as_ref()
             .is_some_and(|looks| paths().is_some_and(|paths| snapshot::is_unchanged(&self.tree.top, &paths, looks)))
@@ -178,19 +176,19 @@ impl<'a> Scratch<'a> {
             let ignored = |folders: &[u8]| self.ignored(folders);
             let snapshot = Snapshot::take(&self.tree.top, &files, ignored, since);
             if let Some(snapshot) = snapshot {
-                fs::write(self.path.join(PATHS), &snapshot.paths).ok()?;
+                self.folder.replace(PATHS, &snapshot.paths).ok()?;
                 kept.looks = Some(snapshot.digest);
             }
         }
         kept.seal = String::new();
         kept.seal = self.key.mac(&self.kept_bytes(&kept)?);
-        fs::write(self.path.join(KEPT), serde_json::to_vec(&kept).ok()?).ok()?;
+        self.folder.replace(KEPT, &serde_json::to_vec(&kept).ok()?).ok()?;
         Some(kept)
     }
 
     /// What the seal of what is kept is over: all of it, and the list of paths.
     fn kept_bytes(&self, kept: &Kept) -> Option<Vec<u8>> {
-        let paths = fs::read(self.path.join(PATHS)).unwrap_or_default();
+        let paths = self.folder.read(PATHS, MAX_KEPT_BYTES).ok().flatten().unwrap_or_default();
         serde_json::to_vec(&(kept, digest(&paths))).ok()
     }
 
@@ -217,20 +215,22 @@ impl<'a> Scratch<'a> {
     }
 
     fn kept(&self) -> Option<Kept> {
-        let mut kept: Kept = serde_json::from_slice(&fs::read(self.path.join(KEPT)).ok()?).ok()?;
+        let bytes = self.folder.read(KEPT, MAX_KEPT_BYTES).ok()??;
+        let mut kept: Kept = serde_json::from_slice(&bytes).ok()?;
         let seal = std::mem::take(&mut kept.seal);
         self.key.is_mac(&self.kept_bytes(&kept)?, &seal).then_some(kept)
     }
 
     /// Begins with the repository's own index: it knows which files were not touched.
     fn look_anew(&self, source: String) -> Option<Kept> {
-        let (from, to) = (self.tree.git.join(INDEX), self.path.join(INDEX));
-        let _ = fs::remove_file(&to);
-        match fs::copy(&from, &to) {
-            Ok(_) => self.forget_flags()?,
+        match regular::open(&self.tree.git.join(INDEX)) {
+            Ok(Some(mut index)) if is_index(&index)? => {
+                std::io::copy(&mut index, &mut self.folder.create_file(INDEX).ok()?).ok()?;
+                self.forget_flags()?;
+            }
             // A repository without a commit, and nothing added yet.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(_) => return None,
+            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok()?,
+            Ok(_) | Err(_) => return None,
         }
         self.add(true, Kept { source, ..Kept::default() })
     }
@@ -351,12 +351,21 @@ fn quoted(path: &Path) -> OsString {
     path_of(&out).into_os_string()
 }
 
+/// Whether an open file is an index of git's: nothing else is copied.
+fn is_index(mut file: &fs::File) -> Option<bool> {
+    const BEGINNING: &[u8] = b"DIRC";
+    let mut beginning = Vec::new();
+    file.take(BEGINNING.len() as u64).read_to_end(&mut beginning).ok()?;
+    file.rewind().ok()?;
+    Some(beginning == BEGINNING && file.metadata().ok()?.len() <= MAX_INDEX_BYTES)
+}
+
 /// What tells one state of an index file from another: its place, size and time, and the digest of
 /// its content that git writes at its end.
 fn mark(path: &Path) -> String {
     const DIGEST_BYTES: u64 = 32;
     let read = || {
-        let mut file = fs::File::open(path).ok()?;
+        let mut file = regular::open(path).ok()??;
         let meta = file.metadata().ok()?;
         let mut end = Vec::new();
         file.seek(SeekFrom::Start(meta.len().saturating_sub(DIGEST_BYTES))).ok()?;

@@ -15,7 +15,8 @@ use omo_core::words::neutral;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::{gate_toml, regular};
+use crate::gate_toml;
+use crate::regular::{self, Links};
 
 /// A larger configuration is refused.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -103,7 +104,7 @@ pub fn load(file: Option<&Path>) -> Config {
 }
 
 fn read(path: &Path) -> Result<Option<String>, String> {
-    let bytes = regular::read(path, MAX_BYTES)?;
+    let bytes = regular::read(path, MAX_BYTES, Links::Followed)?;
     bytes.map(String::from_utf8).transpose().map_err(|_| "is not UTF-8".to_owned())
 }
 

@@ -158,8 +158,11 @@ impl Folder {
             return Err(refused(&self.path.join(name), "too large"));
         }
         let start = if offset <= size { offset } else { 0 };
-        let mut bytes = Vec::with_capacity(usize::try_from(size - start).unwrap_or(0) + 1);
         let failed = |source| FolderError::Io { action: "read", path: self.path.join(name), source };
+        let mut bytes = Vec::new();
+        // Where the memory is limited, this is an error and not the end of the process.
+        let reserved = bytes.try_reserve_exact(usize::try_from(size - start).unwrap_or(0) + 1);
+        reserved.map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         if start > 0 {
             file.seek(SeekFrom::Start(start)).map_err(failed)?;
         }
@@ -264,6 +267,22 @@ impl Folder {
     pub fn create_file(&self, name: &str) -> Result<File, FolderError> {
         self.remove(name)?;
         self.open_file(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE)
+    }
+
+    /// Makes an empty folder in the place of whatever has that name. A link goes, and what it points
+    /// at stays as it is.
+    pub fn renew_folder(&self, name: &str) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        match unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(Errno::NOTDIR) => self.remove(name)?,
+            Err(_) => std::fs::remove_dir_all(&path).map_err(|source| FolderError::Io {
+                action: "remove",
+                path: path.clone(),
+                source,
+            })?,
+        }
+        mkdirat(&self.fd, name, Mode::RWXU).map_err(|errno| io_error("create", &path, errno))
     }
 
     /// Opens a file for locking, making it where there is none. It is never written or removed.

@@ -10,9 +10,10 @@ use omo_core::gate::{Gate, Origin};
 use toml::de::DeTable;
 
 use crate::config::Problem;
+use crate::gate_toml;
+use crate::regular::{self, Links};
 use crate::seal::Key;
 use crate::trust::{self, Trust};
-use crate::{gate_toml, regular};
 
 /// The file's name.
 pub const FILE: &str = "omo.toml";
@@ -34,7 +35,7 @@ impl Repository {
     /// Reads the file at the top of a project; `None` where there is none.
     pub fn read(root: &Path) -> Option<Self> {
         let path = root.join(FILE);
-        match regular::read(&path, MAX_BYTES) {
+        match regular::read(&path, MAX_BYTES, Links::Refused) {
             Ok(None) => None,
             Ok(Some(bytes)) => Some(parse(&bytes, root, &path)),
             Err(message) => {
@@ -152,5 +153,10 @@ mod tests {
         std::fs::remove_file(&file).unwrap();
         std::fs::create_dir(&file).unwrap();
         assert_eq!(read().problems.len(), 1, "a folder is no file");
+        std::fs::remove_dir(&file).unwrap();
+        std::fs::write(temp.path().join("elsewhere"), "[[gate]]\nrun = \"true\"\n").unwrap();
+        std::os::unix::fs::symlink(temp.path().join("elsewhere"), &file).unwrap();
+        let (gates, problem) = (read().gates, read().problems.pop().unwrap().to_string());
+        assert!(gates.is_empty() && problem.contains("symbolic link"), "{problem}");
     }
 }

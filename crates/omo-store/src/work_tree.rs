@@ -1,8 +1,15 @@
 //! A work tree of git, and what can be read of it without git.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use crate::regular;
+
+/// Of a longer line only so much is read: none of git's is that long.
+const MAX_LINE: u64 = 8 * 1024;
+/// Of a larger list of references only so much is read.
+const MAX_PACKED: u64 = 64 * 1024 * 1024;
 
 /// A work tree, and where git keeps what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +33,12 @@ impl WorkTree {
         let dot = top.join(".git");
         let kind = fs::metadata(&dot).ok()?;
         let git = if kind.is_dir() { dot } else { linked(top, &read_line(&dot)?)? };
-        // A folder that only looks like one is none.
-        git.join("HEAD").symlink_metadata().ok()?;
+        // A folder that only looks like one is none; git would wait for a HEAD that is a FIFO.
+        let head = git.join("HEAD");
+        head.symlink_metadata().ok()?;
+        if fs::metadata(head).is_ok_and(|head| !head.is_file()) {
+            return None;
+        }
         let common = read_line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
         Some(Self { top: top.to_owned(), git, common })
     }
@@ -48,8 +59,18 @@ impl WorkTree {
     }
 
     fn packed(&self, name: &str) -> Option<String> {
-        let text = fs::read_to_string(self.common.join("packed-refs")).ok()?;
-        text.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' ').map(str::to_owned))
+        let file = regular::open(&self.common.join("packed-refs")).ok()??;
+        let mut list = BufReader::new(file.take(MAX_PACKED));
+        loop {
+            let mut line = String::new();
+            if list.by_ref().take(MAX_LINE).read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let commit = line.trim_end_matches('\n').strip_suffix(name).and_then(|line| line.strip_suffix(' '));
+            if let Some(commit) = commit {
+                return Some(commit.to_owned());
+            }
+        }
     }
 }
 
@@ -59,6 +80,6 @@ fn is_commit(text: &str) -> bool {
 
 fn read_line(path: &Path) -> Option<String> {
     let mut text = String::new();
-    fs::File::open(path).ok()?.take(8 * 1024).read_to_string(&mut text).ok()?;
+    regular::open(path).ok()??.take(MAX_LINE).read_to_string(&mut text).ok()?;
     Some(text.trim_end_matches(['\n', '\r']).to_owned())
 }

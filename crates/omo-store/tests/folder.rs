@@ -189,6 +189,33 @@ fn a_directory_in_the_place_of_a_replaced_file_is_an_error_and_leaves_no_tempora
 }
 
 #[test]
+fn a_renewed_folder_is_empty_and_what_a_link_led_to_stays() {
+    let (temp, path) = project().unwrap();
+    let folder = Folder::create(temp.path()).unwrap();
+    let outside = temp.path().join("outside");
+    fs::create_dir_all(outside.join("deep")).unwrap();
+    fs::write(outside.join("deep/file"), "precious").unwrap();
+    let place = path.join("objects");
+    let put: [fn(&Path, &Path) -> bool; 6] = [
+        |_, _| true,
+        |place, outside| symlink(outside, place).is_ok(),
+        |place, outside| symlink(outside.join("nothing"), place).is_ok(),
+        |place, _| fifo(place).is_ok(),
+        |place, _| fs::write(place, "x").is_ok(),
+        |place, outside| fs::create_dir(place).is_ok() && symlink(outside, place.join("link")).is_ok(),
+    ];
+    for (round, put) in put.iter().enumerate() {
+        assert!(put(&place, &outside), "{round}");
+        folder.renew_folder("objects").unwrap();
+        assert!(place.symlink_metadata().unwrap().is_dir(), "{round}");
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "{round}");
+        assert_eq!(fs::read_to_string(outside.join("deep/file")).unwrap(), "precious", "{round}");
+        folder.renew_folder("objects").unwrap();
+        fs::remove_dir(&place).unwrap();
+    }
+}
+
+#[test]
 fn a_file_is_read_up_to_its_limit_and_not_a_byte_more() {
     let (temp, path) = project().unwrap();
     let folder = Folder::create(temp.path()).unwrap();
