@@ -18,8 +18,8 @@ use std::process::ExitCode;
 
 use anstream::eprintln;
 use clap::{CommandFactory, Parser};
-use omo_store::config;
 use omo_store::env::Env;
+use omo_store::config;
 
 use crate::arguments::{Arguments, Command, Gate, Switch};
 use crate::failure::{Failure, Kind};
@@ -76,8 +76,11 @@ pub fn sound(config: &config::Config) -> Result<(), Failure> {
 
 /// A bad configuration must not keep anybody from looking, or from stopping.
 pub fn warn(config: &config::Config) {
+    config.problems.iter().for_each(|problem| say_warning(problem));
+}
+
+/// Says what is wrong and keeps nobody from anything.
+pub fn say_warning(problem: &dyn std::fmt::Display) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    for problem in &config.problems {
-        eprintln!("{style}warning:{style:#} {problem}");
-    }
+    eprintln!("{style}warning:{style:#} {problem}");
 }

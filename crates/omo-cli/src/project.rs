@@ -35,9 +35,15 @@ impl Project {
         Ok(Self { root, folder })
     }
 
-    /// Every session that the state knows.
+    /// Every session that the state knows. Of an entry that cannot be read the user is told: it
+    /// holds nobody, and looks like a session that never used omo.
     pub fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
-        self.folder.as_ref().map_or_else(|| Ok(Vec::new()), state::peek_all)
+        let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
+        for (id, error) in &entries.unreadable {
+            let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
+            crate::say_warning(&format!("session {id}: {error}; {hint}"));
+        }
+        Ok(entries.sessions)
     }
 
     /// How a command changes the state: a broken file is moved aside, because somebody asked for

@@ -24,8 +24,7 @@ pub fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
         return Ok(());
     }
     let folder = Folder::create(&project.root)?;
-    for id in &targets {
-        let was_on = stop(env, &folder, id, options.reason.as_deref())?;
+    for (id, was_on) in targets.iter().zip(stop(env, &folder, &targets, options.reason.as_deref())?) {
         let what = if was_on { "stopped" } else { "no run was on; it stays free" };
         writeln!(out, "{id}  {what} until its user types `ulw`")?;
     }
@@ -50,22 +49,25 @@ fn targets(project: &Project, env: &Env, options: &StopOptions) -> Result<Vec<Se
     Ok(armed)
 }
 
-fn stop(env: &Env, folder: &Folder, id: &SessionId, reason: Option<&str>) -> Result<bool, StateError> {
-    let ((was_on, session), _lock) = state::update(folder, id, Project::update(env), |session: &mut Session| {
+/// Stops all of them at once, however many there are; tells of each whether a run was on.
+fn stop(env: &Env, folder: &Folder, ids: &[SessionId], reason: Option<&str>) -> Result<Vec<bool>, StateError> {
+    let (stopped, _lock) = state::update_all(folder, ids, Project::update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
         session.stop_continuation(reason, env.now);
-        ((was_on, session.clone()), Change::Write)
+        let entry = log::entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
+        ((was_on, entry), Change::Write)
     })?;
-    let entry = log::entry(id.as_str(), &session, "cli", "stop".to_owned(), "ended by its user", env.now);
-    note(folder, &entry);
-    Ok(was_on)
+    let noted = stopped.into_iter().map(|(was_on, entry)| {
+        note(folder, &entry);
+        was_on
+    });
+    Ok(noted.collect())
 }
 
 /// Writes a line into the decision log. What was done is done: a log that cannot be written is
 /// told, and keeps nobody held.
 pub fn note(folder: &Folder, entry: &LogEntry) {
     if let Err(error) = decisions::append(folder, entry) {
-        let style = anstyle::AnsiColor::Yellow.on_default().bold();
-        anstream::eprintln!("{style}warning:{style:#} done, but not written into the decision log: {error}");
+        crate::say_warning(&format!("done, but not written into the decision log: {error}"));
     }
 }

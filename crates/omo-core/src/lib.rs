@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod failure;
+pub mod few;
 pub mod gate;
 pub mod gate_command;
 pub mod keyword;

@@ -4,9 +4,10 @@
 //! first design, can be read. Fields that are not named here are not ours: the store carries them
 //! through every write.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::gate::{self, Gate, Origin};
+use crate::few::Few;
+use crate::gate::{self, Gate, MAX_GATES, Origin};
 use crate::limits::Limits;
 use crate::timestamp::Timestamp;
 use crate::verification::Verification;
@@ -20,6 +21,7 @@ pub struct Session {
     /// How far the check of a claim has come.
     pub verification: Verification,
     /// What judges a claim.
+    #[serde(deserialize_with = "gates")]
     pub gates: Vec<Gate>,
     /// The store's mark on all of that: what something else than omo wrote does not bear it.
     pub seal: Option<String>,
@@ -35,6 +37,10 @@ pub struct Session {
     pub last_seen: LastSeen,
     /// When this entry was last written.
     pub updated_at: Option<Timestamp>,
+}
+
+fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
+    Few::<Gate, MAX_GATES>::deserialize(deserializer).map(|few| few.0)
 }
 
 /// The run itself.

@@ -6,7 +6,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use omo_core::few::Few;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
+
+/// More tasks than anybody has in the background.
+const MAX_TASKS: usize = 1_000;
 
 /// A hook's input.
 #[derive(Debug, serde::Deserialize)]
@@ -46,7 +50,7 @@ pub struct Input {
     pub last_assistant_message: Option<Text>,
     /// `Stop`: work in the background.
     #[serde(default)]
-    pub background_tasks: Option<Vec<Task>>,
+    pub background_tasks: Option<Few<Task, MAX_TASKS>>,
     /// `Stop`: wakeups that are scheduled.
     #[serde(default)]
     pub session_crons: Option<Vec<de::IgnoredAny>>,
@@ -159,7 +163,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(input.hook_event_name, "Stop");
-        assert_eq!(input.background_tasks.unwrap()[0].command.as_deref(), Some("npm run dev"));
+        assert_eq!(input.background_tasks.unwrap().0[0].command.as_deref(), Some("npm run dev"));
         assert_eq!(input.session_crons.unwrap().len(), 1);
     }
 

@@ -10,8 +10,9 @@ use crate::json_end::JsonEnd;
 
 /// After this long without a whole value the hook gives up.
 const DEADLINE: Duration = Duration::from_secs(1);
-/// A larger input is none of the client's.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// A larger input is let be: it would be in memory several times over. What a client sends is a
+/// thousand times smaller.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Most inputs are shorter than one page of memory; a larger buffer would touch more of them.
 const CHUNK: usize = 4 * 1024;
 
@@ -45,15 +46,18 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
             Err(rustix::io::Errno::INTR) => continue,
             Err(errno) => return Err(io::Error::from(errno).into()),
         };
-        if let Some(length) = end.follow(read) {
-            bytes.extend_from_slice(read.get(..length).unwrap_or_default());
-            return Ok(bytes);
-        }
+        let length = end.follow(read);
+        let kept = read.get(..length.unwrap_or(read.len())).unwrap_or_default();
         // Asked before the bytes are kept: one more of them would double what is held.
-        if bytes.len() + read.len() > MAX_BYTES {
+        if bytes.len() + kept.len() > MAX_BYTES {
             return Err(StdinError::TooLarge);
         }
-        bytes.extend_from_slice(read);
+        // Where the memory is limited, this is an error and not the end of the process.
+        bytes.try_reserve(kept.len()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        bytes.extend_from_slice(kept);
+        if length.is_some() {
+            return Ok(bytes);
+        }
     }
 }
 

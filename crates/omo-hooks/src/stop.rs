@@ -176,7 +176,7 @@ fn event(input: &Input, session: &Session) -> StopEvent {
         from_subagent: input.is_from_subagent(),
         claim: said,
         plan_mode: input.is_plan_mode(),
-        background: input.background_tasks.iter().flatten().map(background_task).collect(),
+        background: input.background_tasks.iter().flat_map(|tasks| &tasks.0).map(background_task).collect(),
         wakeup_scheduled: input.session_crons.as_ref().is_some_and(|crons| !crons.is_empty()),
     }
 }

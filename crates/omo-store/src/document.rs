@@ -8,7 +8,7 @@ use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::object::{Key, Object};
 
@@ -16,6 +16,12 @@ use crate::object::{Key, Object};
 pub const VERSION: u64 = 1;
 /// After how many milliseconds without a write a session's entry is dropped: 7 days.
 pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
+
+/// A larger entry is none of omo's: what omo writes into one is bounded, and what others write
+/// there is held in memory several times over.
+pub const MAX_ENTRY_BYTES: usize = 192 * 1024;
+/// How many places that may be a session's entry are looked at one by one.
+const GLIMPSES: usize = 4;
 
 /// Why the state's text could not be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,8 +84,14 @@ impl<'a> Document<'a> {
     /// key elsewhere too: whoever wants to act reads the whole file.
     pub fn glimpse_armed(bytes: &[u8], id: &SessionId) -> Option<Session> {
         let key = format!("\"{id}\"");
-        let after = memmem::find_iter(bytes, key.as_bytes()).filter_map(|at| bytes.get(at + key.len()..));
-        after.filter_map(entry_after_key).find(Session::is_armed)
+        let mut after = memmem::find_iter(bytes, key.as_bytes()).filter_map(|at| bytes.get(at + key.len()..));
+        let glimpsed = after.by_ref().take(GLIMPSES).filter_map(entry_after_key).find(Session::is_armed);
+        // Where the id stands more often than omo writes it, the file is read once as a whole: to
+        // look behind each of a hundred thousand would take minutes.
+        glimpsed.or_else(|| {
+            after.next()?;
+            Document::parse(bytes).ok()?.session(id).ok()?.filter(Session::is_armed)
+        })
     }
 
     /// Whether a file names a session at all, by its bytes.
@@ -93,10 +105,10 @@ impl<'a> Document<'a> {
         self.sessions.get(id.as_str()).map(read).transpose()
     }
 
-    /// Every entry that can be read, with its id.
-    pub fn sessions(&self) -> Vec<(SessionId, Session)> {
-        let read = |(id, raw)| Some((SessionId::parse(id).ok()?, entry(raw).ok()?));
-        self.sessions.iter().filter_map(read).collect()
+    /// Every entry, with its id. What stands under something else than an id is nobody's.
+    pub fn sessions(&self) -> Vec<(SessionId, Result<Session, DocumentError>)> {
+        let ids = self.sessions.iter().filter_map(|(id, raw)| Some((SessionId::parse(id).ok()?, raw)));
+        ids.map(|(id, raw)| (id, entry(raw).map_err(|error| DocumentError::CorruptEntry(error.to_string())))).collect()
     }
 
     /// Writes one session's entry over the old one, whose unknown fields stay.
@@ -109,6 +121,9 @@ impl<'a> Document<'a> {
             }
             _ => new,
         };
+        if merged.len() > MAX_ENTRY_BYTES {
+            return Err(Error::custom(format_args!("the entry would be larger than {MAX_ENTRY_BYTES} bytes")));
+        }
         self.complete();
         self.edit = match (&self.edit, self.sessions.get_as_written(id.as_str())) {
             (Edit::Nothing, Some(old)) => Edit::Entry { old, new: merged.clone() },
@@ -191,6 +206,7 @@ fn too_new(top: &Object<'_>) -> Option<DocumentError> {
 fn entry_after_key(bytes: &[u8]) -> Option<Session> {
     let value = bytes.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     value.starts_with(b"{").then_some(())?;
+    let value = value.get(..MAX_ENTRY_BYTES).unwrap_or(value);
     serde_json::Deserializer::from_slice(value).into_iter::<Session>().next()?.ok()
 }
 
@@ -208,6 +224,9 @@ fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
 
 /// An entry must be an object: serde would take a list for a struct.
 fn entry(raw: &str) -> serde_json::Result<Session> {
+    if raw.len() > MAX_ENTRY_BYTES {
+        return Err(Error::custom(format_args!("it is larger than {MAX_ENTRY_BYTES} bytes")));
+    }
     Object::parse(raw)?;
     serde_json::from_str(raw)
 }
@@ -222,13 +241,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document<'de>, A::Error> {
                 let mut document = Document::default();
+                let mut has_sessions = false;
                 while let Some(Key(key)) = map.next_key()? {
                     if key == SESSIONS {
                         document.sessions = map.next_value::<Option<Object<'de>>>()?.unwrap_or_default();
                         // Keeps the member's place among the others.
-                        document.top.set(SESSIONS, String::new());
+                        if !std::mem::replace(&mut has_sessions, true) {
+                            document.top.set(SESSIONS, String::new());
+                        }
                     } else {
-                        document.top.push(key, map.next_value()?);
+                        document.top.push(key, map.next_value()?)?;
                     }
                 }
                 Ok(document)
@@ -311,6 +333,30 @@ mod tests {
             let document = Document::parse(text.as_bytes()).unwrap();
             assert!(matches!(document.session(&id("a")), Err(DocumentError::CorruptEntry(_))), "{bad}");
             assert!(document.session(&id("b")).unwrap().unwrap().is_armed());
+        }
+    }
+
+    #[test]
+    fn an_armed_session_is_found_wherever_its_id_stands_as_well() {
+        let entry = r#""a":{"ulw":{"enabled":true}}"#;
+        let own = |before: usize| format!(r#"{{"x":[{}0],"sessions":{{{entry}}}}}"#, r#"{"a":{}},"#.repeat(before));
+        for before in [0, 1, GLIMPSES - 1, GLIMPSES, GLIMPSES + 1, 1_000] {
+            assert!(Document::glimpse_armed(own(before).as_bytes(), &id("a")).is_some(), "{before}");
+            let other = own(before).replace("true", "false");
+            assert!(Document::glimpse_armed(other.as_bytes(), &id("a")).is_none(), "{before}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_is_too_large_is_none() {
+        let entry = |length: usize| format!(r#"{{"ulw":{{"enabled":true}},"x":"{}"}}"#, "y".repeat(length));
+        let around = entry(0).len();
+        for (length, is_one) in [(MAX_ENTRY_BYTES - around, true), (MAX_ENTRY_BYTES - around + 1, false)] {
+            let text = format!(r#"{{"sessions":{{"a":{}}}}}"#, entry(length));
+            let mut document = Document::parse(text.as_bytes()).unwrap();
+            assert_eq!(document.session(&id("a")).is_ok(), is_one);
+            assert_eq!(Document::glimpse_armed(text.as_bytes(), &id("a")).is_some(), is_one);
+            assert!(document.set(&id("a"), &armed()).is_err(), "with more it would be too large");
         }
     }
 

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+/// More members than any object of ours has. A state of 4 MiB that omo wrote has fewer sessions.
+pub(crate) const MAX_MEMBERS: usize = 5_000;
 
 /// The members of an object in their order, each value as it was written.
 #[derive(Debug, Default)]
@@ -32,9 +35,13 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Adds a member as it was written.
-    pub(crate) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+    /// Adds a member as it was written; an error once there are too many.
+    pub(crate) fn push<E: Error>(&mut self, name: Cow<'a, str>, value: &'a RawValue) -> Result<(), E> {
+        if self.members.len() == MAX_MEMBERS {
+            return Err(E::custom(format_args!("an object of more than {MAX_MEMBERS} members")));
+        }
         self.members.push((name, Cow::Borrowed(value.get())));
+        Ok(())
     }
 
     /// Sets a member in its place, or at the end; `value` is JSON.
@@ -129,7 +136,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
                 let mut object = Object::default();
                 while let Some(Key(key)) = map.next_key()? {
-                    object.push(key, map.next_value()?);
+                    object.push(key, map.next_value()?)?;
                 }
                 Ok(object)
             }
@@ -196,6 +203,13 @@ mod tests {
         }
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
         let _ = Object::parse(&deep);
+    }
+
+    #[test]
+    fn an_object_of_too_many_members_is_refused() {
+        let object = |count: usize| format!("{{{}\"b\":0}}", "\"a\":0,".repeat(count));
+        assert!(Object::parse(&object(MAX_MEMBERS - 1)).is_ok());
+        assert!(Object::parse(&object(MAX_MEMBERS)).unwrap_err().to_string().contains("more than 5000"));
     }
 
     #[test]

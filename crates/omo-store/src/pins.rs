@@ -164,8 +164,9 @@ fn pin_task_file(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path
     // Only what it runs: a new dependency is no change of the check.
     let Some(bytes) = read(&path) else { return };
     let text = String::from_utf8_lossy(&bytes);
-    let scripts = Object::parse(&text).ok().and_then(|object| object.get("scripts").map(str::to_owned));
-    pins.insert(format!("{name} (scripts)"), digest(scripts.unwrap_or_default().as_bytes()));
+    // One that cannot be read as that is pinned whole.
+    let scripts = Object::parse(&text).map(|object| digest(object.get("scripts").unwrap_or_default().as_bytes()));
+    pins.insert(format!("{name} (scripts)"), scripts.unwrap_or_else(|_| digest(&bytes)));
 }
 
 /// Pins a file that the command names, where it is not one that is made anew all the time.

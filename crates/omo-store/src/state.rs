@@ -97,10 +97,26 @@ pub fn glimpse_armed(root: &Path, id: &SessionId) -> Result<Option<Session>, Sta
     Ok(read(root)?.and_then(|(_, bytes)| Document::glimpse_armed(&bytes, id)))
 }
 
-/// Reads every entry that can be read, without the lock.
-pub fn peek_all(folder: &Folder) -> Result<Vec<(SessionId, Session)>, StateError> {
-    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Vec::new()) };
-    Ok(parse(folder, &bytes)?.sessions())
+/// Every entry of a state.
+#[derive(Debug, Default)]
+pub struct Entries {
+    /// Those that can be read.
+    pub sessions: Vec<(SessionId, Session)>,
+    /// Those that cannot: whose they are, and why.
+    pub unreadable: Vec<(SessionId, StateError)>,
+}
+
+/// Reads every entry, without the lock.
+pub fn peek_all(folder: &Folder) -> Result<Entries, StateError> {
+    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Entries::default()) };
+    let mut entries = Entries::default();
+    for (id, session) in parse(folder, &bytes)?.sessions() {
+        match session {
+            Ok(session) => entries.sessions.push((id, session)),
+            Err(source) => entries.unreadable.push((id, wrong(folder, source))),
+        }
+    }
+    Ok(entries)
 }
 
 fn read(root: &Path) -> Result<Option<(Folder, Vec<u8>)>, StateError> {
@@ -130,21 +146,68 @@ pub fn update<T>(
 ) -> Result<(T, Lock), StateError> {
     let lock = Lock::take(folder, options.deadline)?;
     let bytes = folder.read(FILE, MAX_BYTES)?;
-    let mut document = match bytes.as_deref().map(Document::parse) {
-        None => Document::default(),
-        Some(Ok(document)) => document,
+    let mut document = document_of(folder, bytes.as_deref(), options)?;
+    let (value, is_changed) = change_entry(folder, &mut document, bytes.as_deref(), id, options, change)?;
+    if is_changed {
+        document.prune(id, options.now);
+        write(folder, &document, options.now)?;
+    }
+    Ok((value, lock))
+}
+
+/// As [`update`], of several sessions at once: all of it is written, or nothing.
+pub fn update_all<T>(
+    folder: &Folder,
+    ids: &[SessionId],
+    options: Update<'_>,
+    mut change: impl FnMut(&SessionId, &mut Session) -> (T, Change),
+) -> Result<(Vec<T>, Lock), StateError> {
+    let lock = Lock::take(folder, options.deadline)?;
+    let bytes = folder.read(FILE, MAX_BYTES)?;
+    let mut document = document_of(folder, bytes.as_deref(), options)?;
+    let mut values = Vec::new();
+    let mut last_changed = None;
+    for id in ids {
+        let change = |session: &mut Session| change(id, session);
+        let (value, is_changed) = change_entry(folder, &mut document, bytes.as_deref(), id, options, change)?;
+        last_changed = is_changed.then_some(id).or(last_changed);
+        values.push(value);
+    }
+    if let Some(id) = last_changed {
+        document.prune(id, options.now);
+        write(folder, &document, options.now)?;
+    }
+    Ok((values, lock))
+}
+
+fn document_of<'a>(folder: &Folder, bytes: Option<&'a [u8]>, options: Update<'_>) -> Result<Document<'a>, StateError> {
+    match bytes.map(Document::parse) {
+        None => Ok(Document::default()),
+        Some(Ok(document)) => Ok(document),
         Some(Err(DocumentError::Corrupt(_))) if options.corrupt == Corrupt::MoveAside => {
-            keep_corrupt(folder, options.now, bytes.as_deref())?;
-            Document::default()
+            keep_corrupt(folder, options.now, bytes)?;
+            Ok(Document::default())
         }
-        Some(Err(error)) => return Err(wrong(folder, error)),
-    };
+        Some(Err(error)) => Err(wrong(folder, error)),
+    }
+}
+
+/// Changes one entry of a document that was read from `bytes`; tells whether there is something to
+/// write.
+fn change_entry<T>(
+    folder: &Folder,
+    document: &mut Document<'_>,
+    bytes: Option<&[u8]>,
+    id: &SessionId,
+    options: Update<'_>,
+    change: impl FnOnce(&mut Session) -> (T, Change),
+) -> Result<(T, bool), StateError> {
     let mut session = match document.session(id) {
         Ok(session) => session.unwrap_or_default(),
         Err(error) if options.corrupt == Corrupt::Refuse => return Err(wrong(folder, error)),
         Err(_) => {
             // Only this entry is bad: the other sessions live on.
-            keep_corrupt(folder, options.now, bytes.as_deref())?;
+            keep_corrupt(folder, options.now, bytes)?;
             document.remove(id);
             Session::default()
         }
@@ -155,10 +218,8 @@ pub fn update<T>(
         renew_seal(id, &before, &mut session, change, options.state_home);
         session.updated_at = Some(options.now);
         document.set(id, &session)?;
-        document.prune(id, options.now);
-        write(folder, &document, options.now)?;
     }
-    Ok((value, lock))
+    Ok((value, change != Change::Keep))
 }
 
 /// Seals what a verdict rests on, where that was changed. What something else than omo had written
@@ -188,11 +249,14 @@ fn keep_corrupt(folder: &Folder, now: Timestamp, bytes: Option<&[u8]>) -> Result
     // Colons are no part of a file's name everywhere.
     let name = format!("{CORRUPT}{}", now.to_string().replace(':', ""));
     folder.replace(&name, bytes.unwrap_or_default())?;
-    forget_oldest_corrupt(folder)
+    forget_oldest_corrupt(folder);
+    Ok(())
 }
 
-fn forget_oldest_corrupt(folder: &Folder) -> Result<(), FolderError> {
-    let names = folder.names(CORRUPT)?;
-    let surplus = names.len().saturating_sub(CORRUPT_KEPT);
-    names.iter().take(surplus).try_for_each(|name| folder.remove(name))
+fn forget_oldest_corrupt(folder: &Folder) {
+    let names = folder.names(CORRUPT).unwrap_or_default();
+    for name in names.iter().take(names.len().saturating_sub(CORRUPT_KEPT)) {
+        // What cannot be removed, somebody's folder say, is no reason to write nothing.
+        let _ = folder.remove(name);
+    }
 }

@@ -117,7 +117,8 @@ impl Chunk {
         let from = if offset <= length { offset } else { 0 };
         let start = from.max(length.saturating_sub(TAIL_BYTES));
         file.seek(SeekFrom::Start(start)).ok()?;
-        let mut bytes = Vec::with_capacity(usize::try_from(length - start).ok()?);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(usize::try_from(length - start).ok()?).ok()?;
         file.take(length - start).read_to_end(&mut bytes).ok()?;
         // The last line may be half written.
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));

@@ -1,8 +1,13 @@
 //! Where a keyword stands as a word of its own.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::Keywords;
+
+/// So many places of a keyword are looked at from each end of a text: a prompt that is nothing
+/// but the keyword must not become many times its own length.
+const PLACES: usize = 1_000;
 
 /// Every place where a keyword stands as a word, in order. Keywords joined by a slash
 /// (`ulw/ultrawork`) are one word.
@@ -25,10 +30,25 @@ pub(super) fn occurs(text: &str, keywords: &Keywords) -> bool {
 }
 
 fn matches(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = keywords.words().iter().flat_map(|keyword| places(text, keyword)).collect();
+    let mut found: Vec<Range<usize>> =
+        keywords.words().iter().flat_map(|keyword| ends(places(text, keyword))).collect();
     // Of two that begin together the longer one counts.
     found.sort_unstable_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)));
     found
+}
+
+/// The first [`PLACES`] and the last ones.
+fn ends(mut places: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut kept: Vec<Range<usize>> = places.by_ref().take(PLACES).collect();
+    let mut last = VecDeque::new();
+    for place in places {
+        last.push_back(place);
+        if last.len() > PLACES {
+            last.pop_front();
+        }
+    }
+    kept.extend(last);
+    kept
 }
 
 fn places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
