@@ -19,13 +19,14 @@ use std::process::ExitCode;
 use anstream::eprintln;
 use clap::{CommandFactory, Parser};
 use omo_store::env::Env;
-use omo_store::config;
+use omo_store::{config, signals};
 
 use crate::arguments::{Arguments, Command, Gate, Switch};
 use crate::failure::{Failure, Kind};
 
 fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
+    signals::outlive_size_limit();
     match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.kind == Kind::BrokenPipe => ExitCode::SUCCESS,

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use omo_core::gate::Counts;
 use omo_core::runner::Reader;
 use serde::{Deserialize, Serialize};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// What makes a binary of omo a keeper.
 pub const ARGUMENT: &str = "--keep-gate";
@@ -80,9 +81,10 @@ enum Event {
 }
 
 fn keep() {
+    omo_store::signals::outlive_size_limit();
     // Whoever ends every process below the client must leave the one that cleans up.
     let ignored = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
         let _ = signal_hook::flag::register(signal, Arc::clone(&ignored));
     }
     become_reaper();

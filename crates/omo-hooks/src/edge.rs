@@ -11,7 +11,7 @@ use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
 use omo_store::state::{self, Change, Corrupt, StateError, Update};
-use omo_store::{decisions, hooks_log, root};
+use omo_store::{decisions, hooks_log, root, signals};
 
 use crate::input::Input;
 use crate::{stdin, watchdog};
@@ -56,6 +56,7 @@ pub struct Context {
 pub fn run(hook: &Hook) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::leave()));
+    signals::outlive_size_limit();
     let env = Env::from_process();
     if env.disabled || env.in_gate {
         return ExitCode::SUCCESS;
@@ -74,6 +75,7 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
     context.root = root::find(context.env.project_dir.as_deref(), None);
     let bytes = stdin::read_json()?;
     let input = Input::parse(&bytes)?;
+    drop(bytes);
     context.root = root::find(context.env.project_dir.as_deref(), input.cwd.as_deref());
     context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     if input.hook_event_name == hook.event.name() {

@@ -18,6 +18,7 @@ pub mod regular;
 pub mod repository;
 pub mod root;
 pub mod seal;
+pub mod signals;
 pub mod start;
 pub mod state;
 pub mod transcript;
