@@ -160,7 +160,7 @@ pub const CASES: &[Case] = &[
         s.edit(&[("/ulw/startedAt", json!(ago(3 * HOUR))), ("/ulw/lastStopAt", json!(ago(3 * HOUR)))])?;
         s.blocks(&json!({})).map(drop)
     }),
-    // A writer that is really killed is in `processes.rs`.
+    // A writer that is really killed is in `tests/reliability/faults.rs`.
     ("state-036", |s| {
         s.arm()?;
         let before = fs::read(s.state_file())?;
@@ -170,7 +170,7 @@ pub const CASES: &[Case] = &[
         ensure!(fs::read(old)? == before, "the half-written file is still there");
         Ok(())
     }),
-    // A disk that is really full is in `processes.rs`; here the new state cannot be made.
+    // A limit on what can be written is in `tests/hostile/streams.rs`; here the new state cannot be made.
     ("state-037", |s| {
         s.arm()?;
         let obstacle = s.lab.state_folder().join("runtime.local.json.old");

@@ -1,0 +1,20 @@
+//! Hostile files, ids, streams and limits, against the real hook binaries and the real `omo`.
+//!
+//! Whatever stands in a path or in a file: nothing outside of omo's own folders is written and
+//! nothing of a stranger's file is shown, nothing hangs, the memory stays below 16 MiB, a hook
+//! exits 0 with nothing or one whole answer, and no block is given that is not counted.
+#![cfg(unix)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "only JSON values are indexed: what is not there is null, and nothing panics"
+)]
+
+mod events;
+mod files;
+mod ids;
+mod impostors;
+mod paths;
+mod run;
+mod state;
+mod streams;
+mod watch;

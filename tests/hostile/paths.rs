@@ -1,0 +1,179 @@
+//! Something else in the place of every file and folder that omo knows, at every level.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::{Lab, LabBuilder};
+use omo_tests::stage::{Scene, plugin};
+
+use crate::events::{ALL, Ask, CLAIMING, WITHOUT_GIT};
+use crate::impostors::{IN_OUR_PLACE, Impostor, LINKS, Strangers, clear};
+use crate::watch::Watch;
+
+/// A place: its name, and where it is in a scene.
+type Place = (&'static str, fn(&Scene) -> Result<PathBuf>);
+
+fn in_state(scene: &Scene, name: &str) -> PathBuf {
+    scene.lab.state_folder().join(name)
+}
+
+fn in_project(scene: &Scene, name: &str) -> PathBuf {
+    scene.lab.project().join(name)
+}
+
+fn in_home(scene: &Scene, name: &str) -> PathBuf {
+    scene.lab.home().join(name)
+}
+
+/// Where omo keeps its copy of the project's index.
+fn in_tree(scene: &Scene, name: &str) -> Result<PathBuf> {
+    let trees = scene.lab.home().join(".local/state/omo/trees");
+    let tree = std::fs::read_dir(trees)?.next().context("no copy of the index was made")??;
+    Ok(tree.path().join(name))
+}
+
+const OF_THE_STATE: &[Place] = &[
+    (".sisyphus", |s| Ok(in_project(s, ".sisyphus"))),
+    ("cc-omo", |s| Ok(in_project(s, ".sisyphus/cc-omo"))),
+    ("the state", |s| Ok(in_state(s, "runtime.local.json"))),
+    ("the state before it", |s| Ok(in_state(s, "runtime.local.json.old"))),
+    ("the lock", |s| Ok(in_state(s, "runtime.lock"))),
+    ("the decision log", |s| Ok(in_state(s, "decisions.jsonl"))),
+];
+
+const OF_THE_LOGS: &[Place] = &[
+    ("the old decision log", |s| Ok(in_state(s, "decisions.jsonl.1"))),
+    ("the hooks' log", |s| Ok(in_state(s, "hooks.log"))),
+    ("the old hooks' log", |s| Ok(in_state(s, "hooks.log.1"))),
+    (".gitignore", |s| Ok(in_state(s, ".gitignore"))),
+    ("the review's file", |s| Ok(in_state(s, &format!("review-{}.md", s.session.session())))),
+    ("its temporary file", |s| Ok(in_state(s, &format!("review-{}.md.tmp", s.session.session())))),
+    ("a check's log", |s| Ok(in_state(s, "check-true.log"))),
+];
+
+const OF_THE_USER: &[Place] = &[
+    ("omo", |s| Ok(in_home(s, ".local/state/omo"))),
+    ("the key", |s| Ok(in_home(s, ".local/state/omo/key"))),
+    ("the key's temporary file", |s| Ok(in_home(s, ".local/state/omo/key.tmp"))),
+    ("the key's lock", |s| Ok(in_home(s, ".local/state/omo/runtime.lock"))),
+    ("the approvals", |s| Ok(in_home(s, ".local/state/omo/trust.json"))),
+    ("~/.config/omo", |s| Ok(in_home(s, ".config/omo"))),
+    CONFIG,
+    TRANSCRIPT,
+];
+
+const CONFIG: Place = ("config.toml", |s| Ok(in_home(s, ".config/omo/config.toml")));
+const TRANSCRIPT: Place = ("the transcript", |s| Ok(s.session.clone().transcript().path().to_owned()));
+
+const OF_THE_WORK_TREE: &[Place] = &[
+    ("omo.toml", |s| Ok(in_project(s, "omo.toml"))),
+    ("trees", |s| Ok(in_home(s, ".local/state/omo/trees"))),
+    ("the tree's folder", |s| Ok(in_tree(s, "x")?.parent().context("no folder")?.to_owned())),
+    ("the copy of the index", |s| in_tree(s, "index")),
+    ("the copy's lock", |s| in_tree(s, "index.lock")),
+    ("what is kept", |s| in_tree(s, "kept.json")),
+    ("the paths", |s| in_tree(s, "paths")),
+    ("the objects", |s| in_tree(s, "objects")),
+    ("the tree's lock", |s| in_tree(s, "runtime.lock")),
+    (".git", |s| Ok(in_project(s, ".git"))),
+    HEAD,
+    INDEX,
+];
+
+const HEAD: Place = (".git/HEAD", |s| Ok(in_project(s, ".git/HEAD")));
+const INDEX: Place = (".git/index", |s| Ok(in_project(s, ".git/index")));
+
+/// git itself waits for a FIFO in these places, and reads a device for ever: with them it is not
+/// started.
+const OF_GIT: &[Place] = &[
+    (".git/refs/heads/main", |s| Ok(in_project(s, ".git/refs/heads/main"))),
+    (".git/packed-refs", |s| Ok(in_project(s, ".git/packed-refs"))),
+    (".git/commondir", |s| Ok(in_project(s, ".git/commondir"))),
+    (".git/info/exclude", |s| Ok(in_project(s, ".git/info/exclude"))),
+];
+
+/// A session whose run is on, with a check, after a claim that asked for a review: every file that
+/// omo knows has been made.
+fn scene(plugin: &Path, lab: LabBuilder) -> Result<Scene> {
+    let mut scene = Scene::in_lab(plugin, lab.build()?)?;
+    scene.lab.write("omo.toml", "[[gate]]\nrun = \"false\"\n")?;
+    scene.start("--gate true")?;
+    let asked = scene.claim_fails()?;
+    ensure!(asked.contains("omo:oracle"), "no review is asked for: {asked}");
+    Ok(scene)
+}
+
+/// Asks with an impostor in a place. What omo has cleared away is put there again.
+fn play(scene: &Scene, place: &Place, impostor: &Impostor, asks: &[Ask]) -> Result<()> {
+    let strangers = Strangers::beside(scene)?;
+    let path = (place.1)(scene)?;
+    let put = || {
+        clear(&path)?;
+        (impostor.put)(&path, &strangers)
+    };
+    if !put()? {
+        return Ok(());
+    }
+    let kind = path.symlink_metadata()?.file_type();
+    let mut watch = Watch::begin(scene)?;
+    for ask in asks {
+        if path.symlink_metadata().map(|meta| meta.file_type()).ok() != Some(kind) {
+            put()?;
+            watch = Watch::begin(scene)?;
+        }
+        let run = ask.of(scene).and_then(|run| watch.unchanged(scene, &run));
+        run.with_context(|| ask.name.to_owned())?;
+    }
+    Ok(())
+}
+
+fn play_all(lab: fn() -> LabBuilder, places: &[Place], impostors: &[Impostor], asks: &[Ask]) -> Result<()> {
+    let Some(plugin) = plugin() else { return Ok(()) };
+    let mut wrong = Vec::new();
+    for place in places {
+        for impostor in impostors {
+            let played = scene(&plugin, lab()).and_then(|scene| play(&scene, place, impostor, asks));
+            if let Err(error) = played {
+                wrong.push(format!("{} as {}: {error:#}", place.0, impostor.name));
+            }
+        }
+    }
+    ensure!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+fn without_git() -> LabBuilder {
+    Lab::builder().without_git()
+}
+
+#[test]
+fn nothing_in_the_place_of_the_state_does_harm() {
+    play_all(without_git, OF_THE_STATE, &IN_OUR_PLACE, &ALL).unwrap();
+}
+
+#[test]
+fn nothing_in_the_place_of_a_log_does_harm() {
+    play_all(without_git, OF_THE_LOGS, &IN_OUR_PLACE, &ALL).unwrap();
+}
+
+#[test]
+fn nothing_in_the_place_of_the_users_own_files_does_harm() {
+    play_all(without_git, OF_THE_USER, &IN_OUR_PLACE, &ALL).unwrap();
+}
+
+#[test]
+fn nothing_in_the_place_of_the_work_trees_files_does_harm() {
+    play_all(Lab::builder, OF_THE_WORK_TREE, &IN_OUR_PLACE, &CLAIMING).unwrap();
+}
+
+#[test]
+fn nothing_in_the_place_of_gits_own_files_does_harm() {
+    play_all(Lab::builder, OF_GIT, &IN_OUR_PLACE, &WITHOUT_GIT).unwrap();
+}
+
+#[test]
+fn a_link_that_is_followed_may_lead_anywhere() {
+    play_all(without_git, &[CONFIG, TRANSCRIPT], &LINKS, &ALL).unwrap();
+    play_all(Lab::builder, &[HEAD, INDEX], &LINKS, &CLAIMING).unwrap();
+    play_all(Lab::builder, OF_GIT, &LINKS, &WITHOUT_GIT).unwrap();
+}

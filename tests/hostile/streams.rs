@@ -1,0 +1,318 @@
+//! Streams that do not behave, and a system that gives little: open, endless, huge or odd stdin,
+//! a stdout that nobody reads, few files, little memory, no space.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::ChildStdin;
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::stage::{Scene, plugin};
+use serde_json::json;
+
+use crate::events::{Ask, END, FAILURE, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
+use crate::run::{Call, Run, Stdin};
+
+/// Every hook, by one of its events.
+const HOOKS: [&str; 6] = [
+    "omo-session-start",
+    "omo-user-prompt-submit",
+    "omo-stop",
+    "omo-subagent-stop",
+    "omo-stop-failure",
+    "omo-session-end",
+];
+
+/// Plays every case on an armed scene of its own, all at once since most of them wait, and names
+/// those that went wrong.
+fn play<T: Sync>(plugin: &Path, cases: &[(String, T)], case: impl Fn(&mut Scene, &T) -> Result<()> + Sync) {
+    let played = |value: &T| -> Result<()> {
+        let mut scene = Scene::new(plugin)?;
+        scene.arm()?;
+        case(&mut scene, value)
+    };
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let started: Vec<_> = cases.iter().map(|(name, value)| (name, scope.spawn(|| played(value)))).collect();
+        let ended = started
+            .into_iter()
+            .map(|(name, thread)| (name, thread.join().unwrap_or_else(|_| anyhow::bail!("a panic"))));
+        ended.filter_map(|(name, case)| case.err().map(|error| format!("{name}: {error:#}"))).collect()
+    });
+    assert!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Writes a piece again and again until somebody closes the pipe, or `times` are up.
+fn again_and_again(stdin: &mut ChildStdin, head: &[u8], piece: &[u8], times: usize) {
+    let chunk = piece.repeat(64 * 1024 / piece.len().max(1));
+    let mut alive = stdin.write_all(head).is_ok();
+    for _ in 0..times.min(if chunk.is_empty() { 0 } else { usize::MAX }) {
+        alive = alive && stdin.write_all(&chunk).is_ok();
+        if !alive {
+            return;
+        }
+    }
+}
+
+/// Nothing is said, and the state is the same bytes.
+fn lets_be(scene: &Scene, call: Call) -> Result<()> {
+    let before = fs::read(scene.state_file())?;
+    let run = call.run(scene)?;
+    run.sound()?;
+    run.silent()?;
+    ensure!(fs::read(scene.state_file())? == before, "the state was written");
+    Ok(())
+}
+
+#[test]
+fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
+    let Some(plugin) = plugin() else { return };
+    let pieces = [("whole", usize::MAX), ("a byte at a time", 1), ("odd pieces", 4_097), ("64 KiB", 65_536)];
+    let cases: Vec<(String, (usize, usize))> = pieces
+        .iter()
+        .flat_map(|(name, size)| [0, 100_000].map(|filler| (format!("{filler} bytes, {name}"), (*size, filler))))
+        .collect();
+    play(&plugin, &cases, |scene, (size, filler)| {
+        let (size, message) = (*size, "x}]\"\\ ".repeat(filler / 6));
+        let input = scene.stop_input(&json!({"last_assistant_message": message}))?;
+        let feed = move |stdin: &mut ChildStdin| {
+            for piece in input.as_bytes().chunks(size.min(input.len())) {
+                stdin.write_all(piece).ok();
+            }
+        };
+        let run = Call::fed("omo-stop", Stdin::Fed(Box::new(feed))).run(scene)?;
+        run.sound()?;
+        ensure!(run.blocks() && scene.count()? == 1, "{}", run.stdout);
+        Ok(())
+    });
+}
+
+#[test]
+fn of_several_values_the_first_one_counts() {
+    let Some(plugin) = plugin() else { return };
+    let cases = ["", "\n", " \u{feff}", "}", "]]", "\0"].map(|between| (format!("{between:?}"), between));
+    play(&plugin, &cases, |scene, between| {
+        let input = scene.stop_input(&json!({}))?;
+        let run = Call::hook("omo-stop", &format!("{input}{between}{input}{between}garbage")).run(scene)?;
+        run.sound()?;
+        ensure!(run.blocks() && scene.count()? == 1, "{}", run.stdout);
+        Ok(())
+    });
+}
+
+#[test]
+fn an_input_that_never_becomes_one_is_given_up_in_silence() {
+    let Some(plugin) = plugin() else { return };
+    let endless: [(&str, &'static [u8], &'static [u8]); 6] = [
+        ("nothing at all", b"", b""),
+        ("half an object", b"{\"session_id\":\"a\",", b""),
+        ("garbage without end", b"", b"garbage without end \x00\xff"),
+        ("an open text without end", b"{\"prompt\":\"", b"ulw ulw ulw ulw"),
+        ("depth without end", b"", b"[[[[{\"a\":[[[["),
+        ("blanks without end", b"", b" "),
+    ];
+    let cases: Vec<_> = HOOKS
+        .iter()
+        .flat_map(|hook| endless.map(|(name, head, rest)| (format!("{hook}: {name}"), (*hook, head, rest))))
+        .collect();
+    play(&plugin, &cases, |scene, &(hook, head, rest)| {
+        let feed = move |stdin: &mut ChildStdin| again_and_again(stdin, head, rest, usize::MAX);
+        lets_be(scene, Call::fed(hook, Stdin::Fed(Box::new(feed))))
+    });
+}
+
+/// The input of an event up to the beginning of its last field, a text of any length.
+fn up_to(scene: &Scene, event: &str, field: &str) -> Result<String> {
+    let input = scene.input(event, &scene.stop_fields(&json!({"last_assistant_message": null})), &json!({}))?;
+    Ok(format!("{},\"{field}\":\"ulw ", input.strip_suffix('}').context("no object")?))
+}
+
+#[test]
+fn an_input_of_64_mib_is_let_be_and_takes_little_memory() {
+    let Some(plugin) = plugin() else { return };
+    let pieces: [&'static [u8]; 4] = [b"ulw fix it ", b"ulw\\n", b"\\ud83d", "울트라 ".as_bytes()];
+    let events = [
+        ("omo-user-prompt-submit", "UserPromptSubmit", "prompt"),
+        ("omo-stop", "Stop", "last_assistant_message"),
+        ("omo-subagent-stop", "SubagentStop", "last_assistant_message"),
+    ];
+    let cases: Vec<_> = events
+        .iter()
+        .flat_map(|event| {
+            pieces.map(|piece| (format!("{}, {:?}", event.0, String::from_utf8_lossy(piece)), (event, piece)))
+        })
+        .collect();
+    play(&plugin, &cases, |scene, &(&(hook, event, field), piece)| {
+        let head = up_to(scene, event, field)?;
+        let feed = move |stdin: &mut ChildStdin| {
+            again_and_again(stdin, head.as_bytes(), piece, 1_024);
+            stdin.write_all(b"\"}").ok();
+        };
+        lets_be(scene, Call::fed(hook, Stdin::Fed(Box::new(feed))))
+    });
+}
+
+/// Nearly as much as a hook reads.
+const LONG: usize = 3_900_000;
+
+#[test]
+fn a_long_message_is_read_within_the_memory() {
+    let Some(plugin) = plugin() else { return };
+    let pieces = ["x y ", "x\n", "\"", "<promise>", "`x` ", "> x\n", "울트라 ", "\u{0}"];
+    let cases = pieces.map(|piece| (format!("{piece:?}"), piece));
+    play(&plugin, &cases, |scene, piece| {
+        let written = json!(piece).to_string().len() - 2;
+        let message = piece.repeat(LONG / written);
+        let run = Call::hook("omo-stop", &scene.stop_input(&json!({"last_assistant_message": message}))?).run(scene)?;
+        run.sound()?;
+        ensure!(run.blocks() && scene.count()? == 1, "{}", run.stdout);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_stdin_that_is_no_pipe_is_silence_or_a_whole_answer() {
+    let Some(plugin) = plugin() else { return };
+    let setups = ["exec <&-", "exec </dev/null", "exec </", "exec </dev/zero", "exec </dev/full", "exec <&- >&- 2>&-"];
+    let cases: Vec<_> =
+        HOOKS.iter().flat_map(|hook| setups.map(|setup| (format!("{hook}, {setup}"), (*hook, setup)))).collect();
+    play(&plugin, &cases, |scene, &(hook, setup)| lets_be(scene, Call::hook(hook, "").after(setup)));
+    // A terminal at which nobody types; and a file, as any pipe.
+    let hooks = HOOKS.map(|hook| (hook.to_owned(), hook));
+    play(&plugin, &hooks, |scene, hook| {
+        let (_master, terminal) = terminal()?;
+        lets_be(scene, Call::fed(hook, Stdin::Is(terminal.into())))
+    });
+    play(&plugin, &[("a file".to_owned(), ())], |scene, ()| {
+        let path = scene.lab.root().join("input");
+        fs::write(&path, scene.stop_input(&json!({}))?)?;
+        let run = Call::fed("omo-stop", Stdin::Is(File::open(path)?.into())).run(scene)?;
+        run.sound()?;
+        ensure!(run.blocks(), "{}", run.stdout);
+        Ok(())
+    });
+}
+
+/// A terminal, and the end at which a person would sit.
+fn terminal() -> Result<(std::os::fd::OwnedFd, File)> {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let name = ptsname(&master, Vec::new())?;
+    let terminal = OpenOptions::new().read(true).open(name.to_str()?)?;
+    Ok((master, terminal))
+}
+
+/// A pipe that takes only so many bytes more before somebody reads.
+fn full_pipe(free: usize) -> Result<(std::io::PipeReader, std::io::PipeWriter, usize)> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let (reader, writer) = std::io::pipe()?;
+    let size = rustix::pipe::fcntl_getpipe_size(&writer)?;
+    let flags = fcntl_getfl(&writer)?;
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK)?;
+    let written = size - free;
+    (&writer).write_all(&vec![b'-'; written])?;
+    fcntl_setfl(&writer, flags)?;
+    Ok((reader, writer, written))
+}
+
+#[test]
+fn a_stdout_that_takes_nothing_gets_no_half_answer_and_ends_no_hook_badly() {
+    let Some(plugin) = plugin() else { return };
+    let asks = [STOP, ULW, START];
+    let setups = ["exec >&-", "exec >/dev/full", "exec >&- 2>&-", "exec 2>&-", "exec 2>/dev/full"];
+    let cases: Vec<_> =
+        asks.iter().flat_map(|ask| setups.map(|setup| (format!("{}, {setup}", ask.name), (ask, setup)))).collect();
+    play(&plugin, &cases, |scene, &(ask, setup)| ask.after(scene, setup).map(drop));
+    // In a pipe of 64 KiB a page stays free, or only a part of one: whoever reads it later must
+    // not find the beginning of an answer there.
+    let pipes: Vec<_> = [0, 100]
+        .iter()
+        .flat_map(|free| asks.iter().map(move |ask| (format!("{} with {free} bytes free", ask.name), (ask, *free))))
+        .collect();
+    play(&plugin, &pipes, |scene, &(ask, free)| {
+        let (mut reader, writer, written) = full_pipe(free)?;
+        let run = Call { stdout: Some(writer.into()), ..ask.call(scene)? }.run(scene)?;
+        run.sound()?;
+        let mut left = Vec::new();
+        reader.read_to_end(&mut left)?;
+        let said = String::from_utf8_lossy(left.get(written..).unwrap_or_default()).into_owned();
+        ensure!(said.is_empty(), "half an answer: {said:?}");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_client_that_is_gone_is_no_error() {
+    let Some(plugin) = plugin() else { return };
+    let cases = [STOP, ULW, START, STATUS, STOP_ALL].map(|ask| (ask.name.to_owned(), ask));
+    play(&plugin, &cases, |scene, ask| {
+        let (reader, writer) = std::io::pipe()?;
+        drop(reader);
+        let run = Call { stdout: Some(writer.into()), ..ask.call(scene)? }.run(scene)?;
+        run.sound()
+    });
+}
+
+/// Whatever a limit cuts off: a block is counted, the state is the old one or a new one, no
+/// temporary file is left, and without the limit all is well again.
+fn within_a_limit(scene: &mut Scene, ask: &Ask, setup: &str) -> Result<Run> {
+    let run = ask.after(scene, setup)?;
+    ensure!(scene.lab.state().is_some(), "no state that parses");
+    ensure!(!scene.names().iter().any(|name| name.contains(".tmp")), "{:?}", scene.names());
+    scene.prompt("ulw once more")?;
+    ensure!(STOP.of(scene)?.blocks(), "not held any more");
+    Ok(run)
+}
+
+#[test]
+fn few_files_little_memory_and_no_space_end_no_hook_badly() {
+    let Some(plugin) = plugin() else { return };
+    let setups = [
+        "ulimit -n 3",
+        "ulimit -n 4",
+        "ulimit -n 5",
+        "ulimit -n 6",
+        "ulimit -n 7",
+        "ulimit -n 8",
+        "ulimit -f 0",
+        "ulimit -f 1",
+        "ulimit -v 10000",
+        "ulimit -s 256",
+    ];
+    let asks = [STOP, PROMPT, ULW, START, SUBAGENT, FAILURE, END, STATUS, STOP_ALL];
+    let cases: Vec<_> = setups
+        .iter()
+        .flat_map(|setup| asks.iter().map(move |ask| (format!("{}, {setup}", ask.name), (ask, *setup))))
+        .collect();
+    for cases in cases.chunks(asks.len()) {
+        play(&plugin, cases, |scene, &(ask, setup)| within_a_limit(scene, ask, setup).map(drop));
+    }
+}
+
+#[test]
+fn without_space_a_block_is_not_given_and_a_command_says_why() {
+    let Some(plugin) = plugin() else { return };
+    let cases = ["ulimit -f 0", "ulimit -f 1", "trap '' XFSZ; ulimit -f 0"].map(|setup| (setup.to_owned(), setup));
+    play(&plugin, &cases, |scene, setup| {
+        let before = fs::read(scene.state_file())?;
+        ensure!(before.len() > 600, "the state must be longer than what may be written of it");
+        STOP.after(scene, setup)?.silent()?;
+        let told = STOP_ALL.after(scene, setup)?;
+        ensure!(told.status == 1 && told.stderr.contains("runtime.local.json"), "{}", told.stderr);
+        ensure!(fs::read(scene.state_file())? == before, "the state was written");
+        Ok(())
+    });
+}
+
+/// Where even a large input meets little memory, the hook gives up instead of falling.
+#[test]
+fn a_large_input_in_little_memory_is_let_be() {
+    let Some(plugin) = plugin() else { return };
+    let cases = ["ulimit -v 3500", "ulimit -v 4500", "ulimit -v 6000"].map(|setup| (setup.to_owned(), setup));
+    play(&plugin, &cases, |scene, setup| {
+        let input = scene.stop_input(&json!({"last_assistant_message": "x".repeat(4_100_000)}))?;
+        lets_be(scene, Call::hook("omo-stop", &input).after(setup))
+    });
+}
