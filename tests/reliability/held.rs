@@ -1,6 +1,9 @@
 //! A lock that somebody else has: for ever, stopped, or dead.
 
 use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -27,7 +30,7 @@ impl Holder {
         command.args(["-c", "exec 9<>\"$0\" && flock -n 9 && echo held && exec sleep 60"]).arg(lock);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let mut line = [0; 5];
-        std::io::Read::read_exact(child.stdout.as_mut().context("no stdout")?, &mut line)?;
+        child.stdout.as_mut().context("no stdout")?.read_exact(&mut line)?;
         ensure!(&line == b"held\n", "the lock could not be had with `flock`");
         Ok(Self(child))
     }
@@ -156,10 +159,36 @@ fn a_hook_whose_reader_stands_still_ends_by_itself() {
     assert!(full.success());
     let start = Instant::now();
     let mut stdin = tempfile::tempfile().unwrap();
-    std::io::Write::write_all(&mut stdin, input.as_bytes()).unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
     std::io::Seek::rewind(&mut stdin).unwrap();
     let status = command.stdin(stdin).stdout(writer).status().unwrap();
     assert!(status.success() && status.signal().is_none(), "{status}");
     assert!(start.elapsed() < Duration::from_secs(20), "it waited for its reader");
     drop(reader);
+}
+
+#[test]
+fn a_stream_that_does_not_wait_gets_the_whole_answer_once_it_is_read() {
+    let Some(plugin) = plugin() else { return };
+    let mut scene = Scene::new(&plugin).unwrap();
+    crate::deeds::armed(&mut scene).unwrap();
+    let deed = DEEDS.iter().find(|deed| deed.name == "a stop without a claim").unwrap();
+    let (mut command, input) = (deed.process)(&scene).unwrap();
+    let (mut reader, mut writer) = UnixStream::pair().unwrap();
+    writer.set_nonblocking(true).unwrap();
+    let mut filled = 0;
+    while let Ok(more) = writer.write(&[b' '; 256]) {
+        filled += more;
+    }
+    command.stdin(Stdio::piped()).stdout(OwnedFd::from(writer));
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let counted = || (scene.count().ok()? == 1).then_some(());
+    wait_until("the block is counted", Duration::from_secs(10), counted).unwrap();
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success());
+    let answer: serde_json::Value = serde_json::from_str(text.split_at(filled).1).unwrap();
+    assert_eq!(answer["decision"], "block");
 }

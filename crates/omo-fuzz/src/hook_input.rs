@@ -81,7 +81,7 @@ fn is_what_was_written(value: &[u8], input: &Input) {
     }
     assert_eq!(&*input.hook_event_name, written("hook_event_name").unwrap_or_default());
     let listed = |name: &str| fields.get(name).and_then(Value::as_array).map(Vec::len);
-    assert_eq!(input.background_tasks.as_ref().map(Vec::len), listed("background_tasks"));
+    assert_eq!(input.background_tasks.as_ref().map(|tasks| tasks.0.len()), listed("background_tasks"));
     assert_eq!(input.session_crons.as_ref().map(Vec::len), listed("session_crons"));
     assert_eq!(input.is_from_subagent(), written("agent_id").is_some());
 }

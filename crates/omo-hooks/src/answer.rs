@@ -1,6 +1,8 @@
 //! What a hook may print: nothing, plain text, or one JSON object of a fixed shape.
 
 use omo_core::session::HookEvent;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use serde_json::{Value, json};
 
 /// The answer of a hook.
@@ -37,7 +39,9 @@ impl Answer {
             match rustix::io::write(std::io::stdout(), rest) {
                 Ok(0) => return,
                 Ok(written) => rest = rest.get(written..).unwrap_or_default(),
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
+                // Somebody made it a stream that does not wait: half an answer would be none.
+                Err(Errno::AGAIN) if can_take_more() => {}
                 Err(_) => return,
             }
         }
@@ -71,4 +75,11 @@ impl Answer {
         }
         .to_string()
     }
+}
+
+/// Waits until stdout takes something again; `false` where it does not.
+fn can_take_more() -> bool {
+    let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let stdout = std::io::stdout();
+    matches!(poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], Some(&timeout)), Ok(1) | Err(Errno::INTR))
 }
