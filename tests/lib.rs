@@ -5,5 +5,6 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
+pub mod holder;
 pub mod judged;
 pub mod stage;

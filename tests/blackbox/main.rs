@@ -14,7 +14,6 @@ mod gates;
 mod hatch;
 mod idle;
 mod own_words;
-mod processes;
 mod prompt;
 mod provenance;
 mod review;

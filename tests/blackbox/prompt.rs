@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Result, ensure};
+use omo_testkit::run_command;
 use omo_testkit::stand_in::{Answer, notification};
 use serde_json::{Value, json};
 
@@ -275,9 +276,9 @@ pub const CASES: &[Case] = &[
         input["cwd"] = json!(root);
         let mut command = s.lab.command(s.plugin.join("bin/omo-user-prompt-submit"));
         command.env("CLAUDE_PROJECT_DIR", &root);
-        let output = crate::processes::output_of(command, &input.to_string())?;
+        let output = run_command(&command, &input.to_string())?;
         ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-        let text = String::from_utf8(output.stdout)?;
+        let text = output.stdout;
         ensure!(text.starts_with("<ultrawork-mode>") && text.contains("this session is not held"), "{text}");
         Ok(())
     }),

@@ -2,20 +2,36 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
+use omo_testkit::StandIn;
 use omo_testkit::stand_in::Answer;
+use omo_tests::holder::Holder;
 use serde_json::json;
 
-use crate::processes::{at_once, hold_the_lock};
 use crate::stage::{Case, Scene, is_contract, play, sound};
 
 #[test]
 fn each_vector_is_decided_as_it_says() {
     play(CASES).unwrap();
+}
+
+/// One Stop of each session, all started before any is waited for.
+fn at_once(sessions: &[StandIn], scene: &Scene) -> Result<Vec<Answer>> {
+    let fields = scene.stop_fields(&json!({}));
+    let threads: Vec<_> = sessions
+        .iter()
+        .cloned()
+        .map(|session| {
+            let fields = fields.clone();
+            thread::spawn(move || sound(&session.fire("Stop", &fields)?))
+        })
+        .collect();
+    threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow::anyhow!("a thread is gone"))?).collect()
 }
 
 /// Broken state: the Stop that only looks leaves it, the prompt that writes moves it aside, whole,
@@ -64,10 +80,9 @@ pub const CASES: &[Case] = &[
     }),
     ("state-002", |s| {
         s.arm()?;
-        let mut holder = hold_the_lock(s)?;
+        let holder = Holder::of(&s.lab.state_folder().join("runtime.lock"))?;
         s.allows(&json!({}))?;
-        holder.kill()?;
-        holder.wait()?;
+        drop(holder);
         s.blocks(&json!({})).map(drop)
     }),
     ("state-003", |s| {

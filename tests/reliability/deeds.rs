@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use omo_testkit::strace;
+use omo_testkit::run_command;
 use omo_tests::judged::DONE;
 use omo_tests::stage::{Scene, ago};
 use serde_json::{Value, json};
@@ -177,7 +177,7 @@ pub const DEEDS: [Deed; 26] = [
 /// The digest that `omo gate list` shows of something.
 fn digest(scene: &Scene, of: &str) -> Result<String> {
     let (command, input) = omo(scene, &["gate", "list"]);
-    let list = strace::run_untraced(&command, &input)?.stdout;
+    let list = run_command(&command, &input)?.stdout;
     let after = list.split(&format!("digest of {of}: ")).nth(1);
     let digest = after.and_then(|rest| rest.split_whitespace().next());
     Ok(digest.with_context(|| format!("no digest of {of}: {list}"))?.to_owned())

@@ -1,15 +1,15 @@
 //! A lock that somebody else has: for ever, stopped, or dead.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use omo_testkit::{HookRun, strace, wait_until};
+use anyhow::{Result, ensure};
+use omo_testkit::{HookRun, run_command, wait_until};
+use omo_tests::holder::Holder;
 use omo_tests::stage::{Scene, plugin};
 
 use crate::deeds::{By, DEEDS, Deed};
@@ -18,36 +18,6 @@ use crate::deeds::{By, DEEDS, Deed};
 const BOUND: Duration = Duration::from_millis(1_500);
 /// A person's command waits longer for the lock, and then says so.
 const COMMAND_BOUND: Duration = Duration::from_secs(5);
-
-/// A process that has the lock of the state, or of the user's own folder.
-struct Holder(Child);
-
-impl Holder {
-    fn of(lock: &std::path::Path) -> Result<Self> {
-        fs::create_dir_all(lock.parent().context("no folder")?)?;
-        File::options().append(true).create(true).open(lock)?;
-        let mut command = Command::new("sh");
-        command.args(["-c", "exec 9<>\"$0\" && flock -n 9 && echo held && exec sleep 60"]).arg(lock);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let mut line = [0; 5];
-        child.stdout.as_mut().context("no stdout")?.read_exact(&mut line)?;
-        ensure!(&line == b"held\n", "the lock could not be had with `flock`");
-        Ok(Self(child))
-    }
-
-    fn signal(&self, signal: &str) -> Result<()> {
-        let status = Command::new("kill").args([signal, &self.0.id().to_string()]).status()?;
-        ensure!(status.success(), "kill {signal}: {status}");
-        Ok(())
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
 
 /// Runs a deed. Where it took longer than it may, the machine may have been busy: it gets two more
 /// chances.
@@ -89,7 +59,7 @@ fn waits_and_lets_go(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped:
     }
     let before = fs::read(scene.state_file()).ok();
     let bound = if deed.by == By::Hook { BOUND } else { COMMAND_BOUND };
-    let run = within(bound, || strace::run_untraced(&command, &input))?;
+    let run = within(bound, || run_command(&command, &input))?;
     let is_same = fs::read(scene.state_file()).ok() == before;
     match deed.by {
         By::Hook => {
@@ -108,7 +78,7 @@ fn waits_and_lets_go(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped:
     }
     drop(holder);
     // Once the holder is gone nothing is in the way any more.
-    let run = strace::run_untraced(&command, &input)?;
+    let run = run_command(&command, &input)?;
     let is_right = run.status.success() || deed.by == By::Command && run.status.code() == Some(2);
     ensure!(is_right, "afterwards: {run:?}");
     Ok(())
@@ -136,35 +106,10 @@ fn the_lock_of_a_dead_process_is_free() {
     crate::deeds::armed(&mut scene).unwrap();
     let holder = Holder::of(&scene.lab.state_folder().join("runtime.lock")).unwrap();
     holder.signal("-KILL").unwrap();
-    let pid = holder.0.id();
+    let pid = holder.id();
     let status = || fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     wait_until("the holder is dead", Duration::from_secs(10), || status().contains(") Z ").then_some(())).unwrap();
     scene.blocks(&serde_json::json!({})).unwrap();
-}
-
-#[test]
-fn a_hook_whose_reader_stands_still_ends_by_itself() {
-    let Some(plugin) = plugin() else { return };
-    let mut scene = Scene::new(&plugin).unwrap();
-    crate::deeds::armed(&mut scene).unwrap();
-    let deed = DEEDS.iter().find(|deed| deed.name == "a stop without a claim").unwrap();
-    let (mut command, input) = (deed.process)(&scene).unwrap();
-    // A pipe that is full, and that nobody reads.
-    let (reader, writer) = std::io::pipe().unwrap();
-    let full = Command::new("sh")
-        .args(["-c", "dd if=/dev/zero of=/dev/stdout bs=65536 count=1 oflag=nonblock status=none"])
-        .stdout(writer.try_clone().unwrap())
-        .status()
-        .unwrap();
-    assert!(full.success());
-    let start = Instant::now();
-    let mut stdin = tempfile::tempfile().unwrap();
-    stdin.write_all(input.as_bytes()).unwrap();
-    std::io::Seek::rewind(&mut stdin).unwrap();
-    let status = command.stdin(stdin).stdout(writer).status().unwrap();
-    assert!(status.success() && status.signal().is_none(), "{status}");
-    assert!(start.elapsed() < Duration::from_secs(20), "it waited for its reader");
-    drop(reader);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::{HookRun, strace};
+use omo_testkit::{HookRun, run_command};
 use omo_tests::stage::{Scene, ago, plugin};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn play(deed: &Deed, plugin: &Path, change: impl Fn(&Scene, &mut Command) -> Res
     (deed.prepare)(&mut scene)?;
     let (mut command, input) = (deed.process)(&scene)?;
     change(&scene, &mut command)?;
-    let run = strace::run_untraced(&command, &input)?;
+    let run = run_command(&command, &input)?;
     Ok((scene, run))
 }
 

@@ -16,7 +16,6 @@ mod verify;
 use std::io::Write;
 use std::process::ExitCode;
 
-use anstream::eprintln;
 use clap::{CommandFactory, Parser};
 use omo_store::env::Env;
 use omo_store::{config, signals};
@@ -31,7 +30,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.kind == Kind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            say(&failure);
             failure.kind.exit_code()
         }
     }
@@ -83,5 +82,11 @@ pub fn warn(config: &config::Config) {
 /// Says what is wrong and keeps nobody from anything.
 pub fn say_warning(problem: &dyn std::fmt::Display) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    eprintln!("{style}warning:{style:#} {problem}");
+    say(&format_args!("{style}warning:{style:#} {problem}"));
+}
+
+/// Writes a line to stderr. `eprintln!` would panic where that cannot be written, and so keep its
+/// user from what they asked for.
+fn say(line: &dyn std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "{line}");
 }

@@ -8,8 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::stand_in::HookRun;
+
 /// How long the ends of the pipes may stay open after the process itself has ended.
 const PIPES_GRACE: Duration = Duration::from_secs(2);
+
+/// Longer than any run takes, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// What a child process left behind.
 #[derive(Debug)]
@@ -55,6 +60,23 @@ pub(crate) fn run(mut command: Command, input: Option<&str>, limit: Duration) ->
     .context("wait for the process")?;
     let duration = start.elapsed();
     Ok(Finished { status, stdout: collect(stdout, group), stderr: collect(stderr, group), duration, timed_out })
+}
+
+/// Runs a command that may be run again, as often as a test needs it: with the environment that it
+/// sets itself and no other, and with `input` to read.
+pub fn run_command(command: &Command, input: &str) -> Result<HookRun> {
+    let command = as_given(Command::new(command.get_program()), command);
+    Ok(HookRun::from(run(command, Some(input), LIMIT)?))
+}
+
+/// The arguments, the environment and the folder of one command, in another.
+pub(crate) fn as_given(mut command: Command, given: &Command) -> Command {
+    command.args(given.get_args()).env_clear();
+    command.envs(given.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = given.get_current_dir() {
+        command.current_dir(folder);
+    }
+    command
 }
 
 fn wait_in_background(mut child: Child) -> Receiver<std::io::Result<ExitStatus>> {

@@ -59,12 +59,6 @@ pub fn run(command: &Command, input: &str) -> Result<Traced> {
     traced(command, input, &[])
 }
 
-/// Runs the same command without strace.
-pub fn run_untraced(command: &Command, input: &str) -> Result<HookRun> {
-    let command = as_given(Command::new(command.get_program()), command);
-    Ok(HookRun::from(process::run(command, Some(input), LIMIT)?))
-}
-
 /// As [`run`], its children traced too.
 pub fn run_with_children(command: &Command, input: &str) -> Result<Traced> {
     traced(command, input, &["-f".to_owned()])
@@ -93,17 +87,7 @@ fn traced(command: &Command, input: &str, options: &[String]) -> Result<Traced> 
 fn wrapped(command: &Command, log: &Path, options: &[String]) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-qq", "-s", "256", "-o"]).arg(log).args(options).arg("--").arg(command.get_program());
-    as_given(strace, command)
-}
-
-/// The arguments, the environment and the folder of one command, in another.
-fn as_given(mut command: Command, given: &Command) -> Command {
-    command.args(given.get_args()).env_clear();
-    command.envs(given.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    if let Some(folder) = given.get_current_dir() {
-        command.current_dir(folder);
-    }
-    command
+    process::as_given(strace, command)
 }
 
 /// The calls that a log of strace names.
