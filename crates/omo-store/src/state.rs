@@ -1,7 +1,7 @@
 //! Reading and changing a session's entry: the one writer pattern of omo.
 //!
-//! Lock, read, decide, write another file, have the two change names. Nothing is written when nothing changed,
-//! and what could not be written did not happen.
+//! Lock, read, decide, write another file, have the two change names. Nothing is written when
+//! nothing changed, and what could not be written did not happen.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -144,15 +144,10 @@ pub fn update<T>(
     options: Update<'_>,
     change: impl FnOnce(&mut Session) -> (T, Change),
 ) -> Result<(T, Lock), StateError> {
-    let lock = Lock::take(folder, options.deadline)?;
-    let bytes = folder.read(FILE, MAX_BYTES)?;
-    let mut document = document_of(folder, bytes.as_deref(), options)?;
-    let (value, is_changed) = change_entry(folder, &mut document, bytes.as_deref(), id, options, change)?;
-    if is_changed {
-        document.prune(id, options.now);
-        write(folder, &document, options.now)?;
-    }
-    Ok((value, lock))
+    under_lock(folder, options, |document, bytes| {
+        let (value, is_changed) = change_entry(folder, document, bytes, id, options, change)?;
+        Ok((value, is_changed.then_some(id)))
+    })
 }
 
 /// As [`update`], of several sessions at once: all of it is written, or nothing.
@@ -162,22 +157,34 @@ pub fn update_all<T>(
     options: Update<'_>,
     mut change: impl FnMut(&SessionId, &mut Session) -> (T, Change),
 ) -> Result<(Vec<T>, Lock), StateError> {
+    under_lock(folder, options, |document, bytes| {
+        let mut values = Vec::new();
+        let mut last_changed = None;
+        for id in ids {
+            let change = |session: &mut Session| change(id, session);
+            let (value, is_changed) = change_entry(folder, document, bytes, id, options, change)?;
+            last_changed = is_changed.then_some(id).or(last_changed);
+            values.push(value);
+        }
+        Ok((values, last_changed))
+    })
+}
+
+/// Reads the state under the lock, and writes it where `work` names an entry that it changed.
+fn under_lock<'a, T>(
+    folder: &Folder,
+    options: Update<'_>,
+    work: impl FnOnce(&mut Document<'_>, Option<&[u8]>) -> Result<(T, Option<&'a SessionId>), StateError>,
+) -> Result<(T, Lock), StateError> {
     let lock = Lock::take(folder, options.deadline)?;
     let bytes = folder.read(FILE, MAX_BYTES)?;
     let mut document = document_of(folder, bytes.as_deref(), options)?;
-    let mut values = Vec::new();
-    let mut last_changed = None;
-    for id in ids {
-        let change = |session: &mut Session| change(id, session);
-        let (value, is_changed) = change_entry(folder, &mut document, bytes.as_deref(), id, options, change)?;
-        last_changed = is_changed.then_some(id).or(last_changed);
-        values.push(value);
-    }
-    if let Some(id) = last_changed {
+    let (value, changed) = work(&mut document, bytes.as_deref())?;
+    if let Some(id) = changed {
         document.prune(id, options.now);
         write(folder, &document, options.now)?;
     }
-    Ok((values, lock))
+    Ok((value, lock))
 }
 
 fn document_of<'a>(folder: &Folder, bytes: Option<&'a [u8]>, options: Update<'_>) -> Result<Document<'a>, StateError> {
