@@ -84,7 +84,9 @@ impl<'a> Document<'a> {
     /// key elsewhere too: whoever wants to act reads the whole file.
     pub fn glimpse_armed(bytes: &[u8], id: &SessionId) -> Option<Session> {
         let key = format!("\"{id}\"");
-        let mut after = memmem::find_iter(bytes, key.as_bytes()).filter_map(|at| bytes.get(at + key.len()..));
+        // Fused: asked once more after its end, a search would begin anew.
+        let places = memmem::find_iter(bytes, key.as_bytes()).fuse();
+        let mut after = places.filter_map(|at| bytes.get(at + key.len()..));
         let glimpsed = after.by_ref().take(GLIMPSES).filter_map(entry_after_key).find(Session::is_armed);
         // Where the id stands more often than omo writes it, the file is read once as a whole: to
         // look behind each of a hundred thousand would take minutes.
