@@ -144,6 +144,18 @@ pub enum GateVerdict {
 }
 
 impl GateVerdict {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Green,
+        Self::Failed,
+        Self::TimedOut,
+        Self::NothingRan,
+        Self::Weaker,
+        Self::Changed,
+        Self::NotApproved,
+        Self::NotStarted,
+    ];
+
     /// The word for people.
     pub fn word(self) -> &'static str {
         match self {

@@ -335,16 +335,8 @@ mod tests {
             tail: hostile.clone(),
             ..GateResult::default()
         };
-        let red = [
-            GateVerdict::Failed,
-            GateVerdict::TimedOut,
-            GateVerdict::NothingRan,
-            GateVerdict::Weaker,
-            GateVerdict::Changed,
-            GateVerdict::NotApproved,
-            GateVerdict::NotStarted,
-        ];
-        let red = Findings { gates: red.map(gate).into(), ..Findings::default() };
+        let red = GateVerdict::ALL.into_iter().filter(|verdict| *verdict != GateVerdict::Green);
+        let red = Findings { gates: red.map(gate).collect(), ..Findings::default() };
         let green = Findings { gates: vec![gate(GateVerdict::Green); 7], ..Findings::default() };
         let wanted = Judgement::ReviewWanted { again: true };
         [

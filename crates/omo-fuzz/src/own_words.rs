@@ -18,17 +18,6 @@ use omo_core::words::{self, Form, Held, checks};
 const TRIGGERS: [Trigger; 3] = [Trigger::Keyword, Trigger::Command, Trigger::Cli];
 const ENDS: [VerdictKind; 5] =
     [VerdictKind::Verified, VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired];
-const VERDICTS: [GateVerdict; 8] = [
-    GateVerdict::Green,
-    GateVerdict::Failed,
-    GateVerdict::TimedOut,
-    GateVerdict::NothingRan,
-    GateVerdict::Weaker,
-    GateVerdict::Changed,
-    GateVerdict::NotApproved,
-    GateVerdict::NotStarted,
-];
-
 fn now() -> Timestamp {
     Timestamp::from_millis(1_780_000_000_000)
 }
@@ -44,7 +33,7 @@ pub fn set_nothing_off(text: &str) {
     }
     // It is read by the reviewer, and is no prompt of anybody's. A difference would stand in it as
     // it is: whoever judges it has to see it.
-    promises_nothing(&checks::material(&session(text, Trigger::Keyword), &findings(text, &VERDICTS), ""));
+    promises_nothing(&checks::material(&session(text, Trigger::Keyword), &findings(text, &GateVerdict::ALL), ""));
 }
 
 /// These are no words that a claim or a review ends with.
@@ -145,11 +134,11 @@ fn block(text: &str) -> Block {
 }
 
 fn checks(text: &str) -> Vec<Check> {
-    let red = VERDICTS.iter().map(|verdict| (Judgement::Failed, Reason::RedGates, findings(text, &[*verdict])));
+    let red = GateVerdict::ALL.iter().map(|verdict| (Judgement::Failed, Reason::RedGates, findings(text, &[*verdict])));
     let green = || findings(text, &[GateVerdict::Green]);
     let wanted = |again| Judgement::ReviewWanted { again };
     let others = [
-        (Judgement::Failed, Reason::RedGates, findings(text, &VERDICTS)),
+        (Judgement::Failed, Reason::RedGates, findings(text, &GateVerdict::ALL)),
         (Judgement::Failed, Reason::Rejected(text.to_owned()), green()),
         (Judgement::Failed, Reason::TreeMoves, green()),
         (wanted(true), Reason::NoVerdict, green()),
