@@ -1,7 +1,7 @@
 //! Running one program of the plugin with whatever stdin, and what holds of every such run.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use omo_testkit::read_in_background;
 use omo_tests::stage::Scene;
 use serde_json::Value;
 
@@ -133,16 +134,6 @@ fn feed_of(bytes: Vec<u8>) -> (Feed, bool) {
     // A program that does not read closes the pipe: its right, not our error.
     let feed = move |stdin: &mut ChildStdin| _ = stdin.write_all(&bytes);
     (Box::new(feed), false)
-}
-
-fn read_in_background(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        pipe.read_to_end(&mut bytes).ok();
-        sender.send(bytes).ok();
-    });
-    receiver
 }
 
 /// What a program left behind.

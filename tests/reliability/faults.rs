@@ -264,6 +264,8 @@ fn play(half: usize) {
         say("not run: faults are made with strace, which is not here, or may not trace");
         return;
     }
+    let is_deed = |name: &&str| DEEDS.iter().any(|deed| deed.name == *name);
+    assert!(WITH_EVERY_ERROR.iter().chain([&JUDGED]).all(is_deed), "a deed has another name by now");
     let mut wrong = Vec::new();
     let mut faults = 0;
     for deed in DEEDS.iter().skip(half).step_by(2) {

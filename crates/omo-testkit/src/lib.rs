@@ -31,7 +31,7 @@ pub use client::{Client, NoClient, PrintRun};
 pub use environment::timestamp;
 pub use lab::{Lab, LabBuilder};
 pub use model::{MockModel, Script, Turn};
-pub use process::run_command;
+pub use process::{read_in_background, run_command};
 pub use stand_in::{HookRun, StandIn};
 #[cfg(unix)]
 pub use terminal::Terminal;

@@ -85,7 +85,8 @@ fn wait_in_background(mut child: Child) -> Receiver<std::io::Result<ExitStatus>>
     receiver
 }
 
-fn read_in_background(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+/// Reads a pipe to its end, without anybody waiting for that.
+pub fn read_in_background(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
