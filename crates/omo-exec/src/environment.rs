@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use omo_core::gate::{Gate, is_kept_from_gates};
+use omo_store::env::is_called;
 use omo_store::pins::search_path;
 use omo_store::seal::digest;
 
@@ -21,7 +22,7 @@ impl Environment {
         let search = search_path(&variables);
         let mut variables: Vec<(OsString, OsString)> = variables
             .into_iter()
-            .filter(|(name, _)| name != "PATH" && name.to_str().is_none_or(|name| !is_kept_from_gates(name)))
+            .filter(|(name, _)| !is_called(name, "PATH") && name.to_str().is_none_or(|name| !is_kept_from_gates(name)))
             .collect();
         if let Ok(path) = std::env::join_paths(&search) {
             variables.push(("PATH".into(), path));
@@ -40,7 +41,7 @@ impl Environment {
     /// The variables of one gate: its own over the others.
     pub fn for_gate(&self, gate: &Gate) -> Vec<(OsString, OsString)> {
         let own = gate.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let is_own = |name: &OsStr| name.to_str().is_some_and(|name| gate.env.contains_key(name));
+        let is_own = |name: &OsStr| gate.env.keys().any(|own| is_called(name, own));
         let inherited = self.variables.iter().filter(|(name, _)| !is_own(name)).cloned();
         inherited.chain(own).collect()
     }

@@ -1,10 +1,12 @@
 //! The one place where the environment and the clock come in.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use omo_core::timestamp::Timestamp;
+
+use crate::platform;
 
 /// What a process of omo knows from outside its input.
 #[derive(Clone, Debug)]
@@ -41,8 +43,8 @@ impl Env {
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
             in_gate: text("OMO_GATE").is_some_and(|value| value == "1"),
-            config_file: config_home().map(|home| home.join("omo").join("config.toml")),
-            state_home: state_home(),
+            config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
+            state_home: platform::state_home(),
             in_session: text("CLAUDECODE").or_else(|| text("CLAUDE_CODE_SESSION_ID")).is_some(),
         }
     }
@@ -55,30 +57,18 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
 }
 
-/// `~/.config`, on every Unix: for a command-line tool that is where its users look, on macOS as
-/// well.
-fn config_home() -> Option<PathBuf> {
-    if cfg!(windows) {
-        return dirs::config_dir();
-    }
-    path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
-}
-
-/// `~/.local/state`, on every Unix.
-fn state_home() -> Option<PathBuf> {
-    if cfg!(windows) {
-        return dirs::data_local_dir();
-    }
-    path("XDG_STATE_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("state")))
-}
-
 /// Every variable of this process, for those that it starts.
 pub fn variables() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()
 }
 
+/// Whether a variable has that name, by the rules of the system: on Windows `Path` is `PATH`.
+pub fn is_called(variable: &OsStr, name: &str) -> bool {
+    variable.to_str().is_some_and(|variable| platform::same_variable(variable, name))
+}
+
 /// An absolute path, or nothing: a relative one would depend on where the process happens to be.
-fn path(name: &str) -> Option<PathBuf> {
+pub(crate) fn path(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
     let value = std::env::var_os(name)?;
     Some(PathBuf::from(value)).filter(|path| path.is_absolute())

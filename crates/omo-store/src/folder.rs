@@ -1,29 +1,22 @@
 //! The folders that omo keeps files in, and the only ways to touch what is in them: the state
 //! folder, `.sisyphus/cc-omo` below a project's root, and the user's own, `omo` below their state.
 //!
-//! Every step is taken from the folder's own handle (`openat`), never by path, so that nobody can
-//! swap a part of the path for a link in between. A link at any level, a file that is no regular
-//! one, one that belongs to somebody else, or one that is too large is refused, not followed.
+//! Every step is taken from the folder's own handle (`platform`), so that nobody can swap a part of
+//! the path for a link in between. A link at any level, a file that is no regular one, one that
+//! belongs to somebody else, or one that is too large is refused, not followed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
-use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat, unlinkat,
-};
-use rustix::io::{Errno, retry_on_intr};
+
+use crate::platform::{self, Directory, Purpose, Trouble};
 
 const PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
 const OWN_PARTS: [&str; 1] = ["omo"];
-const DIR: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
-/// A FIFO must not make an open wait, and a terminal must not become ours.
-const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 /// After so many milliseconds a hook that reads has ended, whatever held it up.
 const LONGEST_READ_MILLIS: i64 = 2_000;
-const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Why a file of the folder could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +44,7 @@ pub enum FolderError {
 /// An open state folder.
 #[derive(Debug)]
 pub struct Folder {
-    fd: OwnedFd,
+    directory: Directory,
     path: PathBuf,
 }
 
@@ -92,48 +85,39 @@ impl Folder {
     /// and with a `.gitignore` of its own, so that nothing of it shows in `git status`.
     pub fn create(root: &Path) -> Result<Self, FolderError> {
         let folder = Self::create_parts(root, &PARTS)?;
-        if matches!(statat(&folder.fd, ".gitignore", AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT)) {
+        if folder.directory.lacks(".gitignore") {
             folder.replace(".gitignore", b"*\n")?;
         }
         Ok(folder)
     }
 
     fn create_parts(root: &Path, parts: &[&str]) -> Result<Self, FolderError> {
-        let folder = Self::walk(root, parts, |parent, part| match mkdirat(parent, part, Mode::RWXU) {
-            Err(Errno::EXIST) => Ok(()),
-            result => result,
+        let folder = Self::walk(root, parts, |parent, part| match parent.make(part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
         })?;
-        let mode = fstat(&folder.fd).map(|stat| Mode::from_raw_mode(stat.st_mode));
-        if mode.is_ok_and(|mode| mode != Mode::RWXU) {
-            // Somebody else made it, or loosened it. Where it cannot be tightened it serves as it is.
-            let _ = rustix::fs::fchmod(&folder.fd, Mode::RWXU);
-        }
+        folder.directory.make_private();
         Ok(folder)
     }
 
     fn walk(
         root: &Path,
         parts: &[&str],
-        prepare: impl Fn(&OwnedFd, &str) -> rustix::io::Result<()>,
+        prepare: impl Fn(&Directory, &str) -> io::Result<()>,
     ) -> Result<Self, FolderError> {
-        let top = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
-        let mut fd = retry_on_intr(|| rustix::fs::open(root, top, Mode::empty()))
-            .map_err(|errno| io_error("open", root, errno))?;
+        let mut directory = Directory::top(root).map_err(|error| io_error("open", root, error))?;
         let mut path = root.to_owned();
         for part in parts {
             path.push(part);
-            prepare(&fd, part).map_err(|errno| io_error("create", &path, errno))?;
-            fd = retry_on_intr(|| openat(&fd, *part, DIR, Mode::empty())).map_err(|errno| match errno {
-                Errno::LOOP | Errno::NOTDIR => refused(&path, "a link or no folder"),
-                errno => io_error("open", &path, errno),
-            })?;
+            prepare(&directory, part).map_err(|error| io_error("create", &path, error))?;
+            directory = directory.inner(part).map_err(|trouble| troubled("open", &path, trouble))?;
         }
-        let folder = Self { fd, path };
-        let stat = fstat(&folder.fd).map_err(|errno| io_error("look at", &folder.path, errno))?;
-        if stat.st_uid != rustix::process::geteuid().as_raw() {
-            return Err(refused(&folder.path, "somebody else's"));
+        let folder = Self { directory, path };
+        match folder.directory.is_ours() {
+            Ok(true) => Ok(folder),
+            Ok(false) => Err(refused(&folder.path, "somebody else's")),
+            Err(error) => Err(io_error("look at", &folder.path, error)),
         }
-        Ok(folder)
     }
 
     /// Where it is, for messages.
@@ -149,7 +133,7 @@ impl Folder {
     /// As [`Folder::read`], from `offset` on, and tells where what was read begins: a file that is
     /// shorter than that was replaced, and is read from its start.
     pub fn read_from(&self, name: &str, offset: u64, limit: u64) -> Result<Option<(u64, Vec<u8>)>, FolderError> {
-        let mut file = match self.open_file(name, OFlags::RDONLY, Mode::empty()) {
+        let mut file = match self.open_file(name, Purpose::Read) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
             result => result?,
         };
@@ -179,8 +163,8 @@ impl Folder {
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = format!("{name}.tmp");
         let file = self.create_file(&temporary)?;
-        reserve(&file, bytes.len());
-        self.put(&temporary, file, &[bytes], || renameat(&self.fd, &temporary, &self.fd, name))
+        platform::reserve(&file, bytes.len());
+        self.put(&temporary, file, &[bytes], || self.directory.rename(&temporary, name))
     }
 
     /// As [`Folder::replace`], with the pieces of a file that is replaced often. The two change their
@@ -200,24 +184,20 @@ impl Folder {
             Some((file, _)) => file,
             None => {
                 let file = self.create_file(&old)?;
-                reserve(&file, length);
+                platform::reserve(&file, length);
                 file
             }
         };
-        self.put(&old, file, pieces, || {
-            let exchanged = renameat_with(&self.fd, &old, &self.fd, name, RenameFlags::EXCHANGE);
-            // There is nothing yet to change names with, or the file system cannot.
-            exchanged.or_else(|_| renameat(&self.fd, &old, &self.fd, name))
-        })
+        self.put(&old, file, pieces, || self.directory.exchange(&old, name))
     }
 
     /// Opens the file that had a name before the one that has it now, and tells its size; `None` where
     /// there is none of ours, or where somebody may still be reading it.
     fn open_unread(&self, old: &str, name: &str, now: Timestamp) -> Option<(File, u64)> {
-        let present = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let since = Timestamp::from_millis(present.st_mtime.checked_mul(1_000)?.checked_add(999)?);
+        let written = self.directory.written_at(name)?;
+        let since = Timestamp::from_millis(written.checked_mul(1_000)?.checked_add(999)?);
         now.millis_since(since).filter(|millis| *millis > LONGEST_READ_MILLIS)?;
-        let file = self.open_file(old, OFlags::WRONLY, Mode::empty()).ok()?;
+        let file = self.open_file(old, Purpose::Overwrite).ok()?;
         let size = self.check(old, &file).ok()?;
         Some((file, size))
     }
@@ -228,16 +208,16 @@ impl Folder {
         temporary: &str,
         mut file: File,
         pieces: &[&[u8]],
-        place: impl FnOnce() -> rustix::io::Result<()>,
+        place: impl FnOnce() -> io::Result<()>,
     ) -> Result<(), FolderError> {
         let written = pieces.iter().try_for_each(|piece| file.write_all(piece));
         drop(file);
         let placed = self
             .done("write", temporary, written)
-            .and_then(|()| place().map_err(|errno| io_error("put in its place", &self.path.join(temporary), errno)));
+            .and_then(|()| self.done("put in its place", temporary, place()));
         if placed.is_err() {
             // Nothing more can be done when even this fails; the next writer tries again.
-            let _ = unlinkat(&self.fd, temporary, AtFlags::empty());
+            let _ = self.directory.remove(temporary);
         }
         placed
     }
@@ -248,11 +228,10 @@ impl Folder {
 
     /// Appends to a file; once it holds `rotate_at` bytes it is moved to `NAME.1` first.
     pub fn append(&self, name: &str, bytes: &[u8], rotate_at: u64) -> Result<(), FolderError> {
-        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
-        let mut file = self.open_file(name, flags, PRIVATE)?;
+        let mut file = self.open_file(name, Purpose::Append)?;
         if self.check(name, &file)? >= rotate_at {
             self.rename(name, &format!("{name}.1"))?;
-            file = self.open_file(name, flags, PRIVATE)?;
+            file = self.open_file(name, Purpose::Append)?;
             self.check(name, &file)?;
         }
         file.write_all(bytes).map_err(|source| FolderError::Io {
@@ -266,101 +245,72 @@ impl Folder {
     /// lives on for whoever still writes to that.
     pub fn create_file(&self, name: &str) -> Result<File, FolderError> {
         self.remove(name)?;
-        self.open_file(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE)
+        self.open_file(name, Purpose::New)
     }
 
     /// Makes an empty folder in the place of whatever has that name. A link goes, and what it points
     /// at stays as it is.
     pub fn renew_folder(&self, name: &str) -> Result<(), FolderError> {
         let path = self.path.join(name);
-        match unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(Errno::NOTDIR) => self.remove(name)?,
+        match self.directory.remove_folder(name).map_err(|error| error.kind()) {
+            Ok(()) | Err(io::ErrorKind::NotFound) => {}
+            Err(io::ErrorKind::NotADirectory) => self.remove(name)?,
             Err(_) => std::fs::remove_dir_all(&path).map_err(|source| FolderError::Io {
                 action: "remove",
                 path: path.clone(),
                 source,
             })?,
         }
-        mkdirat(&self.fd, name, Mode::RWXU).map_err(|errno| io_error("create", &path, errno))
+        self.done("create", name, self.directory.make(name))
     }
 
     /// Opens a file for locking, making it where there is none. It is never written or removed.
     pub fn open_lock(&self, name: &str) -> Result<File, FolderError> {
-        let file = self.open_file(name, OFlags::RDWR | OFlags::CREATE, PRIVATE)?;
+        let file = self.open_file(name, Purpose::Lock)?;
         self.check(name, &file)?;
         Ok(file)
     }
 
     /// Gives a file another name, over whatever has that name.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
-        renameat(&self.fd, from, &self.fd, to).map_err(|errno| io_error("rename", &self.path.join(from), errno))
+        self.done("rename", from, self.directory.rename(from, to))
     }
 
     /// Removes a file; one that is not there is no error.
     pub fn remove(&self, name: &str) -> Result<(), FolderError> {
-        match unlinkat(&self.fd, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(io_error("remove", &self.path.join(name), errno)),
+        match self.directory.remove(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => self.done("remove", name, removed),
         }
     }
 
     /// The names of the files whose name begins so, sorted.
     pub fn names(&self, prefix: &str) -> Result<Vec<String>, FolderError> {
-        let fail = |errno| io_error("list", &self.path, errno);
-        let mut names = Vec::new();
-        for entry in retry_on_intr(|| rustix::fs::Dir::read_from(&self.fd)).map_err(fail)? {
-            let entry = entry.map_err(fail)?;
-            match entry.file_name().to_str() {
-                Ok(name) if name.starts_with(prefix) => names.push(name.to_owned()),
-                _ => {}
-            }
-        }
+        let mut names = self.directory.names().map_err(|error| io_error("list", &self.path, error))?;
+        names.retain(|name| name.starts_with(prefix));
         names.sort();
         Ok(names)
     }
 
-    fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> Result<File, FolderError> {
-        let path = || self.path.join(name);
-        match retry_on_intr(|| openat(&self.fd, name, FILE | flags, mode)) {
-            Ok(fd) => Ok(File::from(fd)),
-            Err(Errno::LOOP) => Err(refused(&path(), "a symbolic link")),
-            Err(Errno::ISDIR) => Err(refused(&path(), "a folder")),
-            Err(Errno::NXIO) => Err(refused(&path(), "no regular file")),
-            Err(errno) => Err(io_error("open", &path(), errno)),
-        }
+    fn open_file(&self, name: &str, purpose: Purpose) -> Result<File, FolderError> {
+        self.directory.open(name, purpose).map_err(|trouble| troubled("open", &self.path.join(name), trouble))
     }
 
     /// Checks that an open file is one that omo made, and tells its size.
     fn check(&self, name: &str, file: &File) -> Result<u64, FolderError> {
-        let path = || self.path.join(name);
-        let stat = fstat(file).map_err(|errno| io_error("look at", &path(), errno))?;
-        if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
-            return Err(refused(&path(), "no regular file"));
-        }
-        // A second name may lie outside the folder, where an append would write as well.
-        if stat.st_nlink > 1 {
-            return Err(refused(&path(), "a hard link"));
-        }
-        if stat.st_uid != rustix::process::geteuid().as_raw() {
-            return Err(refused(&path(), "somebody else's"));
-        }
-        Ok(u64::try_from(stat.st_size).unwrap_or(0))
+        platform::check(file).map_err(|trouble| troubled("look at", &self.path.join(name), trouble))
     }
 }
 
-/// Has the blocks of a new file allocated before they are written. ext4 otherwise writes them out
-/// within the rename, which costs as much as everything else that a hook does (docs/adr/0006). A
-/// file system that cannot do it does without.
-fn reserve(file: &File, length: usize) {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length as u64);
-    #[cfg(not(target_os = "linux"))]
-    let _ = (file, length);
+fn troubled(action: &'static str, path: &Path, trouble: Trouble) -> FolderError {
+    match trouble {
+        Trouble::System(source) => io_error(action, path, source),
+        Trouble::Refused(what) => refused(path, what),
+    }
 }
 
-fn io_error(action: &'static str, path: &Path, errno: Errno) -> FolderError {
-    FolderError::Io { action, path: path.to_owned(), source: errno.into() }
+fn io_error(action: &'static str, path: &Path, source: io::Error) -> FolderError {
+    FolderError::Io { action, path: path.to_owned(), source }
 }
 
 fn refused(path: &Path, what: &'static str) -> FolderError {

@@ -9,12 +9,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 
 use omo_core::gate::Gate;
 
 use crate::env;
 use crate::object::Object;
+use crate::platform::PROGRAM_ENDINGS;
 use crate::regular;
 use crate::seal::digest;
 
@@ -42,12 +43,12 @@ pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, Stri
         let own: Vec<&str> = rest.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str()).collect();
         if word.text == "cd" {
             folder = own.first().map_or(folder.clone(), |to| folder.join(to));
-        } else if word.text.contains('/') {
+        } else if word.text.contains(is_separator) {
             pin_named(&mut pins, root, &folder.join(&word.text));
         } else if let Some(program) = find(&word.text, search) {
             pin(&mut pins, root, &program);
         }
-        let name = word.text.rsplit('/').next().unwrap_or(&word.text);
+        let name = word.text.rsplit(is_separator).next().unwrap_or(&word.text);
         if let Some(script) = script_of(name, &own, &folder) {
             pin_named(&mut pins, root, &script);
         }
@@ -64,13 +65,19 @@ pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, Stri
 /// The folders in which a gate finds its programs: the absolute ones of the `PATH`. Any other entry
 /// would find programs wherever the gate happens to stand.
 pub fn search_path(variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
-    let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
+    let path = variables.iter().find(|(name, _)| env::is_called(name, "PATH")).map(|(_, value)| value);
     path.map(std::env::split_paths).into_iter().flatten().filter(|folder| folder.is_absolute()).collect()
 }
 
 /// Those of this process, which are the ones of the gates that it runs.
 pub fn own_search_path() -> Vec<PathBuf> {
     search_path(&env::variables())
+}
+
+/// The file of a program that is called by its name, in the first of these folders that has it.
+pub fn find(program: &str, search: &[PathBuf]) -> Option<PathBuf> {
+    let files = |folder: &PathBuf| PROGRAM_ENDINGS.map(|ending| folder.join(format!("{program}{ending}")));
+    search.iter().flat_map(files).find(|path| path.is_file())
 }
 
 /// What differs between what was pinned and what is there now: the first such file.
@@ -204,10 +211,6 @@ fn name_below(root: &Path, path: &Path) -> Option<String> {
         }
     }
     Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
-}
-
-fn find(program: &str, search: &[PathBuf]) -> Option<PathBuf> {
-    search.iter().map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {

@@ -1,0 +1,181 @@
+//! Linux and macOS: every step is taken from the folder's own handle (`openat`), never by path.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat, unlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::{Links, Opened, Purpose, Trouble};
+
+/// What the file of a program may end with.
+pub(crate) const PROGRAM_ENDINGS: [&str; 1] = [""];
+
+const TOP: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+/// A FIFO must not make an open wait, and a terminal must not become ours.
+const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// An open folder.
+#[derive(Debug)]
+pub(crate) struct Directory(OwnedFd);
+
+impl Directory {
+    /// Opens the folder that everything else lies in. Links on the way to it are its user's affair.
+    pub(crate) fn top(path: &Path) -> io::Result<Self> {
+        Ok(Self(retry_on_intr(|| rustix::fs::open(path, TOP, Mode::empty()))?))
+    }
+
+    /// Opens a folder in it.
+    pub(crate) fn inner(&self, name: &str) -> Result<Self, Trouble> {
+        match retry_on_intr(|| openat(&self.0, name, TOP | OFlags::NOFOLLOW, Mode::empty())) {
+            Ok(fd) => Ok(Self(fd)),
+            Err(Errno::LOOP | Errno::NOTDIR) => Err(Trouble::Refused("a link or no folder")),
+            Err(errno) => Err(Trouble::System(errno.into())),
+        }
+    }
+
+    /// Makes a folder in it, for its owner alone.
+    pub(crate) fn make(&self, name: &str) -> io::Result<()> {
+        Ok(mkdirat(&self.0, name, Mode::RWXU)?)
+    }
+
+    /// Leaves it to its owner alone.
+    pub(crate) fn make_private(&self) {
+        let mode = fstat(&self.0).map(|stat| Mode::from_raw_mode(stat.st_mode));
+        if mode.is_ok_and(|mode| mode != Mode::RWXU) {
+            // Somebody else made it, or loosened it. Where it cannot be tightened it serves as it is.
+            let _ = rustix::fs::fchmod(&self.0, Mode::RWXU);
+        }
+    }
+
+    /// Whether it belongs to who runs this.
+    pub(crate) fn is_ours(&self) -> io::Result<bool> {
+        Ok(fstat(&self.0)?.st_uid == rustix::process::geteuid().as_raw())
+    }
+
+    /// Whether nothing in it has that name.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        matches!(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+    }
+
+    /// When a file in it was last written, in whole seconds since 1970.
+    pub(crate) fn written_at(&self, name: &str) -> Option<i64> {
+        Some(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?.st_mtime)
+    }
+
+    /// Opens a file in it, readable by its owner alone where it is made.
+    pub(crate) fn open(&self, name: &str, purpose: Purpose) -> Result<File, Trouble> {
+        let (flags, mode) = match purpose {
+            Purpose::Read => (OFlags::RDONLY, Mode::empty()),
+            Purpose::Overwrite => (OFlags::WRONLY, Mode::empty()),
+            Purpose::Append => (OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE, PRIVATE),
+            Purpose::New => (OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE),
+            Purpose::Lock => (OFlags::RDWR | OFlags::CREATE, PRIVATE),
+        };
+        match retry_on_intr(|| openat(&self.0, name, FILE | OFlags::NOFOLLOW | flags, mode)) {
+            Ok(fd) => Ok(File::from(fd)),
+            Err(Errno::LOOP) => Err(Trouble::Refused("a symbolic link")),
+            Err(Errno::ISDIR) => Err(Trouble::Refused("a folder")),
+            Err(Errno::NXIO) => Err(Trouble::Refused("no regular file")),
+            Err(errno) => Err(Trouble::System(errno.into())),
+        }
+    }
+
+    /// Gives a file in it another name, over whatever has that name.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(renameat(&self.0, from, &self.0, to)?)
+    }
+
+    /// Has two files in it change their names, in one step. Where there is no second one, or the
+    /// file system cannot do that, the first takes the name alone.
+    pub(crate) fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
+        let exchanged = renameat_with(&self.0, from, &self.0, to, RenameFlags::EXCHANGE);
+        Ok(exchanged.or_else(|_| renameat(&self.0, from, &self.0, to))?)
+    }
+
+    /// Removes a file in it, or a link.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder in it.
+    pub(crate) fn remove_folder(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// The names of what is in it, but for those that are no Unicode.
+    pub(crate) fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in retry_on_intr(|| rustix::fs::Dir::read_from(&self.0))? {
+            names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
+        }
+        Ok(names)
+    }
+}
+
+/// Checks that an open file is one that omo made, and tells its size.
+pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
+    let stat = fstat(file).map_err(io::Error::from)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(Trouble::Refused("no regular file"));
+    }
+    // A second name may lie outside the folder, where an append would write as well.
+    if stat.st_nlink > 1 {
+        return Err(Trouble::Refused("a hard link"));
+    }
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(Trouble::Refused("somebody else's"));
+    }
+    Ok(u64::try_from(stat.st_size).unwrap_or(0))
+}
+
+/// Has the blocks of a new file allocated before they are written. ext4 otherwise writes them out
+/// within the rename, which costs as much as everything else that a hook does (docs/adr/0006). A
+/// file system that cannot do it does without, and macOS has no need of it.
+pub(crate) fn reserve(file: &File, length: usize) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length as u64);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, length);
+}
+
+/// Opens a file for reading that is not omo's own.
+pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
+    let more = if links == Links::Followed { OFlags::empty() } else { OFlags::NOFOLLOW };
+    let file = match retry_on_intr(|| rustix::fs::open(path, FILE | OFlags::RDONLY | more, Mode::empty())) {
+        Ok(fd) => File::from(fd),
+        Err(Errno::LOOP) if links == Links::Refused => return Ok(Opened::Link),
+        Err(errno) => return Err(errno.into()),
+    };
+    Ok(if file.metadata()?.is_file() { Opened::File(file) } else { Opened::Other })
+}
+
+/// `~/.config`: for a command-line tool that is where its users look, on macOS as well.
+pub(crate) fn config_home() -> Option<PathBuf> {
+    crate::env::path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
+}
+
+/// `~/.local/state`.
+pub(crate) fn state_home() -> Option<PathBuf> {
+    crate::env::path("XDG_STATE_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("state")))
+}
+
+/// Whether two names are of the same variable.
+pub(crate) fn same_variable(one: &str, other: &str) -> bool {
+    one == other
+}
+
+/// From now on a limit on the size of files (`ulimit -f`) makes a write fail; by itself the system
+/// would end the process in the middle of it.
+pub(crate) fn outlive_size_limit() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    // Where it cannot be held back everything else still holds.
+    let _ = signals.thread_block();
+}

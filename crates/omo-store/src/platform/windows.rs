@@ -1,0 +1,223 @@
+//! Windows: paths, under folders that are held.
+//!
+//! There is no safe way to open a file from a folder's handle. But a folder that somebody has open
+//! without sharing its deletion can neither be renamed nor removed, and neither can those that it
+//! lies in: while a [`Directory`] is held, its path means that folder and no other. Whatever is a
+//! reparse point (a link, a junction) is opened as that, and refused.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::{Links, Opened, Purpose, Trouble};
+
+/// What the file of a program may end with.
+pub(crate) const PROGRAM_ENDINGS: [&str; 5] = ["", ".exe", ".cmd", ".bat", ".com"];
+
+const FILE_SHARE_READ: u32 = 1;
+const FILE_SHARE_WRITE: u32 = 2;
+const FILE_ATTRIBUTE_REPARSE_POINT: u32 = 0x400;
+/// Without it no folder can be opened.
+const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+
+const ERROR_SHARING_VIOLATION: i32 = 32;
+/// How often something is tried that another program is in the way of, and for how long in all at
+/// most: a hook that only reads has to end in time.
+const TRIES: u32 = 6;
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+/// An open folder.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    /// Nobody can put anything else in its place while this is open.
+    _held: File,
+    /// Without a link in it, and in the form that knows no longest path.
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Opens the folder that everything else lies in. Links on the way to it are its user's affair.
+    pub(crate) fn top(path: &Path) -> io::Result<Self> {
+        // Some file systems cannot say what a path really is; then it is taken as it stands.
+        let real = match fs::canonicalize(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
+            real => real.unwrap_or_else(|_| path.to_owned()),
+        };
+        Self::hold(real)?.ok_or_else(|| ErrorKind::NotADirectory.into())
+    }
+
+    /// Opens a folder in it.
+    pub(crate) fn inner(&self, name: &str) -> Result<Self, Trouble> {
+        Self::hold(self.path.join(name))?.ok_or(Trouble::Refused("a link or no folder"))
+    }
+
+    /// Holds a folder; `None` where it is a link, or none.
+    fn hold(path: PathBuf) -> io::Result<Option<Self>> {
+        let mut options = OpenOptions::new();
+        options.read(true).share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
+        options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT);
+        let held = patiently(|| options.open(&path))?;
+        let meta = held.metadata()?;
+        Ok((meta.is_dir() && !is_link(&meta)).then_some(Self { _held: held, path }))
+    }
+
+    /// Makes a folder in it. Who may read it is what the folder around it says.
+    pub(crate) fn make(&self, name: &str) -> io::Result<()> {
+        fs::create_dir(self.path.join(name))
+    }
+
+    /// Leaves it to its owner alone: here that is done by what it lies in, the user's profile.
+    #[expect(clippy::unused_self, reason = "other systems need it")]
+    pub(crate) fn make_private(&self) {}
+
+    /// Whether it belongs to who runs this. Here that is not asked: an owner says little where
+    /// rights are given by lists.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "other systems need both")]
+    pub(crate) fn is_ours(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    /// Whether nothing in it has that name.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        self.path.join(name).symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    }
+
+    /// When a file in it was last written, in whole seconds since 1970.
+    pub(crate) fn written_at(&self, name: &str) -> Option<i64> {
+        let written = self.path.join(name).symlink_metadata().ok()?.modified().ok()?;
+        i64::try_from(written.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
+    }
+
+    /// Opens a file in it.
+    pub(crate) fn open(&self, name: &str, purpose: Purpose) -> Result<File, Trouble> {
+        let path = self.path.join(name);
+        let mut options = OpenOptions::new();
+        match purpose {
+            Purpose::Read => options.read(true),
+            Purpose::Overwrite => options.write(true),
+            Purpose::Append => options.append(true).create(true),
+            Purpose::New => options.write(true).create_new(true),
+            Purpose::Lock => options.read(true).write(true).create(true).truncate(false),
+        };
+        options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+        match patiently(|| if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { options.open(&path) }) {
+            Ok(file) if is_link(&file.metadata()?) => Err(Trouble::Refused("a symbolic link")),
+            Ok(file) => Ok(file),
+            Err(error) if error.kind() == ErrorKind::IsADirectory => Err(Trouble::Refused("a folder")),
+            Err(error) => Err(Trouble::System(error)),
+        }
+    }
+
+    /// Gives a file in it another name, over whatever has that name.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        patiently(|| fs::rename(self.path.join(from), self.path.join(to)))
+    }
+
+    /// Has the first of two files in it take the name of the second: here nothing changes two names
+    /// in one step.
+    pub(crate) fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
+        self.rename(from, to)
+    }
+
+    /// Removes a file in it, or a link.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        let path = self.path.join(name);
+        match patiently(|| fs::remove_file(&path)) {
+            // A link to a folder is one that is removed as a folder is.
+            Err(_) if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) => fs::remove_dir(&path),
+            removed => removed,
+        }
+    }
+
+    /// Removes an empty folder in it.
+    pub(crate) fn remove_folder(&self, name: &str) -> io::Result<()> {
+        fs::remove_dir(self.path.join(name))
+    }
+
+    /// The names of what is in it, but for those that are no Unicode.
+    pub(crate) fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        Ok(names)
+    }
+}
+
+fn is_link(meta: &fs::Metadata) -> bool {
+    meta.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0
+}
+
+/// Tries again for a while where another program is in the way: one that looks for viruses, say, or
+/// one that still has a file open which was replaced.
+fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(error) if is_in_the_way(&error) => std::thread::sleep(pause),
+            result => return result,
+        }
+        pause *= 2;
+    }
+    attempt()
+}
+
+fn is_in_the_way(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied || error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
+}
+
+/// Checks that an open file is one that omo made, and tells its size.
+pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
+    if !winapi_util::file::typ(file)?.is_disk() || !file.metadata()?.is_file() {
+        return Err(Trouble::Refused("no regular file"));
+    }
+    let information = winapi_util::file::information(file)?;
+    // A second name may lie outside the folder, where an append would write as well.
+    if information.number_of_links() > 1 {
+        return Err(Trouble::Refused("a hard link"));
+    }
+    Ok(information.file_size())
+}
+
+/// Nothing has to be made ready for a new file.
+pub(crate) fn reserve(_file: &File, _length: usize) {}
+
+/// Opens a file for reading that is not omo's own.
+pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
+    let mut options = OpenOptions::new();
+    let more = if links == Links::Followed { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
+    // With it a folder can be opened, and is told from a file that may not be read.
+    options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS | more);
+    let file = options.open(path)?;
+    // A pipe or a console says nothing until somebody writes to it.
+    if !winapi_util::file::typ(&file)?.is_disk() {
+        return Ok(Opened::Other);
+    }
+    let meta = file.metadata()?;
+    Ok(match (links, is_link(&meta), meta.is_file()) {
+        (Links::Refused, true, _) => Opened::Link,
+        (_, _, true) => Opened::File(file),
+        (_, _, false) => Opened::Other,
+    })
+}
+
+/// The user's own folder for settings, which moves with their profile.
+pub(crate) fn config_home() -> Option<PathBuf> {
+    dirs::config_dir()
+}
+
+/// The user's own folder on this machine.
+pub(crate) fn state_home() -> Option<PathBuf> {
+    dirs::data_local_dir()
+}
+
+/// Whether two names are of the same variable.
+pub(crate) fn same_variable(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// There is no such limit.
+pub(crate) fn outlive_size_limit() {}
