@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use omo_store::pins::{find, own_search_path};
+
+use crate::platform::{lies_in, show_no_window};
+
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
 /// A git that did not answer in time is not asked again: what it waits for, a FIFO where a file
@@ -63,6 +67,7 @@ pub(crate) fn answer(
         .env("LC_ALL", "C");
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
     command.stdout(Stdio::piped()).stderr(Stdio::null());
+    show_no_window(&mut command);
     let mut child = command.spawn().ok()?;
     let (sender, answer) = channel();
     let stdout = child.stdout.take()?;
@@ -87,9 +92,9 @@ pub(crate) fn answer(
 
 /// The git of this machine: never a file of the folder that it is to look at.
 fn program(folder: &Path) -> Option<PathBuf> {
-    let search = omo_store::pins::own_search_path();
-    let elsewhere = search.into_iter().filter(|found| !found.starts_with(folder));
-    elsewhere.map(|found| found.join("git")).find(|program| program.is_file())
+    let search = own_search_path();
+    let elsewhere: Vec<PathBuf> = search.into_iter().filter(|found| !lies_in(found, folder)).collect();
+    find("git", &elsewhere)
 }
 
 /// A hook that git itself started, or a model's shell, may have variables that point git elsewhere.

@@ -5,8 +5,7 @@
 //! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
 //! it after the first line. It is the same binary as its caller, started with [`ARGUMENT`].
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, PipeReader, Read, Write};
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -16,7 +15,8 @@ use std::time::{Duration, Instant};
 use omo_core::gate::Counts;
 use omo_core::runner::Reader;
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::platform::{Group, Shell, outlive_endings};
 
 /// What makes a binary of omo a keeper.
 pub const ARGUMENT: &str = "--keep-gate";
@@ -33,7 +33,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// What a keeper is to run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Spec {
-    /// The command, for `/bin/sh`.
+    /// The command, for the shell.
     pub run: String,
     /// Where.
     pub folder: PathBuf,
@@ -82,12 +82,7 @@ enum Event {
 
 fn keep() {
     omo_store::signals::outlive_size_limit();
-    // Whoever ends every process below the client must leave the one that cleans up.
-    let ignored = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
-        let _ = signal_hook::flag::register(signal, Arc::clone(&ignored));
-    }
-    become_reaper();
+    outlive_endings();
     let mut stdin = BufReader::new(std::io::stdin());
     let mut line = String::new();
     let spec: Option<Spec> = stdin.read_line(&mut line).ok().and_then(|_| serde_json::from_str(&line).ok());
@@ -111,13 +106,13 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
         Ok(pipe) => pipe,
         Err(error) => return not_started(error.to_string()),
     };
-    let child = match input.try_clone().and_then(|copy| start(spec, input, copy)) {
-        Ok(child) => child,
+    let ended = sender.clone();
+    let ended = move |status, signal| drop(ended.send(Event::Ended(status, signal)));
+    let group = match input.try_clone().and_then(|copy| Group::start(command(spec, input, copy)?, ended)) {
+        Ok(group) => group,
         Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
     };
-    let group = child.id();
     let sink = Arc::new(Mutex::new(Sink::default()));
-    wait_in_background(child, sender.clone());
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
     let mut report = Report::default();
@@ -130,7 +125,7 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
             }
             Ok(Event::OutputEnded) => output_ended = true,
             Ok(Event::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
-                end_all(group);
+                group.end_all();
                 return None;
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -139,7 +134,7 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
             }
         }
     }
-    end_all(group);
+    group.end_all();
     let last = Instant::now() + LAST_WORDS;
     while !output_ended && let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
         output_ended = matches!(event, Event::OutputEnded);
@@ -149,29 +144,12 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
     Some(report)
 }
 
-fn start(
-    spec: &Spec,
-    stdout: std::io::PipeWriter,
-    stderr: std::io::PipeWriter,
-) -> std::io::Result<std::process::Child> {
-    let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(&spec.run).current_dir(&spec.folder);
-    command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn()
-}
-
-fn wait_in_background(mut child: std::process::Child, sender: Sender<Event>) {
-    std::thread::spawn(move || {
-        let status = child.wait().ok();
-        let code = status.and_then(|status| status.code());
-        #[cfg(unix)]
-        let signal = status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status));
-        #[cfg(not(unix))]
-        let signal = None;
-        let _ = sender.send(Event::Ended(code, signal));
-    });
+fn command(spec: &Spec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
+    let shell = Shell::find();
+    let mut command = Command::new(shell.program());
+    shell.give(&mut command, &spec.run)?;
+    command.current_dir(&spec.folder).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+    Ok(command)
 }
 
 fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<Sink>>, sender: Sender<Event>) {
@@ -232,59 +210,6 @@ fn trim(bytes: &mut Vec<u8>, above: usize, keep: usize) -> usize {
     let surplus = if bytes.len() > above { bytes.len() - keep } else { 0 };
     bytes.drain(..surplus);
     surplus
-}
-
-/// What a gate leaves behind becomes the keeper's own child, however often it has forked.
-fn become_reaper() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-}
-
-/// Ends the gate's process group, and whatever else of it is left.
-fn end_all(group: u32) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    #[cfg(target_os = "linux")]
-    end_orphans();
-    #[cfg(not(unix))]
-    let _ = group;
-}
-
-/// Ends every child of the keeper, and then the children that it inherits from those.
-#[cfg(target_os = "linux")]
-fn end_orphans() {
-    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
-    const ROUNDS: usize = 100;
-    let own = getpid().as_raw_nonzero().get();
-    for _ in 0..ROUNDS {
-        let children = children_of(own);
-        if children.is_empty() {
-            return;
-        }
-        for child in children.into_iter().filter_map(Pid::from_raw) {
-            let _ = kill_process(child, Signal::KILL);
-            let _ = waitpid(Some(child), WaitOptions::NOHANG);
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// The processes whose parent this is, zombies left out.
-#[cfg(target_os = "linux")]
-fn children_of(parent: i32) -> Vec<i32> {
-    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let is_child = |pid: &i32| {
-        let mut stat = String::new();
-        let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read_to_string(&mut stat));
-        // `pid (name) state parent …`; a name may hold anything.
-        let after = stat.rsplit_once(") ").map(|(_, after)| after).filter(|_| read.is_ok());
-        let mut fields = after.unwrap_or_default().split(' ');
-        fields.next().is_some_and(|state| state != "Z") && fields.next() == Some(&parent.to_string())
-    };
-    pids.filter(is_child).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub mod environment;
 pub mod gates;
 mod git;
 pub mod keeper;
+mod platform;
 pub mod process;
 mod snapshot;
 pub mod tree;

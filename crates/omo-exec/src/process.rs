@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use omo_core::gate::{Counts, End};
 
 use crate::keeper::{ARGUMENT, Report, Spec};
+use crate::platform::{own_program, stand_apart};
 
 /// How often it is asked whether the gate is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
@@ -69,11 +70,6 @@ fn end_of(report: &Report, timeout: Duration) -> End {
     }
 }
 
-/// This very program: an update may have put another one in the place of its file.
-fn own_program() -> std::io::Result<PathBuf> {
-    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
-}
-
 /// A keeper at work. Dropping it ends its gate.
 struct Keeper {
     process: Child,
@@ -87,8 +83,7 @@ impl Keeper {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(job.log.map_or_else(Stdio::null, Stdio::from));
         // Not in the hook's own group, which the client ends as a whole.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        stand_apart(&mut command);
         let mut process = command.spawn()?;
         let timeout_millis = u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX);
         let spec = Spec { run: job.run, folder: job.folder, timeout_millis };

@@ -4,18 +4,17 @@
 //! is, every file that it knows and every folder that it would look into are remembered in one
 //! digest: a changed file has another change time, which nobody can set back, and a new or removed
 //! one changes its folder. Whatever differs, git is asked again. What was changed at the very
-//! moment of the look cannot be told from what was not, and is never remembered.
+//! moment of the look cannot be told from what was not, and is never remembered. Where a system has no
+//! such time nothing is, and git is asked each time.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
 use omo_store::env;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+
+use crate::platform::{Stamp, Top};
 
 /// The times of a file system move in steps. What lies within this of a look is taken for changed
 /// during it.
@@ -61,27 +60,24 @@ pub(crate) fn is_unchanged(top: &Path, paths: &[u8], digest: &str) -> bool {
 
 /// The digest of what is seen at these paths, and the newest time of it, in milliseconds.
 fn look(top: &Path, paths: &[u8]) -> Option<(String, i64)> {
-    let folder = rustix::fs::open(top, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY, Mode::empty()).ok()?;
+    let folder = Top::open(top)?;
     let mut seen = Vec::with_capacity(64 * 1024);
     let mut hash = blake3::Hasher::new();
     let mut newest = 0;
     for path in paths.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
         seen.extend_from_slice(path);
-        match statat(&folder, path, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => {
-                let changed = [(stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec)];
-                for (seconds, nanos) in changed {
+        match folder.look(path)? {
+            Some(Stamp { times, numbers }) => {
+                for (seconds, nanos) in times {
                     seen.extend_from_slice(&(i128::from(seconds) * 1_000_000_000 + i128::from(nanos)).to_le_bytes());
-                    newest = newest
-                        .max(seconds.saturating_mul(1_000).saturating_add(i64::try_from(nanos).ok()? / 1_000_000));
+                    newest = newest.max(seconds.saturating_mul(1_000).saturating_add(i64::from(nanos / 1_000_000)));
                 }
-                for number in [stat.st_ino, u64::try_from(stat.st_size).ok()?, stat.st_mode.into()] {
+                for number in numbers {
                     seen.extend_from_slice(&number.to_le_bytes());
                 }
             }
             // A sparse checkout has left it out.
-            Err(rustix::io::Errno::NOENT) => seen.push(0),
-            Err(_) => return None,
+            None => seen.push(0),
         }
         if seen.len() > 60 * 1024 {
             hash.update(&seen);
@@ -114,7 +110,7 @@ fn push_folders(
     ignored: impl Fn(&[u8]) -> Option<Vec<u8>>,
     paths: &mut Vec<u8>,
 ) -> Option<()> {
-    let base = rustix::fs::open(top, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY, Mode::empty()).ok()?;
+    let base = Top::open(top)?;
     let mut level: Vec<Vec<u8>> = vec![b".".to_vec()];
     while !level.is_empty() {
         let mut below = Vec::new();
@@ -138,22 +134,10 @@ fn push_folders(
 }
 
 /// The folders in a folder, but for git's own.
-fn push_children(base: &OwnedFd, folder: &[u8], children: &mut Vec<Vec<u8>>) -> Option<()> {
-    let open = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-    let handle = openat(base, OsStr::from_bytes(folder), open, Mode::empty()).ok()?;
-    for entry in Dir::read_from(&handle).ok()? {
-        let entry = entry.ok()?;
-        let name = entry.file_name().to_bytes();
-        let is_folder = match entry.file_type() {
-            FileType::Directory => true,
-            FileType::Unknown => {
-                let stat = statat(&handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
-                FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-            }
-            _ => false,
-        };
-        if is_folder && !matches!(name, b"." | b".." | b".git") {
-            children.push(if folder == b"." { name.to_vec() } else { [folder, b"/", name].concat() });
+fn push_children(base: &Top, folder: &[u8], children: &mut Vec<Vec<u8>>) -> Option<()> {
+    for name in base.folders(folder)? {
+        if name != b".git" {
+            children.push(if folder == b"." { name } else { [folder, b"/", &name].concat() });
         }
     }
     Some(())

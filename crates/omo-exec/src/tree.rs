@@ -10,7 +10,6 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use omo_store::work_tree::WorkTree;
 use serde::{Deserialize, Serialize};
 
 use crate::git::{answer, git};
+use crate::platform::{identity, path_of};
 use crate::snapshot::{self, Snapshot};
 
 const INDEX: &str = "index";
@@ -329,10 +329,6 @@ impl<'a> Scratch<'a> {
     }
 }
 
-fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(std::os::unix::ffi::OsStrExt::from_bytes(bytes) as &OsStr)
-}
-
 /// A path as git reads it in a list of them.
 fn quoted(path: &Path) -> OsString {
     let bytes = path.as_os_str().as_encoded_bytes();
@@ -366,13 +362,11 @@ fn mark(path: &Path) -> String {
     const DIGEST_BYTES: u64 = 32;
     let read = || {
         let mut file = regular::open(path).ok()??;
-        let meta = file.metadata().ok()?;
+        let identity = identity(&file).ok()?;
         let mut end = Vec::new();
-        file.seek(SeekFrom::Start(meta.len().saturating_sub(DIGEST_BYTES))).ok()?;
+        file.seek(SeekFrom::Start(file.metadata().ok()?.len().saturating_sub(DIGEST_BYTES))).ok()?;
         file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
-        let (device, inode) = (meta.dev(), meta.ino());
-        let time = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
-        Some(format!("{device}:{inode}:{}:{time:?}:{}", meta.len(), digest(&end)))
+        Some(format!("{identity}:{}", digest(&end)))
     };
     read().unwrap_or_default()
 }

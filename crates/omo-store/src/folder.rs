@@ -212,9 +212,8 @@ impl Folder {
     ) -> Result<(), FolderError> {
         let written = pieces.iter().try_for_each(|piece| file.write_all(piece));
         drop(file);
-        let placed = self
-            .done("write", temporary, written)
-            .and_then(|()| self.done("put in its place", temporary, place()));
+        let placed =
+            self.done("write", temporary, written).and_then(|()| self.done("put in its place", temporary, place()));
         if placed.is_err() {
             // Nothing more can be done when even this fails; the next writer tries again.
             let _ = self.directory.remove(temporary);

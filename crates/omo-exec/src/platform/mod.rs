@@ -1,0 +1,36 @@
+//! What differs between the systems that omo runs on, as far as processes and work trees go: one
+//! module for each kind of system, with the same names in it. Nothing else in this crate asks which
+//! system it is on.
+//!
+//! - [`Shell`] runs the command of a gate; [`Group`] is a gate that runs, with all that it started.
+//! - [`own_program`], [`stand_apart`], [`show_no_window`] and [`outlive_endings`] are about the
+//!   keeper and git; [`lies_in`] tells which programs a project has brought along.
+//! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
+//!   a path, and [`identity`] tells one state of a file from another.
+//!
+//! docs/adr/0013 says what holds on which system, and what does not.
+
+#[cfg(target_os = "linux")]
+mod orphans;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{
+    Group, Shell, Top, identity, lies_in, outlive_endings, own_program, path_of, show_no_window, stand_apart,
+};
+#[cfg(windows)]
+pub(crate) use windows::{
+    Group, Shell, Top, identity, lies_in, outlive_endings, own_program, path_of, show_no_window, stand_apart,
+};
+
+/// What tells one state of a file or folder from another, as far as can be seen without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// When it was written, and when anything about it was changed: seconds since 1970, and nanoseconds.
+    pub(crate) times: [(i64, u32); 2],
+    /// Its number, its size, and what it is.
+    pub(crate) numbers: [u64; 3],
+}

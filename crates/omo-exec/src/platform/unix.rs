@@ -1,0 +1,161 @@
+//! Linux and macOS: process groups, `/bin/sh`, and times of change that nobody can set back.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::Stamp;
+
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+
+/// What runs the command of a gate.
+pub(crate) struct Shell;
+
+impl Shell {
+    /// The one that there is.
+    pub(crate) fn find() -> Self {
+        Self
+    }
+
+    /// Its file.
+    #[expect(clippy::unused_self, reason = "on other systems there are several")]
+    pub(crate) fn program(&self) -> PathBuf {
+        PathBuf::from("/bin/sh")
+    }
+
+    /// Gives it what it is to run.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "on other systems there are several")]
+    pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
+        command.arg("-c").arg(run);
+        Ok(())
+    }
+}
+
+/// A gate that runs, with all that it started.
+pub(crate) struct Group(u32);
+
+impl Group {
+    /// Starts a gate. `ended` is told its exit status, or the signal that ended it.
+    pub(crate) fn start(
+        mut command: Command,
+        ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
+    ) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        super::orphans::adopt();
+        let mut child = command.process_group(0).spawn()?;
+        let group = Self(child.id());
+        std::thread::spawn(move || {
+            let status = child.wait().ok();
+            ended(status.and_then(|status| status.code()), status.and_then(|status| status.signal()));
+        });
+        Ok(group)
+    }
+
+    /// Ends its process group and, on Linux, whatever has left that.
+    pub(crate) fn end_all(&self) {
+        if let Some(group) = i32::try_from(self.0).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        #[cfg(target_os = "linux")]
+        super::orphans::end();
+    }
+}
+
+/// This very program: an update may have put another one in the place of its file. Where there is
+/// no `/proc` it is found by its path all the same.
+pub(crate) fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+}
+
+/// Has a process live on when the group of its caller is ended.
+pub(crate) fn stand_apart(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Here nothing opens a window by itself.
+pub(crate) fn show_no_window(_command: &mut Command) {}
+
+/// Whoever ends every process below the client must leave the one that cleans up.
+pub(crate) fn outlive_endings() {
+    let ignored = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        let _ = signal_hook::flag::register(signal, Arc::clone(&ignored));
+    }
+}
+
+/// Whether a path lies in a folder.
+pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder)
+}
+
+/// A path, from what git calls it.
+pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// What tells one state of an open file from another without its content.
+pub(crate) fn identity(file: &File) -> io::Result<String> {
+    let meta = file.metadata()?;
+    let (device, inode) = (meta.dev(), meta.ino());
+    let time = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
+    Ok(format!("{device}:{inode}:{}:{time:?}", meta.len()))
+}
+
+/// The top of a work tree.
+pub(crate) struct Top(OwnedFd);
+
+impl Top {
+    /// Opens it; `None` where nothing can be told by looking.
+    pub(crate) fn open(path: &Path) -> Option<Self> {
+        rustix::fs::open(path, FOLDER, Mode::empty()).ok().map(Self)
+    }
+
+    /// What is seen of a path; `Some(None)` where there is nothing.
+    #[expect(clippy::option_option, reason = "that nothing is there says something else than that it cannot be told")]
+    pub(crate) fn look(&self, path: &[u8]) -> Option<Option<Stamp>> {
+        let stat = match statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Some(None),
+            Err(_) => return None,
+        };
+        let written = (stat.st_mtime, u32::try_from(stat.st_mtime_nsec).ok()?);
+        let changed = (stat.st_ctime, u32::try_from(stat.st_ctime_nsec).ok()?);
+        let numbers = [stat.st_ino, u64::try_from(stat.st_size).ok()?, stat.st_mode.into()];
+        Some(Some(Stamp { times: [written, changed], numbers }))
+    }
+
+    /// The names of the folders in a folder.
+    pub(crate) fn folders(&self, folder: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let handle = openat(&self.0, OsStr::from_bytes(folder), FOLDER | OFlags::NOFOLLOW, Mode::empty()).ok()?;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&handle).ok()? {
+            let entry = entry.ok()?;
+            let is_folder = match entry.file_type() {
+                FileType::Directory => true,
+                FileType::Unknown => {
+                    let stat = statat(&handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+                    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+                }
+                _ => false,
+            };
+            let name = entry.file_name().to_bytes();
+            if is_folder && !matches!(name, b"." | b"..") {
+                names.push(name.to_vec());
+            }
+        }
+        Some(names)
+    }
+}

@@ -1,0 +1,161 @@
+//! Windows: jobs, the shell of Git for Windows or `cmd`, and no time of change to go by.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io;
+use std::os::windows::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use command_group::{CommandGroup, GroupChild};
+use omo_store::env::{is_called, variables};
+use omo_store::pins::{find, own_search_path};
+
+use super::Stamp;
+
+const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+/// How often it is asked whether a gate has ended. There is no safe way to wait for a process and
+/// to be able to end it meanwhile.
+const ASK_EVERY: Duration = Duration::from_millis(10);
+
+/// What runs the command of a gate.
+pub(crate) enum Shell {
+    /// `sh`, which Git for Windows brings along.
+    Posix(PathBuf),
+    /// `cmd`, which is always there.
+    Cmd(PathBuf),
+}
+
+impl Shell {
+    /// The `sh` that lies beside git, as the client's own shell does; without one, `cmd`.
+    pub(crate) fn find() -> Self {
+        let git = find("git", &own_search_path());
+        // `cmd\git.exe` and `bin\sh.exe` lie in one folder, and `mingw64\bin\git.exe` below it.
+        let around = git.iter().flat_map(|git| git.ancestors().skip(2).take(2));
+        let mut beside = around.map(|folder| folder.join("bin").join("sh.exe"));
+        beside.find(|shell| shell.is_file()).map_or_else(|| Self::Cmd(cmd()), Self::Posix)
+    }
+
+    /// Its file.
+    pub(crate) fn program(&self) -> PathBuf {
+        match self {
+            Self::Posix(program) | Self::Cmd(program) => program.clone(),
+        }
+    }
+
+    /// Gives it what it is to run.
+    pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
+        match self {
+            Self::Posix(_) => command.arg("-c").arg(run),
+            // It would run the first line alone, and be content.
+            Self::Cmd(_) if run.contains(['\n', '\r']) => {
+                return Err(io::Error::other(
+                    "`cmd` runs a single line; install Git for Windows, whose `sh` runs more",
+                ));
+            }
+            // With /s it takes away the outermost quotes and leaves all others as they are.
+            Self::Cmd(_) => command.args(["/d", "/s", "/c"]).raw_arg(format!("\"{run}\"")),
+        };
+        Ok(())
+    }
+}
+
+/// By its own path: another `cmd` may lie where the gate stands.
+fn cmd() -> PathBuf {
+    let root = variables().into_iter().find(|(name, _)| is_called(name, "SystemRoot")).map(|(_, value)| value);
+    let root = root.map(PathBuf::from).filter(|root| root.is_absolute());
+    root.unwrap_or_else(|| PathBuf::from(r"C:\Windows")).join("System32").join("cmd.exe")
+}
+
+/// A gate that runs, with all that it started: a job, which ends when its keeper does.
+pub(crate) struct Group(Arc<Mutex<GroupChild>>);
+
+impl Group {
+    /// Starts a gate. `ended` is told its exit status; there are no signals.
+    pub(crate) fn start(
+        mut command: Command,
+        ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
+    ) -> io::Result<Self> {
+        let child = command.group().creation_flags(CREATE_NO_WINDOW).kill_on_drop(true).spawn()?;
+        let child = Arc::new(Mutex::new(child));
+        let asked = Arc::clone(&child);
+        std::thread::spawn(move || {
+            let status = loop {
+                // Not in the condition: it would be held while nobody needs it.
+                let now = asked.lock().unwrap_or_else(PoisonError::into_inner).inner().try_wait();
+                match now {
+                    Ok(None) => std::thread::sleep(ASK_EVERY),
+                    now => break now.ok().flatten(),
+                }
+            };
+            ended(status.and_then(|status| status.code()), None);
+        });
+        Ok(Self(child))
+    }
+
+    /// Ends all of it.
+    pub(crate) fn end_all(&self) {
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).kill();
+    }
+}
+
+/// This very program. Nobody can put another one in the place of its file while it runs.
+pub(crate) fn own_program() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+/// Has a process live on when its caller is ended, and show no window.
+pub(crate) fn stand_apart(command: &mut Command) {
+    show_no_window(command);
+}
+
+/// Has a process show no window where its caller has none.
+pub(crate) fn show_no_window(command: &mut Command) {
+    command.creation_flags(CREATE_NO_WINDOW);
+}
+
+/// Without a console of its caller's there is nobody who could ask the keeper to end.
+pub(crate) fn outlive_endings() {}
+
+/// Whether a path lies in a folder, however its letters are written.
+pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
+    let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+    lower(path).starts_with(lower(folder))
+}
+
+/// A path, from what git calls it: UTF-8.
+pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// What tells one state of an open file from another without its content.
+pub(crate) fn identity(file: &File) -> io::Result<String> {
+    let known = winapi_util::file::information(file)?;
+    let (volume, index) = (known.volume_serial_number(), known.file_index());
+    Ok(format!("{volume}:{index}:{}:{:?}", known.file_size(), known.last_write_time()))
+}
+
+/// The top of a work tree, which nobody opens: the time at which a file was last changed in any way
+/// cannot be asked for in safe code, and the one at which it was written can be set back by anybody.
+/// So nothing can be told by looking, and git is asked each time.
+pub(crate) struct Top(Infallible);
+
+impl Top {
+    /// Nothing can be told by looking.
+    pub(crate) fn open(_path: &Path) -> Option<Self> {
+        None
+    }
+
+    /// What is seen of a path.
+    #[expect(clippy::option_option, reason = "as on other systems")]
+    pub(crate) fn look(&self, _path: &[u8]) -> Option<Option<Stamp>> {
+        match self.0 {}
+    }
+
+    /// The names of the folders in a folder.
+    pub(crate) fn folders(&self, _folder: &[u8]) -> Option<Vec<Vec<u8>>> {
+        match self.0 {}
+    }
+}
