@@ -1,9 +1,9 @@
 //! What a hook may print: nothing, plain text, or one JSON object of a fixed shape.
 
 use omo_core::session::HookEvent;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use serde_json::{Value, json};
+
+use crate::platform;
 
 /// The answer of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,18 +33,7 @@ impl Answer {
     /// Not through the standard library's stdout, which keeps what follows the last line break until
     /// the process ends: after the lock was given back, when a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
-        let text = self.text(event);
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
-            match rustix::io::write(std::io::stdout(), rest) {
-                Ok(0) => return,
-                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
-                Err(Errno::INTR) => {}
-                // Somebody made it a stream that does not wait: half an answer would be none.
-                Err(Errno::AGAIN) if can_take_more() => {}
-                Err(_) => return,
-            }
-        }
+        let _ = platform::write(self.text(event).as_bytes());
     }
 
     /// The answer as it is printed.
@@ -75,11 +64,4 @@ impl Answer {
         }
         .to_string()
     }
-}
-
-/// Waits until stdout takes something again; `false` where it does not.
-fn can_take_more() -> bool {
-    let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
-    let stdout = std::io::stdout();
-    matches!(poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], Some(&timeout)), Ok(1) | Err(Errno::INTR))
 }

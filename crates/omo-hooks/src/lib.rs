@@ -14,6 +14,7 @@ pub mod gate_prompt;
 pub mod input;
 pub mod json_end;
 pub mod judging;
+mod platform;
 pub mod stdin;
 pub mod watchdog;
 

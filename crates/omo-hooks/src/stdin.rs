@@ -1,12 +1,10 @@
 //! Reading one JSON value from stdin, whether or not the client ever closes it.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 use crate::json_end::JsonEnd;
+use crate::platform::Stdin;
 
 /// After this long without a whole value the hook gives up.
 const DEADLINE: Duration = Duration::from_secs(1);
@@ -33,18 +31,21 @@ pub enum StdinError {
 /// Reads up to the end of the first JSON value.
 pub fn read_json() -> Result<Vec<u8>, StdinError> {
     let start = Instant::now();
-    // Unbuffered: the buffer of the standard library would be one more page to touch.
-    let stdin = io::stdin();
+    let mut stdin = Stdin::open();
     let mut end = JsonEnd::default();
     let mut bytes = Vec::new();
     let mut chunk = [0; CHUNK];
     loop {
-        wait(&stdin, DEADLINE.saturating_sub(start.elapsed()))?;
-        let read = match rustix::io::read(&stdin, &mut chunk) {
-            Ok(0) => return Err(StdinError::Incomplete),
-            Ok(read) => chunk.get(..read).unwrap_or_default(),
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(errno) => return Err(io::Error::from(errno).into()),
+        let left = DEADLINE.saturating_sub(start.elapsed());
+        // Whoever sends without an end is cut off as well.
+        if left.is_zero() {
+            return Err(StdinError::Incomplete);
+        }
+        let read = match stdin.read(&mut chunk, left) {
+            Ok(None | Some(0)) => return Err(StdinError::Incomplete),
+            Ok(Some(read)) => chunk.get(..read).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.into()),
         };
         let length = end.follow(read);
         let kept = read.get(..length.unwrap_or(read.len())).unwrap_or_default();
@@ -58,21 +59,5 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
         if length.is_some() {
             return Ok(bytes);
         }
-    }
-}
-
-/// Waits until something can be read; whoever sends without an end is cut off as well.
-fn wait(stdin: &impl AsFd, left: Duration) -> Result<(), StdinError> {
-    if left.is_zero() {
-        return Err(StdinError::Incomplete);
-    }
-    // The deadline is one second: what is left of it is below, but for the first nanosecond.
-    let nanos = left.subsec_nanos().max(u32::from(left.as_secs() > 0) * 999_999_999);
-    let timeout = Timespec { tv_sec: 0, tv_nsec: nanos.into() };
-    let mut fds = [PollFd::new(stdin, PollFlags::IN)];
-    match poll(&mut fds, Some(&timeout)) {
-        Ok(0) => Err(StdinError::Incomplete),
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(errno) => Err(io::Error::from(errno).into()),
     }
 }

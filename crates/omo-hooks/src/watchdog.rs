@@ -3,10 +3,13 @@
 //!
 //! Reading stdin has a deadline of its own, and a session without a run ends right after it, so
 //! that most calls need none of this. A timer watches the usual work: a thread would cost a tenth
-//! of it. Only a hook that runs checks, which take long anyway, has a thread.
+//! of it. Only a hook that runs checks, which take long anyway, has a thread, and so has every one
+//! where the system has no such timer.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::platform::timer;
 
 /// How long a hook may take from when it has found something to do.
 const LIMIT: Duration = Duration::from_millis(1_200);
@@ -27,7 +30,7 @@ pub fn start() {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     if *watch == Watch::Nothing {
         *watch = Watch::Timer;
-        if !timer::start() {
+        if !timer::start(LIMIT) {
             drop(watch);
             extend(LIMIT);
         }
@@ -68,48 +71,4 @@ fn watch_on() {
         let waited = MOVED.wait_timeout(watch, left);
         watch = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
-}
-
-/// A timer whose signal ends the process with 0.
-#[cfg(target_os = "linux")]
-mod timer {
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::{Arc, OnceLock};
-
-    use nix::sys::signal::{SigEvent, SigevNotify, Signal};
-    use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
-    use nix::time::ClockId;
-
-    use super::LIMIT;
-
-    /// Whether the signal ends the process.
-    static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-
-    /// Starts it; `false` where there is none to be had.
-    pub(super) fn start() -> bool {
-        let ends = ENDS.get_or_init(|| Arc::new(AtomicBool::new(true)));
-        let handled = signal_hook::flag::register_conditional_shutdown(Signal::SIGALRM as i32, 0, Arc::clone(ends));
-        let notify = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGALRM, si_value: 0 });
-        let (Ok(_), Ok(mut timer)) = (handled, Timer::new(ClockId::CLOCK_MONOTONIC, notify)) else { return false };
-        let set = timer.set(Expiration::OneShot(LIMIT.into()), TimerSetTimeFlags::empty());
-        // Dropping it would stop it; it goes with the process.
-        std::mem::forget(timer);
-        set.is_ok()
-    }
-
-    /// From now on its signal ends nothing.
-    pub(super) fn disarm() {
-        if let Some(ends) = ENDS.get() {
-            ends.store(false, Ordering::SeqCst);
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod timer {
-    pub(super) fn start() -> bool {
-        false
-    }
-
-    pub(super) fn disarm() {}
 }

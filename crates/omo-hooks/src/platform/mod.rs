@@ -1,0 +1,21 @@
+//! What differs between the systems that omo runs on, as far as the edge of a hook goes: one module
+//! for each kind of system, with the same names in it.
+//!
+//! - [`Stdin`] reads, and waits for no longer than it is told; [`write`] writes to stdout, at once
+//!   and past every buffer.
+//! - [`timer`] ends the process without a thread, where the system has such a thing.
+//!
+//! docs/adr/0013 says what holds on which system, and what does not.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{Stdin, write};
+#[cfg(windows)]
+pub(crate) use windows::{Stdin, write};
+
+#[cfg_attr(not(target_os = "linux"), path = "no_timer.rs")]
+pub(crate) mod timer;

@@ -1,0 +1,31 @@
+//! Linux: a timer whose signal ends the process with 0.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use nix::sys::signal::{SigEvent, SigevNotify, Signal};
+use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
+use nix::time::ClockId;
+
+/// Whether the signal ends the process.
+static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Starts it; `false` where there is none to be had.
+pub(crate) fn start(limit: Duration) -> bool {
+    let ends = ENDS.get_or_init(|| Arc::new(AtomicBool::new(true)));
+    let handled = signal_hook::flag::register_conditional_shutdown(Signal::SIGALRM as i32, 0, Arc::clone(ends));
+    let notify = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGALRM, si_value: 0 });
+    let (Ok(_), Ok(mut timer)) = (handled, Timer::new(ClockId::CLOCK_MONOTONIC, notify)) else { return false };
+    let set = timer.set(Expiration::OneShot(limit.into()), TimerSetTimeFlags::empty());
+    // Dropping it would stop it; it goes with the process.
+    std::mem::forget(timer);
+    set.is_ok()
+}
+
+/// From now on its signal ends nothing.
+pub(crate) fn disarm() {
+    if let Some(ends) = ENDS.get() {
+        ends.store(false, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,56 @@
+//! Linux and macOS: `poll`, and `read` and `write` without a buffer in between.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// The standard input.
+pub(crate) struct Stdin(io::Stdin);
+
+impl Stdin {
+    /// Opens it. Nothing is read yet.
+    pub(crate) fn open() -> Self {
+        // Unbuffered: the buffer of the standard library would be one more page to touch.
+        Self(io::stdin())
+    }
+
+    /// Reads what there is, waiting for at most so long, which is no more than a second; `None`
+    /// where nothing came, and 0 at the end.
+    pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
+        // What is left of a second is below one, but for the first nanosecond.
+        let nanos = left.subsec_nanos().max(u32::from(left.as_secs() > 0) * 999_999_999);
+        let timeout = Timespec { tv_sec: 0, tv_nsec: nanos.into() };
+        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(0) => return Ok(None),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(Some(rustix::io::read(&self.0, chunk)?))
+    }
+}
+
+/// Writes to stdout, now and in one piece.
+pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match rustix::io::write(io::stdout(), rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            // Somebody made it a stream that does not wait: half an answer would be none.
+            Err(Errno::AGAIN) if can_take_more() => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Waits until stdout takes something again; `false` where it does not.
+fn can_take_more() -> bool {
+    let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let stdout = io::stdout();
+    matches!(poll(&mut [PollFd::new(&stdout, PollFlags::OUT)], Some(&timeout)), Ok(1) | Err(Errno::INTR))
+}

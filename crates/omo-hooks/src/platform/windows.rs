@@ -1,0 +1,59 @@
+//! Windows: a thread that reads, since nobody can wait for a pipe for a while only.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::windows::io::AsHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// How much the thread reads at once.
+const CHUNK: usize = 4 * 1024;
+
+/// The standard input.
+pub(crate) struct Stdin {
+    pieces: Receiver<io::Result<Vec<u8>>>,
+    /// What came and was not asked for yet.
+    rest: Vec<u8>,
+}
+
+impl Stdin {
+    /// Begins to read it. The thread ends with the process, whatever it waits for.
+    pub(crate) fn open() -> Self {
+        // One piece ahead and no more: who sends without an end is not to fill the memory.
+        let (sender, pieces) = sync_channel(1);
+        std::thread::spawn(move || {
+            let mut stdin = io::stdin().lock();
+            loop {
+                let mut chunk = vec![0; CHUNK];
+                let piece = stdin.read(&mut chunk).map(|length| {
+                    chunk.truncate(length);
+                    chunk
+                });
+                let is_last = piece.as_ref().map_or(true, Vec::is_empty);
+                if sender.send(piece).is_err() || is_last {
+                    return;
+                }
+            }
+        });
+        Self { pieces, rest: Vec::new() }
+    }
+
+    /// Reads what there is, waiting for at most so long; `None` where nothing came, and 0 at the end.
+    pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
+        if self.rest.is_empty() {
+            match self.pieces.recv_timeout(left) {
+                Ok(piece) => self.rest = piece?,
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => return Ok(Some(0)),
+            }
+        }
+        let length = (&*self.rest).read(chunk)?;
+        self.rest.drain(..length);
+        Ok(Some(length))
+    }
+}
+
+/// Writes to stdout, now and in one piece.
+pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
+    File::from(io::stdout().as_handle().try_clone_to_owned()?).write_all(bytes)
+}
