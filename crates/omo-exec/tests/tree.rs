@@ -1,5 +1,5 @@
 //! The id of a work tree, in repositories of every kind, with the real git.
-
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use std::collections::BTreeMap;

@@ -41,7 +41,10 @@ mod tests {
         assert_eq!(find(Some(&plain), Some(&deep)), Some(plain.clone()));
         assert_eq!(find(None, Some(&deep)), Some(tree.clone()));
         assert_eq!(find(Some(Path::new("relative")), Some(&deep)), Some(tree));
-        assert_eq!(find(None, Some(Path::new(r"C:\Users\me\x"))), None);
+        let (windows, unix) = (Path::new(r"C:\Users\me\x"), Path::new("/home/me/x"));
+        let (native, strange) = if cfg!(windows) { (windows, unix) } else { (unix, windows) };
+        assert_eq!(find(None, Some(strange)), None);
+        assert_eq!(find(None, Some(native)), Some(native.to_owned()));
         assert_eq!(find(None, None), None);
     }
 

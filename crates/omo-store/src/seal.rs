@@ -183,6 +183,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn a_key_is_made_once_and_only_its_user_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let temp = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
 //! The kit against the real client. Set `OMO_TEST_CLIENT` to the client's binary to run these.
+#![cfg(unix)]
 
 use std::time::Duration;
 
