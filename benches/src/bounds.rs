@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 
 use crate::contest::Figures;
 use crate::contestants::{
-    ARMED, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STOP, LARGE, LONG_PROMPT, LONG_TRANSCRIPT, PLAIN,
-    SHORT_TRANSCRIPT, armed,
+    ARMED, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STATUSLINE, IDLE_STOP, LARGE, LONG_PROMPT,
+    LONG_TRANSCRIPT, PLAIN, SHORT_TRANSCRIPT, armed,
 };
 use crate::peers;
 
@@ -56,6 +56,7 @@ pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
     let mut bounds = vec![
         at_most("idle prompt / empty process", median(IDLE_PROMPT)? / floor, 1.3, ""),
         at_most("idle stop / empty process", median(IDLE_STOP)? / floor, 1.3, ""),
+        at_most("idle status line / empty process", median(IDLE_STATUSLINE)? / floor, 1.3, ""),
         at_most("armed stop, 50 sessions / empty process", median(ARMED)? / floor, 2.5, ""),
         at_most(
             "memory of the hooks, any transcript, 1,000 sessions",

@@ -28,6 +28,10 @@ pub const SHORT_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 MB";
 pub const MIDDLE_TRANSCRIPT: &str = "omo-stop, armed, transcript of 100 MB";
 /// The same of one that is a thousand times as long.
 pub const LONG_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 GB";
+/// The status line where no run is on.
+pub const IDLE_STATUSLINE: &str = "omo statusline, idle, 50 other sessions";
+/// The same where one is.
+pub const ARMED_STATUSLINE: &str = "omo statusline, armed, 50 sessions";
 /// A prompt of 100 kB.
 pub const LONG_PROMPT: &str = "omo-user-prompt-submit, 100 kB prompt";
 /// A prompt that is larger than any that a client sends.
@@ -41,8 +45,9 @@ pub const LARGE: &str = "omo-stop, a claim, fresh evidence, 50,000";
 /// What git needs for the same files.
 pub const GIT: &str = "git status, 1,000 files";
 
-/// What a block says, and the two ends of a claim.
+/// What a block says, a status line, and the two ends of a claim.
 const BLOCK: &str = "\"block\"";
+const SEGMENT: &str = "ulw 3/8";
 const RELEASED: &str = "ended: released";
 const VERIFIED: &str = "ended: verified";
 
@@ -91,6 +96,11 @@ pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Pa
         let contestant = Contestant::new(name, &stop, &project.folder, input);
         Ok::<_, anyhow::Error>(contestant.finds(|| project.set_back(), BLOCK))
     };
+    let shows = |name, project: &Project| {
+        let input = stage.input(&samples::statusline(&project.folder))?;
+        let contestant = Contestant::new(name, &hooks.join("omo"), &project.folder, input);
+        Ok::<_, anyhow::Error>(contestant.arguments(&["statusline".into()]))
+    };
     let reads = |name, file: &str, length| armed(name, usual, Some(&stage.transcript(file, length)?));
     Ok(vec![
         silent(EMPTY, empty, unused, unused.stop(None))?,
@@ -98,6 +108,8 @@ pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Pa
         silent(IDLE_PROMPT, &prompt, unused, unused.prompt("please fix the parser"))?,
         silent(IDLE_STOP, &stop, unused, unused.stop(None))?,
         silent(IDLE_AMONG_OTHERS, &stop, others, others.stop(None))?,
+        shows(IDLE_STATUSLINE, others)?,
+        shows(ARMED_STATUSLINE, usual)?.finds(|| Ok(()), SEGMENT),
         armed("omo-stop, armed, 1 session", alone, None)?,
         armed(ARMED, usual, None)?,
         armed("omo-stop, armed, 1,000 sessions", many, None)?.slow(),

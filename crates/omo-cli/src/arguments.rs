@@ -31,6 +31,14 @@ Exit status:
   4  another process held the state all the time
   5  a check is not green, or there is none";
 
+const STATUSLINE_AFTER_HELP: &str = "\
+It reads on stdin what Claude Code sends to a status line, and prints nothing where no run is on.
+`/omo:statusline` in a session shows the lines for your settings.json, with the path of this omo.
+
+Examples, each as the \"command\" of a \"statusLine\":
+  omo statusline
+  omo statusline --wrap 'my-status-line --short'";
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show where each session of this project stands, and how to stop it
@@ -56,6 +64,9 @@ pub enum Command {
     /// End the run honestly: say why the task cannot be done
     #[command(after_help = "Example:\n  omo blocked \"the database of the task does not exist\"")]
     Blocked(BlockedOptions),
+    /// Print where a run stands, in a few words, for Claude Code's status line
+    #[command(after_help = STATUSLINE_AFTER_HELP)]
+    Statusline(StatuslineOptions),
     /// Print the completions for a shell
     #[command(after_help = "Example:\n  omo completions bash > ~/.local/share/bash-completion/completions/omo")]
     Completions {
@@ -72,6 +83,14 @@ pub struct StatusOptions {
     /// Print JSON: a list with one object for each session
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct StatuslineOptions {
+    /// Your other status line, a command for sh: it gets the same input, and what it prints comes
+    /// first
+    #[arg(long, value_name = "COMMAND")]
+    pub wrap: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ mod log;
 mod progress;
 mod project;
 mod status;
+mod statusline;
 mod stop;
 mod table;
 mod ulw;
@@ -25,6 +26,10 @@ use crate::failure::{Failure, Kind};
 
 fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
+    if let Some(options) = statusline::asked(std::env::args_os().skip(1)) {
+        statusline::run(&options);
+        return ExitCode::SUCCESS;
+    }
     signals::outlive_size_limit();
     match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -60,6 +65,10 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Gate { action } => gate::run(&env, &config, action),
         Command::Trust(options) => gate::run(&env, &config, Gate::Approve(options)),
         Command::Blocked(options) => blocked::run(&env, &options),
+        Command::Statusline(options) => {
+            statusline::run(&options);
+            Ok(())
+        }
         Command::Log(options) => log::run(&env, &options),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -20,6 +20,7 @@ pub mod review;
 pub mod runner;
 pub mod session;
 pub mod session_id;
+pub mod statusline;
 pub mod stop;
 pub mod timestamp;
 pub mod verification;

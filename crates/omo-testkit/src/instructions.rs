@@ -22,21 +22,22 @@ const TOLERANCE: u64 = 10;
 /// Under valgrind a hook takes about half a second, on a busy machine more.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// One hook with one kind of work.
+/// One hook, or the status line, with one kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// What it is called in the file of counts.
     pub name: &'static str,
     /// Which binary of the plugin.
     pub binary: &'static str,
+    arguments: &'static [&'static str],
     input: fn(&Path) -> Value,
     state: Option<Sessions>,
     /// What its answer must hold; nothing where it must say nothing.
     says: &'static str,
 }
 
-/// Every hook with nothing to do, and those with work that a user may wait for.
-pub const CASES: [Case; 9] = [
+/// Every hook, and the status line, with nothing to do, and those with work that a user may wait for.
+pub const CASES: [Case; 11] = [
     Case::idle("omo-session-start, idle", "omo-session-start", |project| {
         samples::input("SessionStart", project, json!({"source": "startup"}))
     })
@@ -63,11 +64,21 @@ pub const CASES: [Case; 9] = [
     Case::idle("omo-user-prompt-submit, 100 kB prompt", "omo-user-prompt-submit", |project| {
         samples::prompt(project, &samples::long_prompt(false))
     }),
+    Case::idle("omo statusline, idle", "omo", samples::statusline).with_arguments(&["statusline"]),
+    Case::idle("omo statusline, armed, 50 sessions", "omo", samples::statusline)
+        .with_arguments(&["statusline"])
+        .with_state(Sessions::WithOurs(50))
+        .saying("ulw 3/8"),
 ];
 
 impl Case {
     const fn idle(name: &'static str, binary: &'static str, input: fn(&Path) -> Value) -> Self {
-        Self { name, binary, input, state: None, says: "" }
+        Self { name, binary, arguments: &[], input, state: None, says: "" }
+    }
+
+    const fn with_arguments(mut self, arguments: &'static [&'static str]) -> Self {
+        self.arguments = arguments;
+        self
     }
 
     const fn with_state(mut self, state: Sessions) -> Self {
@@ -106,7 +117,7 @@ impl Case {
         let mut valgrind = lab.command("valgrind");
         valgrind.env("CLAUDE_PROJECT_DIR", lab.project());
         valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
-        valgrind.arg(hook);
+        valgrind.arg(hook).args(self.arguments);
         let input = format!("{}\n", (self.input)(lab.project()));
         let done = process::run(valgrind, Some(&input), LIMIT)?;
         let said = if self.says.is_empty() { done.stdout.is_empty() } else { done.stdout.contains(self.says) };

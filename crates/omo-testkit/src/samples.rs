@@ -40,6 +40,24 @@ pub fn prompt(project: &Path, text: &str) -> Value {
     input("UserPromptSubmit", project, json!({"prompt": text}))
 }
 
+/// What a status line gets after a turn.
+pub fn statusline(project: &Path) -> Value {
+    json!({
+        "session_id": SESSION, "transcript_path": "/nowhere.jsonl", "cwd": project,
+        "prompt_id": "e6fe9b15-f5fe-4fae-9458-987bdbea6444", "effort": {"level": "medium"},
+        "model": {"id": "claude-opus-5-5", "display_name": "Opus 5.5"},
+        "workspace": {"current_dir": project, "project_dir": project, "added_dirs": []},
+        "version": "2.1.328", "output_style": {"name": "default"},
+        "cost": {"total_cost_usd": 0.0024, "total_duration_ms": 11_767, "total_api_duration_ms": 257,
+                 "total_lines_added": 0, "total_lines_removed": 0},
+        "context_window": {"total_input_tokens": 100, "total_output_tokens": 20, "context_window_size": 1_000_000,
+                           "current_usage": {"input_tokens": 100, "output_tokens": 20, "cache_creation_input_tokens": 0,
+                                             "cache_read_input_tokens": 0},
+                           "used_percentage": 0, "remaining_percentage": 100},
+        "exceeds_200k_tokens": false, "fast_mode": false, "thinking": {"enabled": true},
+    })
+}
+
 /// 100 kB of prose; with the keyword, it stands in code, so that all of it is read and nothing
 /// is turned on.
 pub fn long_prompt(keyword: bool) -> String {
@@ -129,5 +147,6 @@ mod tests {
         assert_eq!((&input["cwd"], &input["transcript_path"]), (&json!("/p"), &json!("/t.jsonl")));
         assert_eq!((&input["hook_event_name"], &input["session_id"]), (&json!("Stop"), &json!(SESSION)));
         assert_eq!(stop(Path::new("/p"), None)["transcript_path"], "/nowhere.jsonl");
+        assert_eq!(statusline(Path::new("/p"))["workspace"]["project_dir"], "/p");
     }
 }

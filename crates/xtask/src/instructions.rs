@@ -60,7 +60,7 @@ fn remark(verdict: Verdict) -> String {
 fn break_down(build: &Build) -> Result<()> {
     let folder = cargo::target()?.join("profiled");
     let mut cargo = build.cargo("build")?;
-    cargo.args(["--release", "--locked", "-p", "omo-hooks", "--bins", "--target-dir"]).arg(&folder);
+    cargo.args(["--release", "--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins", "--target-dir"]).arg(&folder);
     cargo.args(["--config", "profile.release.strip=false"]);
     cargo.args(["--config", "profile.release.debug=\"line-tables-only\""]);
     cargo::run(&mut cargo)?;

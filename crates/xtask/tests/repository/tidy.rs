@@ -14,7 +14,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("omo-store", &["omo-core"]),
     ("omo-exec", &["omo-core", "omo-store"]),
     ("omo-hooks", &["omo-core", "omo-exec", "omo-store"]),
-    ("omo-cli", &["omo-core", "omo-exec", "omo-store"]),
+    ("omo-cli", &["omo-core", "omo-exec", "omo-hooks", "omo-store"]),
     // Tries what the others promise; nothing uses it.
     ("omo-fuzz", &["omo-core", "omo-hooks", "omo-store"]),
     ("omo-testkit", &[]),

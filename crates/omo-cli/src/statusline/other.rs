@@ -1,0 +1,165 @@
+//! Another status line, run as the client would run it: its user's own command, with what the
+//! client sends as its stdin, within a time and a size.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
+const LIMIT: Duration = Duration::from_secs(3);
+/// How long it is waited for the last of what it says once its shell has ended: what it leaves
+/// running in the background may never close its stdout.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+/// How much of what it says is taken: more than any terminal shows.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// Another status line at work.
+pub struct Other {
+    started: Option<Started>,
+}
+
+struct Started {
+    group: u32,
+    events: Receiver<Event>,
+    deadline: Instant,
+}
+
+/// What it is waited for.
+enum Event {
+    /// It says this.
+    Says(Vec<u8>),
+    /// Nobody can say any more.
+    SaidAll,
+    /// Its shell has ended.
+    Ended,
+    /// Whoever runs this status line wants no more of it.
+    Unwanted,
+}
+
+impl Other {
+    /// Starts it. One that cannot be started says nothing.
+    pub fn start(command: &str, input: Vec<u8>) -> Self {
+        Self { started: start(command, input).ok() }
+    }
+
+    /// All that it says; what it has not said in time is left out, and it is ended.
+    pub fn said(self) -> Vec<u8> {
+        self.started.map(Started::said).unwrap_or_default()
+    }
+}
+
+fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
+    let shell = if cfg!(unix) { "/bin/sh" } else { "sh" };
+    let mut shell = Command::new(shell);
+    shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // In a group of its own, to be ended as a whole.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    let mut child = shell.spawn()?;
+    let (sender, events) = channel();
+    let started = Started { group: child.id(), events, deadline: Instant::now() + LIMIT };
+    tell_when_unwanted(&sender);
+    if let Some(mut stdin) = child.stdin.take() {
+        // The client ends its line, and a shell's `read` waits for that. One that does not read
+        // closes the pipe: its right.
+        input.push(b'\n');
+        std::thread::spawn(move || stdin.write_all(&input));
+    }
+    if let Some(stdout) = child.stdout.take() {
+        let sender = sender.clone();
+        std::thread::spawn(move || read(stdout, &sender));
+    }
+    std::thread::spawn(move || wait(child, &sender));
+    Ok(started)
+}
+
+fn read(mut stdout: impl Read, sender: &Sender<Event>) {
+    let mut buffer = [0; 4 * 1024];
+    while let Ok(length @ 1..) = stdout.read(&mut buffer) {
+        let piece = buffer.get(..length).unwrap_or_default().to_vec();
+        if sender.send(Event::Says(piece)).is_err() {
+            return;
+        }
+    }
+    let _ = sender.send(Event::SaidAll);
+}
+
+fn wait(mut child: Child, sender: &Sender<Event>) {
+    let _ = child.wait();
+    let _ = sender.send(Event::Ended);
+}
+
+impl Started {
+    fn said(mut self) -> Vec<u8> {
+        let mut said = Vec::new();
+        let mut has_ended = false;
+        loop {
+            match self.events.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::Says(piece)) => said.extend(piece),
+                Ok(Event::SaidAll) | Err(RecvTimeoutError::Disconnected) => return said,
+                Ok(Event::Ended) => {
+                    has_ended = true;
+                    self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);
+                }
+                Ok(Event::Unwanted) => {
+                    end(self.group, Ending::Asked);
+                    return Vec::new();
+                }
+                // What it has left in the background is its own affair.
+                Err(RecvTimeoutError::Timeout) if has_ended => return said,
+                Err(RecvTimeoutError::Timeout) => break,
+            }
+            if said.len() > MAX_BYTES {
+                said.truncate(MAX_BYTES);
+                break;
+            }
+        }
+        end(self.group, Ending::AtOnce);
+        said
+    }
+}
+
+/// How it is ended.
+#[derive(Clone, Copy)]
+enum Ending {
+    /// As the client ends a status line: it may put its things away.
+    Asked,
+    /// It had its time.
+    AtOnce,
+}
+
+#[cfg(unix)]
+fn end(group: u32, ending: Ending) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let signal = match ending {
+        Ending::Asked => Signal::TERM,
+        Ending::AtOnce => Signal::KILL,
+    };
+    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+#[cfg(not(unix))]
+fn end(_group: u32, _ending: Ending) {}
+
+/// The client ends a status line that it wants no more, and everything in its process group: what
+/// is in another one has to be ended from here.
+#[cfg(unix)]
+fn tell_when_unwanted(sender: &Sender<Event>) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let Ok((mut signals, writer)) = std::io::pipe() else { return };
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        let _ = writer.try_clone().and_then(|writer| signal_hook::low_level::pipe::register(signal, writer));
+    }
+    let sender = sender.clone();
+    std::thread::spawn(move || {
+        if matches!(signals.read(&mut [0]), Ok(1..)) {
+            let _ = sender.send(Event::Unwanted);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn tell_when_unwanted(_sender: &Sender<Event>) {}

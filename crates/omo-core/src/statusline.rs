@@ -1,0 +1,212 @@
+//! The one segment that a status line shows of a run: how far it is, and what it waits for.
+//!
+//! All of it is numbers and words of omo's own: nothing of a task, a check's name or any other
+//! text of a model or a repository gets onto the screen this way.
+
+use crate::gate::GateVerdict;
+use crate::session::Session;
+use crate::stop::allowed_blocks;
+use crate::timestamp::Timestamp;
+use crate::verification::{MAX_ATTEMPTS, Phase};
+
+/// The most columns that a segment takes. Each of its characters takes one.
+pub const COLUMNS: usize = 80;
+/// Between two parts, and between a segment and what stands before it.
+pub const SEPARATOR: &str = " · ";
+
+/// A larger number is not told: no run gets there, only a state that something else wrote.
+const LARGEST: u64 = 9_999;
+
+/// What a part of a segment is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// All is as it should be.
+    Plain,
+    /// The run waits for its user.
+    Waits,
+    /// The next turn that ends is the last: no continuation is left.
+    Last,
+}
+
+/// One part of a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What is shown.
+    pub text: String,
+    /// What it is about, for its colour.
+    pub tone: Tone,
+}
+
+/// The parts of the segment, in order; none where no run is on.
+pub fn parts(session: &Session, client_block_cap: Option<u32>, now: Timestamp) -> Vec<Part> {
+    let Some(run) = session.run() else { return Vec::new() };
+    let (used, allowed) = (run.stop_blocks, allowed_blocks(session, client_block_cap));
+    let blocks = part(format!("ulw {}/{}", count(used.into()), count(allowed.into())));
+    let blocks = Part { tone: if used >= allowed { Tone::Last } else { Tone::Plain }, ..blocks };
+    let paused = run.paused.is_some().then(|| Part { tone: Tone::Waits, ..part("paused".to_owned()) });
+    let minutes = run.started_at.map(|since| part(format!("{}m", minutes(since, now))));
+    let rest = [gates(session), phase(session), attempts(session)].map(|text| text.map(part));
+    [Some(blocks)].into_iter().chain(rest).chain([paused, minutes]).flatten().collect()
+}
+
+fn part(text: String) -> Part {
+    Part { text, tone: Tone::Plain }
+}
+
+fn gates(session: &Session) -> Option<String> {
+    let is_green = |verdict: GateVerdict| verdict == GateVerdict::Green;
+    let green = session.gates.iter().filter(|gate| gate.last.as_ref().is_some_and(|last| is_green(last.verdict)));
+    (!session.gates.is_empty()).then(|| format!("gates {}/{}", green.count(), session.gates.len()))
+}
+
+fn phase(session: &Session) -> Option<String> {
+    let word = match session.verification.phase {
+        Phase::Working => return None,
+        Phase::Gates => "checking",
+        Phase::Review => "review",
+        Phase::Verified => "verified",
+    };
+    Some(word.to_owned())
+}
+
+fn attempts(session: &Session) -> Option<String> {
+    let failed = session.verification.attempts;
+    (failed > 0).then(|| format!("failed {}/{MAX_ATTEMPTS}", count(failed.into())))
+}
+
+/// A clock that was set back makes a run as young as it can be.
+fn minutes(since: Timestamp, now: Timestamp) -> String {
+    let millis = now.millis_since(since).unwrap_or(0);
+    count(u64::try_from(millis / 60_000).unwrap_or(0))
+}
+
+fn count(number: u64) -> String {
+    if number > LARGEST { format!("{LARGEST}+") } else { number.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::{Gate, MAX_GATES, Origin, Record};
+    use crate::limits::Limits;
+    use crate::session::{Activation, PauseReason, Trigger, VerdictKind};
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(minutes * 60_000)
+    }
+
+    /// A run with so many gates of which so many are green, that began at minute 1.
+    fn run(gates: usize, green: usize) -> Session {
+        let gate = |number| Gate::new(Some(&format!("g{number}")), &format!("test {number}"), Origin::User).unwrap();
+        let mut session = Session::default();
+        session.activate(
+            Activation {
+                trigger: Trigger::Keyword,
+                task: Some("ulw fix \u{1b}[31mit".to_owned()),
+                prompt_id: None,
+                limits: Limits::default(),
+                gates: (0..gates).map(gate).collect(),
+                review_wanted: true,
+                base: None,
+            },
+            at(1),
+        );
+        for gate in session.gates.iter_mut().take(green) {
+            gate.last = Some(Record { verdict: GateVerdict::Green, ..Record::default() });
+        }
+        session
+    }
+
+    fn text(session: &Session, now: Timestamp) -> String {
+        let texts: Vec<String> = parts(session, None, now).into_iter().map(|part| part.text).collect();
+        texts.join(SEPARATOR)
+    }
+
+    fn tones(session: &Session) -> Vec<Tone> {
+        parts(session, None, at(2)).iter().map(|part| part.tone).filter(|tone| *tone != Tone::Plain).collect()
+    }
+
+    #[test]
+    fn a_segment_says_how_far_a_run_is() {
+        type Change = fn(&mut Session);
+        let table: [(usize, usize, Change, &str); 11] = [
+            (0, 0, |_| {}, "ulw 0/8 · 14m"),
+            (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · gates 1/2 · 14m"),
+            (2, 2, |s| s.verification.phase = Phase::Gates, "ulw 0/8 · gates 2/2 · checking · 14m"),
+            (2, 1, |s| s.verification.phase = Phase::Review, "ulw 0/8 · gates 1/2 · review · 14m"),
+            (0, 0, |s| s.verification.phase = Phase::Verified, "ulw 0/8 · verified · 14m"),
+            (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · gates 0/1 · failed 2/3 · 14m"),
+            (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 14m"),
+            (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m"),
+            (0, 0, |s| s.ulw.started_at = None, "ulw 0/8"),
+            (0, 0, |s| s.ulw.started_at = Some(at(99)), "ulw 0/8 · 0m"),
+            (0, 0, |s| s.ulw.stop_blocks = 10_000, "ulw 9999+/8 · 14m"),
+        ];
+        for (gates, green, change, expected) in table {
+            let mut session = run(gates, green);
+            change(&mut session);
+            assert_eq!(text(&session, at(15)), expected);
+        }
+    }
+
+    #[test]
+    fn a_gate_counts_as_green_only_while_its_last_result_is() {
+        for verdict in GateVerdict::ALL {
+            let mut session = run(1, 1);
+            session.gates[0].last = Some(Record { verdict, ..Record::default() });
+            let green = usize::from(verdict == GateVerdict::Green);
+            assert_eq!(text(&session, at(1)), format!("ulw 0/8 · gates {green}/1 · 0m"), "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn where_no_run_is_on_there_is_no_segment() {
+        let mut session = Session::default();
+        assert_eq!(parts(&session, None, at(2)), []);
+        for kind in [VerdictKind::Verified, VerdictKind::Released, VerdictKind::Expired] {
+            session = run(1, 1);
+            session.end(kind, "why".to_owned(), at(2));
+            assert_eq!(parts(&session, None, at(3)), [], "{kind:?}");
+        }
+        session = run(1, 1);
+        session.stop_continuation(None, at(2));
+        assert_eq!(parts(&session, None, at(3)), []);
+    }
+
+    #[test]
+    fn the_last_block_and_a_pause_stand_out_and_nothing_else_does() {
+        let mut session = run(2, 1);
+        session.ulw.stop_blocks = 7;
+        session.verification.attempts = 2;
+        assert_eq!(tones(&session), []);
+        session.ulw.stop_blocks = 8;
+        assert_eq!(tones(&session), [Tone::Last]);
+        session.pause(PauseReason::ApiError, at(2));
+        assert_eq!(tones(&session), [Tone::Last, Tone::Waits]);
+    }
+
+    #[test]
+    fn the_lower_of_the_two_caps_is_the_last_block() {
+        let mut session = run(0, 0);
+        session.ulw.stop_blocks = 5;
+        let first = &parts(&session, Some(5), at(2))[0];
+        assert_eq!((first.text.as_str(), first.tone), ("ulw 5/5", Tone::Last));
+    }
+
+    #[test]
+    fn no_segment_is_wider_than_its_columns_whatever_the_state_says() {
+        let mut widest = 0;
+        for phase in [Phase::Working, Phase::Gates, Phase::Review, Phase::Verified] {
+            let mut session = run(MAX_GATES, MAX_GATES);
+            session.limits.max_blocks = u32::MAX;
+            session.ulw.stop_blocks = u32::MAX;
+            session.verification.attempts = u32::MAX;
+            session.verification.phase = phase;
+            session.ulw.started_at = Some(Timestamp::from_millis(i64::MIN));
+            session.pause(PauseReason::ApiError, at(2));
+            let now = Timestamp::parse("9999-12-31T23:59:59Z").unwrap();
+            widest = widest.max(text(&session, now).chars().count());
+        }
+        assert!((60..=COLUMNS).contains(&widest), "the widest is {widest} wide");
+    }
+}
