@@ -29,7 +29,7 @@ pub const MIDDLE_TRANSCRIPT: &str = "omo-stop, armed, transcript of 100 MB";
 /// The same of one that is a thousand times as long.
 pub const LONG_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 GB";
 /// The status line where no run is on.
-pub const IDLE_STATUSLINE: &str = "omo statusline, idle, 50 other sessions";
+pub const IDLE_STATUSLINE: &str = "omo statusline, idle";
 /// The same where one is.
 pub const ARMED_STATUSLINE: &str = "omo statusline, armed, 50 sessions";
 /// A prompt of 100 kB.
@@ -108,7 +108,8 @@ pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Pa
         silent(IDLE_PROMPT, &prompt, unused, unused.prompt("please fix the parser"))?,
         silent(IDLE_STOP, &stop, unused, unused.stop(None))?,
         silent(IDLE_AMONG_OTHERS, &stop, others, others.stop(None))?,
-        shows(IDLE_STATUSLINE, others)?,
+        shows(IDLE_STATUSLINE, unused)?,
+        shows("omo statusline, idle, 50 other sessions", others)?,
         shows(ARMED_STATUSLINE, usual)?.finds(|| Ok(()), SEGMENT),
         armed("omo-stop, armed, 1 session", alone, None)?,
         armed(ARMED, usual, None)?,

@@ -19,6 +19,7 @@ mod provenance;
 mod review;
 mod state;
 mod state_life;
+mod statusline;
 mod stop;
 mod stop_input;
 mod tampering;

@@ -42,7 +42,9 @@ fn what_omo_prints_sets_nothing_off() {
             s.arm()?;
             second(s)?;
             s.blocks(&json!({}))?;
-            for prompt in ["/omo:status", "/omo:gate list", "/omo:gate add true", "/omo:gate remove true"] {
+            for prompt in
+                ["/omo:status", "/omo:gate list", "/omo:gate add true", "/omo:gate remove true", "/omo:statusline"]
+            {
                 means_nothing(s.prompt(prompt)?.reason().unwrap_or_default(), prompt)?;
             }
             for arguments in [

@@ -46,9 +46,15 @@ fn the_menu_shows_the_commands_with_what_they_do() {
     terminal.type_text("/omo:").unwrap();
     let all = |screen: &str| {
         let flat: String = screen.split_whitespace().collect();
-        ["/omo:ulw", "/omo:status", "/omo:stop-continuation", "Showwhereultraworkstandsinthissession"]
-            .iter()
-            .all(|part| flat.contains(part))
+        [
+            "/omo:ulw",
+            "/omo:status",
+            "/omo:statusline",
+            "/omo:stop-continuation",
+            "Showwhereultraworkstandsinthissession",
+        ]
+        .iter()
+        .all(|part| flat.contains(part))
     };
     terminal.wait_until("the commands are in the menu", LIMIT, all).unwrap();
 }

@@ -22,3 +22,4 @@ mod letting_go;
 mod plugin;
 mod sessions;
 mod stage;
+mod statusline;

@@ -17,5 +17,6 @@ mod impostors;
 mod paths;
 mod run;
 mod state;
+mod statusline;
 mod streams;
 mod watch;

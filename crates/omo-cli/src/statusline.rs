@@ -16,6 +16,7 @@ use omo_core::statusline::{Part, SEPARATOR, Tone, parts};
 use omo_hooks::input::Text;
 use omo_hooks::{stdin, watchdog};
 use omo_store::env::Env;
+use omo_store::folder::Folder;
 use omo_store::{root, state};
 
 use crate::arguments::StatuslineOptions;
@@ -76,6 +77,10 @@ pub fn run(options: &StatuslineOptions) {
 /// The segment of the session that the input names; `None` where it cannot be had.
 fn segment(env: &Env, input: &[u8]) -> Option<String> {
     if env.disabled || env.in_gate {
+        return None;
+    }
+    // Most projects have never used omo. There the input tells nothing, and need not be parsed.
+    if env.project_dir.as_deref().is_some_and(|root| matches!(Folder::open(root), Ok(None))) {
         return None;
     }
     // serde would take a list for a struct, field by field.

@@ -65,6 +65,7 @@ pub fn of_prompt(id: &str, session: &Session, decision: &PromptDecision, now: Ti
         PromptDecision::Silent
         | PromptDecision::Seen
         | PromptDecision::Status
+        | PromptDecision::Statusline
         | PromptDecision::Gate(_)
         | PromptDecision::Refused(_) => return None,
     };

@@ -45,6 +45,8 @@ pub enum Intent<'a> {
     },
     /// To say where the run stands.
     Status,
+    /// To say how a run is shown in the client's status line.
+    Statusline,
     /// To see or to change what judges a claim.
     Gate(GateCommand),
     /// An own command that cannot be as it is; the text says why.
@@ -81,6 +83,7 @@ fn command<'a>(name: &str, arguments: &'a str, options: impl FnOnce() -> UlwOpti
         "gate" => gate_command::parse(arguments).map_or_else(Intent::Refused, Intent::Gate),
         "stop-continuation" => Intent::Stop { reason, whole: true },
         "status" => Intent::Status,
+        "statusline" => Intent::Statusline,
         _ => Intent::Nothing,
     }
 }
@@ -122,6 +125,8 @@ pub enum PromptDecision {
     },
     /// The user is told where the run stands, without the model.
     Status,
+    /// The user is shown settings for the client's status line, without the model.
+    Statusline,
     /// What judges a claim is shown or changed, without the model.
     Gate(GateCommand),
     /// The user is told what was wrong, without the model; nothing else happens.
@@ -152,6 +157,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
         Intent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
         Intent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
         Intent::Status => PromptDecision::Status,
+        Intent::Statusline => PromptDecision::Statusline,
         Intent::Gate(command) => PromptDecision::Gate(command),
         Intent::Refused(message) => PromptDecision::Refused(message),
     }

@@ -5,6 +5,7 @@
 //! may set off omo's own detectors; a test feeds them all back.
 
 pub mod checks;
+pub mod settings;
 
 use crate::limits::Limits;
 use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind};
@@ -393,6 +394,8 @@ mod tests {
         texts.push(checks::not_approved(std::slice::from_ref(&gate)));
         texts.push(checks::approval(&[gate], "0123456789abcdef"));
         texts.push(refused(crate::gate_command::USAGE));
+        let command = "\"/ulw it/bin/omo statusline\"";
+        texts.push(settings::status_line(&format!("{{\n  \"statusLine\": {command}\n}}"), command));
         texts
     }
 
@@ -438,7 +441,9 @@ mod tests {
     /// A line for the user, and neither a block's reason nor a list that they asked for.
     fn is_a_notice(text: &str) -> bool {
         text.starts_with("[omo]")
-            && !["\nblock ", "[omo] checks", "/omo:gate approve 0"].iter().any(|part| text.contains(part))
+            && !["\nblock ", "[omo] checks", "[omo] status line", "/omo:gate approve 0"]
+                .iter()
+                .any(|part| text.contains(part))
     }
 
     #[test]

@@ -124,6 +124,7 @@ fn words(decision: &PromptDecision) -> String {
         PromptDecision::Stop { reason, whole } => format!("stop whole={whole} {}", reason.as_deref().unwrap_or("-")),
         PromptDecision::Gate(_) => "gate".to_owned(),
         PromptDecision::Status => "status".to_owned(),
+        PromptDecision::Statusline => "statusline".to_owned(),
         PromptDecision::Refused(_) => "refused".to_owned(),
     }
 }
@@ -215,6 +216,7 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
         ("another command of ours", Given::of("/omo:nothing-like-it ulw", None), "silent"),
         ("another command of ours, in a run", Given::of("/omo:nothing-like-it", Some(armed())), "seen"),
         ("the status", Given::of("/omo:status", None), "status"),
+        ("the status line", Given::of("/omo:statusline", None), "statusline"),
         (
             "the status in a run in plan mode",
             Given::of("/omo:status", Some(armed())).and(|g| g.plan_mode = true),

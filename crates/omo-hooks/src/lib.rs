@@ -15,6 +15,7 @@ pub mod input;
 pub mod json_end;
 pub mod judging;
 mod platform;
+pub mod statusline_prompt;
 pub mod stdin;
 pub mod watchdog;
 

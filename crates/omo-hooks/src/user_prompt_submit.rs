@@ -22,8 +22,8 @@ use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversat
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
-use crate::gate_prompt;
 use crate::input::Input;
+use crate::{gate_prompt, statusline_prompt};
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
@@ -112,6 +112,7 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
             print(Answer::Instead(said));
         }
         PromptDecision::Status => print(Answer::Instead(status(prompt)?)),
+        PromptDecision::Statusline => print(Answer::Instead(statusline_prompt::answer())),
         PromptDecision::Refused(message) => print(Answer::Instead(words::refused(message))),
     }
     Ok(())

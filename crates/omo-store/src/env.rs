@@ -57,6 +57,12 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
 }
 
+/// The folders of the plugin that a hook belongs to, where they are known: first the one that it
+/// keeps over its updates, then the one that it is in.
+pub fn plugin_folders() -> [Option<PathBuf>; 2] {
+    ["CLAUDE_PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT"].map(path)
+}
+
 /// Every variable of this process, for those that it starts.
 pub fn variables() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()

@@ -75,19 +75,22 @@ fn what_a_user_runs_opens_no_connection() {
     }
 }
 
-/// What the README says: omo starts the checks, git, and nothing else.
+/// What the README says: omo starts the checks, git, and nothing else, but for the status line that
+/// its user hands it.
 #[test]
 fn processes_are_started_in_three_places_and_nowhere_else() {
     let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
     let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
     places.sort();
-    let known = ["git.rs", "keeper.rs", "process.rs"].map(|name| format!("crates/omo-exec/src/{name}"));
+    let mut known = vec!["crates/omo-cli/src/statusline/other.rs".to_owned()];
+    known.extend(["git.rs", "keeper.rs", "process.rs"].map(|name| format!("crates/omo-exec/src/{name}")));
     assert_eq!(places, known);
     // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
     assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(\"/bin/sh\")"));
     let git = read("crates/omo-exec/src/git.rs");
     assert!(git.contains("Command::new(program(folder)?)") && git.contains(".join(\"git\")"));
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
+    assert!(read("crates/omo-cli/src/statusline/other.rs").contains("arg(\"-c\").arg(command)"));
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
         names.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
     }
     names.sort();
-    assert_eq!(names, ["gate", "status", "stop-continuation", "ulw"]);
+    assert_eq!(names, ["gate", "status", "statusline", "stop-continuation", "ulw"]);
 }
 
 #[test]

@@ -1,0 +1,332 @@
+//! `omo statusline`: the segment of a run, alone and behind another status line, and the settings
+//! that `/omo:statusline` shows.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::{HookRun, Lab, run_command, samples, wait_until};
+use serde_json::{Value, json};
+
+use crate::idle::everything;
+use crate::judged::{processes_with, wait_until_gone};
+use crate::stage::{Case, Scene, play, plugin, sound};
+
+/// Longer than anything here takes, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// What the client sends in this session.
+fn input(scene: &Scene) -> Value {
+    let mut input = samples::statusline(scene.lab.project());
+    input["session_id"] = json!(scene.session.session());
+    input
+}
+
+/// As the client starts it.
+fn command(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
+    command.arg("statusline").args(arguments);
+    command.env("CLAUDE_PROJECT_DIR", scene.lab.project()).envs(variables.iter().copied());
+    command
+}
+
+/// What it prints; it says nothing else, and ends well.
+fn printed(run: HookRun) -> Result<String> {
+    ensure!(run.status.success() && run.stderr.is_empty() && !run.timed_out, "{run:?}");
+    Ok(run.stdout)
+}
+
+/// What the status line shows.
+fn shown(scene: &Scene, arguments: &[&str]) -> Result<String> {
+    printed(run_command(&command(scene, arguments, &[]), &format!("{}\n", input(scene)))?)
+}
+
+/// It shows exactly this.
+fn shows(scene: &Scene, arguments: &[&str], expected: &str) -> Result<()> {
+    let shown = shown(scene, arguments)?;
+    ensure!(shown == expected, "{shown:?} instead of {expected:?}");
+    Ok(())
+}
+
+#[test]
+fn it_shows_where_the_run_stands_and_nothing_without_one() {
+    let cases: &[Case] = &[
+        ("a session that never used omo", |s| {
+            shows(s, &[], "")?;
+            ensure!(!s.lab.project().join(".sisyphus").exists(), "looking made something");
+            Ok(())
+        }),
+        ("a run", |s| {
+            s.arm()?;
+            shows(s, &[], "ulw 0/8 · 0m\n")?;
+            s.blocks(&json!({}))?;
+            shows(s, &[], "ulw 1/8 · 0m\n")
+        }),
+        ("checks, a review, a pause", |s| {
+            s.start("--gate true --gate false")?;
+            shows(s, &[], "ulw 0/8 · gates 0/2 · 0m\n")?;
+            s.claim_fails()?;
+            shows(s, &[], "ulw 1/8 · gates 1/2 · failed 1/3 · 0m\n")?;
+            s.edit(&[("/verification/phase", json!("review"))])?;
+            shows(s, &[], "ulw 1/8 · gates 1/2 · review · failed 1/3 · 0m\n")?;
+            sound(&s.session.stop_failure("billing_error")?)?;
+            let paused = "ulw 1/8 · gates 1/2 · review · failed 1/3 · \u{1b}[33mpaused\u{1b}[0m · 0m\n";
+            shows(s, &[], paused)
+        }),
+        ("an end", |s| {
+            s.arm()?;
+            s.ends(&json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}), "released")?;
+            shows(s, &[], "")
+        }),
+        ("stopped by its user", |s| {
+            s.arm()?;
+            s.prompt("/omo:stop-continuation")?;
+            shows(s, &[], "")
+        }),
+        ("another session's run", |s| {
+            s.arm()?;
+            let mut input = input(s);
+            input["session_id"] = json!(s.another()?.session());
+            ensure!(printed(run_command(&command(s, &[], &[]), &input.to_string())?)?.is_empty());
+            Ok(())
+        }),
+        ("omo turned off", |s| {
+            s.arm()?;
+            for variable in ["OMO_DISABLE", "OMO_GATE"] {
+                let shown = run_command(&command(s, &[], &[(variable, "1")]), &input(s).to_string())?;
+                ensure!(printed(shown)?.is_empty(), "{variable}");
+            }
+            Ok(())
+        }),
+        ("the client's own cap", |s| {
+            s.arm()?;
+            let variables = [("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "5"), ("NO_COLOR", "")];
+            let shown = printed(run_command(&command(s, &[], &variables), &input(s).to_string())?)?;
+            ensure!(shown == "ulw 0/5 · 0m\n", "{shown}");
+            Ok(())
+        }),
+        ("a project that only the input names", |s| {
+            s.arm()?;
+            let omo = s.plugin.join("bin/omo");
+            for (wrong, pointer) in [("/nowhere", "/cwd"), ("relative", "/workspace/current_dir")] {
+                let mut input = input(s);
+                *input.pointer_mut(pointer).context(pointer)? = json!(wrong);
+                let mut command = s.lab.command(&omo);
+                let shown = run_command(command.arg("statusline"), &input.to_string())?;
+                ensure!(printed(shown)? == "ulw 0/8 · 0m\n", "{pointer}");
+            }
+            let only_cwd = json!({"session_id": s.session.session(), "cwd": s.lab.project()});
+            let shown = run_command(s.lab.command(&omo).arg("statusline"), &only_cwd.to_string())?;
+            ensure!(printed(shown)? == "ulw 0/8 · 0m\n");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn colours_stand_out_only_where_they_are_wanted() {
+    let cases: &[Case] = &[("the last block", |s| {
+        s.arm()?;
+        s.edit(&[("/ulw/stopBlocks", json!(8))])?;
+        for (variable, value, has_colour) in
+            [("NO_COLOR", "1", false), ("NO_COLOR", "", true), ("TERM", "dumb", false), ("TERM", "xterm", true)]
+        {
+            let shown = printed(run_command(&command(s, &[], &[(variable, value)]), &input(s).to_string())?)?;
+            let expected = if has_colour { "\u{1b}[31mulw 8/8\u{1b}[0m · 0m\n" } else { "ulw 8/8 · 0m\n" };
+            ensure!(shown == expected, "{variable}={value}: {shown:?}");
+        }
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+fn it_changes_no_byte_of_the_project_and_of_the_home() {
+    let Some(plugin) = plugin() else { return };
+    let mut scene = Scene::new(&plugin).unwrap();
+    scene.arm().unwrap();
+    let before = everything(&scene).unwrap();
+    shows(&scene, &[], "ulw 0/8 · 0m\n").unwrap();
+    shows(&scene, &["--wrap", "echo main"], "main · ulw 0/8 · 0m\n").unwrap();
+    scene.write_state(b"garbage").unwrap();
+    let with_garbage = everything(&scene).unwrap();
+    shows(&scene, &[], "").unwrap();
+    assert_eq!(everything(&scene).unwrap(), with_garbage);
+    assert_ne!(before, with_garbage);
+}
+
+#[test]
+fn another_status_line_comes_first_as_it_is() {
+    let cases: &[Case] = &[
+        ("one line", |s| {
+            s.arm()?;
+            shows(s, &["--wrap", "echo main"], "main · ulw 0/8 · 0m\n")
+        }),
+        ("more lines", |s| {
+            s.arm()?;
+            shows(s, &["--wrap", "printf 'a\\nb'"], "a\nb · ulw 0/8 · 0m\n")
+        }),
+        ("colours", |s| {
+            s.arm()?;
+            shows(s, &["--wrap", "printf '\\033[32mok\\033[0m\\n'"], "\u{1b}[32mok\u{1b}[0m\u{1b}[0m · ulw 0/8 · 0m\n")
+        }),
+        ("nothing", |s| {
+            s.arm()?;
+            shows(s, &["--wrap", "true"], "ulw 0/8 · 0m\n")
+        }),
+        ("a failure", |s| {
+            s.arm()?;
+            shows(s, &["--wrap", "echo half; exit 3"], "half · ulw 0/8 · 0m\n")
+        }),
+        ("one that reads nothing", |s| {
+            s.arm()?;
+            let mut input = input(s);
+            input["filler"] = json!("x".repeat(1 << 20));
+            let shown = run_command(&command(s, &["--wrap", "echo main"], &[]), &input.to_string())?;
+            ensure!(printed(shown)? == "main · ulw 0/8 · 0m\n");
+            Ok(())
+        }),
+        ("the same input, byte for byte, and its line end", |s| {
+            s.arm()?;
+            let wrap = "read -r line && printf %s \"$line\" > got.json && echo \"$CLAUDE_PROJECT_DIR\"";
+            shows(s, &["--wrap", wrap], &format!("{} · ulw 0/8 · 0m\n", s.lab.project().display()))?;
+            let got = std::fs::read_to_string(s.lab.project().join("got.json"))?;
+            ensure!(got == input(s).to_string(), "{got}");
+            Ok(())
+        }),
+        ("where no run is on, not a byte more", |s| {
+            s.prompt("/omo:stop-continuation")?;
+            for (wrap, expected) in [("printf 'a\\n\\n'", "a\n\n"), ("printf a", "a"), ("true", "")] {
+                shows(s, &["--wrap", wrap], expected)?;
+            }
+            Ok(())
+        }),
+        ("where omo cannot tell", |s| {
+            s.write_state(b"garbage")?;
+            shows(s, &["--wrap", "echo main"], "main\n")?;
+            let shown = run_command(&command(s, &["--wrap", "echo main"], &[]), "garbage")?;
+            ensure!(printed(shown)? == "main\n");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn another_status_line_has_bounds_and_leaves_nothing_behind() {
+    let cases: &[Case] = &[
+        ("one that never ends", |s| {
+            s.arm()?;
+            let mark = s.lab.root().join("never").display().to_string();
+            let wrap = format!("echo main; sleep 987 & sleep 987; : {mark}");
+            shows(s, &["--wrap", &wrap], "main · ulw 0/8 · 0m\n")?;
+            wait_until_gone(&mark)
+        }),
+        ("one that says too much", |s| {
+            s.arm()?;
+            let shown = shown(s, &["--wrap", "yes"])?;
+            ensure!(shown.len() < 70_000 && shown.ends_with(" · ulw 0/8 · 0m\n"), "{} bytes", shown.len());
+            Ok(())
+        }),
+        ("one that leaves something in the background", |s| {
+            s.arm()?;
+            let mark = s.lab.root().join("stays").display().to_string();
+            let wrap = format!("sh -c 'while ! test -e {mark}; do sleep 0.1; done' & echo main");
+            shows(s, &["--wrap", &wrap], "main · ulw 0/8 · 0m\n")?;
+            ensure!(!processes_with(&mark).is_empty(), "what it left was ended");
+            std::fs::write(&mark, "")?;
+            wait_until_gone(&mark)
+        }),
+        ("one that is no longer wanted", |s| {
+            s.arm()?;
+            let mark = s.lab.root().join("unwanted").display().to_string();
+            let wrap = format!("echo > {mark}; exec sh -c 'sleep 987; : {mark}'");
+            let mut child = command(s, &["--wrap", &wrap], &[])
+                .process_group(0)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()?;
+            let mut stdin = child.stdin.take().context("no stdin")?;
+            std::io::Write::write_all(&mut stdin, input(s).to_string().as_bytes())?;
+            wait_until("the other one runs", LIMIT, || std::fs::exists(&mark).ok()?.then_some(()))?;
+            let group = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process_group(group, rustix::process::Signal::TERM)?;
+            ensure!(child.wait()?.success());
+            wait_until_gone(&mark)
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn statusline_has_help_and_refuses_what_it_does_not_know() {
+    let cases: &[Case] = &[("help", |s| {
+        let run = |arguments: &[&str]| run_command(&command(s, arguments, &[]), "");
+        let help = run(&["--help"])?;
+        for part in
+            ["--wrap <COMMAND>", "/omo:statusline", "Examples", "omo statusline --wrap 'my-status-line --short'"]
+        {
+            ensure!(help.stdout.contains(part), "no {part:?} in {}", help.stdout);
+        }
+        for wrong in [&["--wrap"][..], &["--unknown"], &["extra"], &["--wrap", "a", "b"]] {
+            let run = run(wrong)?;
+            ensure!(run.status.code() == Some(2) && run.stderr.contains("try '--help'"), "{wrong:?}: {run:?}");
+        }
+        let shown = run_command(&command(s, &["--wrap=echo main"], &[]), &input(s).to_string())?;
+        ensure!(printed(shown)? == "main\n");
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+/// The settings that `/omo:statusline` shows, and the command for who has a status line.
+fn settings(scene: &mut Scene) -> Result<(Value, String)> {
+    let said = scene.asks("/omo:statusline")?;
+    let (_, rest) = said.split_once('\n').context("one line only")?;
+    let (json, wrapping) = rest.rsplit_once("\n  ").with_context(|| format!("no command at the end: {said}"))?;
+    let json = json.rsplit_once('\n').map_or(json, |(json, _)| json);
+    let settings = serde_json::from_str(json).with_context(|| format!("no JSON: {json}"))?;
+    Ok((settings, serde_json::from_str(wrapping)?))
+}
+
+/// A shell runs the command, as the client does.
+fn by_a_shell(scene: &Scene, line: &str) -> Result<String> {
+    let mut shell = scene.lab.command("/bin/sh");
+    shell.arg("-c").arg(line).env("CLAUDE_PROJECT_DIR", scene.lab.project());
+    printed(run_command(&shell, &input(scene).to_string())?)
+}
+
+#[test]
+fn the_settings_that_are_shown_work_wherever_omo_lies_and_are_never_written() {
+    let Some(plugin) = plugin() else { return };
+    for folder in ["lab", "it's a \"lab\"; $HOME `x` \\ ü 한"] {
+        let lab = Lab::builder().without_git().folder(folder).build().unwrap();
+        let mut scene = Scene::in_lab(&plugin, lab).unwrap();
+        scene.arm().unwrap();
+        let before = everything(&scene).unwrap();
+        let (shown, _) = settings(&mut scene).unwrap();
+        let line = shown["statusLine"]["command"].as_str().unwrap().to_owned();
+        assert!(line.contains(&plugin.to_string_lossy().into_owned()), "{line}");
+        // What the plugin keeps over its updates comes first.
+        let kept = scene.session.plugin_data().join("bin");
+        std::fs::create_dir_all(&kept).unwrap();
+        std::os::unix::fs::symlink(plugin.join("bin/omo"), kept.join("omo")).unwrap();
+        let (shown, wrapping) = settings(&mut scene).unwrap();
+        assert_eq!(shown["statusLine"]["type"], "command");
+        let line = shown["statusLine"]["command"].as_str().unwrap();
+        assert!(line.contains("plugins/data/omo-inline/bin/omo"), "{line}");
+        assert_eq!(by_a_shell(&scene, line).unwrap(), "ulw 0/8 · 0m\n");
+        let wrapping = wrapping.replace("THE COMMAND THAT YOU HAVE NOW", "echo main");
+        assert_eq!(by_a_shell(&scene, &wrapping).unwrap(), "main · ulw 0/8 · 0m\n");
+        let mut after = everything(&scene).unwrap();
+        after.retain(|path, _| before.contains_key(path));
+        let changed: Vec<_> = before.iter().filter(|(path, was)| after.get(*path) != Some(was)).collect();
+        // The folder that the link was made in, and the state's, where the prompt was seen.
+        let expected = |path: &std::path::Path| {
+            path.starts_with(scene.lab.state_folder()) || scene.session.plugin_data().starts_with(path)
+        };
+        assert!(changed.iter().all(|(path, _)| expected(path)), "{changed:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! The status line in the real client: what is on the screen during a run, and after it.
+
+use std::time::Duration;
+
+use omo_testkit::{Script, Turn};
+use serde_json::json;
+
+use crate::stage::{CLAIM, LIMIT, Stage, plugin, stage_with};
+
+/// A client whose settings hold this command.
+fn stage(script: Script, command: &str) -> Option<Stage> {
+    let settings = json!({"statusLine": {"type": "command", "command": command}});
+    stage_with(script, |lab| lab.settings(settings))
+}
+
+/// How long the model takes over its second turn: a person sees the run stand there.
+const WORK: Duration = Duration::from_secs(4);
+
+#[test]
+fn the_segment_is_on_the_screen_during_a_run_and_gone_after_it() {
+    let omo = plugin().join("bin/omo");
+    let script = Script::new().say("I have looked around.").bash("true").turn(Turn::text(CLAIM).delay(WORK));
+    let Some(stage) = stage(script, &format!("'{}' statusline", omo.display())) else { return };
+    let terminal = stage.terminal();
+    assert!(!terminal.screen().contains("ulw 0/8"));
+    terminal.say("ulw fix the parser").unwrap();
+    let screen = terminal.wait_for("ulw 1/8 · 0m", LIMIT).unwrap();
+    assert!(!screen.contains("ultrawork ended"), "{screen}");
+    terminal.wait_for("[omo] ultrawork ended: released", LIMIT).unwrap();
+    terminal.wait_until("a status line without the run", LIMIT, |screen| !screen.contains("ulw 1/8 ·")).unwrap();
+}
+
+#[test]
+fn it_stands_behind_the_status_line_that_was_there() {
+    let omo = plugin().join("bin/omo");
+    let script = Script::new().say("I have looked around.").bash("true").turn(Turn::text(CLAIM).delay(WORK));
+    let command = format!("'{}' statusline --wrap 'printf \"in %s\" \"${{PWD##*/}}\"'", omo.display());
+    let Some(stage) = stage(script, &command) else { return };
+    let terminal = stage.terminal();
+    terminal.wait_for("in project", LIMIT).unwrap();
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("in project · ulw 1/8 · 0m", LIMIT).unwrap();
+    terminal.wait_for("[omo] ultrawork ended: released", LIMIT).unwrap();
+    terminal
+        .wait_until("the other one alone", LIMIT, |screen| {
+            screen.contains("in project") && !screen.contains("ulw 1/8 ·")
+        })
+        .unwrap();
+}
+
+#[test]
+fn the_settings_that_the_command_shows_cost_no_request_and_are_not_written() {
+    let Some(stage) = stage_with(Script::new(), |lab| lab) else { return };
+    let run = stage.print("/omo:statusline", &[]);
+    let said = run.result().expect("an answer");
+    let omo = plugin().join("bin/omo");
+    assert!(said.contains("\"statusLine\": {") && said.contains(&format!("{} statusline", omo.display())), "{said}");
+    assert_eq!((run.num_turns(), stage.requests()), (Some(0), 0));
+    let settings = stage.lab.home().join(".claude/settings.json");
+    assert!(!std::fs::read_to_string(settings).unwrap_or_default().contains("statusLine"));
+}
