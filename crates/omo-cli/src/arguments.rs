@@ -2,73 +2,56 @@
 
 use clap::{Args, Parser, Subcommand};
 
-/// Shows where ultrawork stands in this project, and lets go of it.
-///
-/// Ultrawork keeps a Claude Code session working until its task is claimed done, within hard
-/// bounds. It is turned on in the session, by typing `ulw` in a prompt; these commands look at it
-/// and stop it from any terminal.
+use crate::help;
+
+/// Shows where ultrawork stands in this project, and lets go of it. Ultrawork keeps a Claude Code
+/// session working until its task is proved done, within hard bounds; you turn it on there, by
+/// typing `ulw` in a prompt.
 #[derive(Debug, Parser)]
-#[command(name = "omo", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+#[command(name = "omo", version, arg_required_else_help = true, after_help = help::top())]
+#[command(max_term_width = 80)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
 }
 
-const AFTER_HELP: &str = "\
-Examples:
-  omo status               where each session of this project stands
-  omo stop                 let go of the session that is on
-  omo stop --all           let go of every session of this project
-  omo log --follow         watch the decisions as they are made
-  omo verify               run the checks now, and see what they are worth
-  omo gate list            what judges a claim, and what the repository asks for
-
-Exit status:
-  0  done
-  1  a file could not be read or written
-  2  the command line was wrong, or names no session
-  3  the configuration is wrong
-  4  another process held the state all the time
-  5  a check is not green, or there is none";
-
-const STATUSLINE_AFTER_HELP: &str = "\
-It reads on stdin what Claude Code sends to a status line, and prints nothing where no run is on.
-`/omo:statusline` in a session shows the lines for your settings.json, with the path of this omo.
-
-Examples, each as the \"command\" of a \"statusLine\":
-  omo statusline
-  omo statusline --wrap 'my-status-line --short'";
-
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show where each session of this project stands, and how to stop it
+    /// Show where each session of this project stands
+    #[command(after_help = help::STATUS)]
     Status(StatusOptions),
-    /// Let go: end the run, and keep the session free until its user types `ulw` again
+    /// Let go of a session, until its user types `ulw` again
+    #[command(after_help = help::STOP)]
     Stop(StopOptions),
     /// Turn ultrawork on or off in a session
+    #[command(after_help = help::ULW)]
     Ulw {
         #[command(subcommand)]
         switch: Switch,
     },
     /// Show what was decided, and by which rule
+    #[command(after_help = help::LOG)]
     Log(LogOptions),
     /// Run the checks now; the same code that judges a claim
+    #[command(after_help = help::VERIFY)]
     Verify(VerifyOptions),
     /// Show or change what judges a claim
+    #[command(after_help = help::GATE)]
     Gate {
         #[command(subcommand)]
         action: Gate,
     },
-    /// Approve what omo.toml would run, exactly as it is now (the same as `omo gate approve`)
+    /// Approve what omo.toml would run, as `omo gate approve` does
+    #[command(after_help = help::TRUST)]
     Trust(ConfirmOptions),
     /// End the run honestly: say why the task cannot be done
-    #[command(after_help = "Example:\n  omo blocked \"the database of the task does not exist\"")]
+    #[command(after_help = help::BLOCKED)]
     Blocked(BlockedOptions),
     /// Print where a run stands, in a few words, for Claude Code's status line
-    #[command(after_help = STATUSLINE_AFTER_HELP)]
+    #[command(after_help = help::STATUSLINE)]
     Statusline(StatuslineOptions),
     /// Print the completions for a shell
-    #[command(after_help = "Example:\n  omo completions bash > ~/.local/share/bash-completion/completions/omo")]
+    #[command(after_help = help::COMPLETIONS)]
     Completions {
         /// For which shell
         shell: clap_complete::Shell,
@@ -95,7 +78,7 @@ pub struct StatuslineOptions {
 
 #[derive(Debug, Args)]
 pub struct StopOptions {
-    /// Which session; without it the one this shell belongs to, or the only one that is on
+    /// Which session, if not this shell's own or the only one on
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub session: Option<String>,
     /// Every session of this project
@@ -109,21 +92,23 @@ pub struct StopOptions {
 #[derive(Debug, Subcommand)]
 pub enum Switch {
     /// Turn ultrawork on: the session is held from its next stop on
+    #[command(after_help = help::ULW_ON)]
     On(OnOptions),
     /// Turn ultrawork off, as `omo stop` does
+    #[command(after_help = help::ULW_OFF)]
     Off(OffOptions),
 }
 
 #[derive(Debug, Args)]
 pub struct OnOptions {
-    /// Which session; without it the one this shell belongs to, or the only one that is known
+    /// Which session, if not this shell's own or the only one
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct OffOptions {
-    /// Which session; without it the one this shell belongs to, or the only one that is on
+    /// Which session, if not this shell's own or the only one on
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }
@@ -146,8 +131,7 @@ pub struct LogOptions {
 
 #[derive(Debug, Args)]
 pub struct VerifyOptions {
-    /// The checks of this session; without it those of the one this shell belongs to, or of the
-    /// only one that is on, or those that a new run would have
+    /// The checks of this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Print JSON: one object with a list of the checks
@@ -157,24 +141,29 @@ pub struct VerifyOptions {
 
 #[derive(Debug, Subcommand)]
 pub enum Gate {
-    /// Show what judges a claim, and what omo.toml asks for, with their digests
+    /// Show what judges a claim, and what omo.toml asks for
+    #[command(after_help = help::GATE_LIST)]
     List(SessionOptions),
     /// Have a command decide as well
-    #[command(after_help = "Example:\n  omo gate add --name tests -- cargo test --workspace")]
+    #[command(after_help = help::GATE_ADD)]
     Add(AddOptions),
     /// Have a check decide no more
+    #[command(after_help = help::GATE_REMOVE)]
     Remove(RemoveOptions),
     /// Run the checks now, as `omo verify` does
+    #[command(after_help = help::GATE_RUN)]
     Run(VerifyOptions),
     /// Approve what omo.toml would run, exactly as it is now
+    #[command(after_help = help::APPROVE)]
     Approve(ConfirmOptions),
     /// Take the files and counts as they are now as the ones to be held to
+    #[command(after_help = help::GATE_ACCEPT)]
     Accept(AcceptOptions),
 }
 
 #[derive(Debug, Args)]
 pub struct SessionOptions {
-    /// Which session; without it the one this shell belongs to, or the only one that is on
+    /// Which session, if not this shell's own or the only one on
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }
@@ -182,7 +171,7 @@ pub struct SessionOptions {
 /// How a person agrees.
 #[derive(Debug, Args)]
 pub struct ConfirmOptions {
-    /// Agree without a terminal to ask on: the exact digest that `omo gate list` shows
+    /// Agree without a terminal: the digest in `omo gate list`
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
 }

@@ -11,7 +11,8 @@ use omo_store::lock::LockError;
 use omo_store::state::StateError;
 use omo_store::trust::TrustError;
 
-/// The kinds of failure. Their exit status is part of the interface; `omo --help` lists it.
+/// The kinds of failure. Their exit status is part of the interface; `omo --help` and the guide list
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file could not be read or written.
@@ -29,16 +30,36 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The exit status.
-    pub fn exit_code(self) -> ExitCode {
-        ExitCode::from(match self {
+    /// One kind for each exit status, in ascending order.
+    pub const ALL: [Self; 6] = [Self::BrokenPipe, Self::Io, Self::User, Self::Config, Self::Busy, Self::NotGreen];
+
+    /// The exit status, as a number.
+    pub fn status(self) -> u8 {
+        match self {
             Self::BrokenPipe => 0,
             Self::Io => 1,
             Self::User => 2,
             Self::Config => 3,
             Self::Busy => 4,
             Self::NotGreen => 5,
-        })
+        }
+    }
+
+    /// What the exit status means.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::BrokenPipe => "done",
+            Self::Io => "a file could not be read or written",
+            Self::User => "the command line was wrong, or names no session",
+            Self::Config => "the configuration is wrong",
+            Self::Busy => "another process held the state all the time",
+            Self::NotGreen => "a check is not green, or there is none",
+        }
+    }
+
+    /// The exit status.
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode::from(self.status())
     }
 }
 

@@ -1,9 +1,12 @@
 //! `omo`: shows where ultrawork stands, and lets go of it, from any terminal.
+//!
+//! A library only so that the guide and the tests can read its command line; nothing else links it.
 
 mod arguments;
 mod blocked;
 mod failure;
 mod gate;
+mod help;
 mod log;
 mod progress;
 mod project;
@@ -24,7 +27,8 @@ use omo_store::{config, signals};
 use crate::arguments::{Arguments, Command, Gate, Switch};
 use crate::failure::{Failure, Kind};
 
-fn main() -> ExitCode {
+/// The whole program: reads its command line, does it, and gives the exit status.
+pub fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
     if let Some(options) = statusline::asked(std::env::args_os().skip(1)) {
         statusline::run(&options);
@@ -39,6 +43,34 @@ fn main() -> ExitCode {
             failure.kind.exit_code()
         }
     }
+}
+
+/// The command line: every command with its options and its page of help.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// Every page of help on a screen of so many columns, as `--help` shows it, below the words that ask
+/// for it: `omo`, `omo gate`, `omo gate add`.
+pub fn help_pages(columns: usize) -> Vec<(String, String)> {
+    let mut pages = Vec::new();
+    add_pages(&command(), &["omo"], columns, &mut pages);
+    pages
+}
+
+fn add_pages(command: &clap::Command, words: &[&str], columns: usize, pages: &mut Vec<(String, String)>) {
+    let asked = words.iter().chain(&["--help"]);
+    if let Err(page) = self::command().term_width(columns).try_get_matches_from(asked) {
+        pages.push((words.join(" "), page.to_string()));
+    }
+    for below in command.get_subcommands() {
+        add_pages(below, &[words, &[below.get_name()]].concat(), columns, pages);
+    }
+}
+
+/// Every exit status with what it means, in ascending order.
+pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
+    Kind::ALL.iter().map(|kind| (kind.status(), kind.meaning()))
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {

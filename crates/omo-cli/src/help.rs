@@ -1,0 +1,135 @@
+//! What stands below the options on each page of `omo --help`: examples, and the exit statuses.
+//!
+//! Each example is a whole command line; a test reads every one with the parser.
+
+use crate::failure::Kind;
+
+/// Below the first page.
+pub fn top() -> String {
+    let statuses: String = Kind::ALL.iter().map(|kind| format!("\n  {}  {}", kind.status(), kind.meaning())).collect();
+    format!("{TOP}\n\nExit status:{statuses}")
+}
+
+const TOP: &str = "\
+Examples:
+  omo status               where each session of this project stands
+  omo stop                 let go of the session that is on
+  omo stop --all           let go of every session of this project
+  omo log --follow         watch the decisions as they are made
+  omo verify               run the checks now, and see what they are worth
+  omo gate list            what judges a claim, and what omo.toml asks for";
+
+pub const STATUS: &str = "\
+Examples:
+  omo status               the phase, the bounds and the last decision
+  omo status --json        the same for a script, or for a status line
+
+It reads and never writes, whatever state the session is in.";
+
+pub const STOP: &str = "\
+Examples:
+  omo stop                           the only session that is on
+  omo stop --all                     every session of this project
+  omo stop --reason \"wrong branch\"   with a reason, which `omo status` shows
+
+In the session itself `/omo:stop-continuation` does the same, and no model reads
+it. Stopping works while a turn runs: its end is then let through.";
+
+pub const ULW: &str = "\
+Examples:
+  omo ulw on               hold the session from its next stop on
+  omo ulw off              let go of it
+
+In the session you type `ulw <task>` instead; from here it has no task.";
+
+pub const ULW_ON: &str = "\
+Example:
+  omo ulw on
+
+It is for a session that runs already. `omo stop` takes it back.";
+
+pub const ULW_OFF: &str = "\
+Example:
+  omo ulw off";
+
+pub const LOG: &str = "\
+Examples:
+  omo log                  when, which session, which rule, what was done
+  omo log --follow         the same, and each new line as it comes
+  omo log --json           one JSON object a line, for jq
+
+No prompt and no answer of the model is ever in it.";
+
+pub const VERIFY: &str = "\
+Examples:
+  omo verify               a table, and the end of what each red check printed
+  omo verify --json        the same for a script
+
+The exit status is 0 only when everything is green, and 5 when it is not or when
+there is no check, so `omo verify && git push` does what it says. Whose checks:
+those of this shell's session, else of the only one on, else those of a new run.";
+
+pub const GATE: &str = "\
+Examples:
+  omo gate list
+  omo gate add --name tests -- cargo test --workspace
+  omo gate remove tests
+
+What widens or narrows the judgement asks you on a terminal first, or wants the
+digest that `omo gate list` shows. In the session `/omo:gate` does the same.";
+
+pub const GATE_LIST: &str = "\
+Example:
+  omo gate list";
+
+pub const GATE_ADD: &str = "\
+Example:
+  omo gate add --name tests -- cargo test --workspace";
+
+pub const GATE_REMOVE: &str = "\
+Example:
+  omo gate remove tests";
+
+pub const GATE_RUN: &str = "\
+Example:
+  omo gate run";
+
+pub const APPROVE: &str = "\
+Example:
+  omo gate approve
+
+It shows each command before it asks. Any later change of omo.toml asks again.";
+
+pub const TRUST: &str = "\
+Example:
+  omo trust
+
+It shows each command before it asks. Any later change of omo.toml asks again.";
+
+pub const GATE_ACCEPT: &str = "\
+Examples:
+  omo gate accept          all checks
+  omo gate accept tests    one of them
+
+For when tests were taken away on purpose, or a script that a check runs was
+changed by you: without it the check stays red.";
+
+pub const BLOCKED: &str = "\
+Example:
+  omo blocked \"the database of the task does not exist\"
+
+It is for the model, which may as well end its message with
+`<promise>BLOCKED: the reason</promise>`. The run ends at the next stop.";
+
+pub const STATUSLINE: &str = "\
+Examples, each as the \"command\" of a \"statusLine\":
+  omo statusline
+  omo statusline --wrap 'my-status-line --short'
+
+It reads on stdin what Claude Code sends to a status line, and prints nothing
+where no run is on. `/omo:statusline` in a session shows the lines for your
+settings.json, with the path of this omo.";
+
+pub const COMPLETIONS: &str = "\
+Example:
+  omo completions bash > ~/.local/share/bash-completion/completions/omo";

@@ -1,0 +1,71 @@
+//! Every page of `omo --help`: it fits a screen, and it teaches by an example that can be typed.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+
+/// The smallest screen that people work on.
+const COLUMNS: usize = 80;
+const ROWS: usize = 24;
+/// The first page lists every command and every exit status as well.
+const ROWS_OF_THE_FIRST: usize = 40;
+
+fn pages() -> Vec<(String, String)> {
+    let pages = omo_cli::help_pages(COLUMNS);
+    assert!(pages.len() > 15, "only {} pages found", pages.len());
+    pages
+}
+
+#[test]
+fn every_command_has_its_page() {
+    let names: Vec<String> = pages().into_iter().map(|(name, _)| name).collect();
+    for name in ["omo", "omo stop", "omo ulw on", "omo gate add"] {
+        assert!(names.iter().any(|it| it == name), "{names:?}");
+    }
+    for (name, page) in pages() {
+        assert!(page.contains(&format!("Usage: {name}")), "`{name} --help`:\n{page}");
+    }
+}
+
+#[test]
+fn every_page_fits_a_screen() {
+    for (name, page) in pages() {
+        let rows = page.trim_end().lines().count();
+        let bound = if name == "omo" { ROWS_OF_THE_FIRST } else { ROWS };
+        assert!(rows <= bound, "`{name} --help` has {rows} lines:\n{page}");
+        let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= COLUMNS, "`{name} --help` is {widest} columns wide:\n{page}");
+    }
+}
+
+#[test]
+fn every_page_has_an_example_that_the_parser_takes() {
+    for (name, page) in pages() {
+        let (_, below) = page.split_once("\nExample").unwrap_or_else(|| panic!("`{name} --help` has no example"));
+        let block = below.split("\n\n").next().unwrap();
+        let examples: Vec<&str> = block.lines().skip(1).map(str::trim).collect();
+        assert!(!examples.is_empty(), "{page}");
+        for example in examples {
+            // What stands after the command is what it does, or where its output goes.
+            let typed = example.split("   ").next().unwrap().split(" > ").next().unwrap();
+            let typed = typed.trim_end();
+            assert!(name == "omo" || typed.starts_with(&name), "`{typed}` is no example of `{name}`");
+            let words = shlex::split(typed).unwrap();
+            if let Err(error) = omo_cli::command().try_get_matches_from(words) {
+                panic!("`{typed}` on the page of `{name}`: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_exit_status_is_on_the_first_page() {
+    let page = omo_cli::command().render_long_help().to_string();
+    for (status, meaning) in omo_cli::exit_statuses() {
+        assert!(page.lines().any(|line| line == format!("  {status}  {meaning}")), "{status}: {page}");
+    }
+    assert!(omo_cli::exit_statuses().map(|(status, _)| status).eq(0..6));
+}
+
+#[test]
+fn the_parser_is_sound() {
+    omo_cli::command().debug_assert();
+}
