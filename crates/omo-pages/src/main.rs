@@ -1,0 +1,17 @@
+//! `cargo xtask guide`: writes the parts of the pages that are made from the code.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+fn main() -> Result<()> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("find the top of the repository")?;
+    let changed = omo_pages::write(top)?;
+    for page in &changed {
+        anstream::println!("written: {page}");
+    }
+    if changed.is_empty() {
+        anstream::println!("every page says what the code says");
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! What can be typed, set and run: the tables and pages of the guide.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use omo_core::limits::{Limit, Limits};
+use omo_core::session::HookEvent;
+use serde_json::Value;
+
+/// Pages of help are written for a screen of this width.
+const COLUMNS: usize = 80;
+
+/// Every slash command, from what stands at the top of its file.
+pub fn slash_commands(folder: &Path) -> Result<String> {
+    let mut rows = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
+        let path = entry?.path();
+        let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
+        let name = path.file_stem().and_then(|name| name.to_str()).context("a command without a name")?;
+        let field = |field: &str| front_matter(&text, field);
+        let arguments = field("argument-hint").unwrap_or_default();
+        let typed = format!("/omo:{name} {arguments}");
+        let description = field("description").with_context(|| format!("{name} has no description"))?;
+        rows.push(format!("| {} | {} |", code(typed.trim_end()), cell(&description)));
+    }
+    rows.sort();
+    Ok(table("you type | what it does", &rows))
+}
+
+/// A field at the top of a Markdown file, without its quotes.
+fn front_matter(text: &str, field: &str) -> Option<String> {
+    let front = text.strip_prefix("---\n")?.split("\n---\n").next()?;
+    let value = front.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(": "))?.trim();
+    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    Some(quoted.map_or_else(|| value.to_owned(), |value| value.replace("\\\"", "\"")))
+}
+
+/// Every page of help, as `--help` shows it.
+pub fn commands() -> String {
+    let pages = omo_cli::help_pages(COLUMNS).into_iter();
+    pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```\n\n", page.trim_end())).collect()
+}
+
+/// What a script can ask of `omo`.
+pub fn exit_statuses() -> String {
+    let rows: Vec<String> =
+        omo_cli::exit_statuses().map(|(status, meaning)| format!("| {status} | {meaning} |")).collect();
+    table("exit status | meaning", &rows)
+}
+
+/// The bounds of a run.
+pub fn limits() -> String {
+    let Limits { max_blocks, max_minutes, cooldown_seconds } = Limits::default();
+    let row = |limit: Limit| {
+        let (default, what) = match limit {
+            Limit::MaxBlocks => (max_blocks, "so many turns of a run are continued at most"),
+            Limit::MaxMinutes => (max_minutes, "so many minutes a run lasts at most"),
+            Limit::CooldownSeconds => (
+                cooldown_seconds,
+                "a turn that ends again within so many seconds, without any tool used, is let through",
+            ),
+        };
+        let allowed = limit.allowed();
+        format!("| `limits.{}` | {default} | {} to {} | {what} |", limit.name(), allowed.start(), allowed.end())
+    };
+    table("setting | default | allowed | meaning", &Limit::ALL.map(row))
+}
+
+/// What the client runs, and for how long at most.
+pub fn hooks(file: &Path) -> Result<String> {
+    let text = fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+    let hooks: Value = serde_json::from_str(&text).with_context(|| format!("parse {}", file.display()))?;
+    let mut rows = Vec::new();
+    for event in HookEvent::ALL {
+        let pointer = format!("/hooks/{}/0/hooks/0", event.name());
+        let handler = hooks.pointer(&pointer).with_context(|| format!("no {pointer} in hooks.json"))?;
+        let program = handler.get("command").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+        let seconds = handler.get("timeout").and_then(Value::as_u64).context("a hook without a bound")?;
+        let program = program.context("a hook without a program")?;
+        rows.push(format!("| {} | `{program}` | {seconds} s | {} |", event.name(), does(event)));
+    }
+    Ok(table("event | program | at most | what it does", &rows))
+}
+
+/// What omo does at an event, in a few words.
+fn does(event: HookEvent) -> &'static str {
+    match event {
+        HookEvent::SessionStart => "tells the model the session's id, and of a run where it stands",
+        HookEvent::UserPromptSubmit => "turns a run on or off, and answers the slash commands that need no model",
+        HookEvent::Stop => "decides whether the turn may end; runs the checks when the model claims to be done",
+        HookEvent::SubagentStop => "writes the reviewer's verdict down",
+        HookEvent::StopFailure => "pauses the run at an error that only you can mend",
+        HookEvent::SessionEnd => {
+            "ends the run after `/clear`; after any other end the session may be resumed, and its run with it"
+        }
+    }
+}
+
+/// A Markdown table; `heading` is its first row, without the outer bars.
+pub fn table(heading: &str, rows: &[String]) -> String {
+    let columns = heading.split(" | ").count();
+    format!("| {heading} |\n|{}\n{}\n", "---|".repeat(columns), rows.join("\n"))
+}
+
+/// Text for a cell: a bar would end it.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn code(text: &str) -> String {
+    format!("`{}`", cell(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_read_with_and_without_quotes() {
+        let text = "---\ndescription: Show it\nargument-hint: \"[--gate \\\"C\\\"] a | b\"\n---\nhint: no\n";
+        assert_eq!(front_matter(text, "description").as_deref(), Some("Show it"));
+        assert_eq!(front_matter(text, "argument-hint").as_deref(), Some("[--gate \"C\"] a | b"));
+        assert_eq!(front_matter(text, "hint"), None);
+        assert_eq!(cell("a | b"), "a \\| b");
+    }
+}

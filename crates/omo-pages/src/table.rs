@@ -1,0 +1,48 @@
+//! The decision table: what becomes of a Stop, row by row, in words for people.
+
+use omo_core::stop::Row;
+
+use crate::reference;
+
+/// One row of the table for each row of the code, in its order.
+pub fn decisions() -> String {
+    let row = |row: Row| {
+        let (when, then) = words(row);
+        format!("| {} | {} | {when} | {then} |", row.number(), row.label())
+    };
+    reference::table("# | in `omo log` | when | then", &Row::ALL.map(row))
+}
+
+/// When a row matches, and what it does. What is said to let the turn end says nothing to anybody.
+fn words(row: Row) -> (&'static str, &'static str) {
+    match row {
+        Row::Unreadable => ("the input or the state cannot be read, or the lock is not had in time", "the turn ends"),
+        Row::Subagent => ("a subagent stops, not the session", "the turn ends"),
+        Row::NoRun => ("no run is on in this session", "the turn ends"),
+        Row::StopContinuation => ("you stopped it, in the session or from a terminal", "the turn ends"),
+        Row::InputWaiting => ("you typed something while the turn ran", "the turn ends for it; the run stays on"),
+        Row::BackgroundWork => (
+            "a background agent runs, a wakeup is scheduled, or a shell runs that was named before",
+            "the turn ends, uncounted; the run stays on",
+        ),
+        Row::PlanOrPaused => {
+            ("the session is in plan mode, you pressed Esc, or the run is paused", "the turn ends, uncounted")
+        }
+        Row::SaidBlocked => ("the model says why it cannot be done", "**end: blocked**"),
+        Row::ClaimJudged => (
+            "the claim was judged, and nothing stands against an end",
+            "**end: verified**; with nothing to judge it by, **released**",
+        ),
+        Row::AttemptsSpent => ("three verifications have failed", "**end: released**"),
+        Row::BlocksSpent => {
+            ("all continuations are used: yours, or the client's own cap where that is lower", "**end: released**")
+        }
+        Row::TimeSpent => ("the run is too old", "**end: expired**"),
+        Row::SameFailure => ("the same failure on the same files was sent twice already", "**end: released**"),
+        Row::Cooldown => (
+            "the last continuation was a moment ago, and no tool was used since",
+            "the turn ends with a warning; the run stays on",
+        ),
+        Row::Continue => ("anything else", "**the session goes on**, and that is counted"),
+    }
+}
