@@ -52,7 +52,11 @@ impl Client {
     /// The client that the test runner names in `OMO_TEST_CLIENT`.
     pub fn find() -> Result<Self, NoClient> {
         let program = environment::variable(environment::CLIENT).ok_or(NoClient::NotNamed)?;
-        let program = PathBuf::from(program);
+        Self::at(PathBuf::from(program))
+    }
+
+    /// The client with this program.
+    pub fn at(program: PathBuf) -> Result<Self, NoClient> {
         if program.is_file() { Ok(Self { program, limit: LIMIT }) } else { Err(NoClient::NoFile(program)) }
     }
 

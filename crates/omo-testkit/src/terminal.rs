@@ -24,7 +24,10 @@ const QUIT_LIMIT: Duration = Duration::from_secs(20);
 /// How long its processes get to end by themselves when the terminal closes.
 const CLOSE_LIMIT: Duration = Duration::from_secs(4);
 
-/// A session of the real client in a terminal of 140 columns. Dropping it ends the client; drop it
+/// The size of a terminal, in columns and rows, unless a test says otherwise.
+const SIZE: (u16, u16) = (140, 50);
+
+/// A session of the real client in a terminal. Dropping it ends the client; drop it
 /// before the [`Lab`] it lives in.
 #[derive(Debug)]
 pub struct Terminal {
@@ -38,14 +41,19 @@ impl Terminal {
         answer.is_ok_and(|answer| answer.status.success())
     }
 
-    /// Starts the client in the lab's project; see [`Terminal::ready`].
+    /// Starts the client in the lab's project, in a terminal of 140 columns; see [`Terminal::ready`].
     pub fn start(lab: &Lab, client: &Client, arguments: &[&str]) -> Result<Self> {
+        Self::start_sized(lab, client, arguments, SIZE)
+    }
+
+    /// As [`Terminal::start`], in a terminal of so many columns and rows.
+    pub fn start_sized(lab: &Lab, client: &Client, arguments: &[&str], (columns, rows): (u16, u16)) -> Result<Self> {
         let terminal = Self { socket: lab.root().join("tmux") };
         let mut tmux = terminal.tmux();
         // A pane that stays after the client's end keeps its last words and its status.
         tmux.args(["start-server", ";", "set-option", "-g", "remain-on-exit"])
             .args(["on", ";", "set-option", "-g", "history-limit", "20000", ";"])
-            .args(["new-session", "-d", "-x", "140", "-y", "50", "-c"])
+            .args(["new-session", "-d", "-x", &columns.to_string(), "-y", &rows.to_string(), "-c"])
             .arg(lab.project())
             .args(["env", "-i"]);
         for (name, value) in lab.environment() {
@@ -73,6 +81,11 @@ impl Terminal {
         let text = self.ask(["capture-pane", "-p", "-S", "-"]);
         let lines: Vec<_> = text.lines().map(str::trim_end).collect();
         lines.join("\n").trim_end().to_owned()
+    }
+
+    /// The screen as [`Terminal::screen`] gives it, with the escape sequences of its colours.
+    pub fn coloured_screen(&self) -> String {
+        self.ask(["capture-pane", "-e", "-p", "-S", "-"])
     }
 
     /// What stands in the input box; empty boxes may show a hint of the client's.

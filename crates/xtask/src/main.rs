@@ -5,12 +5,16 @@ mod cargo;
 mod client;
 mod demo;
 mod fuzz;
+mod guide;
 mod instructions;
 mod musl;
 mod parts;
+#[cfg(unix)]
+mod picture;
 mod plugin;
 mod profile;
 mod test;
+mod tidy;
 
 use std::process::ExitCode;
 
@@ -36,6 +40,13 @@ enum Task {
     Instructions(instructions::Options),
     /// Hand made-up input to everything that reads what omo did not write
     Fuzz(fuzz::Options),
+    /// Write the parts of the pages that say what the code says
+    Guide,
+    /// Play a run in the real client, and leave a picture of it in docs/run.svg
+    #[cfg(unix)]
+    Picture,
+    /// Hold formatting, lints and the rules of the repository: before a push
+    Tidy,
     /// Run every test, those with the real client included
     Test(test::Options),
 }
@@ -46,8 +57,12 @@ fn main() -> ExitCode {
         Task::Instructions(options) => instructions::run(&options),
         Task::Demo => demo::run(),
         Task::Fuzz(options) => fuzz::run(&options),
+        Task::Guide => guide::run(),
+        #[cfg(unix)]
+        Task::Picture => picture::run(),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
         Task::Test(options) => test::run(&options),
+        Task::Tidy => tidy::run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

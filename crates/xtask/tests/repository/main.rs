@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
 
 mod hook_dependencies;
+mod links;
 mod security;
 mod supply_chain;
 mod tidy;

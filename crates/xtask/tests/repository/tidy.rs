@@ -9,12 +9,14 @@ use serde_json::Value;
 use crate::{read, rust_files, top};
 
 /// What a crate of ours may use of the others. Arrows go one way.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("omo-core", &[]),
     ("omo-store", &["omo-core"]),
     ("omo-exec", &["omo-core", "omo-store"]),
     ("omo-hooks", &["omo-core", "omo-exec", "omo-store"]),
     ("omo-cli", &["omo-core", "omo-exec", "omo-hooks", "omo-store"]),
+    // Writes the pages; nothing uses it.
+    ("omo-pages", &["omo-cli", "omo-core"]),
     // Tries what the others promise; nothing uses it.
     ("omo-fuzz", &["omo-core", "omo-hooks", "omo-store"]),
     ("omo-testkit", &[]),

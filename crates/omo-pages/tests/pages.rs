@@ -1,0 +1,15 @@
+//! Every page says what the code says.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_page_is_up_to_date() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    for page in omo_pages::PAGES {
+        let text = fs::read_to_string(top.join(page)).unwrap();
+        assert!(omo_pages::fill(&text, top).unwrap() == text, "{page} is not up to date: cargo xtask guide");
+    }
+}

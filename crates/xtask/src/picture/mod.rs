@@ -1,0 +1,47 @@
+//! `cargo xtask picture`: a picture of one run, made from the real thing.
+
+mod play;
+
+use std::fs;
+
+use anstyle::RgbColor;
+use anstyle_svg::Term;
+use anyhow::{Context, Result};
+use omo_testkit::Client;
+
+use crate::{cargo, client, plugin};
+
+/// Dark, and a little lighter than the pages around it where those are dark as well.
+const BACKGROUND: RgbColor = RgbColor(22, 24, 29);
+const TEXT: RgbColor = RgbColor(205, 208, 214);
+
+/// Plays the run and writes the picture.
+pub fn run() -> Result<()> {
+    let plugin = plugin::build()?;
+    let client = Client::at(client::find_or_install()?)?;
+    let lines = play::play(&plugin.path, &client)?;
+    let file = cargo::top()?.join("docs").join("run.svg");
+    fs::write(&file, draw(&lines)).with_context(|| format!("write {}", file.display()))?;
+    anstream::println!("{lines}\n\nwritten: {}", file.display());
+    Ok(())
+}
+
+/// The lines of a terminal as a picture.
+fn draw(lines: &str) -> String {
+    // The sign before what a tool says is in few fonts; the one of a box looks the same.
+    let lines = lines.replace('⎿', "└");
+    let term = Term::new().fg_color(TEXT.into()).bg_color(BACKGROUND.into());
+    // The last line needs some room below it.
+    term.render_svg(&format!("{lines}\n "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_end_the_picture_is_drawn_as_text() {
+        let picture = draw("\u{1b}[1mred</text>\u{1b}[0m & ⎿ on");
+        assert!(picture.contains("red&lt;/text&gt;") && picture.contains("&amp; └ on"), "{picture}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The run that the picture shows: the real client in a terminal, with a model whose turns are
+//! written down here. What the model does to the project it really does.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use omo_testkit::{Client, Lab, MockModel, Script, Terminal, Turn};
+use serde_json::json;
+
+/// The terminal's size, in columns and rows: all of the run fits, so that nothing scrolls away.
+const SIZE: (u16, u16) = (100, 90);
+/// How long the run may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What the person types.
+const PROMPT: &str = "/omo:ulw --no-review --gate \"sh test.sh\" greet people by name in greet.sh";
+/// What the picture begins with, and what it ends with.
+const FIRST: &str = "❯ /omo:ulw";
+const LAST: &str = "[omo] ultrawork ended: verified";
+/// Where the picture says that the project is: the real one is a temporary folder.
+const SHOWN_PROJECT: &str = "~/greet";
+
+const CHECK: &str = "got=$(sh greet.sh Ada)\ntest \"$got\" = \"Hello, Ada!\" && echo ok && exit\necho \"expected: Hello, Ada!\"\necho \"got:      $got\"\nexit 1\n";
+const WRONG: &str = "echo \"Hello, you!\"\n";
+const RIGHT: &str = "echo \"Hello, $1!\"\n";
+
+/// Plays the run; gives the lines of the terminal that show it, with their colours.
+pub fn play(plugin: &Path, client: &Client) -> Result<String> {
+    if !Terminal::available() {
+        bail!("tmux is not installed, and it types for the person in the picture");
+    }
+    let model = MockModel::start(Script::new())?;
+    let lab = Lab::builder().model(&model).plugin(plugin).env("COLORTERM", "truecolor").build()?;
+    lab.write("test.sh", CHECK)?;
+    turns(lab.project()).into_iter().for_each(|turn| model.push(turn));
+    let terminal = Terminal::start_sized(&lab, client, &[], SIZE)?;
+    terminal.ready()?;
+    terminal.say(PROMPT)?;
+    terminal.wait_for(LAST, LIMIT)?;
+    terminal.ready()?;
+    let screen = terminal.coloured_screen();
+    terminal.quit()?;
+    let lines = cut(&screen).with_context(|| format!("the run is not on the screen:\n{}", terminal.screen()))?;
+    Ok(lines.replace(&*lab.project().to_string_lossy(), SHOWN_PROJECT))
+}
+
+/// What the model does and says.
+fn turns(project: &Path) -> [Turn; 4] {
+    let done = "<promise>DONE</promise>";
+    let writes =
+        |content: &str| Turn::call("Write", json!({"file_path": project.join("greet.sh"), "content": content}));
+    [
+        writes(WRONG),
+        Turn::text(format!("greet.sh is written, and I am sure that it works.\n\n{done}")),
+        writes(RIGHT),
+        Turn::text(format!("It has to greet the name that it is given. Now it does.\n\n{done}")),
+    ]
+}
+
+/// The lines from the prompt to the end of the run.
+fn cut(screen: &str) -> Option<String> {
+    let plain: Vec<String> = screen.lines().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+    let first = plain.iter().position(|line| line.contains(FIRST))?;
+    let last = plain.iter().rposition(|line| line.contains(LAST))?;
+    // The last notice may take more than one line.
+    let length = plain.iter().skip(last).take_while(|line| !line.trim().is_empty()).count();
+    let lines: Vec<&str> = screen.lines().skip(first).take(last - first + length).collect();
+    Some(lines.join("\n"))
+}

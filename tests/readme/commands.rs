@@ -1,0 +1,104 @@
+//! Every command that a page names is one that can be typed.
+
+use std::path::Path;
+
+use clap::error::ErrorKind;
+
+use crate::{awaited, fenced, first_cells, outside_of_blocks, page, top};
+
+const PAGES: [&str; 6] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/guide.md",
+    "docs/how-it-works.md",
+    "docs/troubleshooting.md",
+    ".github/ISSUE_TEMPLATE/bug.md",
+];
+
+/// Everything on a page that stands as code, with each line of its shell blocks.
+fn code(page: &str) -> Vec<String> {
+    let spans = outside_of_blocks(page);
+    let spans = spans.lines().flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned));
+    let lines = fenced(page, "sh").into_iter().chain(fenced(page, "text")).flat_map(str::lines);
+    let lines = lines.filter(|line| line.starts_with("omo ") || line.starts_with("cargo "));
+    spans.chain(lines.map(|line| without_remark(line).to_owned())).collect()
+}
+
+/// A line of a shell block without what stands behind it for the reader, and without what is done
+/// with its output.
+pub fn without_remark(line: &str) -> &str {
+    let ends = ["#", "||", "&&", ">", "   "];
+    ends.iter().fold(line, |line, end| line.split(end).next().unwrap()).trim()
+}
+
+/// The tasks of `cargo xtask`, from the table that a test of its own holds.
+pub fn tasks() -> Vec<String> {
+    let cells = first_cells(&page("CONTRIBUTING.md"), "made by cargo xtask guide: tasks");
+    cells.iter().map(|cell| cell.trim_start_matches("cargo xtask ").to_owned()).collect()
+}
+
+#[test]
+fn every_command_of_omo_is_one_that_the_parser_takes() {
+    let mut count = 0;
+    for name in PAGES {
+        for typed in code(&page(name)).iter().filter(|code| code.starts_with("omo ")) {
+            let words = shlex::split(typed).unwrap_or_else(|| panic!("{name}: `{typed}`"));
+            count += 1;
+            if awaited::OMO.iter().any(|command| words.get(1).is_some_and(|word| word == command)) {
+                continue;
+            }
+            if let Err(error) = omo_cli::command().try_get_matches_from(words) {
+                // A command may be named without what it wants to know.
+                let is_named = matches!(
+                    error.kind(),
+                    ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingRequiredArgument
+                );
+                assert!(is_named || error.exit_code() == 0, "{name} names `{typed}`: {error}");
+            }
+        }
+    }
+    assert!(count > 40, "only {count} commands found");
+}
+
+#[test]
+fn every_slash_command_is_there() {
+    let mut count = 0;
+    for name in PAGES {
+        for typed in code(&page(name)).iter().filter_map(|code| code.strip_prefix("/omo:")) {
+            let command = typed.split([' ', '\\']).next().unwrap();
+            let file = top().join("commands").join(format!("{command}.md"));
+            assert!(file.is_file() || awaited::SLASH.contains(&command), "{name} names `/omo:{typed}`");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "only {count} slash commands found");
+}
+
+#[test]
+fn every_task_is_one_of_xtask() {
+    let tasks = tasks();
+    let mut count = 0;
+    for name in PAGES {
+        for typed in code(&page(name)).iter().filter_map(|code| code.strip_prefix("cargo xtask ")) {
+            let task = typed.split(' ').next().unwrap();
+            let is_one = tasks.iter().any(|it| it == task) || awaited::TASKS.contains(&task) || task == "<task>";
+            assert!(is_one, "{name} names `cargo xtask {typed}`; there are {tasks:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "only {count} tasks found");
+}
+
+#[test]
+fn what_is_awaited_is_not_there_yet() {
+    for name in awaited::OMO {
+        assert!(omo_cli::command().find_subcommand(name).is_none(), "`omo {name}` is there: take it out of awaited.rs");
+    }
+    for name in awaited::SLASH {
+        let file = top().join("commands").join(format!("{name}.md"));
+        assert!(!Path::new(&file).exists(), "`/omo:{name}` is there: take it out of awaited.rs");
+    }
+    for name in awaited::TASKS {
+        assert!(!tasks().iter().any(|task| task == name), "`cargo xtask {name}` is there: take it out of awaited.rs");
+    }
+}

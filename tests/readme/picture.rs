@@ -1,0 +1,65 @@
+//! The picture of a run can be shown, and shows what omo says today.
+
+use omo_core::gate::{GateVerdict, Record};
+use omo_core::session::{Session, Ulw, VerdictKind};
+use omo_core::stop::{Block, Row};
+use omo_core::timestamp::Timestamp;
+use omo_core::verification::{Findings, GateResult, judge};
+use omo_core::words;
+
+use crate::page;
+
+/// Everything that stands in the picture, without white space: lines are broken in it.
+fn shown() -> String {
+    let picture = page("docs/run.svg");
+    let document = roxmltree::Document::parse(&picture).unwrap_or_else(|error| panic!("docs/run.svg: {error}"));
+    let texts = document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
+    squeezed(&texts.collect::<String>())
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// What is said where the one check of the run is red.
+fn red() -> String {
+    let mut session = Session::default();
+    session.verification.attempts = 1;
+    let gate = GateResult {
+        name: "sh-test.sh".to_owned(),
+        run: "sh test.sh".to_owned(),
+        record: Record {
+            verdict: GateVerdict::Failed,
+            detail: "exit status 1".to_owned(),
+            log: Some("~/greet/.sisyphus/cc-omo/check-sh-test.sh.log".to_owned()),
+            ..Record::default()
+        },
+        tail: "expected: Hello, Ada!\ngot:      Hello, you!\n".to_owned(),
+        ..GateResult::default()
+    };
+    let check = judge(&session, Findings { gates: vec![gate], is_sealed: true, ..Findings::default() });
+    let block = Block { number: 1, of: 8, names: Vec::new(), failed_attempt: true };
+    words::block_reason(&session, &block, Some(&check))
+}
+
+#[test]
+fn the_picture_shows_what_omo_says_today() {
+    let shown = shown();
+    let now = Timestamp::from_millis(0);
+    let ulw = Ulw { stop_blocks: 1, started_at: Some(now), ..Ulw::default() };
+    let ended = words::ended(&ulw, 8, Row::ClaimJudged, VerdictKind::Verified, "1 check green", now);
+    for (what, text) in [("the prompt", "/omo:ulw --no-review --gate"), ("the red check", &red()), ("the end", &ended)]
+    {
+        assert!(shown.contains(&squeezed(text)), "{what} is shown otherwise (cargo xtask picture):\n{text}\n{shown}");
+    }
+}
+
+#[test]
+fn the_picture_names_no_folder_of_the_machine_that_made_it() {
+    let shown = shown();
+    for folder in ["/tmp", "/home/", "/root", "/Users/", "/var/"] {
+        assert!(!shown.contains(folder), "{folder} is in the picture");
+    }
+    let picture = page("docs/run.svg");
+    assert!(!picture.contains("<script") && !picture.contains("href"), "it loads or runs something");
+}

@@ -1,0 +1,145 @@
+//! Sentences and settings, held against the values of the code.
+
+use std::fs;
+use std::path::Path;
+
+use omo_core::gate::{DEFAULT_TIMEOUT_SECONDS, Origin, TOTAL_TIMEOUT_SECONDS};
+use omo_core::keyword::{Keywords, Reading, read};
+use omo_core::limits::{Limit, Limits};
+use omo_core::verification::MAX_ATTEMPTS;
+use omo_store::config::{Feedback, Review, parse};
+use omo_store::repository::Repository;
+use serde_json::Value;
+
+use crate::{fenced, page, top};
+
+/// The block of the guide that begins so.
+fn block_with(guide: &str, beginning: &str) -> String {
+    let blocks = fenced(guide, "toml");
+    let mut fitting = blocks.iter().filter(|block| block.starts_with(beginning));
+    let block = fitting.next().unwrap_or_else(|| panic!("no block begins with {beginning}"));
+    assert!(fitting.next().is_none(), "more than one begins with {beginning}");
+    (*block).to_owned()
+}
+
+#[test]
+fn the_settings_are_the_defaults_with_their_ranges() {
+    let guide = page("docs/guide.md");
+    let settings = block_with(&guide, "keywords");
+    let config = parse(&settings, Path::new("guide.md"));
+    assert_eq!(config.problems, []);
+    assert_eq!((config.limits, config.feedback), (Limits::default(), Feedback::Block));
+    assert_eq!(config.keywords, Keywords::default());
+    assert_eq!(config.review, Review::Wanted);
+    assert_eq!(config.gates_for(Path::new("/home/me/app")).len(), 1);
+    assert_eq!(config.gates_for(Path::new("/home/me/other")).len(), 0);
+    for limit in Limit::ALL {
+        let line = settings.lines().find(|line| line.starts_with(limit.name())).unwrap();
+        let range = format!("# {} to {}", limit.allowed().start(), limit.allowed().end());
+        assert!(line.ends_with(&range), "{line} does not say {range}");
+    }
+}
+
+/// Every setting that the reader names where it meets one that it does not know.
+#[test]
+fn every_setting_that_is_known_is_shown() {
+    let settings = block_with(&page("docs/guide.md"), "keywords");
+    let known = |text: &str| {
+        let config = parse(text, Path::new("config.toml"));
+        let problem = config.problems.iter().map(ToString::to_string).find(|problem| problem.contains("known are"));
+        problem.unwrap().rsplit("known are: ").next().unwrap().split(", ").map(str::to_owned).collect::<Vec<_>>()
+    };
+    for name in known("x = 1").into_iter().chain(known("[[gate]]\nx = 1")).chain(known("[limits]\nx = 1")) {
+        let is_shown = settings.lines().any(|line| {
+            line.starts_with(&format!("{name} ")) || line.trim_start_matches('[').starts_with(&format!("{name}]"))
+        });
+        assert!(is_shown, "{name} is not in the settings of the guide");
+    }
+}
+
+#[test]
+fn ci_runs_what_the_readme_says_and_nothing_else() {
+    let readme = page("README.md");
+    let script = page(".ci/run");
+    let commands: Vec<&str> = script.lines().filter(|line| line.starts_with("cargo ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    for command in commands {
+        assert!(readme.contains(&format!("`{command}`")), "{command}");
+    }
+}
+
+#[test]
+fn the_bounds_in_its_sentences_are_those_of_the_code() {
+    let guide = page("docs/guide.md");
+    let limits = Limits::default();
+    for sentence in [
+        format!("At most {} continuations in a run", limits.max_blocks),
+        format!("at most {} minutes", limits.max_minutes),
+        format!("within {} seconds of a continuation", limits.cooldown_seconds),
+        format!("at most {DEFAULT_TIMEOUT_SECONDS} seconds each and {TOTAL_TIMEOUT_SECONDS} together"),
+    ] {
+        assert!(guide.contains(&sentence), "{sentence}");
+    }
+}
+
+#[test]
+fn three_failed_verifications_end_a_run() {
+    assert_eq!(MAX_ATTEMPTS, 3);
+    assert!(page("docs/guide.md").contains("Three failed verifications end it"));
+    assert!(page("README.md").contains("3 failed verifications"));
+}
+
+#[test]
+fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
+    let readme = page("README.md");
+    let Limits { max_blocks, max_minutes, .. } = Limits::default();
+    assert!(readme.contains(&format!("At most {max_blocks} continuations and {max_minutes} minutes")));
+    assert!(readme.contains(&format!("| {max_blocks} continuations, {max_minutes} minutes, ")));
+    let speed: Value = serde_json::from_str(&page("docs/speed.json")).unwrap();
+    let bounds = speed["bounds"].as_array().unwrap();
+    let limit = |what: &str| bounds.iter().find(|bound| bound["what"] == what).unwrap()["limit"].as_f64().unwrap();
+    let idle = limit("idle prompt / empty process").max(limit("idle stop / empty process"));
+    let held = limit("armed stop, 50 sessions / empty process");
+    let sentence = format!("at most {idle} times an empty process, and {held} times for a Stop that holds a session");
+    assert!(readme.contains(&sentence), "{sentence}");
+    assert!(bounds.iter().all(|bound| bound["kept"] == true), "what was measured broke a bound");
+}
+
+#[test]
+fn the_omo_toml_that_it_shows_can_be() {
+    let guide = page("docs/guide.md");
+    let temp = tempfile::tempdir().unwrap();
+    fs::write(temp.path().join("omo.toml"), block_with(&guide, "# omo.toml")).unwrap();
+    let repository = Repository::read(temp.path()).unwrap();
+    assert_eq!(repository.problems, []);
+    let [gate] = &*repository.gates else { panic!("{repository:?}") };
+    assert_eq!((gate.name.as_str(), gate.origin, gate.timeout()), ("tests", Origin::Repository, 120));
+}
+
+#[test]
+fn the_reviewer_can_only_read() {
+    let text = fs::read_to_string(top().join("agents/oracle.md")).unwrap();
+    assert!(text.lines().any(|line| line == "tools: Read, Grep, Glob"), "{text}");
+}
+
+#[test]
+fn what_it_says_about_the_keyword_is_so() {
+    let keywords = Keywords::default();
+    for prompt in ["ulw fix the failing tests", "please ulw this"] {
+        assert_eq!(read(prompt, &keywords), Reading::Activate, "{prompt}");
+    }
+    let quiet = [
+        "what is ulw?",
+        "fix it without ulw",
+        "run `ulw` there",
+        "he said \"ulw\"",
+        "open src/ulw/main.rs",
+        "see https://example.com/ulw",
+        "rename ulw.md",
+        "<task-notification>ulw fix</task-notification>",
+    ];
+    for prompt in quiet {
+        assert_eq!(read(prompt, &keywords), Reading::Nothing, "{prompt}");
+    }
+    assert_eq!(read("ulw off", &keywords), Reading::Off { whole: true });
+}
