@@ -1,6 +1,11 @@
 //! What the pages say, held against the code: their sentences, their commands, their blocks, their tables.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test's helpers fail as a test does"
+)]
 
 mod awaited;
 mod blocks;

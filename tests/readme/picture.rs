@@ -13,7 +13,7 @@ use crate::page;
 fn shown() -> String {
     let picture = page("docs/run.svg");
     let document = roxmltree::Document::parse(&picture).unwrap_or_else(|error| panic!("docs/run.svg: {error}"));
-    let texts = document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
+    let texts = document.descendants().filter(roxmltree::Node::is_text).filter_map(|node| node.text());
     squeezed(&texts.collect::<String>())
 }
 

@@ -6,8 +6,8 @@ use crate::failure::Kind;
 
 /// Below the first page.
 pub fn top() -> String {
-    let statuses: String = Kind::ALL.iter().map(|kind| format!("\n  {}  {}", kind.status(), kind.meaning())).collect();
-    format!("{TOP}\n\nExit status:{statuses}")
+    let statuses = Kind::ALL.map(|kind| format!("  {}  {}", kind.status(), kind.meaning()));
+    format!("{TOP}\n\nExit status:\n{}", statuses.join("\n"))
 }
 
 const TOP: &str = "\

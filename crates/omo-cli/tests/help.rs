@@ -1,7 +1,5 @@
 //! Every page of `omo --help`: it fits a screen, and it teaches by an example that can be typed.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
-
 /// The smallest screen that people work on.
 const COLUMNS: usize = 80;
 const ROWS: usize = 24;

@@ -41,7 +41,8 @@ pub fn fill(page: &str, top: &Path) -> Result<String> {
         let (name, after) = after.split_once(" -->\n").context("a comment that begins a part does not end")?;
         let end = format!("<!-- end of {name} -->");
         let (_, after) = after.split_once(&end).with_context(|| format!("there is no `{end}`"))?;
-        filled.push_str(&format!("{before}{BEGINS}{name} -->\n\n{}\n\n{end}", part(name, top)?.trim_end()));
+        let part = part(name, top)?;
+        filled.extend([before, BEGINS, name, " -->\n\n", part.trim_end(), "\n\n", end.as_str()]);
         rest = after;
     }
     filled.push_str(rest);

@@ -31,7 +31,7 @@ const HOLDING: [State; 3] = ["working", "checks", "review"];
 pub fn diagram() -> String {
     let mut lines = vec!["```mermaid".to_owned(), "stateDiagram-v2".to_owned(), "    state held {".to_owned()];
     let (inside, outside): (Vec<_>, Vec<_>) =
-        together(arrows()).into_iter().partition(|((from, to), _)| HOLDING.contains(from) && HOLDING.contains(to));
+        together(&arrows()).into_iter().partition(|((from, to), _)| HOLDING.contains(from) && HOLDING.contains(to));
     let line = |((from, to), why): &((State, State), BTreeSet<String>)| {
         let why: Vec<&str> = why.iter().map(String::as_str).collect();
         format!("    {from} --> {to}: {}", why.join(", or<br>"))
@@ -43,11 +43,11 @@ pub fn diagram() -> String {
     lines.join("\n")
 }
 
-fn together(arrows: Arrows) -> Arrows {
+fn together(arrows: &Arrows) -> Arrows {
     let leaves_both = |to: State| ["working", "review"].iter().all(|from| arrows.contains_key(&(from, to)));
     let enters_both = |from: State| ["working", "review"].iter().all(|to| arrows.contains_key(&(from, to)));
     let mut drawn = Arrows::new();
-    for ((from, to), why) in &arrows {
+    for ((from, to), why) in arrows {
         let leaves = HOLDING.contains(from) && !HOLDING.contains(to) && leaves_both(to);
         let enters = HOLDING.contains(to) && !HOLDING.contains(from) && enters_both(from);
         let ends = (if leaves { "held" } else { from }, if enters { "held" } else { to });

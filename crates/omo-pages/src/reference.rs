@@ -39,7 +39,8 @@ fn front_matter(text: &str, field: &str) -> Option<String> {
 /// Every page of help, as `--help` shows it.
 pub fn commands() -> String {
     let pages = omo_cli::help_pages(COLUMNS).into_iter();
-    pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```\n\n", page.trim_end())).collect()
+    let shown = pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```", page.trim_end()));
+    shown.collect::<Vec<_>>().join("\n\n")
 }
 
 /// What a script can ask of `omo`.

@@ -1,7 +1,5 @@
 //! Every page says what the code says.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
-
 use std::fs;
 use std::path::Path;
 

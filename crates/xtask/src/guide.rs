@@ -32,13 +32,13 @@ pub fn run() -> Result<()> {
 fn fill(page: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGINS)?;
     let (_, after) = rest.split_once(ENDS)?;
-    let rows: String = Arguments::command().get_subcommands().map(row).collect();
-    Some(format!("{before}{BEGINS}\n| task | what it is for |\n|---|---|\n{rows}\n{ENDS}{after}"))
+    let rows: Vec<String> = Arguments::command().get_subcommands().map(row).collect();
+    Some(format!("{before}{BEGINS}\n| task | what it is for |\n|---|---|\n{}\n\n{ENDS}{after}", rows.join("\n")))
 }
 
 fn row(task: &clap::Command) -> String {
     let purpose = task.get_about().map(ToString::to_string).unwrap_or_default();
-    format!("| `cargo xtask {}` | {} |\n", task.get_name(), purpose.replace('|', "\\|"))
+    format!("| `cargo xtask {}` | {} |", task.get_name(), purpose.replace('|', "\\|"))
 }
 
 #[cfg(test)]

@@ -33,7 +33,9 @@ pub fn play(plugin: &Path, client: &Client) -> Result<String> {
     let model = MockModel::start(Script::new())?;
     let lab = Lab::builder().model(&model).plugin(plugin).env("COLORTERM", "truecolor").build()?;
     lab.write("test.sh", CHECK)?;
-    turns(lab.project()).into_iter().for_each(|turn| model.push(turn));
+    for turn in turns(lab.project()) {
+        model.push(turn);
+    }
     let terminal = Terminal::start_sized(&lab, client, &[], SIZE)?;
     terminal.ready()?;
     terminal.say(PROMPT)?;
