@@ -14,6 +14,8 @@ use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Check, Findings, GateResult, MAX_ATTEMPTS, Phase, judge};
 use omo_core::verification::{standing_failure_told, tell_standing_failure};
 
+use crate::reference;
+
 /// Where a run stands, in one word.
 type State = &'static str;
 
@@ -25,32 +27,43 @@ const STEPS: usize = 5;
 
 /// The states of a run that holds its session.
 const HOLDING: [State; 3] = ["working", "checks", "review"];
+/// Where every life begins, as Mermaid writes it.
+const START: State = "[*]";
 
-/// The diagram, in Mermaid's notation. An arrow that leaves the work as well as the review is drawn
-/// once, from both together.
+/// The diagram, in Mermaid's notation, and what takes each of its arrows. An arrow that leaves a
+/// state of a run that holds its session, or comes back to one, is drawn once for all of them.
 pub fn diagram() -> String {
-    let mut lines = vec!["```mermaid".to_owned(), "stateDiagram-v2".to_owned(), "    state held {".to_owned()];
-    let (inside, outside): (Vec<_>, Vec<_>) =
-        together(&arrows()).into_iter().partition(|((from, to), _)| HOLDING.contains(from) && HOLDING.contains(to));
-    let line = |((from, to), why): &((State, State), BTreeSet<String>)| {
-        let why: Vec<&str> = why.iter().map(String::as_str).collect();
-        format!("    {from} --> {to}: {}", why.join(", or<br>"))
+    let arrows = together(&arrows());
+    let is_inside = |(from, to): (State, State)| HOLDING.contains(&from) && HOLDING.contains(&to);
+    let drawn = |wanted: bool| {
+        let moves = arrows.keys().filter(|(from, to)| from != to && *from != START);
+        moves.filter(move |arrow| is_inside(**arrow) == wanted).map(|(from, to)| format!("    {from} --> {to}\n"))
     };
-    lines.extend(inside.iter().map(|arrow| format!("    {}", line(arrow))));
-    lines.push("    }".to_owned());
-    lines.extend(outside.iter().map(line));
-    lines.push("```".to_owned());
-    lines.join("\n")
+    let inside: String = drawn(true).map(|line| format!("    {line}")).collect();
+    let outside: String = drawn(false).collect();
+    let rows: Vec<String> = arrows.iter().map(row).collect();
+    format!(
+        "```mermaid\nstateDiagram-v2\n    direction LR\n    {START} --> held\n    state held {{\n        direction LR\n        \
+         {START} --> working\n{inside}    }}\n{outside}```\n\n{}",
+        reference::table("from | to | when", &rows)
+    )
+}
+
+fn row(((from, to), why): (&(State, State), &BTreeSet<String>)) -> String {
+    let from = if *from == START { "" } else { from };
+    let why: Vec<&str> = why.iter().map(String::as_str).collect();
+    format!("| {from} | {to} | {} |", why.join("; "))
 }
 
 fn together(arrows: &Arrows) -> Arrows {
-    let leaves_both = |to: State| ["working", "review"].iter().all(|from| arrows.contains_key(&(from, to)));
-    let enters_both = |from: State| ["working", "review"].iter().all(|to| arrows.contains_key(&(from, to)));
     let mut drawn = Arrows::new();
     for ((from, to), why) in arrows {
-        let leaves = HOLDING.contains(from) && !HOLDING.contains(to) && leaves_both(to);
-        let enters = HOLDING.contains(to) && !HOLDING.contains(from) && enters_both(from);
-        let ends = (if leaves { "held" } else { from }, if enters { "held" } else { to });
+        let (leaves, enters) = (HOLDING.contains(from), HOLDING.contains(to));
+        let ends = match (leaves, enters) {
+            (true, false) => ("held", *to),
+            (false, true) if *from != START => (*from, "held"),
+            _ => (*from, *to),
+        };
         drawn.entry(ends).or_default().extend(why.iter().cloned());
     }
     drawn
@@ -149,7 +162,7 @@ fn at(minute: u32) -> Timestamp {
 /// Every arrow that some life of a run takes.
 fn arrows() -> Arrows {
     let mut arrows = Arrows::new();
-    arrows.entry(("[*]", "working")).or_default().insert("`ulw`".to_owned());
+    arrows.entry((START, "working")).or_default().insert("`ulw`".to_owned());
     let mut present = beginnings();
     let mut seen = BTreeSet::new();
     for _ in 0..STEPS {
@@ -286,7 +299,7 @@ mod tests {
             VerdictKind::Expired,
         ];
         for end in ends.map(VerdictKind::word).into_iter().chain(HOLDING).chain(["paused"]) {
-            assert!(diagram.contains(&format!("--> {end}: ")) || end == "working", "{end}:\n{diagram}");
+            assert!(diagram.contains(&format!("--> {end}\n")), "{end}:\n{diagram}");
         }
     }
 
@@ -307,7 +320,7 @@ mod tests {
     #[test]
     fn nothing_leaves_an_end() {
         for ((from, to), _) in arrows() {
-            assert!(HOLDING.contains(&from) || ["[*]", "paused"].contains(&from), "{from} --> {to}");
+            assert!(HOLDING.contains(&from) || [START, "paused"].contains(&from), "{from} --> {to}");
         }
     }
 }
