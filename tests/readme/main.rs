@@ -13,6 +13,7 @@ mod commands;
 mod files;
 mod picture;
 mod sentences;
+mod symptoms;
 
 use std::fs;
 use std::path::{Path, PathBuf};
