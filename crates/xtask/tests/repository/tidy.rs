@@ -77,15 +77,16 @@ fn what_a_user_runs_opens_no_connection() {
     }
 }
 
-/// What the README says: omo starts the checks, git, and nothing else, but for the status line that
-/// its user hands it.
+/// What the README says: omo starts the checks, git, the client where a person asks for that, and
+/// nothing else, but for the status line that its user hands it.
 #[test]
-fn processes_are_started_in_three_places_and_nowhere_else() {
+fn processes_are_started_in_known_places_and_nowhere_else() {
     let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
     let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
     places.sort();
     let mut known = vec!["crates/omo-cli/src/statusline/other.rs".to_owned()];
-    known.extend(["git.rs", "keeper.rs", "process.rs"].map(|name| format!("crates/omo-exec/src/{name}")));
+    let of_exec = ["claude.rs", "git.rs", "keeper.rs", "process.rs"];
+    known.extend(of_exec.map(|name| format!("crates/omo-exec/src/{name}")));
     assert_eq!(places, known);
     // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
     assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(\"/bin/sh\")"));
@@ -93,6 +94,10 @@ fn processes_are_started_in_three_places_and_nowhere_else() {
     assert!(git.contains("Command::new(program(folder)?)") && git.contains(".join(\"git\")"));
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
     assert!(read("crates/omo-cli/src/statusline/other.rs").contains("arg(\"-c\").arg(command)"));
+    // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.
+    assert!(read("crates/omo-exec/src/claude.rs").contains("Command::new(&self.program)"));
+    let mut hooks = of_the_user().into_iter().filter(|(path, _)| path.starts_with("crates/omo-hooks"));
+    assert!(hooks.all(|(_, text)| !text.contains("omo_exec::claude")));
 }
 
 #[test]

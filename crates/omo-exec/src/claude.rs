@@ -1,0 +1,349 @@
+//! The client that is on `PATH`: asked for its version and its plugins, and told to change them.
+//!
+//! Only commands that a person typed come here; no hook does.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use omo_core::client_version::ClientVersion;
+use omo_core::words::neutral;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// How long the client may take for one answer.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether the client has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How long the ends of its pipes may stay open once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// No answer of the client is longer.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// So much of what it said is quoted.
+const QUOTED: usize = 300;
+
+/// Why the client gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaudeError {
+    /// No absolute folder of `PATH` has it.
+    #[error("there is no `claude` on PATH")]
+    Missing,
+    /// The system could not start it.
+    #[error("{program} cannot be started: {source}")]
+    NotStarted {
+        /// Its file.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It had to be ended.
+    #[error("`{asked}` gave no answer within {limit:?}, and was ended")]
+    TooLong {
+        /// What it was asked.
+        asked: String,
+        /// How long that was waited for.
+        limit: Duration,
+    },
+    /// It refused, or failed.
+    #[error("`{asked}` failed: {said}")]
+    Failed {
+        /// What it was asked.
+        asked: String,
+        /// The end of what it said.
+        said: String,
+    },
+    /// It answered something else than what was asked for.
+    #[error("`{asked}` gave an answer that omo does not understand: {said}")]
+    Unknown {
+        /// What it was asked.
+        asked: String,
+        /// The end of what it said.
+        said: String,
+    },
+}
+
+/// A plugin, as `claude plugin list --json` describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plugin {
+    /// `name@marketplace`.
+    pub id: String,
+    /// The version that was installed.
+    pub version: Option<String>,
+    /// `user`, `project`, `local` or another place that says so.
+    pub scope: Option<String>,
+    /// Whether new sessions have it.
+    #[serde(default)]
+    pub enabled: bool,
+    /// Where the client keeps its copy.
+    pub install_path: Option<PathBuf>,
+    /// Where it is run from instead, as those of a marketplace in a folder are.
+    pub read_from_folder: Option<PathBuf>,
+    /// The version that is there.
+    pub folder_version: Option<String>,
+}
+
+/// A marketplace, as `claude plugin marketplace list --json` describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Marketplace {
+    /// Its name.
+    pub name: String,
+    /// Of what kind its source is: `directory`, `github`, `git`, …
+    pub source: String,
+    /// The folder that it is, where it is one.
+    pub path: Option<PathBuf>,
+    /// The repository on GitHub, where it is one.
+    pub repo: Option<String>,
+    /// The address, where it has one.
+    pub url: Option<String>,
+}
+
+impl Marketplace {
+    /// Where it comes from, for people.
+    pub fn origin(&self) -> String {
+        let path = self.path.as_ref().map(|path| path.display().to_string());
+        let place = self.repo.clone().or_else(|| self.url.clone()).or(path);
+        place.unwrap_or_else(|| format!("a source of the kind `{}`", self.source))
+    }
+}
+
+/// The client.
+#[derive(Clone, Debug)]
+pub struct Claude {
+    program: PathBuf,
+    folder: PathBuf,
+    limit: Duration,
+}
+
+impl Claude {
+    /// The client of the first folder of `search` that has one, to be started in `folder`, whose
+    /// project settings it then reads. `omo_store::pins::own_search_path` gives what to search.
+    pub fn find(search: &[PathBuf], folder: &Path) -> Result<Self, ClaudeError> {
+        let names: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
+        let mut places = search.iter().flat_map(|place| names.iter().map(|name| place.join(name)));
+        let program = places.find(|program| is_program(program)).ok_or(ClaudeError::Missing)?;
+        Ok(Self { program, folder: folder.to_owned(), limit: LIMIT })
+    }
+
+    /// The same client with another limit for one answer.
+    #[must_use]
+    pub fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Its file.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Which version it is.
+    pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
+        let printed = self.tell(["--version"])?;
+        let unknown = || ClaudeError::Unknown { asked: asked(&["--version"]), said: quoted(&printed) };
+        ClientVersion::parse(&printed).ok_or_else(unknown)
+    }
+
+    /// The plugins that are installed, in every scope that its folder sees.
+    pub fn plugins(&self) -> Result<Vec<Plugin>, ClaudeError> {
+        self.list(&["plugin", "list", "--json"])
+    }
+
+    /// The marketplaces that it knows.
+    pub fn marketplaces(&self) -> Result<Vec<Marketplace>, ClaudeError> {
+        self.list(&["plugin", "marketplace", "list", "--json"])
+    }
+
+    fn list<Entry: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<Entry>, ClaudeError> {
+        let printed = self.tell(arguments)?;
+        let unknown = |_| ClaudeError::Unknown { asked: asked(arguments), said: quoted(&printed) };
+        serde_json::from_str(&printed).map_err(unknown)
+    }
+
+    /// Runs it with these arguments and nothing to read; what it prints, where it succeeds.
+    pub fn tell<Argument: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument>,
+    ) -> Result<String, ClaudeError> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.folder);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // So that whatever it starts can be ended with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let arguments: Vec<&OsStr> = command.get_args().collect();
+        let asked = asked(&arguments);
+        let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
+        let mut child = command.spawn().map_err(not_started)?;
+        let (stdout, stderr) = (child.stdout.take().map(drain), child.stderr.take().map(drain));
+        let deadline = Instant::now() + self.limit;
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(not_started)? {
+                break status;
+            }
+            if Instant::now() >= deadline {
+                end(&mut child);
+                return Err(ClaudeError::TooLong { asked, limit: self.limit });
+            }
+            std::thread::sleep(LOOK_EVERY);
+        };
+        let (stdout, stderr) = (collect(stdout), collect(stderr));
+        if status.success() {
+            return Ok(stdout);
+        }
+        let said = if stderr.trim().is_empty() { quoted(&stdout) } else { quoted(&stderr) };
+        let said = if said.is_empty() { format!("it said nothing ({status})") } else { said };
+        Err(ClaudeError::Failed { asked, said })
+    }
+}
+
+/// What was asked, as a person would type it.
+fn asked<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
+    let words = arguments.iter().map(|argument| neutral(&argument.as_ref().to_string_lossy(), QUOTED));
+    std::iter::once("claude".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The last line that says something: what goes before it is progress.
+fn quoted(said: &str) -> String {
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    neutral(last, QUOTED)
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(file) = path.metadata() else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    file.is_file() && may_run
+}
+
+/// Ends it, and on Unix everything that it started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        // It has not been waited for, so that its number is still its own.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Reads a pipe to its end in the background.
+fn drain(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.take(MAX_BYTES).read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+/// What came through a pipe. Something that the client left running may hold it open for ever.
+fn collect(pipe: Option<Receiver<Vec<u8>>>) -> String {
+    let bytes = pipe.and_then(|pipe| pipe.recv_timeout(LAST_WORDS).ok()).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use super::*;
+
+    /// A folder with a `claude` that is this shell script. One test at a time: a script that is
+    /// still being written cannot be started, and neither can one that another test's child, on its
+    /// way to its own program, holds open.
+    struct Script {
+        folder: tempfile::TempDir,
+        _alone: MutexGuard<'static, ()>,
+    }
+
+    fn script(text: &str) -> Script {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claude");
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Script { folder, _alone: alone }
+    }
+
+    impl Script {
+        fn path(&self) -> &Path {
+            self.folder.path()
+        }
+
+        fn find(&self) -> Claude {
+            Claude::find(&[self.path().to_owned()], self.path()).unwrap()
+        }
+    }
+
+    #[test]
+    fn the_first_that_can_be_run_is_found() {
+        let (plain, runs) = (tempfile::tempdir().unwrap(), script("echo 2.1.200"));
+        fs::write(plain.path().join("claude"), "").unwrap();
+        let nowhere = plain.path().join("nowhere");
+        let search = [nowhere, plain.path().to_owned(), runs.path().to_owned()];
+        let claude = Claude::find(&search, plain.path()).unwrap();
+        assert_eq!(claude.program(), runs.path().join("claude"));
+        assert_eq!(claude.version().unwrap(), ClientVersion(2, 1, 200));
+        assert!(matches!(Claude::find(&search[..2], plain.path()), Err(ClaudeError::Missing)));
+    }
+
+    #[test]
+    fn lists_are_read_with_fields_that_omo_does_not_know() {
+        let folder = script(
+            r#"case "$2" in
+list) echo '[{"id":"omo@omo","version":"0.1.0","scope":"user","enabled":true,"readFromFolder":"/p","errors":[]}]';;
+*) echo '[{"name":"omo","source":"github","repo":"a/b","more":1},{"name":"here","source":"directory","path":"/p"}]';;
+esac"#,
+        );
+        let claude = folder.find();
+        let [plugin] = &claude.plugins().unwrap()[..] else { panic!("not one plugin") };
+        assert!(plugin.enabled && plugin.read_from_folder.as_deref() == Some(Path::new("/p")));
+        let origins: Vec<String> = claude.marketplaces().unwrap().iter().map(Marketplace::origin).collect();
+        assert_eq!(origins, ["a/b", "/p"]);
+    }
+
+    #[test]
+    fn what_goes_wrong_is_told_with_what_was_asked() {
+        for (text, expected) in [
+            ("echo progress; echo no such thing >&2; exit 1", "`claude plugin list --json` failed: no such thing"),
+            ("echo only here; exit 1", "`claude plugin list --json` failed: only here"),
+            ("exit 3", "`claude plugin list --json` failed: it said nothing (exit status: 3)"),
+            ("echo hello", "`claude plugin list --json` gave an answer that omo does not understand: hello"),
+        ] {
+            let folder = script(text);
+            assert_eq!(folder.find().plugins().unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn one_that_hangs_is_ended_with_all_that_it_started() {
+        let folder = script("(trap '' TERM; exec sleep 600) 9>held & exec 9>held; wait");
+        let held = folder.path().join("held");
+        rustix::fs::mknodat(rustix::fs::CWD, &held, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let all_gone = std::thread::spawn(move || drain(fs::File::open(held).unwrap()));
+        let limit = Duration::from_millis(200);
+        let error = folder.find().with_limit(limit).version().unwrap_err();
+        assert!(matches!(error, ClaudeError::TooLong { .. }), "{error}");
+        all_gone.join().unwrap().recv_timeout(LIMIT).unwrap();
+    }
+
+    #[test]
+    fn it_reads_nothing_and_what_it_leaves_running_is_not_waited_for() {
+        let folder = script("cat; sleep 600 >&2 & echo $!");
+        let printed = folder.find().tell([""; 0]).unwrap();
+        let left: i32 = printed.trim().parse().unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(left).unwrap(), rustix::process::Signal::KILL)
+            .unwrap();
+    }
+}
