@@ -50,6 +50,14 @@ pub enum Command {
     /// Print where a run stands, in a few words, for Claude Code's status line
     #[command(after_help = help::STATUSLINE)]
     Statusline(StatuslineOptions),
+    /// Install the plugin that this omo belongs to into Claude Code, update it, or remove it
+    ///
+    /// Puts a copy of the plugin into ~/.local/share/omo (below XDG_DATA_HOME, where that is set) and
+    /// has the `claude` on your PATH register it, for all your projects. Run it again at any time: it
+    /// mends what is missing, and updates what is older. It needs no network, and never edits the
+    /// settings of Claude Code itself.
+    #[command(after_help = help::SETUP)]
+    Setup(SetupOptions),
     /// Print the completions for a shell
     #[command(after_help = help::COMPLETIONS)]
     Completions {
@@ -211,6 +219,13 @@ pub struct AcceptOptions {
     pub session: SessionOptions,
     #[command(flatten)]
     pub confirm: ConfirmOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct SetupOptions {
+    /// Take the plugin out of Claude Code and remove its copy
+    #[arg(long)]
+    pub remove: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use omo_exec::claude::ClaudeError;
 use omo_store::config::Problem;
 use omo_store::document::DocumentError;
 use omo_store::folder::FolderError;
@@ -25,6 +26,8 @@ pub enum Kind {
     Busy,
     /// A check is not green, or there is none.
     NotGreen,
+    /// Claude Code is missing, too old, or did not do what it was asked.
+    Client,
     /// Whoever read our output is gone. No failure of ours.
     BrokenPipe,
 }
@@ -42,6 +45,7 @@ impl Kind {
             Self::Config => 3,
             Self::Busy => 4,
             Self::NotGreen => 5,
+            Self::Client => 6,
         }
     }
 
@@ -54,6 +58,7 @@ impl Kind {
             Self::Config => "the configuration is wrong",
             Self::Busy => "another process held the state all the time",
             Self::NotGreen => "a check is not green, or there is none",
+            Self::Client => "Claude Code is missing, too old, or did not do what it was asked",
         }
     }
 
@@ -76,6 +81,21 @@ impl Failure {
     /// The command line was wrong, or names no session.
     pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: Kind::User, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// A file could not be read or written.
+    pub fn io(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Io, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Another process is at the same work.
+    pub fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Busy, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Claude Code is missing, too old, or did not do what it was asked.
+    pub fn client(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Client, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A check is not green, or there is none.
@@ -133,6 +153,21 @@ impl From<TrustError> for Failure {
             TrustError::Lock(error) => StateError::from(error).into(),
             error => Self { kind: Kind::Io, message: error.to_string(), hint: None },
         }
+    }
+}
+
+impl From<ClaudeError> for Failure {
+    fn from(error: ClaudeError) -> Self {
+        let hint = match error {
+            ClaudeError::Missing => {
+                "install Claude Code (`npm install -g @anthropic-ai/claude-code`), or put the folder of its `claude` on PATH"
+            }
+            ClaudeError::NotStarted { .. } => "see that it runs: `claude --version`",
+            ClaudeError::TooLong { .. } | ClaudeError::Failed { .. } | ClaudeError::Unknown { .. } => {
+                "run that yourself to see why, and then this again; what worked before still works"
+            }
+        };
+        Self::client(error.to_string(), hint)
     }
 }
 

@@ -17,7 +17,8 @@ Examples:
   omo stop --all           let go of every session of this project
   omo log --follow         watch the decisions as they are made
   omo verify               run the checks now, and see what they are worth
-  omo gate list            what judges a claim, and what omo.toml asks for";
+  omo gate list            what judges a claim, and what omo.toml asks for
+  omo setup                install the plugin of this omo into Claude Code";
 
 pub const STATUS: &str = "\
 Examples:
@@ -129,6 +130,11 @@ Examples, each as the \"command\" of a \"statusLine\":
 It reads on stdin what Claude Code sends to a status line, and prints nothing
 where no run is on. `/omo:statusline` in a session shows the lines for your
 settings.json, with the path of this omo.";
+
+pub const SETUP: &str = "\
+Examples:
+  omo-0.1.0-x86_64-unknown-linux-musl/bin/omo setup     from an unpacked archive
+  omo setup --remove                                    undo it: registration and copy";
 
 pub const COMPLETIONS: &str = "\
 Example:

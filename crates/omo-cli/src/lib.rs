@@ -10,6 +10,7 @@ mod help;
 mod log;
 mod progress;
 mod project;
+mod setup;
 mod status;
 mod statusline;
 mod stop;
@@ -101,6 +102,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             statusline::run(&options);
             Ok(())
         }
+        Command::Setup(options) => setup::run(&env, &options),
         Command::Log(options) => log::run(&env, &options),
         Command::Completions { shell } => {
             let mut script = Vec::new();

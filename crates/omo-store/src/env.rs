@@ -27,6 +27,8 @@ pub struct Env {
     pub config_file: Option<PathBuf>,
     /// The folder below which programs keep what they remember of their user.
     pub state_home: Option<PathBuf>,
+    /// The folder below which programs keep what their user had them install.
+    pub data_home: Option<PathBuf>,
     /// `CLAUDECODE` or the session's id is set: a model's shell, or a hook.
     pub in_session: bool,
 }
@@ -45,6 +47,7 @@ impl Env {
             in_gate: text("OMO_GATE").is_some_and(|value| value == "1"),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
             state_home: platform::state_home(),
+            data_home: platform::data_home(),
             in_session: text("CLAUDECODE").or_else(|| text("CLAUDE_CODE_SESSION_ID")).is_some(),
         }
     }

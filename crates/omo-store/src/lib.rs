@@ -14,6 +14,7 @@ pub mod hooks_log;
 pub mod lock;
 pub mod object;
 pub mod pins;
+pub mod place;
 mod platform;
 pub mod regular;
 pub mod repository;

@@ -6,7 +6,7 @@
 //! - [`check`] tells whether an open file is one that omo made, and its size; [`reserve`] has room
 //!   made for a new one.
 //! - [`open_for_reading`] opens a file that is not omo's own.
-//! - [`config_home`] and [`state_home`] are where programs keep things for their user, and
+//! - [`config_home`], [`state_home`] and [`data_home`] are where programs keep things for their user, and
 //!   [`same_variable`] is how variables are told apart; [`PROGRAM_ENDINGS`] is what the file of a
 //!   program may end with.
 //! - [`outlive_size_limit`] keeps a limit on the size of files from ending the process.
@@ -23,12 +23,12 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    Directory, PROGRAM_ENDINGS, check, config_home, open_for_reading, outlive_size_limit, reserve, same_variable,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, open_for_reading, outlive_size_limit, reserve, same_variable,
     state_home,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    Directory, PROGRAM_ENDINGS, check, config_home, open_for_reading, outlive_size_limit, reserve, same_variable,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, open_for_reading, outlive_size_limit, reserve, same_variable,
     state_home,
 };
 

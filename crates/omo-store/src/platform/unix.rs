@@ -165,6 +165,11 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     crate::env::path("XDG_STATE_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("state")))
 }
 
+/// `~/.local/share`.
+pub(crate) fn data_home() -> Option<PathBuf> {
+    crate::env::path("XDG_DATA_HOME").or_else(|| Some(dirs::home_dir()?.join(".local").join("share")))
+}
+
 /// Whether two names are of the same variable.
 pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one == other

@@ -214,6 +214,11 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     dirs::data_local_dir()
 }
 
+/// The user's own folder on this machine, as for their state.
+pub(crate) fn data_home() -> Option<PathBuf> {
+    dirs::data_local_dir()
+}
+
 /// Whether two names are of the same variable.
 pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)

@@ -1,0 +1,228 @@
+//! `omo setup`: stages the plugin that this `omo` belongs to in a folder of its user's, and has the
+//! client register it; `omo setup --remove` undoes both.
+//!
+//! The client's settings are only ever changed by the client, told to by its own commands.
+
+mod registration;
+mod source;
+mod staging;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use omo_core::client_version::LEAST;
+use omo_core::words::neutral;
+use omo_exec::claude::{Claude, ClaudeError};
+use omo_store::env::Env;
+use omo_store::folder::{Folder, FolderError};
+use omo_store::lock::{DEADLINE, Lock, LockError};
+use omo_store::pins;
+
+use self::registration::{MARKETPLACE, PLUGIN, Step, Whose};
+use self::staging::Staged;
+use crate::arguments::SetupOptions;
+use crate::failure::Failure;
+
+/// Where everything of a setup lies.
+struct Places {
+    /// The folder below which programs keep what they are made of.
+    data_home: PathBuf,
+    /// The staged plugin.
+    plugin: PathBuf,
+    /// Where the next one is put together.
+    new: PathBuf,
+}
+
+/// Sets omo up, or undoes that.
+pub fn run(env: &Env, options: &SetupOptions) -> Result<(), Failure> {
+    let missing = || Failure::io("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
+    let data_home = env.data_home.clone().ok_or_else(missing)?;
+    let folder = data_home.join("omo");
+    let places = Places { plugin: folder.join("plugin"), new: folder.join("plugin.new"), data_home };
+    if options.remove { remove(env, &places) } else { set_up(&places) }
+}
+
+fn set_up(places: &Places) -> Result<(), Failure> {
+    let source = source::own()?;
+    let claude = client()?;
+    let version = claude.version()?;
+    if version < LEAST {
+        let message = format!("{} is version {version}, and omo needs {LEAST} or later", claude.program().display());
+        return Err(Failure::client(message, "run `claude update`, then `omo setup` again"));
+    }
+    say("Claude Code", &format!("{version}, {}", claude.program().display()));
+    // Before anything is written: what is registered now goes on working.
+    let before = registration::look(&claude, &places.plugin)?;
+    if let Whose::From(origin) = &before.marketplace {
+        let message = format!("Claude Code has a marketplace `{MARKETPLACE}` already, from {}", neutral(origin, 300));
+        let hint = format!(
+            "keep using that one, or remove it and its plugin with `claude plugin marketplace remove {MARKETPLACE}` and run `omo setup` again"
+        );
+        return Err(Failure::client(message, hint));
+    }
+    let _lock = lock(places)?;
+    let staged = staging::stage(&source, &places.new, &places.plugin)?;
+    say("omo", &what_was_staged(&staged, &source.version, &places.plugin));
+    let steps = registration::steps_to_set_up(&before, &source.version);
+    for step in &steps {
+        step.take(&claude, &places.plugin)?;
+    }
+    let after = registration::look(&claude, &places.plugin)?;
+    if after.marketplace != Whose::Ours || !after.plugin.is_some_and(|plugin| plugin.is_enabled) {
+        let message = format!("Claude Code was told to install {PLUGIN}, and does not show it as enabled");
+        return Err(Failure::client(message, "see what `claude plugin list` says about it"));
+    }
+    say("plugin", &what_was_registered(&steps));
+    say_what_is_next(&staged, &places.plugin);
+    Ok(())
+}
+
+fn what_was_staged(staged: &Staged, version: &str, place: &Path) -> String {
+    let (version, place) = (neutral(version, 60), place.display());
+    match staged {
+        Staged::Same => format!("{version} is up to date in {place}"),
+        Staged::New => format!("{version} was put into {place}"),
+        Staged::Instead(Some(old)) if *old == version => format!("{version} was mended in {place}"),
+        Staged::Instead(Some(old)) => format!("updated from {} to {version} in {place}", neutral(old, 60)),
+        Staged::Instead(None) => format!("{version} took the place of what was broken in {place}"),
+    }
+}
+
+fn what_was_registered(steps: &[Step]) -> String {
+    let what = match steps {
+        [.., Step::Install] => "is installed and on, for all projects",
+        [.., Step::Enable] => "is on again, for all projects",
+        [] => "was on already",
+        _ => "is on, for all projects",
+    };
+    format!("{PLUGIN} {what}")
+}
+
+fn say_what_is_next(staged: &Staged, place: &Path) {
+    let program = place.join("bin").join(format!("omo{}", std::env::consts::EXE_SUFFIX));
+    let program = program.to_string_lossy();
+    let program = shlex::try_quote(&program).unwrap_or_else(|_| program.as_ref().into());
+    let mut out = anstream::stdout().lock();
+    let next = if matches!(staged, Staged::Instead(_)) {
+        "Open sessions use the new binaries from their next prompt on, and new commands after `/reload-plugins`."
+    } else {
+        "Next: open a new session of Claude Code in a project, and type for example"
+    };
+    let _ = writeln!(out, "\n{next}");
+    if !matches!(staged, Staged::Instead(_)) {
+        let _ = writeln!(out, "  ulw fix the failing tests");
+    }
+    let _ = writeln!(out, "To undo this:\n  {program} setup --remove");
+}
+
+fn remove(env: &Env, places: &Places) -> Result<(), Failure> {
+    let is_staged = places.plugin.symlink_metadata().is_ok() || places.new.symlink_metadata().is_ok();
+    let folder = Folder::open_own(&places.data_home).map_err(|error| cannot_use(places, &error))?;
+    let lock = if folder.is_some() { Some(lock(places)?) } else { None };
+    let unregistered = match client() {
+        Ok(claude) => unregister(&claude, places)?,
+        // Nothing of ours can be registered where nothing is staged.
+        Err(ClaudeError::Missing) if !is_staged => false,
+        Err(ClaudeError::Missing) => {
+            let message = "there is no `claude` on PATH to take the plugin out of".to_owned();
+            let by_hand = format!("if Claude Code is gone for good, remove the folder {}", places.plugin.display());
+            return Err(Failure::client(message, format!("put it on PATH and try again; {by_hand}")));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    unstage(places).map_err(|error| {
+        let message = format!("remove {}: {error}", places.plugin.display());
+        Failure::io(message, "Claude Code does not use it any more; remove that folder yourself")
+    })?;
+    drop(lock);
+    // What is empty now is nobody's.
+    for folder in places.plugin.ancestors().skip(1).take(3) {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    if is_staged {
+        say("omo", &format!("removed from {}", places.plugin.display()));
+    } else if !unregistered {
+        say("omo", "was not set up; there is nothing to remove");
+    }
+    say_what_stays(env);
+    Ok(())
+}
+
+/// Has the client forget the plugin; whether it knew it.
+fn unregister(claude: &Claude, places: &Places) -> Result<bool, Failure> {
+    let now = registration::look(claude, &places.plugin)?;
+    if let Whose::From(origin) = &now.marketplace {
+        let origin = neutral(origin, 300);
+        let other =
+            format!("the plugin from {origin} stays; `claude plugin marketplace remove {MARKETPLACE}` removes it");
+        crate::say_warning(&other);
+    }
+    let steps = registration::steps_to_remove(&now);
+    for step in &steps {
+        step.take(claude, &places.plugin)?;
+    }
+    if !steps.is_empty() {
+        say("plugin", &format!("{PLUGIN} is uninstalled"));
+    }
+    Ok(!steps.is_empty())
+}
+
+/// Removes the staged plugin, what is left of a half-finished one, and the lock, which is held.
+fn unstage(places: &Places) -> std::io::Result<()> {
+    for left in [&places.new, &places.plugin] {
+        omo_store::place::clear(left)?;
+    }
+    match fs::remove_file(lock_of(places)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn say_what_stays(env: &Env) {
+    let Some(own) = env.state_home.as_ref().map(|home| home.join("omo")).filter(|own| own.is_dir()) else { return };
+    let own = own.display();
+    say("kept", &format!("your key and your approvals, in {own}: remove that folder to be rid of them"));
+}
+
+/// The client that is on `PATH`. It is started beside this program, where no project has settings.
+fn client() -> Result<Claude, ClaudeError> {
+    let own = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
+    Claude::find(&pins::own_search_path(), &own.unwrap_or_else(|| PathBuf::from("/")))
+}
+
+/// Takes the one lock of all setups of a user.
+fn lock(places: &Places) -> Result<Lock, Failure> {
+    let folder = Folder::create_own(&places.data_home).map_err(|error| cannot_use(places, &error))?;
+    let lock = match Lock::take(&folder, DEADLINE) {
+        Err(LockError::Busy(_)) => {
+            return Err(Failure::busy("another `omo setup` is at work", "try again when it is done"));
+        }
+        Err(LockError::Folder(error)) => return Err(cannot_use(places, &error)),
+        Err(LockError::Io(error)) => return Err(error.into()),
+        Ok(lock) => lock,
+    };
+    if !lock_of(places).is_file() {
+        // Its holder was an `omo setup --remove`, which has just removed it.
+        return Err(Failure::busy("another `omo setup` was at work", "try again"));
+    }
+    Ok(lock)
+}
+
+fn lock_of(places: &Places) -> PathBuf {
+    places.data_home.join("omo").join("runtime.lock")
+}
+
+fn cannot_use(places: &Places, error: &FolderError) -> Failure {
+    let hint =
+        format!("{} has to be a folder that you can write to; XDG_DATA_HOME names another", places.data_home.display());
+    Failure::io(error.to_string(), hint)
+}
+
+/// Says what was done. What was done is done: where that cannot be written the rest goes on.
+fn say(what: &str, text: &str) {
+    let bold = anstyle::Style::new().bold();
+    let _ = writeln!(anstream::stdout(), "{bold}{what:<11}{bold:#}  {text}");
+}
