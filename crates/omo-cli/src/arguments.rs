@@ -52,7 +52,7 @@ pub enum Command {
     Statusline(StatuslineOptions),
     /// Install the plugin that this omo belongs to into Claude Code, update it, or remove it
     ///
-    /// Puts a copy of the plugin into ~/.local/share/omo (below XDG_DATA_HOME, where that is set) and
+    /// Puts a copy of the plugin into ~/.local/share/omo (below `XDG_DATA_HOME`, where that is set) and
     /// has the `claude` on your PATH register it, for all your projects. Run it again at any time: it
     /// mends what is missing, and updates what is older. It needs no network, and never edits the
     /// settings of Claude Code itself.

@@ -34,7 +34,8 @@ pub enum Kind {
 
 impl Kind {
     /// One kind for each exit status, in ascending order.
-    pub const ALL: [Self; 6] = [Self::BrokenPipe, Self::Io, Self::User, Self::Config, Self::Busy, Self::NotGreen];
+    pub const ALL: [Self; 7] =
+        [Self::BrokenPipe, Self::Io, Self::User, Self::Config, Self::Busy, Self::NotGreen, Self::Client];
 
     /// The exit status, as a number.
     pub fn status(self) -> u8 {

@@ -4,8 +4,10 @@ mod bench;
 mod cargo;
 mod client;
 mod demo;
+mod dist;
 mod fuzz;
 mod guide;
+mod install;
 mod instructions;
 mod musl;
 mod parts;
@@ -34,6 +36,10 @@ enum Task {
     Demo,
     /// Build the installable plugin into target/plugin
     Plugin,
+    /// Build the plugin and set it up in the Claude Code of this user
+    Install,
+    /// Make an archive of the plugin for each system that can be built for here
+    Dist(dist::Options),
     /// Time the hooks against an empty process and against hooks of other kinds
     Bench,
     /// Count the instructions of each hook, and show what they are spent for
@@ -60,6 +66,8 @@ fn main() -> ExitCode {
         Task::Guide => guide::run(),
         #[cfg(unix)]
         Task::Picture => picture::run(),
+        Task::Install => install::run(),
+        Task::Dist(options) => dist::run(&options),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),
         Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),

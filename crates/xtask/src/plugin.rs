@@ -32,6 +32,9 @@ pub const BINARIES: [&str; 7] = [
     "omo-user-prompt-submit",
 ];
 
+/// What cargo builds for a plugin.
+pub const BUILT: [&str; 7] = ["--release", "--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins"];
+
 /// A plugin that was built.
 pub struct Plugin {
     /// Its folder.
@@ -51,9 +54,12 @@ pub struct Build {
 impl Build {
     /// The best that this machine can build.
     pub fn for_this_machine() -> Result<Self> {
-        let rustc = cargo::output(Command::new("rustc").arg("-vV"))?;
-        let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-        Ok(Self::choose(host, musl::is_available, can_link_statically))
+        Ok(Self::choose(&host()?, musl::is_available, can_link_statically))
+    }
+
+    /// The name of a binary's file on that system.
+    pub fn binary(&self, name: &str) -> String {
+        if self.triple.contains("-windows-") { format!("{name}.exe") } else { name.to_owned() }
     }
 
     /// The best for a host: on Linux static with musl where that target is or can be had, else
@@ -102,6 +108,13 @@ impl Build {
     }
 }
 
+/// The target triple of this machine.
+pub fn host() -> Result<String> {
+    let rustc = cargo::output(Command::new("rustc").arg("-vV"))?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    Ok(host.to_owned())
+}
+
 /// Whether the system's C library is there in its static form.
 fn can_link_statically() -> bool {
     let found = cargo::output(Command::new("cc").arg("-print-file-name=libc.a"));
@@ -111,24 +124,24 @@ fn can_link_statically() -> bool {
 /// Builds the plugin into `target/plugin`.
 pub fn build() -> Result<Plugin> {
     let build = Build::for_this_machine()?;
-    let packages = ["--release", "--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins"];
-    cargo::run(build.cargo("build")?.args(packages))?;
+    cargo::run(build.cargo("build")?.args(BUILT))?;
     let plugin = Plugin { path: cargo::target()?.join("plugin"), build };
-    assemble(&plugin)?;
+    assemble(&plugin.path, &plugin.build)?;
     Ok(plugin)
 }
 
-fn assemble(plugin: &Plugin) -> Result<()> {
+/// Puts a plugin together in a folder, from the binaries that were built.
+pub fn assemble(folder: &Path, build: &Build) -> Result<()> {
     let top = cargo::top()?;
-    if plugin.path.exists() {
-        fs::remove_dir_all(&plugin.path).with_context(|| format!("clear {}", plugin.path.display()))?;
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("clear {}", folder.display()))?;
     }
     for part in PARTS {
-        copy(&top.join(part), &plugin.path.join(part))?;
+        copy(&top.join(part), &folder.join(part))?;
     }
-    let release = plugin.build.release_folder()?;
-    for binary in BINARIES {
-        copy(&release.join(binary), &plugin.path.join("bin").join(binary))?;
+    let release = build.release_folder()?;
+    for binary in BINARIES.map(|binary| build.binary(binary)) {
+        copy(&release.join(&binary), &folder.join("bin").join(&binary))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{cargo, client, plugin};
+use crate::{cargo, client, dist, plugin};
 
 /// How the tests are run.
 #[derive(Args)]
@@ -35,6 +35,7 @@ pub fn run(options: &Options) -> Result<()> {
     let mut tests = Command::new(cargo::cargo());
     tests.args(["test", "--workspace", "--locked"]).current_dir(cargo::top()?);
     tests.env("OMO_TEST_PLUGIN", &plugin.path).env("OMO_TEST_TARGET", &plugin.build.triple);
+    tests.env("OMO_TEST_ARCHIVE", dist::pack(&plugin)?);
     match &client {
         Ok(program) => {
             tests.env("OMO_TEST_CLIENT", program);

@@ -1,0 +1,202 @@
+//! Archives that are the same bytes whenever and by whomever they are made: their entries sorted, with
+//! one time for all and nobody's name.
+
+use std::fs::{self, File};
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+/// The time of every entry: the first that a zip can say.
+const SECONDS: u64 = 315_532_800;
+
+/// One file of an archive.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path in the archive, with `/` on every system.
+    pub path: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// Its rights: those of a program, or of a text.
+    pub mode: u32,
+}
+
+/// The files of a plugin, sorted, below one folder of this name.
+pub fn entries(plugin: &Path, name: &str) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let list = fs::read_dir(plugin.join(&folder)).with_context(|| format!("list {}", folder.display()))?;
+        for entry in list {
+            let entry = entry?;
+            let part = folder.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                folders.push(part);
+                continue;
+            }
+            ensure!(entry.file_type()?.is_file(), "{} is no file, and no archive carries it", part.display());
+            // Not as they are on this machine: a file system without rights must not be seen in them.
+            let mode = if part.starts_with("bin") { 0o755 } else { 0o644 };
+            let words = part.iter().map(|word| word.to_str().context("a name that is no text"));
+            let path = words.collect::<Result<Vec<_>>>()?.join("/");
+            entries.push(Entry { path: format!("{name}/{path}"), bytes: fs::read(entry.path())?, mode });
+        }
+    }
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(entries)
+}
+
+/// A compressed tarball.
+pub fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
+    // No name and no time of its own.
+    let compressed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let mut archive = tar::Builder::new(compressed);
+    for Entry { path, bytes, mode } in entries {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(*mode);
+        header.set_mtime(SECONDS);
+        header.set_uid(0);
+        header.set_gid(0);
+        archive.append_data(&mut header, path, bytes.as_slice())?;
+    }
+    Ok(archive.into_inner()?.finish()?)
+}
+
+/// A zip.
+pub fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(9))
+        .last_modified_time(DateTime::default());
+    for Entry { path, bytes, mode } in entries {
+        archive.start_file(path.as_str(), options.unix_permissions(*mode))?;
+        archive.write_all(bytes)?;
+    }
+    Ok(archive.finish()?.into_inner())
+}
+
+/// An archive that was written.
+pub struct Written {
+    /// Its name.
+    pub name: String,
+    /// Its length in bytes.
+    pub size: usize,
+    /// Its SHA-256, in hexadecimal.
+    pub sum: String,
+}
+
+/// Writes both kinds of archive of a plugin into a folder; they are called `name` with their endings.
+pub fn write(plugin: &Path, name: &str, folder: &Path) -> Result<Vec<Written>> {
+    let entries = entries(plugin, name)?;
+    let mut written = Vec::new();
+    for (ending, bytes) in [("tar.gz", tar_gz(&entries)?), ("zip", zip(&entries)?)] {
+        let name = format!("{name}.{ending}");
+        let path = folder.join(&name);
+        let mut file = File::create(&path).with_context(|| format!("create {}", path.display()))?;
+        file.write_all(&bytes).with_context(|| format!("write {}", path.display()))?;
+        let sum = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
+        written.push(Written { name, size: bytes.len(), sum });
+    }
+    Ok(written)
+}
+
+/// The file that `sha256sum -c` reads.
+pub fn sums(written: &[&Written]) -> String {
+    let mut lines: Vec<String> = written.iter().map(|it| format!("{}  {}\n", it.sum, it.name)).collect();
+    lines.sort_by(|one, other| one.get(64..).cmp(&other.get(64..)));
+    lines.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::process::Command;
+
+    use super::*;
+
+    /// A folder that looks like a plugin, its execute bits lost.
+    fn plugin() -> tempfile::TempDir {
+        let plugin = tempfile::tempdir().unwrap();
+        for (path, text) in [("bin/omo-stop", "program"), ("bin/omo", "other"), ("commands/ulw.md", ""), ("a", "text")]
+        {
+            let path = plugin.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        plugin
+    }
+
+    #[test]
+    fn both_kinds_hold_the_same_files_with_the_rights_that_they_need() {
+        let entries = entries(plugin().path(), "omo-1").unwrap();
+        let names: Vec<(&str, u32)> = entries.iter().map(|entry| (entry.path.as_str(), entry.mode)).collect();
+        let (program, text) = (0o755, 0o644);
+        let expected = [
+            ("omo-1/a", text),
+            ("omo-1/bin/omo", program),
+            ("omo-1/bin/omo-stop", program),
+            ("omo-1/commands/ulw.md", text),
+        ];
+        assert_eq!(names, expected);
+        let mut unpacked = Vec::new();
+        for entry in tar::Archive::new(flate2::read::GzDecoder::new(&*tar_gz(&entries).unwrap())).entries().unwrap() {
+            let mut entry = entry.unwrap();
+            let (path, mode) = (entry.path().unwrap().display().to_string(), entry.header().mode().unwrap());
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).unwrap();
+            assert_eq!((entry.header().uid().unwrap(), entry.header().mtime().unwrap()), (0, SECONDS));
+            unpacked.push(Entry { path, bytes, mode });
+        }
+        assert_eq!(unpacked, entries);
+        let mut archive = zip::ZipArchive::new(Cursor::new(zip(&entries).unwrap())).unwrap();
+        let unpacked: Vec<Entry> = (0..archive.len())
+            .map(|index| {
+                let mut file = archive.by_index(index).unwrap();
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes).unwrap();
+                Entry { path: file.name().unwrap().into_owned(), bytes, mode: file.unix_mode().unwrap() & 0o777 }
+            })
+            .collect();
+        assert_eq!(unpacked, entries);
+    }
+
+    #[test]
+    fn two_runs_write_the_same_bytes_and_the_sums_are_accepted() {
+        let folders = [(); 2].map(|()| {
+            let folder = tempfile::tempdir().unwrap();
+            let written = write(plugin().path(), "omo-1", folder.path()).unwrap();
+            fs::write(folder.path().join("SHA256SUMS"), sums(&written.iter().collect::<Vec<_>>())).unwrap();
+            folder
+        });
+        for name in ["omo-1.tar.gz", "omo-1.zip", "SHA256SUMS"] {
+            let [one, other] = folders.each_ref().map(|folder| fs::read(folder.path().join(name)).unwrap());
+            assert!(one == other, "{name} differs");
+        }
+        if cfg!(target_os = "linux") {
+            let check = || {
+                Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(folders[0].path()).output().unwrap()
+            };
+            assert_eq!(String::from_utf8(check().stdout).unwrap(), "omo-1.tar.gz: OK\nomo-1.zip: OK\n");
+            fs::write(folders[0].path().join("omo-1.zip"), "another").unwrap();
+            assert!(!check().status.success());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn tar_of_the_system_unpacks_programs_that_can_be_run() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        write(plugin().path(), "omo-1", folder.path()).unwrap();
+        let unpack = Command::new("tar").args(["-xzf", "omo-1.tar.gz"]).current_dir(folder.path()).output().unwrap();
+        assert!(unpack.status.success() && unpack.stderr.is_empty(), "{unpack:?}");
+        let mode = |path: &str| folder.path().join("omo-1").join(path).metadata().unwrap().permissions().mode();
+        assert!(mode("bin/omo") & 0o111 == 0o111 && mode("a") & 0o111 == 0);
+    }
+}
