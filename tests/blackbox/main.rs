@@ -17,6 +17,7 @@ mod own_words;
 mod prompt;
 mod provenance;
 mod review;
+mod setup;
 mod state;
 mod state_life;
 mod statusline;

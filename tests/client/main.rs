@@ -21,5 +21,6 @@ mod judged;
 mod letting_go;
 mod plugin;
 mod sessions;
+mod setup;
 mod stage;
 mod statusline;

@@ -2,7 +2,7 @@
 //! a part of it is missing.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use omo_testkit::{Client, Lab, MockModel, Script};
 use serde_json::Value;
@@ -76,7 +76,8 @@ fn a_missing_binary_harms_nothing() {
     assert_eq!(lab.state(), None);
 }
 
-fn copy(from: &Path, to: &PathBuf) {
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let (path, target) = {

@@ -1,0 +1,101 @@
+//! `omo setup` where there is no Claude Code that it could set anything up in.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::{HookRun, Lab, run_command};
+
+use crate::stage::plugin;
+
+/// A folder with a `claude` that is this shell script. A shell writes it: no other test's child can
+/// then hold it open, which would keep it from being started.
+fn script(lab: &Lab, name: &str, text: &str) -> Result<PathBuf> {
+    let folder = lab.root().join(name);
+    let mut shell = Command::new("/bin/sh");
+    shell.args([
+        "-c",
+        "mkdir \"$1\" && printf '#!/bin/sh\\n%s\\n' \"$2\" >\"$1/claude\" && chmod +x \"$1/claude\"",
+        "sh",
+    ]);
+    ensure!(shell.arg(&folder).arg(text).status()?.success(), "no script in {}", folder.display());
+    Ok(folder)
+}
+
+/// `omo setup` with this folder as its whole `PATH`.
+fn setup(lab: &Lab, plugin: &Path, path: &Path, options: &[&str]) -> Result<HookRun> {
+    let mut command = lab.command(plugin.join("bin/omo"));
+    command.arg("setup").args(options).env("PATH", path);
+    run_command(&command, "")
+}
+
+#[test]
+fn a_client_that_is_missing_too_old_or_broken_is_status_6_and_nothing_is_written() -> Result<()> {
+    let Some(plugin) = plugin() else { return Ok(()) };
+    let lab = Lab::builder().without_git().build()?;
+    // What is on PATH, and what is said about it.
+    for (name, text, expected) in [
+        ("none", None, "there is no `claude` on PATH"),
+        ("old", Some("echo '2.1.100 (Claude Code)'"), "is version 2.1.100, and omo needs 2.1.163 or later"),
+        ("failing", Some("echo 'no such thing' >&2; exit 1"), "`claude --version` failed: no such thing"),
+        ("another", Some("echo hello"), "gave an answer that omo does not understand: hello"),
+    ] {
+        let path = match text {
+            Some(text) => script(&lab, name, text)?,
+            None => lab.root().join(name),
+        };
+        let run = setup(&lab, &plugin, &path, &[])?;
+        ensure!(run.status.code() == Some(6), "{name}: {run:?}");
+        ensure!(run.stderr.contains(expected) && run.stderr.contains("hint: "), "{name}: {}", run.stderr);
+        ensure!(!lab.home().join(".local").exists(), "{name}: something was written");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_relative_folder_of_path_names_no_client() -> Result<()> {
+    let Some(plugin) = plugin() else { return Ok(()) };
+    let lab = Lab::builder().without_git().build()?;
+    let folder = script(&lab, "elsewhere", "touch ran; echo 2.1.328")?;
+    std::os::unix::fs::symlink(folder, lab.project().join("tools"))?;
+    let run = setup(&lab, &plugin, Path::new("tools:."), &[])?;
+    ensure!(run.status.code() == Some(6) && run.stderr.contains("there is no `claude` on PATH"), "{run:?}");
+    ensure!(!lab.project().join("ran").exists(), "a program of the project was started");
+    Ok(())
+}
+
+#[test]
+fn an_omo_that_is_no_part_of_a_plugin_says_what_has_one() -> Result<()> {
+    let Some(plugin) = plugin() else { return Ok(()) };
+    let lab = Lab::builder().without_git().build()?;
+    let alone = lab.root().join("alone/bin");
+    std::fs::create_dir_all(&alone)?;
+    std::os::unix::fs::symlink(plugin.join("bin/omo"), lab.root().join("linked"))?;
+    let copied = Command::new("cp").arg(plugin.join("bin/omo")).arg(&alone).status().context("run cp")?;
+    ensure!(copied.success(), "no copy of omo");
+    let run = setup(&lab, alone.parent().context("no folder")?, &alone, &[])?;
+    ensure!(run.status.code() == Some(1), "{run:?}");
+    for part in ["plugin.json is missing", "cargo xtask install", "archive"] {
+        ensure!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
+    }
+    // A link to the one of a plugin is that one, which then lacks nothing but a client.
+    let mut linked = lab.command(lab.root().join("linked"));
+    linked.arg("setup").env("PATH", "/nowhere");
+    let run = run_command(&linked, "")?;
+    ensure!(run.status.code() == Some(6), "{run:?}");
+    Ok(())
+}
+
+#[test]
+fn without_a_client_nothing_is_removed_that_it_still_knows() -> Result<()> {
+    let Some(plugin) = plugin() else { return Ok(()) };
+    let lab = Lab::builder().without_git().build()?;
+    let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
+    ensure!(run.status.success() && run.stdout.contains("nothing to remove"), "{run:?}");
+    let staged = lab.home().join(".local/share/omo/plugin");
+    std::fs::create_dir_all(&staged)?;
+    let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
+    ensure!(run.status.code() == Some(6) && staged.is_dir(), "{run:?}");
+    ensure!(run.stderr.contains(&staged.display().to_string()), "{}", run.stderr);
+    Ok(())
+}

@@ -1,0 +1,338 @@
+//! `omo setup` from a fresh home: set up, used, updated while a session is open, turned off, removed;
+//! and what it does where something is in its way.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use omo_store::folder::Folder;
+use omo_store::lock::{DEADLINE, Lock};
+use omo_testkit::strace::{self, Fault, SystemCall};
+use omo_testkit::{Client, HookRun, Lab, MockModel, Script, run_command};
+use serde_json::Value;
+
+use crate::plugin::copy;
+use crate::stage::{CLAIM, LIMIT, Stage, plugin};
+
+/// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
+fn fresh(script: Script, folder: &str) -> Option<Stage> {
+    let client = match Client::find() {
+        Ok(client) => client,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return None;
+        }
+    };
+    let model = MockModel::start(script).unwrap();
+    let on_path = client.program().parent().unwrap();
+    let lab = Lab::builder().model(&model).folder(folder).path(on_path);
+    // Nobody listens there: only the model is reached.
+    let lab = lab.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
+    Some(Stage { lab: lab.build().unwrap(), model, client })
+}
+
+/// The plugin under test in a folder of its own, as whoever unpacked it there has it.
+fn unpacked(stage: &Stage, name: &str) -> PathBuf {
+    let folder = stage.lab.root().join(name);
+    copy(&plugin(), &folder);
+    folder
+}
+
+/// As [`unpacked`], with another version.
+fn of_version(stage: &Stage, version: &str) -> PathBuf {
+    let folder = unpacked(stage, version);
+    for file in ["plugin.json", "marketplace.json"] {
+        let path = folder.join(".claude-plugin").join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        let changed = text.replace(
+            &format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION")),
+            &format!("\"version\": \"{version}\""),
+        );
+        assert_ne!(text, changed);
+        fs::write(&path, changed).unwrap();
+    }
+    folder
+}
+
+fn setup_command(stage: &Stage, plugin: &Path, options: &[&str]) -> Command {
+    let mut command = stage.lab.command(plugin.join("bin/omo"));
+    command.arg("setup").args(options);
+    command
+}
+
+/// `omo setup` of a plugin, however it ends.
+fn try_setup(stage: &Stage, plugin: &Path, options: &[&str]) -> HookRun {
+    run_command(&setup_command(stage, plugin, options), "").unwrap()
+}
+
+/// `omo setup` of a plugin, which succeeds; what it prints.
+fn setup(stage: &Stage, plugin: &Path, options: &[&str]) -> String {
+    let run = try_setup(stage, plugin, options);
+    assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
+    run.stdout
+}
+
+/// It fails with this status, and says each of these parts and a hint.
+fn fails(run: &HookRun, status: i32, parts: &[&str]) {
+    assert_eq!(run.status.code(), Some(status), "{run:?}");
+    for part in parts.iter().chain(&["error: ", "hint: "]) {
+        assert!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
+    }
+}
+
+/// Where the plugin is staged.
+fn staged(stage: &Stage) -> PathBuf {
+    stage.lab.home().join(".local/share/omo/plugin")
+}
+
+/// What `claude plugin list --json` shows: each plugin's id, version, and whether it is enabled.
+fn plugins(stage: &Stage) -> Vec<(String, String, bool)> {
+    let run = stage.client.run(&stage.lab, ["plugin", "list", "--json"]).unwrap();
+    let list: Vec<Value> = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+    let text = |plugin: &Value, field: &str| plugin[field].as_str().unwrap_or_default().to_owned();
+    list.iter().map(|it| (text(it, "id"), text(it, "version"), it["enabled"] == true)).collect()
+}
+
+fn only(version: &str, is_enabled: bool) -> Vec<(String, String, bool)> {
+    vec![("omo@omo".to_owned(), version.to_owned(), is_enabled)]
+}
+
+fn present(is_enabled: bool) -> Vec<(String, String, bool)> {
+    only(env!("CARGO_PKG_VERSION"), is_enabled)
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Every file below a folder, with its content and whether it may be run.
+fn files(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>, bool)> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let may_run = path.metadata().unwrap().permissions().mode() & 0o111 != 0;
+                found.insert((path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap(), may_run));
+            }
+        }
+    }
+    found
+}
+
+/// A run that is held once, and ends with its claim.
+fn held_once() -> Script {
+    Script::new().say("Not yet.").bash("true").say(CLAIM)
+}
+
+/// Plays it: the installed plugin's hooks hold the session, each of them once.
+fn is_held_once(stage: &Stage) {
+    stage.lab.configure("[verify]\nreview = false\n").unwrap();
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
+    let Some(stage) = fresh(held_once(), "a b's \"c\" ü$HOME") else { return };
+    let said = setup(&stage, &plugin(), &[]);
+    for part in ["was put into", "omo@omo is installed and on", "ulw fix the failing tests", "setup --remove"] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+    assert_eq!(plugins(&stage), present(true));
+    assert_eq!(files(&staged(&stage)), files(&plugin()));
+    is_held_once(&stage);
+    // The key and the approvals are their user's, who is told where they are.
+    let said = setup(&stage, &staged(&stage), &["--remove"]);
+    assert!(
+        said.contains("your key and your approvals") && stage.lab.home().join(".local/state/omo").is_dir(),
+        "{said}"
+    );
+    assert!(!stage.lab.home().join(".local/share").exists());
+}
+
+#[test]
+fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
+    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let before = names(stage.lab.home());
+    setup(&stage, &plugin(), &[]);
+    let once = files(&stage.lab.home().join(".local"));
+    let settings = fs::read(stage.lab.home().join(".claude/settings.json")).unwrap();
+    for folder in [plugin(), staged(&stage)] {
+        let said = setup(&stage, &folder, &[]);
+        assert!(said.contains("is up to date") && said.contains("was on already"), "{said}");
+    }
+    assert_eq!(plugins(&stage), present(true));
+    assert_eq!(files(&stage.lab.home().join(".local")), once);
+    assert_eq!(fs::read(stage.lab.home().join(".claude/settings.json")).unwrap(), settings);
+
+    setup(&stage, &plugin(), &["--remove"]);
+    assert_eq!(names(stage.lab.home()), before);
+    assert_eq!(plugins(&stage), []);
+    let marketplaces = stage.client.run(&stage.lab, ["plugin", "marketplace", "list", "--json"]).unwrap();
+    assert!(!marketplaces.stdout.contains("\"omo\""), "{marketplaces:?}");
+    let settings = fs::read_to_string(stage.lab.home().join(".claude/settings.json")).unwrap();
+    assert!(!settings.contains("omo@omo") && !settings.contains(".local"), "{settings}");
+    assert!(setup(&stage, &plugin(), &["--remove"]).contains("nothing to remove"));
+    assert_eq!(names(stage.lab.home()), before);
+}
+
+#[test]
+fn an_update_reaches_a_session_that_is_open() {
+    let script = Script::new().say("Hello to you.").say("Not yet.").bash("true").say(CLAIM);
+    let Some(stage) = fresh(script, "lab") else { return };
+    stage.lab.configure("[verify]\nreview = false\n").unwrap();
+    setup(&stage, &plugin(), &[]);
+    let terminal = stage.terminal();
+    terminal.say("hello").unwrap();
+    terminal.wait_for("Hello to you.", LIMIT).unwrap();
+    let next = of_version(&stage, "9.8.7");
+    let said = setup(&stage, &next, &[]);
+    assert!(said.contains(&format!("updated from {} to 9.8.7", env!("CARGO_PKG_VERSION"))), "{said}");
+    assert_eq!(plugins(&stage), only("9.8.7", true));
+    assert_eq!(files(&staged(&stage)), files(&next));
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+    terminal.quit().unwrap();
+}
+
+#[test]
+fn a_plugin_that_is_turned_off_holds_nobody_until_the_next_setup() {
+    let Some(stage) = fresh(Script::new().say("An answer."), "lab") else { return };
+    setup(&stage, &plugin(), &[]);
+    let off = stage.client.run(&stage.lab, ["plugin", "disable", "omo@omo"]).unwrap();
+    assert!(off.status.success(), "{off:?}");
+    stage.play("ulw fix the parser");
+    assert_eq!((stage.requests(), stage.lab.state()), (1, None));
+    assert!(setup(&stage, &plugin(), &[]).contains("is on again"));
+    assert_eq!(plugins(&stage), present(true));
+}
+
+#[test]
+fn lost_execute_bits_are_mended_in_the_staged_copy() {
+    let Some(stage) = fresh(held_once(), "lab") else { return };
+    let source = unpacked(&stage, "stripped");
+    for name in names(&source.join("bin")).iter().filter(|name| *name != "omo") {
+        fs::set_permissions(source.join("bin").join(name), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    setup(&stage, &source, &[]);
+    assert_eq!(files(&staged(&stage)), files(&plugin()));
+    is_held_once(&stage);
+}
+
+#[test]
+fn an_archive_is_unpacked_and_sets_itself_up() {
+    #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the archive that it packed")]
+    let Some(archive) = std::env::var_os("OMO_TEST_ARCHIVE") else { return eprintln!("skipped: no archive") };
+    let Some(stage) = fresh(held_once(), "lab") else { return };
+    let before = names(stage.lab.project());
+    let unpack = stage.lab.command("tar").arg("-xzf").arg(&archive).output().unwrap();
+    assert!(unpack.status.success(), "{unpack:?}");
+    let after = names(stage.lab.project());
+    let [top] = &after.difference(&before).collect::<Vec<_>>()[..] else { panic!("{after:?}") };
+    let folder = stage.lab.project().join(top);
+    assert_eq!(files(&folder), files(&plugin()));
+    setup(&stage, &folder, &[]);
+    fs::remove_dir_all(folder).unwrap();
+    is_held_once(&stage);
+}
+
+#[test]
+fn a_marketplace_from_elsewhere_is_named_and_stays() {
+    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let other = unpacked(&stage, "other");
+    for arguments in
+        [vec!["plugin", "marketplace", "add", other.to_str().unwrap()], vec!["plugin", "install", "omo@omo"]]
+    {
+        assert!(stage.client.run(&stage.lab, arguments).unwrap().status.success());
+    }
+    let run = try_setup(&stage, &plugin(), &[]);
+    fails(&run, 6, &[other.to_str().unwrap(), "`claude plugin marketplace remove omo`"]);
+    assert!(!staged(&stage).exists());
+    let run = try_setup(&stage, &plugin(), &["--remove"]);
+    assert!(run.status.success() && run.stderr.contains("stays"), "{run:?}");
+    assert_eq!(plugins(&stage), present(true));
+}
+
+#[test]
+fn a_client_that_refuses_leaves_what_worked() {
+    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    setup(&stage, &plugin(), &[]);
+    let settings = stage.lab.home().join(".claude/settings.json");
+    let sound = fs::read(&settings).unwrap();
+    fs::write(&settings, "{ broken").unwrap();
+    let run = try_setup(&stage, &plugin(), &["--remove"]);
+    assert_eq!(run.status.code(), Some(6), "{run:?}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), "{ broken");
+    assert_eq!(files(&staged(&stage)), files(&plugin()));
+    fs::write(&settings, sound).unwrap();
+    assert!(setup(&stage, &plugin(), &[]).contains("is up to date"));
+    assert_eq!(plugins(&stage), present(true));
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_used_is_named() {
+    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let (file, link) = (stage.lab.root().join("file"), stage.lab.root().join("linked"));
+    fs::write(&file, "of the user").unwrap();
+    fs::create_dir(&link).unwrap();
+    std::os::unix::fs::symlink("/nowhere", link.join("omo")).unwrap();
+    // Nobody can make a folder in /proc, root included.
+    for place in [file.as_path(), &link, Path::new("/proc")] {
+        let mut command = setup_command(&stage, &plugin(), &[]);
+        command.env("XDG_DATA_HOME", place);
+        fails(&run_command(&command, "").unwrap(), 1, &[place.to_str().unwrap(), "XDG_DATA_HOME"]);
+    }
+    assert_eq!(fs::read_to_string(file).unwrap(), "of the user");
+    assert_eq!(plugins(&stage), []);
+}
+
+#[test]
+fn two_setups_at_once_are_told_apart() {
+    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let folder = Folder::create_own(&stage.lab.home().join(".local/share")).unwrap();
+    let held = Lock::take(&folder, DEADLINE).unwrap();
+    fails(&try_setup(&stage, &plugin(), &[]), 4, &["another `omo setup` is at work"]);
+    assert!(!staged(&stage).exists());
+    drop(held);
+    setup(&stage, &plugin(), &[]);
+}
+
+#[test]
+fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest() {
+    if !strace::is_available() {
+        return eprintln!("skipped: a setup is killed with strace, which is not here, or may not trace");
+    }
+    let call = |name: &str, ordinal| SystemCall { name: name.to_owned(), ordinal, line: String::new() };
+    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let next = of_version(&stage, "9.8.7");
+    let killed = |folder: &Path, at: &SystemCall| {
+        let traced = strace::run_with_fault(&setup_command(&stage, folder, &[]), "", at, Fault::Kill).unwrap();
+        assert!(traced.is_faulted && !traced.run.status.success(), "{at:?}: {:?}", traced.run);
+    };
+    // In the middle of the copy, and just before it gets its name.
+    for at in [call("fsync", 5), call("rename", 1)] {
+        killed(&plugin(), &at);
+        assert!(!staged(&stage).exists(), "{at:?}");
+    }
+    setup(&stage, &plugin(), &[]);
+    // In the middle of the next version's copy; before it takes the place; and before the old one goes.
+    for (at, is_new) in [(call("fsync", 5), false), (call("renameat2", 1), false), (call("unlinkat", 1), true)] {
+        setup(&stage, &plugin(), &[]);
+        killed(&next, &at);
+        let whole = if is_new { next.clone() } else { plugin() };
+        assert_eq!(files(&staged(&stage)), files(&whole), "{at:?}");
+    }
+    setup(&stage, &next, &[]);
+    assert_eq!(plugins(&stage), only("9.8.7", true));
+    let kept = ["plugin".to_owned(), "runtime.lock".to_owned()];
+    assert_eq!(names(&stage.lab.home().join(".local/share/omo")), BTreeSet::from(kept));
+}
