@@ -7,6 +7,7 @@ mod links;
 mod security;
 mod supply_chain;
 mod tidy;
+mod workflows;
 
 use std::fs;
 use std::path::{Path, PathBuf};

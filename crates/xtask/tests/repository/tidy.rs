@@ -130,6 +130,10 @@ fn the_version_is_the_same_everywhere() {
     assert_eq!(json(".claude-plugin/plugin.json")["version"], version);
     assert_eq!(json("plugin.json")["version"], version);
     assert_eq!(json(".claude-plugin/marketplace.json")["plugins"][0]["version"], version);
+    // What was added since the last release may stand above it.
+    let changes = read("CHANGELOG.md");
+    let newest = changes.lines().find(|line| line.starts_with("## [") && *line != "## [Unreleased]").unwrap();
+    assert!(newest.starts_with(&format!("## [{version}] - ")), "CHANGELOG.md says {newest}");
 }
 
 #[test]
