@@ -44,7 +44,8 @@ fn every_page_has_an_example_that_the_parser_takes() {
         for example in examples {
             // What stands after the command is what it does, or where its output goes.
             let typed = example.split("   ").next().unwrap().split(" > ").next().unwrap();
-            let typed = typed.trim_end();
+            // It may be named with the folder that it is in.
+            let typed = typed.split_once("/bin/").map_or(typed, |(_, typed)| typed).trim_end();
             assert!(name == "omo" || typed.starts_with(&name), "`{typed}` is no example of `{name}`");
             let words = shlex::split(typed).unwrap();
             if let Err(error) = omo_cli::command().try_get_matches_from(words) {
@@ -60,7 +61,8 @@ fn every_exit_status_is_on_the_first_page() {
     for (status, meaning) in omo_cli::exit_statuses() {
         assert!(page.lines().any(|line| line == format!("  {status}  {meaning}")), "{status}: {page}");
     }
-    assert!(omo_cli::exit_statuses().map(|(status, _)| status).eq(0..6));
+    let statuses = omo_cli::exit_statuses().map(|(status, _)| usize::from(status));
+    assert!(statuses.enumerate().all(|(number, status)| number == status), "a number is left out");
 }
 
 #[test]
