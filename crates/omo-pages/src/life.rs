@@ -1,34 +1,15 @@
-//! The life of a run as a diagram: found by playing the rules, so that no arrow is drawn that they
-//! do not take, and none that they take is left out.
+//! The life of a run as a diagram, and as a table that says what takes each of its ways.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod played;
 
-use omo_core::gate::{GateVerdict, Record};
-use omo_core::limits::Limits;
-use omo_core::promise::Claim;
-use omo_core::review::{Review, ReviewVerdict, later};
-use omo_core::session::{Activation, Interruption, PauseReason, Session, Trigger};
-use omo_core::stop::{Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts};
-use omo_core::stop::{apply, decide, is_to_be_judged};
-use omo_core::timestamp::Timestamp;
-use omo_core::verification::{Check, Findings, GateResult, MAX_ATTEMPTS, Phase, judge};
-use omo_core::verification::{standing_failure_told, tell_standing_failure};
+use std::collections::BTreeSet;
+
+use played::{Arrows, START, State, arrows};
 
 use crate::reference;
 
-/// Where a run stands, in one word.
-type State = &'static str;
-
-/// The arrows, each with what takes them.
-type Arrows = BTreeMap<(State, State), BTreeSet<String>>;
-
-/// So many things happen in a row: enough to reach every state and to come back from it.
-const STEPS: usize = 5;
-
 /// The states of a run that holds its session.
 const HOLDING: [State; 3] = ["working", "checks", "review"];
-/// Where every life begins, as Mermaid writes it.
-const START: State = "[*]";
 
 /// The diagram, in Mermaid's notation, and what takes each of its arrows. An arrow that leaves a
 /// state of a run that holds its session, or comes back to one, is drawn once for all of them.
@@ -39,12 +20,14 @@ pub fn diagram() -> String {
         let moves = arrows.keys().filter(|(from, to)| from != to && *from != START);
         moves.filter(move |arrow| is_inside(**arrow) == wanted).map(|(from, to)| format!("    {from} --> {to}\n"))
     };
-    let inside: String = drawn(true).map(|line| format!("    {line}")).collect();
-    let outside: String = drawn(false).collect();
+    let inside: Vec<String> = drawn(true).map(|line| format!("    {line}")).collect();
+    let outside: Vec<String> = drawn(false).collect();
     let rows: Vec<String> = arrows.iter().map(row).collect();
     format!(
         "```mermaid\nstateDiagram-v2\n    direction LR\n    {START} --> held\n    state held {{\n        direction LR\n        \
-         {START} --> working\n{inside}    }}\n{outside}```\n\n{}",
+         {START} --> working\n{}    }}\n{}```\n\n{}",
+        inside.concat(),
+        outside.concat(),
         reference::table("from | to | when", &rows)
     )
 }
@@ -69,222 +52,10 @@ fn together(arrows: &Arrows) -> Arrows {
     drawn
 }
 
-fn state(session: &Session) -> State {
-    match (&session.verdict, &session.ulw.paused, session.verification.phase) {
-        (Some(verdict), _, _) => verdict.kind.word(),
-        (None, Some(_), _) => "paused",
-        (None, None, Phase::Working) => "working",
-        (None, None, Phase::Gates) => "checks",
-        (None, None, Phase::Review | Phase::Verified) => "review",
-    }
-}
-
-/// One thing that can happen to a run.
-#[derive(Clone, Copy)]
-enum Happening {
-    Stop(Stop),
-    /// The user lets go.
-    StopContinuation,
-    /// The user types the keyword again.
-    Keyword,
-    /// An error of the API that only the user can mend.
-    ApiError,
-    /// The reviewer ends with a verdict.
-    Reviewed(ReviewVerdict),
-}
-
-/// A turn that wants to end.
-#[derive(Clone, Copy)]
-struct Stop {
-    says: Says,
-    found: Found,
-    is_interrupted: bool,
-    minute: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Says {
-    Nothing,
-    Done,
-    Blocked,
-}
-
-/// What is found where a claim is judged.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
-    Green,
-    GreenOnOtherFiles,
-    Red,
-    Tampered,
-    NothingToJudgeBy,
-}
-
-fn happenings() -> Vec<Happening> {
-    let mut all = vec![Happening::StopContinuation, Happening::Keyword, Happening::ApiError];
-    all.extend([ReviewVerdict::Verified, ReviewVerdict::Rejected].map(Happening::Reviewed));
-    let last = Limits::default().max_minutes;
-    for says in [Says::Nothing, Says::Done, Says::Blocked] {
-        for found in [Found::Green, Found::GreenOnOtherFiles, Found::Red, Found::Tampered, Found::NothingToJudgeBy] {
-            for (is_interrupted, minute) in [(false, 1), (true, 1), (false, last)] {
-                all.push(Happening::Stop(Stop { says, found, is_interrupted, minute }));
-            }
-        }
-    }
-    all
-}
-
-/// Runs that differ in what the rules ask beside where a run stands.
-fn beginnings() -> Vec<Session> {
-    let begin = |review_wanted| {
-        let mut session = Session::default();
-        let activation = Activation {
-            trigger: Trigger::Keyword,
-            task: None,
-            prompt_id: None,
-            limits: Limits::default(),
-            gates: Vec::new(),
-            review_wanted,
-            base: None,
-        };
-        session.activate(activation, at(0));
-        session
-    };
-    let (mut tried, mut continued) = (begin(true), begin(true));
-    tried.verification.attempts = MAX_ATTEMPTS - 1;
-    continued.ulw.stop_blocks = continued.limits.max_blocks - 1;
-    vec![begin(true), begin(false), tried, continued]
-}
-
-fn at(minute: u32) -> Timestamp {
-    Timestamp::from_millis(i64::from(minute) * 60_000)
-}
-
-/// Every arrow that some life of a run takes.
-fn arrows() -> Arrows {
-    let mut arrows = Arrows::new();
-    arrows.entry((START, "working")).or_default().insert("`ulw`".to_owned());
-    let mut present = beginnings();
-    let mut seen = BTreeSet::new();
-    for _ in 0..STEPS {
-        let mut next = Vec::new();
-        for (session, happening) in present.iter().flat_map(|it| happenings().into_iter().map(move |what| (it, what))) {
-            let mut after = session.clone();
-            happen(&mut after, happening, &mut arrows);
-            if after.is_armed() && seen.insert(format!("{after:?}")) {
-                next.push(after);
-            }
-        }
-        present = next;
-    }
-    arrows
-}
-
-fn happen(session: &mut Session, happening: Happening, arrows: &mut Arrows) {
-    let before = state(session);
-    let why = match happening {
-        Happening::Stop(stop) => {
-            wants_to_end(session, stop, arrows);
-            return;
-        }
-        Happening::StopContinuation => {
-            session.stop_continuation(None, at(1));
-            "you stop it"
-        }
-        Happening::Keyword => {
-            session.resume(at(1));
-            "`ulw`"
-        }
-        Happening::ApiError => {
-            session.pause(PauseReason::ApiError, at(1));
-            "an error that you must mend"
-        }
-        Happening::Reviewed(verdict) => {
-            if session.verification.asked.is_some() {
-                let review = Review { verdict, at: Some(at(1)), objections: String::new() };
-                session.verification.review = Some(later(session.verification.review.take(), review));
-            }
-            return;
-        }
-    };
-    if before != state(session) {
-        draw(arrows, before, session, why);
-    }
-}
-
-fn draw(arrows: &mut Arrows, before: State, session: &Session, why: &str) {
-    arrows.entry((before, state(session))).or_default().insert(why.to_owned());
-}
-
-/// As the hook does it: what is claimed is judged first, then the table decides.
-fn wants_to_end(session: &mut Session, stop: Stop, arrows: &mut Arrows) {
-    let claim = match stop.says {
-        Says::Nothing => None,
-        Says::Done => Some(Claim::Done),
-        Says::Blocked => Some(Claim::Blocked { reason: String::new() }),
-    };
-    let event = StopEvent { claim, ..StopEvent::default() };
-    let interrupted = stop.is_interrupted.then_some(Interruption::AtSomeTime);
-    let before = session.clone();
-    let findings = findings(stop.found);
-    let facts = StopFacts {
-        event: &event,
-        session: Some(&before),
-        transcript: TranscriptFacts { interrupted, tool_called_since_block: true, ..TranscriptFacts::default() },
-        client_block_cap: None,
-        judgement: None,
-        same_failure_sent: standing_failure_told(&before, findings.tree.as_deref()),
-        now: at(stop.minute),
-    };
-    if !is_to_be_judged(&facts) {
-        let decision = decide(Some(&facts));
-        if matches!(decision.action, StopAction::Block(_)) {
-            tell_standing_failure(session, findings.tree);
-        }
-        apply(session, &decision, facts.now);
-        if state(&before) != state(session) || matches!(decision.action, StopAction::Block(_)) {
-            draw(arrows, state(&before), session, &label(&decision, None));
-        }
-        return;
-    }
-    let mut judged = state(&before);
-    if stop.says == Says::Done && !findings.gates.is_empty() {
-        session.verification.phase = Phase::Gates;
-        draw(arrows, judged, session, "the model claims to be done");
-        judged = state(session);
-    }
-    let check = judge(&before, findings);
-    let same_failure_sent = check.told_before(&before);
-    let decision = decide(Some(&StopFacts { judgement: Some(check.judgement), same_failure_sent, ..facts }));
-    check.record(session, facts.now, 0);
-    apply(session, &decision, facts.now);
-    draw(arrows, judged, session, &label(&decision, Some(&check)));
-}
-
-fn findings(found: Found) -> Findings {
-    let verdict = if found == Found::Red { GateVerdict::Failed } else { GateVerdict::Green };
-    let tree = if found == Found::GreenOnOtherFiles { "others" } else { "those that were claimed" };
-    let gate = GateResult { record: Record { verdict, ..Record::default() }, ..GateResult::default() };
-    Findings {
-        tree: Some(tree.to_owned()),
-        gates: if found == Found::NothingToJudgeBy { Vec::new() } else { vec![gate] },
-        is_sealed: found != Found::Tampered,
-        ..Findings::default()
-    }
-}
-
-/// Why, in the words of the log.
-fn label(decision: &StopDecision, check: Option<&Check>) -> String {
-    match (&decision.action, check) {
-        (StopAction::End { why, .. }, _) if decision.row == Row::ClaimJudged => why.clone(),
-        (StopAction::Pause(_), _) => "Esc".to_owned(),
-        (StopAction::Block(_), Some(check)) => check.label().to_owned(),
-        _ => decision.row.label().to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use omo_core::session::VerdictKind;
+    use omo_core::stop::Row;
 
     use super::*;
 
