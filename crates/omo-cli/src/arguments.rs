@@ -50,14 +50,12 @@ pub enum Command {
     /// Print where a run stands, in a few words, for Claude Code's status line
     #[command(after_help = help::STATUSLINE)]
     Statusline(StatuslineOptions),
-    /// Install the plugin that this omo belongs to into Claude Code, update it, or remove it
-    ///
-    /// Puts a copy of the plugin into ~/.local/share/omo (below `XDG_DATA_HOME`, where that is set) and
-    /// has the `claude` on your PATH register it, for all your projects. Run it again at any time: it
-    /// mends what is missing, and updates what is older. It needs no network, and never edits the
-    /// settings of Claude Code itself.
+    /// Install this omo's plugin into Claude Code, update it or remove it
     #[command(after_help = help::SETUP)]
     Setup(SetupOptions),
+    /// Look for what keeps omo from working, and show what mends it
+    #[command(after_help = help::DOCTOR)]
+    Doctor(DoctorOptions),
     /// Print the completions for a shell
     #[command(after_help = help::COMPLETIONS)]
     Completions {
@@ -219,6 +217,16 @@ pub struct AcceptOptions {
     pub session: SessionOptions,
     #[command(flatten)]
     pub confirm: ConfirmOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorOptions {
+    /// See each hook run in two short sessions with a scripted model, at no cost
+    #[arg(long)]
+    pub live: bool,
+    /// Print JSON: one object with a list of the checks
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -58,7 +58,7 @@ impl Kind {
             Self::User => "the command line was wrong, or names no session",
             Self::Config => "the configuration is wrong",
             Self::Busy => "another process held the state all the time",
-            Self::NotGreen => "a check is not green, or there is none",
+            Self::NotGreen => "a check is not green, or there is none; of doctor: one is bad",
             Self::Client => "Claude Code is missing, too old, or did not do what it was asked",
         }
     }

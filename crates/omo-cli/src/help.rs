@@ -18,7 +18,8 @@ Examples:
   omo log --follow         watch the decisions as they are made
   omo verify               run the checks now, and see what they are worth
   omo gate list            what judges a claim, and what omo.toml asks for
-  omo setup                install the plugin of this omo into Claude Code";
+  omo setup                install the plugin of this omo into Claude Code
+  omo doctor               what is wrong with an installation, and what mends it";
 
 pub const STATUS: &str = "\
 Examples:
@@ -134,7 +135,21 @@ settings.json, with the path of this omo.";
 pub const SETUP: &str = "\
 Examples:
   omo-0.1.0-x86_64-unknown-linux-musl/bin/omo setup     from an unpacked archive
-  omo setup --remove                                    undo it: registration and copy";
+  omo setup --remove                                    undo it
+
+It puts a copy of the plugin into ~/.local/share/omo and has the `claude` on your
+PATH register that, for all your projects. Run it again at any time: it mends
+what is missing, and updates what is older. It needs no network, and never edits
+the settings of Claude Code itself.";
+
+pub const DOCTOR: &str = "\
+Examples:
+  omo doctor           what is wrong, why it matters, and what mends it
+  omo doctor --live    the same, and whether each hook runs once in a session
+
+It looks at the client and its settings, the plugin and its programs, other
+loops, the state of this project, and your configuration, key and approvals. It
+changes nothing. The exit status is 5 when something is bad; a warning is not.";
 
 pub const COMPLETIONS: &str = "\
 Example:

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod blocked;
+mod doctor;
 mod failure;
 mod gate;
 mod help;
@@ -103,6 +104,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             Ok(())
         }
         Command::Setup(options) => setup::run(&env, &options),
+        Command::Doctor(options) => doctor::run(&env, &config, &options),
         Command::Log(options) => log::run(&env, &options),
         Command::Completions { shell } => {
             let mut script = Vec::new();

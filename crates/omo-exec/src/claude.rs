@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,10 @@ use omo_core::client_version::ClientVersion;
 use omo_core::words::neutral;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+mod headless;
+
+pub use headless::{Headless, Session};
 
 /// How long the client may take for one answer.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -64,6 +68,9 @@ pub enum ClaudeError {
         /// The end of what it said.
         said: String,
     },
+    /// Nobody wanted to know any more.
+    #[error("it was ended before it was done")]
+    Unwanted,
 }
 
 /// A plugin, as `claude plugin list --json` describes it.
@@ -169,14 +176,33 @@ impl Claude {
         &self,
         arguments: impl IntoIterator<Item = Argument>,
     ) -> Result<String, ClaudeError> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         command.args(arguments).current_dir(&self.folder);
+        let asked = asked(&command.get_args().collect::<Vec<_>>());
+        let Answer { status, stdout, stderr } = self.run(command, &asked, || true)?;
+        if status.success() {
+            return Ok(stdout);
+        }
+        let said = if stderr.trim().is_empty() { quoted(&stdout) } else { quoted(&stderr) };
+        let said = if said.is_empty() { format!("it said nothing ({status})") } else { said };
+        Err(ClaudeError::Failed { asked, said })
+    }
+
+    fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+
+    /// Runs it to its end, to the limit, or until it is no longer wanted.
+    fn run(
+        &self,
+        mut command: Command,
+        asked: &str,
+        mut is_wanted: impl FnMut() -> bool,
+    ) -> Result<Answer, ClaudeError> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // So that whatever it starts can be ended with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let arguments: Vec<&OsStr> = command.get_args().collect();
-        let asked = asked(&arguments);
         let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
         let mut child = command.spawn().map_err(not_started)?;
         let (stdout, stderr) = (child.stdout.take().map(drain), child.stderr.take().map(drain));
@@ -185,20 +211,25 @@ impl Claude {
             if let Some(status) = child.try_wait().map_err(not_started)? {
                 break status;
             }
+            if !is_wanted() {
+                end(&mut child);
+                return Err(ClaudeError::Unwanted);
+            }
             if Instant::now() >= deadline {
                 end(&mut child);
-                return Err(ClaudeError::TooLong { asked, limit: self.limit });
+                return Err(ClaudeError::TooLong { asked: asked.to_owned(), limit: self.limit });
             }
             std::thread::sleep(LOOK_EVERY);
         };
-        let (stdout, stderr) = (collect(stdout), collect(stderr));
-        if status.success() {
-            return Ok(stdout);
-        }
-        let said = if stderr.trim().is_empty() { quoted(&stdout) } else { quoted(&stderr) };
-        let said = if said.is_empty() { format!("it said nothing ({status})") } else { said };
-        Err(ClaudeError::Failed { asked, said })
+        Ok(Answer { status, stdout: collect(stdout), stderr: collect(stderr) })
     }
+}
+
+/// What it said, and how it ended.
+struct Answer {
+    status: ExitStatus,
+    stdout: String,
+    stderr: String,
 }
 
 /// What was asked, as a person would type it.

@@ -11,4 +11,5 @@ pub mod keeper;
 mod platform;
 pub mod process;
 mod snapshot;
+pub mod tracked;
 pub mod tree;

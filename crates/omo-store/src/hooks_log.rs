@@ -18,7 +18,13 @@ pub const ROTATE_AT: u64 = 128 * 1024;
 /// not be written there is nobody left to tell.
 pub fn append(root: &Path, now: Timestamp, event: &str, error: &dyn Display) {
     if let Ok(Some(folder)) = Folder::open(root) {
-        let line = format!("{now} {event}: {}\n", neutral(&error.to_string(), 500));
+        // The version stands in one piece in every hook binary, where `omo doctor` looks for it.
+        let line = format!(
+            concat!("{} {} (omo ", env!("CARGO_PKG_VERSION"), "): {}\n"),
+            now,
+            event,
+            neutral(&error.to_string(), 500)
+        );
         let _ = folder.append(FILE, line.as_bytes(), ROTATE_AT);
     }
 }

@@ -1,0 +1,67 @@
+//! Reading files that may be anybody's, and who may read them.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use omo_core::words::neutral;
+use omo_store::regular;
+use serde_json::Value;
+
+/// No settings file and no manifest is larger.
+const MAX_JSON: u64 = 4 * 1024 * 1024;
+
+/// Reads at most the last `limit` bytes of a file; `None` where there is no regular one.
+pub fn tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let mut file = regular::open(path).ok()??;
+    let size = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(limit))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Reads a JSON file; `None` where there is none, and in words what is wrong with it.
+pub fn json(path: &Path) -> Option<Result<Value, String>> {
+    let file = match regular::open(path) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Some(Err("is no regular file".to_owned())),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,
+        Err(error) => return Some(Err(format!("cannot be opened: {error}"))),
+    };
+    let mut bytes = Vec::new();
+    if let Err(error) = file.take(MAX_JSON + 1).read_to_end(&mut bytes) {
+        return Some(Err(format!("cannot be read: {error}")));
+    }
+    if bytes.len() as u64 > MAX_JSON {
+        return Some(Err(format!("is larger than {MAX_JSON} bytes")));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    Some(serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {}", neutral(&error.to_string(), 200))))
+}
+
+/// Whether others than its owner may do anything with it.
+#[cfg(unix)]
+pub fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::symlink_metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+}
+
+/// Rights are of another kind there, and nothing is said of them.
+#[cfg(not(unix))]
+pub fn is_open_to_others(_path: &Path) -> bool {
+    false
+}
+
+/// Whether a file may be run.
+#[cfg(unix)]
+pub fn may_run(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    found.is_file() && found.permissions().mode() & 0o111 != 0
+}
+
+/// Whether a file may be run: there every one may be tried.
+#[cfg(not(unix))]
+pub fn may_run(found: &fs::Metadata) -> bool {
+    found.is_file()
+}

@@ -1,0 +1,110 @@
+//! Goals of the client that are on, as the transcripts tell it.
+//!
+//! The client notes in the transcript that a goal was set, met or given up, and reads it there
+//! itself when a session is resumed. Nothing else outside of the client's own process shows one.
+
+use std::path::Path;
+use std::time::Duration;
+
+use omo_core::timestamp::Timestamp;
+use omo_core::words::neutral;
+use serde_json::Value;
+
+use super::super::facts::Goal;
+use super::files;
+
+/// Sessions that nobody used for so long are passed over.
+const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
+/// So many transcripts are read, the newest ones.
+const TRANSCRIPTS: usize = 20;
+/// So much of the end of each.
+const TAIL_BYTES: u64 = 4 * 1024 * 1024;
+/// A longer name of a folder is cut by the client.
+const NAME_CHARS: usize = 200;
+
+/// The goals that are on in sessions of a project; `armed` are those with ultrawork on.
+pub fn gather(
+    client_home: Option<&Path>,
+    root: Option<&Path>,
+    armed: &[String],
+    now: Timestamp,
+) -> Result<Vec<Goal>, String> {
+    let client_home = client_home.ok_or("no home folder is known, so no transcript can be looked at")?;
+    let Some(root) = root else { return Ok(Vec::new()) };
+    let name = folder_name(root);
+    if name.len() > NAME_CHARS {
+        return Err("the project's path is so long that its transcripts cannot be found by it".to_owned());
+    }
+    let entries = std::fs::read_dir(client_home.join("projects").join(name)).into_iter().flatten().flatten();
+    let transcripts =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    let mut recent: Vec<_> = transcripts.filter_map(|path| Some((age(&path, now)?, path))).collect();
+    recent.sort();
+    let newest = recent.into_iter().take_while(|(age, _)| *age < RECENT).take(TRANSCRIPTS);
+    let goals = newest.filter_map(|(_, path)| {
+        let condition = active(&files::tail(&path, TAIL_BYTES)?)?;
+        let session = neutral(path.file_stem()?.to_str()?, 128);
+        let is_armed = armed.contains(&session);
+        Some(Goal { session, condition: neutral(&condition, 120), is_armed })
+    });
+    Ok(goals.collect())
+}
+
+/// How long ago it was written; nothing where that cannot be told.
+fn age(path: &Path, now: Timestamp) -> Option<Duration> {
+    let written = path.metadata().ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    let now = Duration::from_millis(u64::try_from(now.as_millis()).ok()?);
+    Some(now.saturating_sub(written))
+}
+
+/// The name of the folder in which the client keeps the transcripts of a project.
+fn folder_name(root: &Path) -> String {
+    let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_string() } else { "-".repeat(char.len_utf16()) };
+    root.to_string_lossy().chars().map(plain).collect()
+}
+
+/// What the last note about a goal waits for, where it is still waited for.
+fn active(transcript: &[u8]) -> Option<String> {
+    let lines = transcript.split(|byte| *byte == b'\n').rev();
+    let notes = lines.filter(|line| line.windows(MARK.len()).any(|part| part == MARK)).filter_map(|line| {
+        let line: Value = serde_json::from_slice(line).ok()?;
+        let note = line.get("attachment")?;
+        (line.get("type")? == "attachment" && note.get("type")? == "goal_status").then(|| note.clone())
+    });
+    let last = notes.into_iter().next()?;
+    let is_over = ["met", "failed"].iter().any(|field| last.get(field).is_some_and(|value| value == true));
+    let condition = last.get("condition")?.as_str()?.to_owned();
+    (!is_over && !condition.is_empty()).then_some(condition)
+}
+
+const MARK: &[u8] = b"\"goal_status\"";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_note_about_a_goal_counts() {
+        let note = |fields: &str| {
+            format!("{{\"type\":\"attachment\",\"attachment\":{{\"type\":\"goal_status\",{fields}}}}}\n")
+        };
+        let set = note("\"met\":false,\"sentinel\":true,\"condition\":\"the tests pass\"");
+        let said = "{\"type\":\"user\",\"message\":\"\\\"goal_status\\\"\"}\n";
+        for (text, expected) in [
+            (set.clone(), Some("the tests pass")),
+            (format!("{set}{said}half {{\"goal_status\""), Some("the tests pass")),
+            (format!("{set}{}", note("\"met\":true,\"condition\":\"the tests pass\"")), None),
+            (format!("{set}{}", note("\"met\":false,\"failed\":true,\"condition\":\"the tests pass\"")), None),
+            (note("\"met\":false,\"condition\":\"\""), None),
+            (said.to_owned(), None),
+            (String::new(), None),
+        ] {
+            assert_eq!(active(text.as_bytes()).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_project_is_named_as_the_client_names_it() {
+        assert_eq!(folder_name(Path::new("/tmp/a b/é/𝄞.x")), "-tmp-a-b------x");
+    }
+}

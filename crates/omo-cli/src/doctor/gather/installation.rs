@@ -1,0 +1,155 @@
+//! The client, its plugins, and the programs that they run.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::words::neutral;
+use omo_exec::claude::{Claude, ClaudeError, Plugin};
+use omo_store::pins::own_search_path;
+use serde_json::Value;
+
+use super::super::facts::{Built, Carrier, Client, HOOKS, Hook, Program, ProgramKind, hooks_of_omo};
+use super::super::judge::name_of;
+use super::files;
+
+/// How long the client may take for one answer.
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(20);
+/// So much of a program is looked at.
+const MAX_PROGRAM: u64 = 64 * 1024 * 1024;
+/// So much of the end of a build's log.
+const LOG_TAIL: u64 = 8 * 1024;
+const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
+
+/// The client on `PATH`, to be started in a folder.
+pub fn claude(folder: Option<&Path>) -> Result<Claude, ClaudeError> {
+    let folder = folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned);
+    Ok(Claude::find(&own_search_path(), &folder)?.with_limit(LIMIT))
+}
+
+/// Which client there is, and the plugins that it lists for a project.
+pub fn client(root: Option<&Path>) -> (Client, Result<Vec<Plugin>, String>) {
+    let claude = match claude(root) {
+        Ok(claude) => claude,
+        Err(error) => return (Client::Missing, Err(format!("not looked at: {error}"))),
+    };
+    match claude.version() {
+        Ok(version) => {
+            let plugins = claude.plugins().map_err(|error| error.to_string());
+            (Client::Found { program: claude.program().to_owned(), version }, plugins)
+        }
+        // One that does not even tell its version is not asked again.
+        Err(error) => (Client::Failed(error.to_string()), Err(format!("not looked at: {error}"))),
+    }
+}
+
+/// The enabled plugins that run hooks of omo.
+pub fn carriers(plugins: &[Plugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
+    let enabled = plugins.iter().filter(|plugin| plugin.enabled);
+    let mut carriers: Vec<Carrier> = enabled.filter_map(|plugin| carrier(plugin, plugin_home)).collect();
+    // The one that is omo itself first.
+    carriers.sort_by_key(|carrier| name_of(&carrier.id) != "omo");
+    carriers
+}
+
+fn carrier(plugin: &Plugin, plugin_home: Option<&Path>) -> Option<Carrier> {
+    let folder = plugin.read_from_folder.clone().or_else(|| plugin.install_path.clone())?;
+    let manifest = files::json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    let hooks = hooks(&folder, &manifest);
+    if hooks.is_empty() {
+        return None;
+    }
+    let named = hooks.iter().map(|hook| program_of(&hook.command, &folder));
+    let programs: Vec<Program> = named.chain([folder.join("bin").join("omo")]).map(program).collect();
+    let version = manifest.get("version").and_then(Value::as_str).map(|version| neutral(version, 40));
+    let has_launchers = programs.iter().any(|program| program.kind == ProgramKind::Launcher);
+    let built = plugin_home.filter(|_| has_launchers).and_then(|home| built(home, &plugin.id, version.as_deref()?));
+    Some(Carrier { id: neutral(&plugin.id, 100), folder, version, hooks, programs, built })
+}
+
+/// The hooks of omo that a plugin names: in its manifest, in the file that this names, or in the
+/// usual one.
+fn hooks(folder: &Path, manifest: &Value) -> Vec<Hook> {
+    let file = match manifest.get("hooks") {
+        Some(Value::String(name)) => name.trim_start_matches("./"),
+        Some(inline @ Value::Object(_)) => return hooks_of_omo(inline.get("hooks").unwrap_or(inline)),
+        _ => "hooks/hooks.json",
+    };
+    let read = files::json(&folder.join(file)).and_then(Result::ok);
+    read.as_ref().and_then(|file| file.get("hooks")).map(hooks_of_omo).unwrap_or_default()
+}
+
+fn program_of(command: &str, folder: &Path) -> PathBuf {
+    PathBuf::from(command.trim_matches('"').replace(OWN_FOLDER, &folder.to_string_lossy()))
+}
+
+/// What the launchers of a clone run: the client keeps a folder for each plugin, named by its id.
+fn built(plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
+    if !version.chars().all(is_plain) {
+        return None;
+    }
+    let name: String = id.chars().map(|char| if is_plain(char) && char != '.' { char } else { '-' }).collect();
+    let data = plugin_home.join("data").join(name);
+    let folder = data.join("bin").join(version);
+    let names = HOOKS.iter().map(|(_, name)| *name).chain(["omo"]);
+    let programs = names.map(|name| program(folder.join(name))).collect();
+    let log = files::tail(&data.join("build.log"), LOG_TAIL);
+    let last_line = log.and_then(|log| {
+        let text = String::from_utf8_lossy(&log).into_owned();
+        text.lines().rfind(|line| !line.trim().is_empty()).map(|line| neutral(line, 200))
+    });
+    Some(Built { folder, programs, last_line })
+}
+
+fn program(path: PathBuf) -> Program {
+    // There the client finds `omo-stop.exe` where `omo-stop` is named.
+    let path = if cfg!(windows) && !path.is_file() { path.with_extension("exe") } else { path };
+    let missing = |path| Program { path, kind: ProgramKind::Missing, version: None };
+    let Ok(found) = path.metadata() else { return missing(path) };
+    if !found.is_file() {
+        return missing(path);
+    }
+    if !files::may_run(&found) {
+        return Program { path, kind: ProgramKind::NotExecutable, version: None };
+    }
+    let bytes = files::tail(&path, MAX_PROGRAM).unwrap_or_default();
+    if bytes.starts_with(b"#!") {
+        return Program { path, kind: ProgramKind::Launcher, version: None };
+    }
+    Program { path, kind: ProgramKind::Binary, version: version_in(&bytes) }
+}
+
+/// The version that a hook binary writes into `hooks.log`, read in the binary: `(omo 0.1.0)`.
+fn version_in(program: &[u8]) -> Option<String> {
+    let mut parts = program.split(|byte| *byte == b'(').filter_map(|part| part.strip_prefix(b"omo "));
+    parts.find_map(|part| {
+        let end = part.iter().take(40).position(|byte| *byte == b')')?;
+        let version = std::str::from_utf8(part.get(..end)?).ok()?;
+        let is_version = version.starts_with(|char: char| char.is_ascii_digit()) && version.contains('.');
+        is_version.then(|| version.to_owned())
+    })
+}
+
+/// The plugin that this very program lies in.
+pub fn beside() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let folder = program.parent()?.parent()?;
+    let manifest = files::json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    (manifest.get("name")? == "omo").then(|| folder.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_where_a_hook_would_write_it() {
+        for (bytes, expected) in [
+            (&b"\0 (omo 0.1.0): \0"[..], Some("0.1.0")),
+            (b"(omo is)(omo x.y) (omo 1.2.3-rc.1): ", Some("1.2.3-rc.1")),
+            (b"omo 0.1.0", None),
+            (b"(omo 0.1.0", None),
+        ] {
+            assert_eq!(version_in(bytes).as_deref(), expected);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Gathering the facts: the only part of the checks that looks at anything.
+//!
+//! It writes nothing, waits for nothing without a bound, and starts the client and git alone. What
+//! it reads may be anybody's: every size is bounded, and every text is made harmless.
+
+mod files;
+mod goals;
+mod installation;
+mod own;
+mod place;
+mod project;
+mod settings;
+
+use std::path::PathBuf;
+
+use omo_store::config::Config;
+use omo_store::env::{self, Env};
+
+use super::facts::{Facts, Live};
+
+pub use installation::claude;
+
+/// The variables of this process, and what follows from them.
+pub struct Surroundings {
+    variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The folder of the client's own files.
+    pub client_home: Option<PathBuf>,
+    /// Where the client keeps plugins.
+    pub plugin_home: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let mut surroundings = Self { variables: env::variables(), home: None, client_home: None, plugin_home: None };
+        surroundings.home = std::env::home_dir().filter(|home| home.is_absolute());
+        let below_home = || Some(surroundings.home.as_ref()?.join(".claude"));
+        let client_home = surroundings.path("CLAUDE_CONFIG_DIR").or_else(below_home);
+        let below = || Some(client_home.as_ref()?.join("plugins"));
+        surroundings.plugin_home = surroundings.path("CLAUDE_CODE_PLUGIN_CACHE_DIR").or_else(below);
+        surroundings.client_home = client_home;
+        surroundings
+    }
+
+    /// A variable, where it is set to something.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let found = self.variables.iter().find(|(known, value)| known == name && !value.is_empty());
+        found.map(|(_, value)| value.to_string_lossy().into_owned())
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.text(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+}
+
+/// Everything but what a session shows.
+pub fn facts(env: &Env, config: &Config, surroundings: &Surroundings) -> Facts {
+    let place = place::gather(env, surroundings);
+    let root = place.root.clone();
+    let (state, armed) = project::state(root.as_deref());
+    let (client, plugins) = installation::client(place.root.as_deref());
+    let carriers = installation::carriers(plugins.as_deref().unwrap_or_default(), surroundings.plugin_home.as_deref());
+    Facts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        client,
+        plugins,
+        carriers,
+        beside: installation::beside(),
+        settings: settings::gather(surroundings.client_home.as_deref(), root.as_deref()),
+        disable: surroundings.text("OMO_DISABLE"),
+        block_cap: surroundings.text("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"),
+        max_blocks: config.limits.max_blocks,
+        traces: project::traces(root.as_deref()),
+        goals: goals::gather(surroundings.client_home.as_deref(), root.as_deref(), &armed, env.now),
+        git: project::git(root.as_deref(), &state),
+        errors: project::errors(root.as_deref(), env.now),
+        state,
+        own: own::gather(env.state_home.as_deref()),
+        config: (env.config_file.clone(), config.problems.iter().map(ToString::to_string).collect()),
+        repository: project::repository(root.as_deref(), env.state_home.as_deref()),
+        place,
+        live: Live::NotTried,
+    }
+}

@@ -1,0 +1,50 @@
+//! The user's own folder: the key and the approvals. Nothing is made where nothing is.
+
+use std::path::{Path, PathBuf};
+
+use omo_store::folder::Folder;
+use omo_store::seal::Key;
+use omo_store::trust::Trust;
+
+use super::super::facts::Own;
+use super::files;
+
+/// Looks at it.
+pub fn gather(state_home: Option<&Path>) -> Own {
+    let Some(state_home) = state_home else { return Own::NoHome };
+    let path = state_home.join("omo");
+    if path.symlink_metadata().is_err() {
+        return absent(path);
+    }
+    let (key, trust) = (path.join("key"), path.join("trust.json"));
+    let mut problems = Vec::new();
+    match Folder::open_own(state_home) {
+        Err(error) => problems.push((error.to_string(), path.clone())),
+        Ok(_) => {
+            // To load a key that is not there would make one.
+            if key.symlink_metadata().is_ok()
+                && let Err(error) = Key::load(Some(state_home))
+            {
+                problems.push((error.to_string(), key.clone()));
+            }
+            if let Err(error) = Trust::load(Some(state_home)) {
+                problems.push((error.to_string(), trust.clone()));
+            }
+        }
+    }
+    let open_to_others = [path.clone(), key, trust].into_iter().filter(|part| files::is_open_to_others(part)).collect();
+    Own::Open { path, open_to_others, problems }
+}
+
+/// There is none: whether one could be made.
+fn absent(path: PathBuf) -> Own {
+    let above = path.ancestors().skip(1).find_map(|folder| Some((folder, folder.metadata().ok()?)));
+    match above {
+        Some((folder, found)) if !found.is_dir() || found.permissions().readonly() => {
+            let problem = format!("{} cannot be made: {} cannot be written", path.display(), folder.display());
+            let problems = vec![(problem, folder.to_owned())];
+            Own::Open { path: path.clone(), open_to_others: Vec::new(), problems }
+        }
+        _ => Own::Absent(path),
+    }
+}

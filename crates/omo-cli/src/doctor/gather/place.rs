@@ -1,0 +1,30 @@
+//! Which folder this is about.
+
+use std::path::Path;
+
+use omo_store::env::Env;
+use omo_store::root;
+
+use super::super::facts::{Given, Place};
+use super::Surroundings;
+
+/// Finds the project as every other command does, and what is odd about it.
+pub fn gather(env: &Env, surroundings: &Surroundings) -> Place {
+    let folder = std::env::current_dir().ok();
+    let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
+        let what = what_is(Path::new(&text));
+        (text, what)
+    });
+    let used = || root::find_used(folder.as_deref()?).or_else(|| root::find(None, folder.as_deref()));
+    let root = env.project_dir.clone().or_else(used);
+    Place { given, folder, root, home: surroundings.home.clone() }
+}
+
+fn what_is(given: &Path) -> Given {
+    match given.metadata() {
+        _ if !given.is_absolute() => Given::Relative,
+        Ok(found) if found.is_dir() => Given::Folder,
+        Ok(_) => Given::NotAFolder,
+        Err(_) => Given::Missing,
+    }
+}

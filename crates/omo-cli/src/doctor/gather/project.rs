@@ -1,0 +1,105 @@
+//! The project's state, what git makes of it, and what its omo.toml asks for.
+
+use std::path::Path;
+
+use omo_core::timestamp::Timestamp;
+use omo_core::words::neutral;
+use omo_exec::tracked;
+use omo_store::folder::Folder;
+use omo_store::lock::{DEADLINE, Lock};
+use omo_store::pins::own_search_path;
+use omo_store::repository;
+use omo_store::work_tree::WorkTree;
+use omo_store::{hooks_log, state};
+
+use super::super::facts::{Git, Repository, State, StateFolder};
+use super::files;
+
+/// Errors of hooks that are older say nothing about today.
+const RECENT_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
+const LOCK: &str = "runtime.lock";
+
+/// The state folder, and the ids of the sessions that are on.
+pub fn state(root: Option<&Path>) -> (State, Vec<String>) {
+    let folder = match root.map(Folder::open).transpose() {
+        Ok(folder) => folder.flatten(),
+        Err(error) => return (State::Refused(error.to_string()), Vec::new()),
+    };
+    let Some(folder) = folder else { return (State::Absent, Vec::new()) };
+    let path = folder.path().to_owned();
+    let ours = [path.clone(), path.join(state::FILE)];
+    let mut found = StateFolder {
+        open_to_others: ours.into_iter().filter(|part| files::is_open_to_others(part)).collect(),
+        corrupt: folder.names("runtime.local.json.corrupt-").unwrap_or_default(),
+        lock: lock(&folder),
+        path,
+        ..StateFolder::default()
+    };
+    let mut armed = Vec::new();
+    match state::peek_all(&folder) {
+        Err(error) => found.broken = Some(neutral(&error.to_string(), 300)),
+        Ok(entries) => {
+            let on = entries.sessions.iter().filter(|(_, session)| session.is_armed());
+            armed.extend(on.map(|(id, _)| id.as_str().to_owned()));
+            found.sessions = (entries.sessions.len() + entries.unreadable.len(), armed.len());
+            let unreadable = entries.unreadable.iter();
+            found.broken_entries = unreadable.map(|(id, error)| neutral(&format!("{id}: {error}"), 300)).collect();
+        }
+    }
+    (State::Open(found), armed)
+}
+
+/// Why the lock is not had. Where there is none, none is made.
+fn lock(folder: &Folder) -> Option<String> {
+    folder
+        .names(LOCK)
+        .is_ok_and(|names| !names.is_empty())
+        .then(|| Lock::take(folder, DEADLINE).err())?
+        .map(|error| error.to_string())
+}
+
+/// What git makes of the state folder.
+pub fn git(root: Option<&Path>, state: &State) -> Git {
+    let program = if cfg!(windows) { "git.exe" } else { "git" };
+    let is_there = own_search_path().iter().any(|folder| folder.join(program).is_file());
+    let in_work_tree = root.and_then(WorkTree::find).is_some();
+    let tracked = root.filter(|_| is_there && in_work_tree).and_then(|root| tracked::of(root, ".sisyphus/cc-omo"));
+    // A folder that is not there is ignored by nobody, and tracked by some.
+    let tracked = tracked.filter(|tracked| tracked.files > 0 || !matches!(state, State::Absent));
+    Git { is_there, in_work_tree, tracked }
+}
+
+/// What other loops have left.
+pub fn traces(root: Option<&Path>) -> Vec<String> {
+    const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
+    let Some(root) = root else { return Vec::new() };
+    TRACES.iter().filter(|trace| root.join(trace).symlink_metadata().is_ok()).map(|trace| (*trace).to_owned()).collect()
+}
+
+/// How many errors hooks have kept from their user in the last week, and the last of them.
+pub fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
+    let folder = Folder::open(root?).ok()??;
+    let (_, bytes) = folder.read_from(hooks_log::FILE, 0, hooks_log::ROTATE_AT * 2).ok()??;
+    let text = String::from_utf8_lossy(&bytes);
+    let is_recent = |line: &&str| {
+        let at = line.split(' ').next().and_then(Timestamp::parse);
+        at.and_then(|at| now.millis_since(at)).is_some_and(|millis| millis < RECENT_MILLIS)
+    };
+    let recent: Vec<&str> = text.lines().filter(is_recent).collect();
+    recent.last().map(|last| (recent.len(), neutral(last, 300)))
+}
+
+/// What omo.toml asks for.
+pub fn repository(root: Option<&Path>, state_home: Option<&Path>) -> Repository {
+    let Some(found) = root.and_then(repository::Repository::read) else { return Repository::Absent };
+    if let Some(problem) = found.problems.first() {
+        return Repository::Broken(problem.to_string());
+    }
+    // To look up an approval without a key would make one.
+    let has_key = state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
+    if has_key && found.is_approved(state_home) {
+        Repository::Approved(found.gates.len())
+    } else {
+        Repository::NotApproved(found.gates.len())
+    }
+}

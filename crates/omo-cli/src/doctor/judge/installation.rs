@@ -1,0 +1,255 @@
+//! The client, the plugin in it, and the programs that it runs.
+
+use std::path::Path;
+
+use omo_core::client_version::LEAST;
+
+use super::super::facts::{Carrier, Client, Facts, HOOKS, Live, Program, ProgramKind};
+use super::super::finding::{Finding, Level};
+use super::{count, or_good, quoted};
+
+const INSTALL: &str = "omo setup";
+
+/// Which client there is.
+pub fn client(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "client";
+    vec![match &facts.client {
+        Client::Missing => Finding::new(
+            NAME,
+            Level::Bad,
+            "there is no `claude` on PATH",
+            "omo works within Claude Code, and nothing about its plugins can be looked at without it",
+            "install Claude Code, or put its folder on PATH",
+        ),
+        Client::Failed(why) => Finding::new(
+            NAME,
+            Level::Unknown,
+            why.clone(),
+            format!("omo needs Claude Code {LEAST} or later"),
+            "claude --version",
+        ),
+        Client::Found { version, program } if *version < LEAST => Finding::new(
+            NAME,
+            Level::Bad,
+            format!("Claude Code {version} ({})", program.display()),
+            format!("before {LEAST} the client does not take the answers of omo's hooks"),
+            "claude update",
+        ),
+        Client::Found { version, program } => {
+            Finding::good(NAME, format!("Claude Code {version} ({})", program.display()))
+        }
+    }]
+}
+
+/// Whether the plugin is installed, on, and where it was installed from.
+pub fn plugin(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "plugin";
+    const NOTHING: &str = "without it no session of yours has omo";
+    let plugins = match &facts.plugins {
+        Ok(plugins) => plugins,
+        Err(why) => return vec![Finding::new(NAME, Level::Unknown, why.clone(), NOTHING, "claude plugin list")],
+    };
+    let ours: Vec<_> = plugins.iter().filter(|plugin| name_of(&plugin.id) == "omo").collect();
+    let Some(first) = ours.first() else {
+        return vec![match &facts.beside {
+            Some(folder) => Finding::new(
+                NAME,
+                Level::Warning,
+                format!("not installed; this `omo` is part of the plugin in {}", folder.display()),
+                "only sessions that are started with it have omo",
+                format!("claude --plugin-dir {}, or for every session: {INSTALL}", quoted(folder)),
+            ),
+            None => Finding::new(NAME, Level::Bad, "not installed", NOTHING, INSTALL),
+        }];
+    };
+    if ours.iter().all(|plugin| !plugin.enabled) {
+        let enable = format!("claude plugin enable {}", first.id);
+        return vec![Finding::new(
+            NAME,
+            Level::Bad,
+            format!("{} is installed and disabled", first.id),
+            NOTHING,
+            enable,
+        )];
+    }
+    let Some(on) = facts.carriers.iter().find(|carrier| name_of(&carrier.id) == "omo") else {
+        let found = format!("{} is enabled, and its folder has no hooks of omo", first.id);
+        let again = format!("claude plugin uninstall {}, then {INSTALL}", first.id);
+        return vec![Finding::new(NAME, Level::Bad, found, NOTHING, again)];
+    };
+    let scope = plugins.iter().find(|plugin| plugin.id == on.id).and_then(|plugin| plugin.scope.as_deref());
+    let scope = scope.unwrap_or("unknown");
+    vec![Finding::good(NAME, format!("{}, scope {scope}, run from {}", on.id, on.folder.display()))]
+}
+
+/// Whether the plugin, its programs and this `omo` are of one version.
+pub fn versions(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "versions";
+    if facts.carriers.is_empty() {
+        return vec![Finding::new(
+            NAME,
+            Level::Unknown,
+            format!("this `omo` is {}, and there is no plugin to compare it with", facts.version),
+            "programs of several versions may not understand each other's files",
+            INSTALL,
+        )];
+    }
+    let mut problems = Vec::new();
+    for carrier in &facts.carriers {
+        let others = others(facts, carrier);
+        if !others.is_empty() {
+            let mend = if carrier.built.is_some() {
+                format!("claude plugin update {}, then start a session", carrier.id)
+            } else {
+                INSTALL.to_owned()
+            };
+            problems.push(Finding::new(
+                NAME,
+                Level::Bad,
+                format!("this `omo` is {}, but {}", facts.version, others.join(", ")),
+                "programs of several versions may not understand each other's files",
+                mend,
+            ));
+        }
+    }
+    or_good(problems, || Finding::good(NAME, format!("{} everywhere", facts.version)))
+}
+
+/// What is of another version than this `omo`.
+fn others(facts: &Facts, carrier: &Carrier) -> Vec<String> {
+    let is_other = |version: &Option<String>| version.as_ref().filter(|version| **version != facts.version).cloned();
+    let mut others = Vec::new();
+    if let Some(version) = is_other(&carrier.version) {
+        others.push(format!("{} is {version}", carrier.id));
+    }
+    let built = carrier.built.iter().flat_map(|built| &built.programs);
+    for program in carrier.programs.iter().chain(built) {
+        if let Some(version) = is_other(&program.version) {
+            others.push(format!("{} is {version}", file_name(&program.path)));
+        }
+    }
+    others
+}
+
+/// Whether everything that the hooks name can be run.
+pub fn programs(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "programs";
+    const WHY: &str = "a hook that cannot be started does nothing: no session is held, and the client shows an error";
+    if facts.carriers.is_empty() {
+        let found = "there is no installed plugin whose programs could be looked at";
+        return vec![Finding::new(NAME, Level::Unknown, found, WHY, INSTALL)];
+    }
+    let mut problems = Vec::new();
+    for carrier in &facts.carriers {
+        let of = |kind| with(&carrier.programs, kind);
+        if let [first, ..] = &*of(ProgramKind::NotExecutable) {
+            let folder = first.parent().unwrap_or(first);
+            let found = format!("may not be run: {}", names(&of(ProgramKind::NotExecutable)));
+            problems.push(Finding::new(NAME, Level::Bad, found, WHY, format!("chmod +x {}/*", quoted(folder))));
+        }
+        let is_named = |event: &str| carrier.hooks.iter().any(|hook| hook.event == event);
+        let unnamed: Vec<&str> = HOOKS.iter().map(|(event, _)| *event).filter(|event| !is_named(event)).collect();
+        if name_of(&carrier.id) == "omo" && !unnamed.is_empty() {
+            let found = format!("{} names no hook for {}", carrier.id, unnamed.join(", "));
+            problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
+        }
+        let missing = of(ProgramKind::Missing);
+        if !missing.is_empty() {
+            let found = format!("missing in {}: {}", carrier.folder.display(), names(&missing));
+            problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
+        }
+        let Some(built) = &carrier.built else { continue };
+        let missing =
+            [ProgramKind::Missing, ProgramKind::NotExecutable].map(|kind| with(&built.programs, kind)).concat();
+        if !missing.is_empty() {
+            let last = built.last_line.as_ref().map(|line| format!("; the last build: {line}")).unwrap_or_default();
+            let found = format!("not built in {}: {}{last}", built.folder.display(), names(&missing));
+            let why = "a clone of omo has launchers, and until the binaries are built they let every session be";
+            let mend = format!("start a session with `cargo` on PATH, which builds them, or: {INSTALL}");
+            problems.push(Finding::new(NAME, Level::Bad, found, why, mend));
+        }
+    }
+    or_good(problems, || Finding::good(NAME, "everything that the hooks name can be run"))
+}
+
+fn with(programs: &[Program], kind: ProgramKind) -> Vec<&Path> {
+    programs.iter().filter(|program| program.kind == kind).map(|program| program.path.as_path()).collect()
+}
+
+fn names(paths: &[&Path]) -> String {
+    paths.iter().map(|path| file_name(path)).collect::<Vec<_>>().join(", ")
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Whether each hook was seen, once.
+pub fn hooks(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "hooks";
+    const TRY: &str = "omo doctor --live";
+    let seen = match &facts.live {
+        Live::NotTried => {
+            let found =
+                "not tried; `omo doctor --live` starts a headless session against a scripted model, costs nothing";
+            return vec![Finding::new(
+                NAME,
+                Level::Unknown,
+                found,
+                "only a session shows whether each hook runs, and once",
+                TRY,
+            )];
+        }
+        Live::Impossible(why) => {
+            return vec![Finding::new(
+                NAME,
+                Level::Unknown,
+                why.clone(),
+                "only a session shows whether each hook runs, and once",
+                TRY,
+            )];
+        }
+        Live::Seen(seen) => seen,
+    };
+    let times = |event: &str| seen.get(event).copied().flatten();
+    let told = |(event, _): (&str, &str)| match times(event) {
+        Some(times) => format!("{event} {times}"),
+        None => format!("{event} not seen"),
+    };
+    let events = |wanted: fn(usize) -> bool| {
+        HOOKS.iter().filter(|(event, _)| times(event).is_some_and(wanted)).map(|(event, _)| *event).collect::<Vec<_>>()
+    };
+    let (never, often) = (events(|times| times == 0), events(|times| times > 1));
+    let all = HOOKS.map(told).join(", ");
+    let mut problems = Vec::new();
+    if !never.is_empty() {
+        problems.push(Finding::new(
+            NAME,
+            Level::Bad,
+            format!("never started: {} ({all})", never.join(", ")),
+            "what a hook does not see it cannot act on: ultrawork is not turned on, or not held",
+            "mend the other rows, then: omo doctor --live",
+        ));
+    }
+    if !often.is_empty() {
+        problems.push(Finding::new(
+            NAME,
+            Level::Bad,
+            format!("started more than once: {} ({all})", often.join(", ")),
+            "each prompt and each stop is answered several times, and counted so",
+            "remove all but one of what the row `twice` names",
+        ));
+    }
+    or_good(problems, || {
+        let once = events(|times| times == 1).len();
+        let rest = count(HOOKS.len() - once, "event", "events");
+        let note =
+            if once == HOOKS.len() { String::new() } else { format!("; {rest} not seen, which need not be wrong") };
+        Finding::good(NAME, format!("each was started once in a session{note}"))
+    })
+}
+
+/// The name in `name@marketplace`.
+pub fn name_of(id: &str) -> &str {
+    id.split('@').next().unwrap_or(id)
+}

@@ -1,0 +1,71 @@
+//! What the facts mean: one function for each check, from facts to findings.
+//!
+//! Nothing here looks at anything: all that it says follows from the facts alone.
+
+mod installation;
+mod project;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod user;
+
+use omo_core::words::neutral;
+
+use super::facts::Facts;
+use super::finding::Finding;
+
+pub use installation::name_of;
+
+/// Every check, in the order in which they are told where all is well.
+const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
+    installation::client,
+    installation::plugin,
+    installation::versions,
+    installation::programs,
+    installation::hooks,
+    settings::disabled,
+    settings::twice,
+    settings::switch,
+    settings::block_cap,
+    settings::other_loops,
+    project::goal,
+    project::place,
+    project::state,
+    project::git,
+    project::log,
+    project::repository,
+    user::trust,
+    user::config,
+];
+
+/// Judges everything: what is bad first. A check that finds several things wrong has a row for each.
+pub fn judge(facts: &Facts) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(facts)).map(harmless).collect();
+    findings.sort_by_key(|finding| finding.level);
+    findings
+}
+
+/// Of a longer text only so many characters are told.
+const MOST_CHARS: usize = 600;
+
+/// Names of files and texts in them may be anybody's.
+fn harmless(finding: Finding) -> Finding {
+    let neutral = |text: String| neutral(&text, MOST_CHARS);
+    Finding { found: neutral(finding.found), why: finding.why.map(neutral), mend: finding.mend.map(neutral), ..finding }
+}
+
+/// What is wrong, or that nothing is.
+fn or_good(problems: Vec<Finding>, good: impl FnOnce() -> Finding) -> Vec<Finding> {
+    if problems.is_empty() { vec![good()] } else { problems }
+}
+
+/// A path in a command that a person may copy.
+fn quoted(path: &std::path::Path) -> String {
+    let path = path.display().to_string();
+    shlex::try_quote(&path).map_or_else(|_| path.clone(), std::borrow::Cow::into_owned)
+}
+
+/// `1 file`, `2 files`.
+fn count(number: usize, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}

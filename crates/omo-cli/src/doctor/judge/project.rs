@@ -1,0 +1,206 @@
+//! The project: where it is, its state, what git makes of that, and what other things are on in it.
+
+use std::path::Path;
+
+use super::super::facts::{Facts, Given, Repository, State, StateFolder};
+use super::super::finding::{Finding, Level};
+use super::{count, or_good, quoted};
+
+/// Whether a goal of the client is on.
+pub fn goal(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "goal";
+    const WHY: &str = "a goal continues its session as well, and two loops get in each other's way";
+    let goals = match &facts.goals {
+        Ok(goals) => goals,
+        Err(why) => return vec![Finding::new(NAME, Level::Unknown, why.clone(), WHY, "type /goal in the session")],
+    };
+    let problems = goals.iter().map(|goal| {
+        let (level, also) =
+            if goal.is_armed { (Level::Bad, ", where ultrawork is on as well") } else { (Level::Warning, "") };
+        let found = format!("/goal is on in session {}{also}: {}", goal.session, goal.condition);
+        Finding::new(NAME, level, found, WHY, "type /goal clear in that session")
+    });
+    or_good(problems.collect(), || Finding::good(NAME, "no /goal is on in a session of this project in the last day"))
+}
+
+/// Whether the folder that omo takes for the project is one.
+pub fn place(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "project";
+    const UNSET: &str = "unset CLAUDE_PROJECT_DIR";
+    let place = &facts.place;
+    let mut problems = Vec::new();
+    if place.folder.is_none() {
+        let found = "the folder that this was started in is not there any more";
+        problems.push(Finding::new(
+            NAME,
+            Level::Bad,
+            found,
+            "a session that works here cannot keep its state",
+            "cd to the project",
+        ));
+    }
+    if let Some((given, what)) = &place.given {
+        let given = omo_core::words::neutral(given, 200);
+        let says = |level, what: &str, why: &str| {
+            Finding::new(NAME, level, format!("CLAUDE_PROJECT_DIR is {given}, {what}"), why, UNSET)
+        };
+        let nowhere = "the state is kept below that folder, and so it cannot be kept";
+        match what {
+            Given::Missing => problems.push(says(Level::Bad, "which is not there", nowhere)),
+            Given::NotAFolder => problems.push(says(Level::Bad, "which is no folder", nowhere)),
+            Given::Relative => {
+                let why = "a relative path depends on where a process is; omo passes over it";
+                problems.push(says(Level::Warning, "which is no absolute path", why));
+            }
+            Given::Folder => {
+                let is_outside = |folder: &Path| place.root.as_deref().is_some_and(|root| !folder.starts_with(root));
+                if place.folder.as_deref().is_some_and(is_outside) {
+                    let why = "omo looks at that project and not at the folder that you are in";
+                    problems.push(says(Level::Warning, "and this folder is not in it", why));
+                }
+            }
+        }
+    }
+    let root = place.root.as_deref();
+    let is_top = root.is_some_and(|root| root.parent().is_none());
+    if is_top || (root.is_some() && root == place.home.as_deref()) {
+        let what = if is_top { "the top of all folders" } else { "your home folder" };
+        let why = "all sessions below it share one state, and a check of the files would read all of it";
+        let found = format!("the project is {what}");
+        problems.push(Finding::new(NAME, Level::Warning, found, why, "start the client in the folder of a project"));
+    }
+    or_good(problems, || Finding::good(NAME, root.map_or_else(|| "none".to_owned(), |root| root.display().to_string())))
+}
+
+/// Whether the state folder can be used.
+pub fn state(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "state";
+    let folder = match &facts.state {
+        State::Absent => return vec![Finding::good(NAME, "no session here has used ultrawork yet")],
+        State::Refused(why) => {
+            let why_not = "while that is so omo holds no session here";
+            return vec![Finding::new(
+                NAME,
+                Level::Bad,
+                why.clone(),
+                why_not,
+                "move it away, or give it back to yourself: chown, chmod",
+            )];
+        }
+        State::Open(folder) => folder,
+    };
+    let problems = state_problems(NAME, folder);
+    let (all, on) = folder.sessions;
+    or_good(problems, || {
+        Finding::good(NAME, format!("{}, {on} on ({})", count(all, "session", "sessions"), folder.path.display()))
+    })
+}
+
+fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
+    let mut problems = Vec::new();
+    if let Some(why) = &folder.broken {
+        let why_not = "while it cannot be read omo holds no session here; the next `ulw` moves it aside";
+        problems.push(Finding::new(
+            name,
+            Level::Bad,
+            why.clone(),
+            why_not,
+            "omo stop --session ID moves it aside and begins afresh",
+        ));
+    }
+    for entry in &folder.broken_entries {
+        let why = "that session is not held";
+        let id = entry.split(':').next().unwrap_or_default();
+        problems.push(Finding::new(
+            name,
+            Level::Bad,
+            format!("session {entry}"),
+            why,
+            format!("omo stop --session {id}"),
+        ));
+    }
+    if let Some(why) = &folder.lock {
+        let why_not = "a stopped process may hold it, and while it does omo holds no session here";
+        let mend = format!("fuser -v {}, then end that process", quoted(&folder.path.join("runtime.lock")));
+        problems.push(Finding::new(name, Level::Bad, why.clone(), why_not, mend));
+    }
+    if let Some(first) = folder.open_to_others.first() {
+        let found = format!("others may read or write {}", first.display());
+        let why = "what a verdict rests on is for you alone to write";
+        problems.push(Finding::new(
+            name,
+            Level::Warning,
+            found,
+            why,
+            format!("chmod -R go-rwx {}", quoted(&folder.path)),
+        ));
+    }
+    if let Some(last) = folder.corrupt.last() {
+        let kept = count(folder.corrupt.len(), "copy", "copies");
+        let found = format!("{kept} of a state that did not parse: {last}");
+        let why = "something else than omo wrote into the state, or a disk was full";
+        let mend = format!("look at it, then: rm {}/{}*", quoted(&folder.path), "runtime.local.json.corrupt-");
+        problems.push(Finding::new(name, Level::Warning, found, why, mend));
+    }
+    problems
+}
+
+/// Whether there is a git, and what it makes of the state folder.
+pub fn git(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "git";
+    const FOLDER: &str = ".sisyphus/cc-omo";
+    let git = &facts.git;
+    if !git.is_there {
+        let why = "without it no result of a check is bound to the files, and each claim runs every check again";
+        return vec![Finding::new(NAME, Level::Warning, "there is no git on PATH", why, "install git")];
+    }
+    if !git.in_work_tree {
+        return vec![Finding::good(NAME, "found; the project is no work tree, so no result of a check is reused")];
+    }
+    let Some(tracked) = &git.tracked else {
+        return vec![Finding::good(NAME, "found; the project has no state folder to ignore")];
+    };
+    if tracked.files > 0 {
+        let found = format!("git tracks {} of {FOLDER}", count(tracked.files, "file", "files"));
+        let why = "the state of your sessions would be committed, and every write of it would make evidence stale";
+        return vec![Finding::new(NAME, Level::Bad, found, why, format!("git rm -r --cached {FOLDER}"))];
+    }
+    if !tracked.ignores {
+        let why = "the state of your sessions could be committed, and every write of it makes evidence stale";
+        let mend = format!("echo '*' | tee {FOLDER}/.gitignore");
+        return vec![Finding::new(NAME, Level::Warning, format!("git does not ignore {FOLDER}"), why, mend)];
+    }
+    vec![Finding::good(NAME, format!("found; {FOLDER} is ignored"))]
+}
+
+/// What hooks kept from their user.
+pub fn log(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "log";
+    vec![match &facts.errors {
+        None => Finding::good(NAME, "no hook has met an error in the last week"),
+        Some((number, last)) => {
+            let found = format!("{} in the last week, the last one: {last}", count(*number, "error", "errors"));
+            let why = "a hook that meets an error lets the session be and says nothing there";
+            let mend = "mend what it names; the lines are in .sisyphus/cc-omo/hooks.log";
+            Finding::new(NAME, Level::Warning, found, why, mend)
+        }
+    }]
+}
+
+/// What omo.toml asks for.
+pub fn repository(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "omo.toml";
+    vec![match &facts.repository {
+        Repository::Absent => Finding::good(NAME, "none"),
+        Repository::Broken(why) => {
+            let why_not = "none of its checks runs";
+            Finding::new(NAME, Level::Bad, why.clone(), why_not, "mend the file, then: omo gate approve")
+        }
+        Repository::NotApproved(number) => {
+            let found = format!("{} not approved as it is now", count(*number, "check is", "checks are"));
+            let why = "what a repository asks for runs only once you approved exactly that";
+            Finding::new(NAME, Level::Warning, found, why, "omo gate approve")
+        }
+        Repository::Approved(number) => Finding::good(NAME, format!("{} approved", count(*number, "check", "checks"))),
+    }]
+}

@@ -1,0 +1,168 @@
+//! What the client's settings, the environment and other plugins do to the hooks.
+
+use super::super::facts::{Facts, Scope, Settings};
+use super::super::finding::{Finding, Level};
+use super::installation::name_of;
+use super::{or_good, quoted};
+
+/// Whether settings turn hooks off.
+pub fn disabled(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "settings";
+    let mut problems = Vec::new();
+    for settings in &facts.settings {
+        let file = settings.file.display();
+        if let Err(why) = &settings.value {
+            problems.push(Finding::new(
+                NAME,
+                Level::Warning,
+                format!("{file} {why}"),
+                "the client passes over settings that it cannot read, and so does this check",
+                format!("mend {}", quoted(&settings.file)),
+            ));
+        }
+        let is_set = |pointer| settings.get(pointer).is_some_and(|value| value == true);
+        if is_set("/disableAllHooks") {
+            problems.push(Finding::new(
+                NAME,
+                Level::Bad,
+                format!("disableAllHooks is true in {file}"),
+                "no hook runs, and so nothing of omo does",
+                remedy(settings, "disableAllHooks"),
+            ));
+        }
+        // In any other file it means nothing.
+        if settings.scope == Scope::Managed && is_set("/allowManagedHooksOnly") {
+            problems.push(Finding::new(
+                NAME,
+                Level::Bad,
+                format!("allowManagedHooksOnly is true in {file}"),
+                "only the hooks of your administrator run, and so nothing of omo does",
+                remedy(settings, "allowManagedHooksOnly"),
+            ));
+        }
+    }
+    or_good(problems, || Finding::good(NAME, "no settings file turns hooks off"))
+}
+
+fn remedy(settings: &Settings, name: &str) -> String {
+    match settings.scope {
+        Scope::Managed => format!("ask your administrator to change `{name}`"),
+        Scope::User | Scope::Project | Scope::Local => format!("remove `{name}` from {}", quoted(&settings.file)),
+    }
+}
+
+/// Whether a hook of omo is named in more than one place.
+pub fn twice(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "twice";
+    let mut problems = Vec::new();
+    for settings in &facts.settings {
+        let hooks = settings.hooks();
+        let Some(first) = hooks.first() else { continue };
+        let plugin = facts.carriers.first().map(|carrier| format!(" as well as {}", carrier.id));
+        let level = if plugin.is_some() { Level::Bad } else { Level::Warning };
+        let found =
+            format!("{} runs hooks of omo ({}){}", settings.file.display(), first.event, plugin.unwrap_or_default());
+        let why = "the client runs both: each prompt and each stop would be answered twice";
+        problems.push(Finding::new(NAME, level, found, why, format!("remove them from {}", quoted(&settings.file))));
+    }
+    if let [first, rest @ ..] = &*facts.carriers {
+        for other in rest {
+            // Measured: of plugins that are called the same the client runs a same command once.
+            let same = name_of(&first.id) == name_of(&other.id);
+            let (level, why) = if same {
+                (Level::Warning, "the client runs the hooks of one of them, and does not say which")
+            } else {
+                (Level::Bad, "the client runs both: each prompt and each stop would be answered twice")
+            };
+            let found = format!("{} and {} both run hooks of omo", first.id, other.id);
+            problems.push(Finding::new(NAME, level, found, why, format!("claude plugin uninstall {}", other.id)));
+        }
+    }
+    or_good(problems, || Finding::good(NAME, "no hook of omo is named twice"))
+}
+
+/// Whether omo is turned off as a whole.
+pub fn switch(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "OMO_DISABLE";
+    let of_environment = facts.disable.iter().map(|value| ("the environment".to_owned(), value.clone()));
+    let of_settings = facts
+        .settings
+        .iter()
+        .filter_map(|settings| Some((settings.file.display().to_string(), settings.variable(NAME)?)));
+    let problems = of_environment.chain(of_settings).map(|(place, value)| {
+        if value == "1" {
+            let found = format!("OMO_DISABLE=1 is set in {place}");
+            let mend = if place == "the environment" {
+                "unset OMO_DISABLE".to_owned()
+            } else {
+                format!("remove it from {place}")
+            };
+            Finding::new(NAME, Level::Bad, found, "with it omo does nothing at all", mend)
+        } else {
+            let found = format!("OMO_DISABLE is set to something else than 1 in {place}");
+            Finding::new(NAME, Level::Warning, found, "only 1 turns omo off", "set it to 1, or unset it")
+        }
+    });
+    or_good(problems.collect(), || Finding::good(NAME, "not set"))
+}
+
+/// What the client's own bound on continuations is.
+pub fn block_cap(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "block-cap";
+    const VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+    let of_environment = facts.block_cap.iter().map(|value| ("the environment".to_owned(), value.clone()));
+    let of_settings = facts
+        .settings
+        .iter()
+        .filter_map(|settings| Some((settings.file.display().to_string(), settings.variable(VARIABLE)?)));
+    let all: Vec<(String, String)> = of_environment.chain(of_settings).collect();
+    let problems = all.iter().filter_map(|(place, value)| {
+        let max = facts.max_blocks;
+        let shown = omo_core::words::neutral(value, 40);
+        let why = match value.trim().parse::<u32>() {
+            Ok(cap) if cap >= max => return None,
+            Ok(0) => "the client then ends no loop of any hook by itself; omo still ends its own".to_owned(),
+            Ok(cap) => format!("a run then ends after {cap} continuations, before your max_blocks of {max}"),
+            Err(_) => "the client does not understand that, and takes a bound of its own".to_owned(),
+        };
+        let mend = format!("unset {VARIABLE} in {place}, or set it to {max} or more");
+        Some(Finding::new(NAME, Level::Warning, format!("{VARIABLE} is `{shown}` in {place}"), why, mend))
+    });
+    or_good(problems.collect(), || {
+        let found = all
+            .first()
+            .map_or_else(|| "not set: the client's own, 8 without a tool call".to_owned(), |(_, value)| value.clone());
+        Finding::good(NAME, found)
+    })
+}
+
+/// Plugins that continue sessions by themselves, and what their loops leave in a project.
+pub fn other_loops(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "other-loops";
+    const LOOPS: [&str; 3] = ["ralph-loop", "ralph-wiggum", "oh-my-claudecode"];
+    const WHY: &str = "two loops that continue the same session get in each other's way";
+    let mut problems = Vec::new();
+    for trace in &facts.traces {
+        let is_on = trace.ends_with("ralph-loop.local.md");
+        let (level, what) =
+            if is_on { (Level::Bad, "a Ralph loop is on") } else { (Level::Warning, "oh-my-claudecode was used here") };
+        let mend = if is_on {
+            format!("/cancel-ralph in that session, or: rm {trace}")
+        } else {
+            format!("end its loop, then: rm -r {trace}")
+        };
+        problems.push(Finding::new(NAME, level, format!("{what}: {trace}"), WHY, mend));
+    }
+    let on = facts.plugins.iter().flatten().filter(|plugin| plugin.enabled && LOOPS.contains(&name_of(&plugin.id)));
+    for plugin in on {
+        // It answers to the very words that turn ultrawork on.
+        let why = if name_of(&plugin.id) == "oh-my-claudecode" {
+            "it answers to `ulw` and `ultrawork` as well, and two loops that continue the same session get in each other's way"
+        } else {
+            WHY
+        };
+        let mend = format!("claude plugin disable {}", plugin.id);
+        problems.push(Finding::new(NAME, Level::Warning, format!("{} is enabled", plugin.id), why, mend));
+    }
+    or_good(problems, || Finding::good(NAME, "none that would fight"))
+}

@@ -1,0 +1,440 @@
+//! From a sound baseline one fact is broken at a time: exactly the row that is about it changes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use omo_core::client_version::ClientVersion;
+use omo_exec::claude::Plugin;
+use omo_exec::tracked::Tracked;
+use serde_json::{Value, json};
+
+use super::super::facts::*;
+use super::super::finding::{Finding, Level};
+use super::judge;
+
+fn plugin(id: &str, enabled: bool) -> Plugin {
+    Plugin {
+        id: id.to_owned(),
+        version: Some("1.0.0".to_owned()),
+        scope: Some("user".to_owned()),
+        enabled,
+        install_path: None,
+        read_from_folder: None,
+        folder_version: None,
+    }
+}
+
+fn program(name: &str, kind: ProgramKind) -> Program {
+    let version = (kind == ProgramKind::Binary).then(|| "1.0.0".to_owned());
+    Program { path: PathBuf::from("/plugin/bin").join(name), kind, version }
+}
+
+fn carrier(id: &str, kind: ProgramKind) -> Carrier {
+    let hook = |(event, binary): (&str, &str)| Hook { event: event.to_owned(), command: binary.to_owned() };
+    Carrier {
+        id: id.to_owned(),
+        folder: PathBuf::from("/plugin"),
+        version: Some("1.0.0".to_owned()),
+        hooks: HOOKS.map(hook).into(),
+        programs: HOOKS.map(|(_, name)| program(name, kind)).into(),
+        built: None,
+    }
+}
+
+fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> Carrier {
+    let programs = HOOKS.map(|(_, name)| Program { version: Some(version.to_owned()), ..program(name, kind) });
+    let built =
+        Built { folder: PathBuf::from("/data"), programs: programs.into(), last_line: last_line.map(str::to_owned) };
+    Carrier { built: Some(built), ..carrier("omo@omo", ProgramKind::Launcher) }
+}
+
+fn settings(scope: Scope, value: Value) -> Settings {
+    Settings { scope, file: PathBuf::from("/s.json"), value: Ok(value) }
+}
+
+fn seen(times: [Option<usize>; 6]) -> Live {
+    Live::Seen(HOOKS.iter().map(|(event, _)| *event).zip(times).collect::<BTreeMap<_, _>>())
+}
+
+fn state(facts: &mut Facts) -> &mut StateFolder {
+    match &mut facts.state {
+        State::Open(folder) => folder,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sound() -> Facts {
+    Facts {
+        version: "1.0.0".to_owned(),
+        client: Client::Found { program: PathBuf::from("/bin/claude"), version: ClientVersion(2, 1, 328) },
+        plugins: Ok(vec![plugin("omo@omo", true), plugin("other@x", true)]),
+        carriers: vec![carrier("omo@omo", ProgramKind::Binary)],
+        beside: None,
+        settings: vec![settings(Scope::User, json!({"enabledPlugins": {"omo@omo": true}}))],
+        disable: None,
+        block_cap: None,
+        max_blocks: 8,
+        place: Place {
+            given: None,
+            folder: Some(PathBuf::from("/p/src")),
+            root: Some(PathBuf::from("/p")),
+            home: Some(PathBuf::from("/home")),
+        },
+        traces: Vec::new(),
+        goals: Ok(Vec::new()),
+        state: State::Open(StateFolder::default()),
+        git: Git { is_there: true, in_work_tree: true, tracked: Some(Tracked { files: 0, ignores: true }) },
+        own: Own::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
+        config: (Some(PathBuf::from("/c.toml")), Vec::new()),
+        repository: Repository::Approved(2),
+        errors: None,
+        live: seen([Some(1); 6]),
+    }
+}
+
+#[test]
+fn where_nothing_is_wrong_every_row_is_good_and_there_is_one_for_each_check() {
+    let findings = judge(&sound());
+    assert_eq!(findings.len(), super::CHECKS.len());
+    for finding in &findings {
+        assert!(finding.level == Level::Good && finding.why.is_none() && finding.mend.is_none(), "{finding:?}");
+        assert!(!finding.found.is_empty());
+    }
+    let names: std::collections::BTreeSet<&str> = findings.iter().map(|finding| finding.name).collect();
+    assert_eq!(names.len(), findings.len(), "two checks of one name");
+}
+
+/// What is broken, in which row that shows, how bad it is, a part of what is said of it, and a part
+/// of what mends it.
+type Case = (fn(&mut Facts), &'static str, Level, &'static str, &'static str);
+
+use Level::{Bad, Unknown, Warning};
+
+const CASES: &[Case] = &[
+    (|f| f.client = Client::Failed("it hangs".into()), "client", Unknown, "it hangs", "claude --version"),
+    (
+        |f| f.client = Client::Found { program: "/c".into(), version: ClientVersion(2, 1, 162) },
+        "client",
+        Bad,
+        "Claude Code 2.1.162",
+        "claude update",
+    ),
+    (|f| f.plugins = Err("no answer".into()), "plugin", Unknown, "no answer", "claude plugin list"),
+    (|f| f.plugins = Ok(vec![plugin("other@x", true)]), "plugin", Bad, "not installed", "omo setup"),
+    (
+        |f| {
+            f.plugins = Ok(Vec::new());
+            f.beside = Some("/a b".into());
+        },
+        "plugin",
+        Warning,
+        "part of the plugin in /a b",
+        "claude --plugin-dir '/a b'",
+    ),
+    (|f| f.plugins = Ok(vec![plugin("omo@omo", false)]), "plugin", Bad, "disabled", "claude plugin enable omo@omo"),
+    (|f| f.carriers[0].version = Some("0.9.0".into()), "versions", Bad, "omo@omo is 0.9.0", "omo setup"),
+    (|f| f.carriers[0].programs[2].version = Some("2.0.0".into()), "versions", Bad, "omo-stop is 2.0.0", "omo setup"),
+    (
+        |f| f.carriers[0] = clone(ProgramKind::Binary, "0.9.0", None),
+        "versions",
+        Bad,
+        "omo-stop is 0.9.0",
+        "claude plugin update omo@omo",
+    ),
+    (
+        |f| f.carriers[0].programs[2].kind = ProgramKind::NotExecutable,
+        "programs",
+        Bad,
+        "may not be run: omo-stop",
+        "chmod +x /plugin/bin/*",
+    ),
+    (
+        |f| f.carriers[0].programs[2].kind = ProgramKind::Missing,
+        "programs",
+        Bad,
+        "missing in /plugin: omo-stop",
+        "omo setup",
+    ),
+    (
+        |f| f.carriers[0] = clone(ProgramKind::Missing, "1.0.0", Some("failed: no cargo")),
+        "programs",
+        Bad,
+        "; the last build: failed: no cargo",
+        "`cargo` on PATH",
+    ),
+    (
+        |f| f.carriers[0].hooks.retain(|hook| hook.event != "Stop"),
+        "programs",
+        Bad,
+        "omo@omo names no hook for Stop",
+        "omo setup",
+    ),
+    (|f| f.live = Live::NotTried, "hooks", Unknown, "costs nothing", "omo doctor --live"),
+    (|f| f.live = Live::Impossible("no".into()), "hooks", Unknown, "no", "omo doctor --live"),
+    (
+        |f| f.live = seen([Some(1), Some(1), Some(0), Some(1), None, None]),
+        "hooks",
+        Bad,
+        "never started: Stop (",
+        "then: omo doctor --live",
+    ),
+    (
+        |f| f.live = seen([Some(1), Some(1), Some(2), Some(1), None, Some(2)]),
+        "hooks",
+        Bad,
+        "more than once: Stop, SessionEnd (",
+        "`twice`",
+    ),
+    (
+        |f| f.settings[0] = settings(Scope::Project, json!({"disableAllHooks": true})),
+        "settings",
+        Bad,
+        "disableAllHooks is true in /s.json",
+        "remove `disableAllHooks` from /s.json",
+    ),
+    (
+        |f| f.settings[0] = settings(Scope::Managed, json!({"allowManagedHooksOnly": true})),
+        "settings",
+        Bad,
+        "allowManagedHooksOnly is true",
+        "administrator",
+    ),
+    (|f| f.settings[0].value = Err("is not JSON".into()), "settings", Warning, "/s.json is not JSON", "mend /s.json"),
+    (
+        |f| {
+            let handler = json!([{"hooks": [{"type": "command", "command": "\"/plugin/bin/omo-stop\""}]}]);
+            f.settings[0] = settings(Scope::User, json!({"hooks": {"Stop": handler}}));
+        },
+        "twice",
+        Bad,
+        "/s.json runs hooks of omo (Stop) as well as omo@omo",
+        "remove them from /s.json",
+    ),
+    (
+        |f| f.carriers.push(carrier("omo@fork", ProgramKind::Binary)),
+        "twice",
+        Warning,
+        "omo@omo and omo@fork",
+        "claude plugin uninstall omo@fork",
+    ),
+    (
+        |f| f.carriers.push(carrier("copy@x", ProgramKind::Binary)),
+        "twice",
+        Bad,
+        "omo@omo and copy@x",
+        "claude plugin uninstall copy@x",
+    ),
+    (|f| f.disable = Some("1".into()), "OMO_DISABLE", Bad, "in the environment", "unset OMO_DISABLE"),
+    (|f| f.disable = Some("yes".into()), "OMO_DISABLE", Warning, "something else than 1", "unset it"),
+    (
+        |f| f.settings[0] = settings(Scope::User, json!({"env": {"OMO_DISABLE": "1"}})),
+        "OMO_DISABLE",
+        Bad,
+        "in /s.json",
+        "remove it from /s.json",
+    ),
+    (|f| f.block_cap = Some("0".into()), "block-cap", Warning, "is `0`", "set it to 8 or more"),
+    (|f| f.block_cap = Some("3".into()), "block-cap", Warning, "is `3`", "set it to 8 or more"),
+    (|f| f.block_cap = Some("many".into()), "block-cap", Warning, "is `many`", "set it to 8 or more"),
+    (
+        |f| {
+            let env = json!({"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": 2}});
+            f.settings[0] = settings(Scope::Local, env);
+        },
+        "block-cap",
+        Warning,
+        "is `2` in /s.json",
+        "in /s.json",
+    ),
+    (
+        |f| f.traces = vec![".claude/ralph-loop.local.md".into()],
+        "other-loops",
+        Bad,
+        "a Ralph loop is on",
+        "rm .claude/ralph-loop.local.md",
+    ),
+    (|f| f.traces = vec![".omc/state".into()], "other-loops", Warning, "was used here", "rm -r .omc/state"),
+    (
+        |f| f.plugins.as_mut().unwrap().push(plugin("ralph-wiggum@x", true)),
+        "other-loops",
+        Warning,
+        "ralph-wiggum@x is enabled",
+        "claude plugin disable ralph-wiggum@x",
+    ),
+    (
+        |f| f.plugins.as_mut().unwrap().push(plugin("oh-my-claudecode@omc", true)),
+        "other-loops",
+        Warning,
+        "oh-my-claudecode@omc is enabled",
+        "claude plugin disable oh-my-claudecode@omc",
+    ),
+    (
+        |f| f.goals = Ok(vec![Goal { session: "a".into(), condition: "x".into(), is_armed: false }]),
+        "goal",
+        Warning,
+        "/goal is on in session a: x",
+        "/goal clear",
+    ),
+    (
+        |f| f.goals = Ok(vec![Goal { session: "a".into(), condition: "x".into(), is_armed: true }]),
+        "goal",
+        Bad,
+        "where ultrawork is on as well",
+        "/goal clear",
+    ),
+    (|f| f.goals = Err("too long".into()), "goal", Unknown, "too long", "/goal"),
+    (|f| f.place.folder = None, "project", Bad, "not there any more", "cd"),
+    (
+        |f| f.place.given = Some(("/x".into(), Given::Missing)),
+        "project",
+        Bad,
+        "is /x, which is not there",
+        "unset CLAUDE_PROJECT_DIR",
+    ),
+    (
+        |f| f.place.given = Some(("/x".into(), Given::NotAFolder)),
+        "project",
+        Bad,
+        "no folder",
+        "unset CLAUDE_PROJECT_DIR",
+    ),
+    (
+        |f| f.place.given = Some(("x".into(), Given::Relative)),
+        "project",
+        Warning,
+        "no absolute path",
+        "unset CLAUDE_PROJECT_DIR",
+    ),
+    (
+        |f| {
+            f.place.given = Some(("/p".into(), Given::Folder));
+            f.place.folder = Some("/q".into());
+        },
+        "project",
+        Warning,
+        "this folder is not in it",
+        "unset CLAUDE_PROJECT_DIR",
+    ),
+    (|f| f.place.root = Some("/".into()), "project", Warning, "the top of all folders", "in the folder of a project"),
+    (|f| f.place.root = Some("/home".into()), "project", Warning, "your home folder", "in the folder of a project"),
+    (|f| f.state = State::Refused("it is a link".into()), "state", Bad, "it is a link", "move it away"),
+    (|f| state(f).broken = Some("does not parse".into()), "state", Bad, "does not parse", "omo stop --session ID"),
+    (|f| state(f).broken_entries = vec!["a: x".into()], "state", Bad, "session a: x", "omo stop --session a"),
+    (|f| state(f).lock = Some("held".into()), "state", Bad, "held", "runtime.lock"),
+    (
+        |f| state(f).open_to_others = vec!["/p/.sisyphus/cc-omo".into()],
+        "state",
+        Warning,
+        "others may read or write",
+        "chmod -R go-rwx",
+    ),
+    (|f| state(f).corrupt = vec!["runtime.local.json.corrupt-1".into()], "state", Warning, "1 copy of a state", "rm "),
+    (|f| f.git.is_there = false, "git", Warning, "no git on PATH", "install git"),
+    (
+        |f| f.git.tracked = Some(Tracked { files: 2, ignores: true }),
+        "git",
+        Bad,
+        "git tracks 2 files",
+        "git rm -r --cached .sisyphus/cc-omo",
+    ),
+    (
+        |f| f.git.tracked = Some(Tracked { files: 0, ignores: false }),
+        "git",
+        Warning,
+        "does not ignore",
+        "tee .sisyphus/cc-omo/.gitignore",
+    ),
+    (
+        |f| f.errors = Some((2, "Stop: x".into())),
+        "log",
+        Warning,
+        "2 errors in the last week, the last one: Stop: x",
+        "hooks.log",
+    ),
+    (
+        |f| f.repository = Repository::Broken("omo.toml:1: x".into()),
+        "omo.toml",
+        Bad,
+        "omo.toml:1: x",
+        "omo gate approve",
+    ),
+    (|f| f.repository = Repository::NotApproved(1), "omo.toml", Warning, "1 check is not approved", "omo gate approve"),
+    (|f| f.own = Own::NoHome, "trust", Bad, "no home folder", "set HOME"),
+    (
+        |f| {
+            let problems = vec![("/own/key holds no key".to_owned(), "/own/key".into())];
+            f.own = Own::Open { path: "/own".into(), open_to_others: Vec::new(), problems };
+        },
+        "trust",
+        Bad,
+        "holds no key",
+        "mv /own/key /own/key.old",
+    ),
+    (
+        |f| f.own = Own::Open { path: "/own".into(), open_to_others: vec!["/own/key".into()], problems: Vec::new() },
+        "trust",
+        Bad,
+        "others may read or write /own/key",
+        "chmod -R go-rwx /own",
+    ),
+    (|f| f.config.1 = vec!["c.toml:2: x".into()], "config", Bad, "c.toml:2: x", "mend the line"),
+];
+
+#[test]
+fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
+    let before = judge(&sound());
+    for (break_it, name, level, found, mend) in CASES {
+        let mut facts = sound();
+        break_it(&mut facts);
+        let after = judge(&facts);
+        let rest = |findings: &[Finding]| {
+            let mut rest: Vec<Finding> = findings.iter().filter(|finding| finding.name != *name).cloned().collect();
+            rest.sort_by_key(|finding| finding.name);
+            rest
+        };
+        assert_eq!(rest(&before), rest(&after), "{name}: another row changed");
+        let [row] = &*after.iter().filter(|finding| finding.name == *name).collect::<Vec<_>>() else {
+            panic!("not one row `{name}`: {after:?}");
+        };
+        let (said, to_do) = (row.found.as_str(), row.mend.as_deref().unwrap_or_default());
+        assert!(row.level == *level && said.contains(found) && to_do.contains(mend), "{row:?}");
+        assert!(row.why.as_ref().is_some_and(|why| why.len() > 10), "{row:?}");
+        assert_eq!(after.first().map(|first| first.name), Some(*name), "what is wrong comes first");
+    }
+}
+
+#[test]
+fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged() {
+    let mut facts = sound();
+    facts.client = Client::Missing;
+    facts.plugins = Err("not looked at: there is no `claude` on PATH".into());
+    facts.carriers = Vec::new();
+    facts.live = Live::NotTried;
+    let findings = judge(&facts);
+    let of = |level| {
+        findings.iter().filter(|finding| finding.level == level).map(|finding| finding.name).collect::<Vec<_>>()
+    };
+    assert_eq!(of(Bad), ["client"]);
+    assert_eq!(of(Unknown), ["plugin", "versions", "programs", "hooks"]);
+    assert_eq!(of(Level::Good).len(), super::CHECKS.len() - 5);
+}
+
+#[test]
+fn what_is_told_is_harmless_on_a_terminal() {
+    let mut facts = sound();
+    facts.carriers[0].version = Some("\u{1b}[2J<system-reminder>".into());
+    facts.goals = Ok(vec![Goal { session: "a\n".into(), condition: "\u{7}".into(), is_armed: false }]);
+    facts.place.given = Some(("/\u{202e}x".into(), Given::Missing));
+    for finding in judge(&facts) {
+        let told = [Some(finding.found), finding.why, finding.mend].into_iter().flatten().collect::<String>();
+        assert!(!told.contains(|char: char| char.is_control() || "<>\u{202e}".contains(char)), "{told:?}");
+    }
+}
+
+#[test]
+fn a_bound_that_is_high_enough_is_no_problem_and_settings_that_mean_nothing_are_none() {
+    let mut facts = sound();
+    facts.block_cap = Some("20".into());
+    facts.settings.push(settings(Scope::Project, json!({"allowManagedHooksOnly": true, "disableAllHooks": "no"})));
+    assert!(judge(&facts).iter().all(|finding| finding.level == Level::Good));
+}

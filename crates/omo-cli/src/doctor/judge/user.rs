@@ -1,0 +1,43 @@
+//! What belongs to the user: the key, the approvals, the configuration.
+
+use super::super::facts::{Facts, Own};
+use super::super::finding::{Finding, Level};
+use super::{or_good, quoted};
+
+/// Whether the key and the approvals can be used, by their owner alone.
+pub fn trust(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "trust";
+    let (path, open_to_others, problems) = match &facts.own {
+        Own::NoHome => {
+            let why = "without a key nothing can be sealed or approved, and no run is ever verified";
+            return vec![Finding::new(NAME, Level::Bad, "no home folder is known", why, "set HOME")];
+        }
+        Own::Absent(path) => {
+            return vec![Finding::good(NAME, format!("nothing was kept in {} yet", path.display()))];
+        }
+        Own::Open { path, open_to_others, problems } => (path, open_to_others, problems),
+    };
+    let broken = problems.iter().map(|(what, file)| {
+        let why = "without a key nothing is sealed, without approvals no check of a repository runs";
+        let mend = format!("mv {0} {0}.old, and a new one is made when it is needed", quoted(file));
+        Finding::new(NAME, Level::Bad, what.clone(), why, mend)
+    });
+    let open = open_to_others.iter().map(|file| {
+        let found = format!("others may read or write {}", file.display());
+        let why = "whoever has the key can forge a verdict";
+        Finding::new(NAME, Level::Bad, found, why, format!("chmod -R go-rwx {}", quoted(path)))
+    });
+    or_good(broken.chain(open).collect(), || Finding::good(NAME, format!("for you alone ({})", path.display())))
+}
+
+/// Whether the configuration says what its user means.
+pub fn config(facts: &Facts) -> Vec<Finding> {
+    const NAME: &str = "config";
+    let (file, problems) = &facts.config;
+    let problems = problems.iter().map(|problem| {
+        let why = "what it says there does not count, and ultrawork is not turned on from a terminal";
+        Finding::new(NAME, Level::Bad, problem.clone(), why, "mend the line, or remove it to use the default")
+    });
+    let good = || file.as_ref().map_or_else(|| "no home folder is known".to_owned(), |file| file.display().to_string());
+    or_good(problems.collect(), || Finding::good(NAME, good()))
+}

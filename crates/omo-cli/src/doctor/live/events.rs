@@ -1,0 +1,60 @@
+//! What a session says of its hooks.
+
+use serde_json::Value;
+
+/// Whether a session began at all.
+pub fn is_session(printed: &str) -> bool {
+    printed.lines().filter_map(line).any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
+}
+
+/// How many hooks of an event were started, as the stream of the client's own events tells it.
+pub fn started(printed: &str, event: &str) -> usize {
+    let lines = printed.lines().filter_map(line);
+    let is_start = |line: &Value| {
+        line.get("subtype").is_some_and(|kind| kind == "hook_started")
+            && line.get("hook_event").is_some_and(|name| name == event)
+    };
+    lines.filter(is_start).count()
+}
+
+/// How many hooks of omo ran at the session's end, as the client's log tells it: they are not in the
+/// stream, which ends before they run.
+pub fn ended(log: &str) -> usize {
+    let lines = log.lines().filter(|line| line.contains("] SessionEnd:") && line.contains("omo-session-end"));
+    lines.filter(|line| line.contains("] completed with status")).count()
+}
+
+fn line(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = r#"{"type":"system","subtype":"hook_started","hook_name":"SessionStart:startup","hook_event":"SessionStart"}
+{"type":"system","subtype":"hook_response","hook_name":"SessionStart:startup","hook_event":"SessionStart"}
+{"type":"system","subtype":"init","plugins":[]}
+{"type":"system","subtype":"hook_started","hook_name":"Stop","hook_event":"Stop"}
+{"type":"system","subtype":"hook_started","hook_name":"Stop","hook_event":"Stop"}
+{"half":
+"#;
+
+    #[test]
+    fn hooks_are_counted_as_they_are_started() {
+        for (event, times) in [("SessionStart", 1), ("Stop", 2), ("SubagentStop", 0)] {
+            assert_eq!(started(PRINTED, event), times, "{event}");
+        }
+        assert!(is_session(PRINTED));
+        assert!(!is_session("error: not logged in\n"));
+    }
+
+    #[test]
+    fn the_end_is_read_in_the_log() {
+        let line = "2026-11-21T16:39:41.435Z [DEBUG] SessionEnd:other [${CLAUDE_PLUGIN_ROOT}/bin/omo-session-end] completed with status 0\n";
+        assert_eq!(ended(line), 1);
+        assert_eq!(ended(&line.repeat(2)), 2);
+        assert_eq!(ended(&line.replace("omo-", "my-")), 0);
+        assert_eq!(ended(""), 0);
+    }
+}

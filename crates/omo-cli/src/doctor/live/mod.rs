@@ -1,0 +1,88 @@
+//! `omo doctor --live`: one session of the real client, in which each hook has to be seen once.
+//!
+//! The session has a home of its own, below a temporary folder: the client's settings in it name
+//! the plugins with hooks of omo and nothing else of its user's. It talks to a scripted model on
+//! this machine, with a key that opens nothing. All of it goes with the folder.
+
+mod events;
+mod model;
+mod sandbox;
+mod wanted;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use omo_exec::claude::{Claude, Headless};
+
+use super::facts::{Facts, Live, Scope, Settings, commands_of};
+use super::gather::{Surroundings, claude};
+use model::{Model, Script};
+use sandbox::Sandbox;
+use wanted::Wanted;
+
+/// How long both sessions may take together.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Starts the sessions, and tells how often each hook was seen.
+pub fn watch(facts: &Facts, surroundings: &Surroundings) -> Live {
+    tried(facts, surroundings).unwrap_or_else(|why| Live::Impossible(format!("not tried: {why}")))
+}
+
+fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
+    if let Some(file) = managed_model(facts) {
+        return Err(format!("{file} says which model every session talks to, and that cannot be changed for one"));
+    }
+    let sandbox = Sandbox::build(facts, surroundings)?;
+    let claude = claude(Some(&sandbox.project)).map_err(|error| error.to_string())?;
+    let mut wanted = Wanted::new();
+    let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
+    let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
+    for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
+        seen.insert(event, Some(events::started(&whole, event).saturating_sub(managed_hooks(facts, event))));
+    }
+    // The client leaves these two out of what it prints, or may end before they run: what was not
+    // seen of them says nothing.
+    let ended = events::ended(&sandbox.log());
+    seen.insert("SessionEnd", Some(ended).filter(|times| *times > 0));
+    let refused = session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
+    let failed = events::started(&refused, "StopFailure").saturating_sub(managed_hooks(facts, "StopFailure"));
+    seen.insert("StopFailure", Some(failed).filter(|times| *times > 0));
+    Ok(Live::Seen(seen))
+}
+
+fn session(claude: &Claude, sandbox: &Sandbox, script: Script, wanted: &mut Wanted) -> Result<String, String> {
+    let model = Model::start(script)?;
+    let headless = Headless {
+        folder: &sandbox.project,
+        variables: sandbox.variables(&model.url()),
+        arguments: sandbox.arguments(),
+    };
+    let claude = claude.clone().with_limit(LIMIT / 2);
+    let said = claude.session(headless, || wanted.still()).map_err(|error| error.to_string())?;
+    if events::is_session(&said.printed) {
+        return Ok(said.printed);
+    }
+    Err(format!(
+        "the session did not begin: {}",
+        if said.complaint.is_empty() { "it said nothing" } else { &said.complaint }
+    ))
+}
+
+/// How many hooks of others the machine's administrator has for an event: they run in every session.
+fn managed_hooks(facts: &Facts, event: &str) -> usize {
+    let of_others = |settings: &Settings| {
+        let ours = settings.hooks().iter().filter(|hook| hook.event == event).count();
+        settings.get("/hooks").map_or(0, |hooks| commands_of(hooks, event)).saturating_sub(ours)
+    };
+    facts.settings.iter().filter(|settings| settings.scope == Scope::Managed).map(of_others).sum()
+}
+
+/// The managed settings file that points sessions at a model of its own.
+fn managed_model(facts: &Facts) -> Option<String> {
+    let points = |name: &String| name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_CODE_USE_");
+    let managed = facts.settings.iter().filter(|settings| settings.scope == Scope::Managed);
+    let mut pointing = managed.filter(|settings| {
+        settings.get("/env").and_then(serde_json::Value::as_object).is_some_and(|env| env.keys().any(points))
+    });
+    pointing.next().map(|settings| settings.file.display().to_string())
+}

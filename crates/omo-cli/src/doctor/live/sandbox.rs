@@ -1,0 +1,181 @@
+//! The folders and the environment of a session that leaves nothing behind.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::super::facts::{Facts, Scope, Settings};
+use super::super::gather::Surroundings;
+
+/// A key that opens nothing.
+const KEY: &str = "omo-doctor-has-no-key";
+const LOG: &str = "client.log";
+
+/// The folders. They go when this is dropped.
+pub struct Sandbox {
+    temp: TempDir,
+    /// The session's project.
+    pub project: PathBuf,
+    plugin_home: Option<PathBuf>,
+    plugin_folder: Option<PathBuf>,
+}
+
+impl Sandbox {
+    /// Makes them. Of each settings file only what decides about hooks of omo is taken over: what
+    /// else is in it might start something, or talk to somebody.
+    pub fn build(facts: &Facts, surroundings: &Surroundings) -> Result<Self, String> {
+        let is_installed = !facts.carriers.is_empty();
+        // A plugin that is only ever given to the client by its folder is given so here as well.
+        let plugin_folder = facts.beside.clone().filter(|_| !is_installed);
+        if !is_installed && plugin_folder.is_none() {
+            return Err("no plugin with hooks of omo is installed".to_owned());
+        }
+        let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
+        let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir().map_err(failed)?;
+        let project = temp.path().join("project");
+        let sandbox = Self { project, plugin_home: surroundings.plugin_home.clone(), plugin_folder, temp };
+        fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
+        fs::create_dir_all(sandbox.client_home()).map_err(failed)?;
+        let carriers: Vec<&str> = facts.carriers.iter().map(|carrier| carrier.id.as_str()).collect();
+        for settings in &facts.settings {
+            let file = match settings.scope {
+                Scope::User => sandbox.client_home().join("settings.json"),
+                Scope::Project => sandbox.project.join(".claude").join("settings.json"),
+                Scope::Local => sandbox.project.join(".claude").join("settings.local.json"),
+                // The client reads it where it is.
+                Scope::Managed => continue,
+            };
+            fs::write(file, kept(settings, &carriers).to_string()).map_err(failed)?;
+        }
+        Ok(sandbox)
+    }
+
+    fn client_home(&self) -> PathBuf {
+        self.temp.path().join("client")
+    }
+
+    /// What the client wrote into its log.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.temp.path().join(LOG)).unwrap_or_default()
+    }
+
+    /// The session's options and its prompt, in which nothing turns ultrawork on.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let options = [
+            "-p",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+            "--include-hook-events",
+            "--no-session-persistence",
+            "--strict-mcp-config",
+            "--debug-file",
+        ];
+        let mut arguments: Vec<OsString> = options.map(OsString::from).into();
+        arguments.push(self.temp.path().join(LOG).into());
+        if let Some(folder) = &self.plugin_folder {
+            arguments.extend([OsString::from("--plugin-dir"), folder.into()]);
+        }
+        arguments.extend(["--", "hello"].map(OsString::from));
+        arguments
+    }
+
+    /// The session's environment: its user's, without what points it at a model, at an account, or
+    /// at anything of another session.
+    pub fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
+        let inherited = omo_store::env::variables().into_iter().filter(|(name, _)| is_kept(&name.to_string_lossy()));
+        let own = [
+            ("ANTHROPIC_BASE_URL", OsString::from(model)),
+            ("ANTHROPIC_API_KEY", KEY.into()),
+            ("CLAUDE_CONFIG_DIR", self.client_home().into()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
+            ("CLAUDE_CODE_MAX_RETRIES", "0".into()),
+            ("DISABLE_AUTOUPDATER", "1".into()),
+            ("DISABLE_TELEMETRY", "1".into()),
+            ("DISABLE_ERROR_REPORTING", "1".into()),
+            ("NO_PROXY", "127.0.0.1".into()),
+        ];
+        let plugins = self.plugin_home.as_deref().map(Path::as_os_str).map(OsString::from);
+        let plugins = plugins.map(|home| (OsString::from("CLAUDE_CODE_PLUGIN_CACHE_DIR"), home));
+        inherited.chain(own.map(|(name, value)| (name.into(), value))).chain(plugins).collect()
+    }
+}
+
+fn is_kept(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let of_others = ["ANTHROPIC", "CLAUDE", "OMO_", "AWS_", "GOOGLE_", "AZURE_", "NODE_", "BUN_", "OTEL_"];
+    !of_others.iter().any(|prefix| name.starts_with(prefix)) && !name.ends_with("_PROXY")
+}
+
+/// What a session that only tries the hooks is given of a settings file. Commands are taken from the
+/// user's own alone: what a repository names does not run here.
+fn kept(settings: &Settings, carriers: &[&str]) -> Value {
+    let mut kept = Map::new();
+    if let Some(value) = settings.get("/disableAllHooks") {
+        kept.insert("disableAllHooks".to_owned(), value.clone());
+    }
+    let enabled = settings.get("/enabledPlugins").and_then(Value::as_object).into_iter().flatten();
+    let enabled = enabled.filter(|(id, _)| carriers.contains(&id.as_str()));
+    kept.insert("enabledPlugins".to_owned(), enabled.map(|(id, value)| (id.clone(), value.clone())).collect());
+    if settings.scope == Scope::User {
+        if let Some(places) = settings.get("/extraKnownMarketplaces") {
+            kept.insert("extraKnownMarketplaces".to_owned(), places.clone());
+        }
+        let mut hooks = Map::new();
+        for hook in settings.hooks() {
+            let group = json!({"hooks": [{"type": "command", "command": hook.command}]});
+            if let Some(groups) = hooks.entry(hook.event).or_insert_with(|| json!([])).as_array_mut() {
+                groups.push(group);
+            }
+        }
+        kept.insert("hooks".to_owned(), Value::Object(hooks));
+    }
+    Value::Object(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(scope: Scope) -> Settings {
+        let hook = |command: &str| json!([{"matcher": "x", "hooks": [{"type": "command", "command": command}]}]);
+        let value = json!({
+            "env": {"ANTHROPIC_BASE_URL": "http://elsewhere"}, "apiKeyHelper": "./evil", "disableAllHooks": false,
+            "enabledPlugins": {"omo@omo": true, "other@x": true}, "statusLine": {"command": "./evil"},
+            "hooks": {"Stop": hook("/p/bin/omo-stop"), "SessionStart": hook("./evil")},
+        });
+        Settings { scope, file: PathBuf::from("settings.json"), value: Ok(value) }
+    }
+
+    #[test]
+    fn only_what_decides_about_hooks_of_omo_is_taken_over() {
+        let of_project = json!({"disableAllHooks": false, "enabledPlugins": {"omo@omo": true}});
+        for scope in [Scope::Project, Scope::Local] {
+            assert_eq!(kept(&settings(scope), &["omo@omo"]), of_project);
+        }
+        let mut of_user = of_project;
+        of_user["hooks"] = json!({"Stop": [{"hooks": [{"type": "command", "command": "/p/bin/omo-stop"}]}]});
+        assert_eq!(kept(&settings(Scope::User), &["omo@omo"]), of_user);
+    }
+
+    #[test]
+    fn nothing_that_points_elsewhere_is_inherited() {
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDECODE",
+            "OMO_DISABLE",
+            "https_proxy",
+            "NO_PROXY",
+            "AWS_PROFILE",
+        ] {
+            assert!(!is_kept(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "LANG", "TMPDIR", "IS_SANDBOX"] {
+            assert!(is_kept(name), "{name}");
+        }
+    }
+}

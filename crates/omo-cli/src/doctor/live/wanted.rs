@@ -1,0 +1,49 @@
+//! Whether a session is still wanted, and a line about it on a terminal.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Clears the line that it stands on.
+const CLEAR: &str = "\r\u{1b}[K";
+
+/// Watches for Ctrl-C, so that nothing is left behind, and shows that time goes by.
+pub struct Wanted {
+    interrupted: Arc<AtomicBool>,
+    since: Instant,
+    told: Option<u64>,
+}
+
+impl Wanted {
+    /// From now on.
+    pub fn new() -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        #[cfg(unix)]
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+            // Where it cannot be watched for, the signal ends this process as it always did.
+            let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
+        }
+        Self { interrupted, since: Instant::now(), told: None }
+    }
+
+    /// Whether nobody has interrupted it.
+    pub fn still(&mut self) -> bool {
+        let seconds = self.since.elapsed().as_secs();
+        if self.told != Some(seconds) && std::io::stderr().is_terminal() {
+            self.told = Some(seconds);
+            let mut err = anstream::stderr().lock();
+            let _ = write!(err, "{CLEAR}starting a session to see the hooks  {seconds} s");
+            let _ = err.flush();
+        }
+        !self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        if self.told.is_some() {
+            let _ = write!(anstream::stderr(), "{CLEAR}");
+        }
+    }
+}

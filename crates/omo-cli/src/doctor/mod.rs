@@ -1,0 +1,42 @@
+//! `omo doctor`: whether everything that omo needs is as it should be, and what mends what is not.
+//!
+//! Facts are gathered at the edge, judged by functions that look at nothing else, and shown. No
+//! check writes anything, and none runs anything of the project.
+
+mod facts;
+mod finding;
+mod gather;
+mod judge;
+mod live;
+mod render;
+
+use std::io::Write;
+
+use omo_store::config::Config;
+use omo_store::env::Env;
+
+use crate::arguments::DoctorOptions;
+use crate::failure::Failure;
+use finding::Level;
+
+/// Looks at everything and shows it. Where something is bad that is a failure.
+pub fn run(env: &Env, config: &Config, options: &DoctorOptions) -> Result<(), Failure> {
+    let surroundings = gather::Surroundings::of_process();
+    let mut facts = gather::facts(env, config, &surroundings);
+    if options.live {
+        facts.live = live::watch(&facts, &surroundings);
+    }
+    let findings = judge::judge(&facts);
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", render::json(&findings))?;
+    } else {
+        let columns = terminal_size::terminal_size().map_or(render::MOST_COLUMNS, |(width, _)| width.0.into());
+        render::table(&mut out, &findings, columns)?;
+    }
+    match findings.iter().filter(|finding| finding.level == Level::Bad).count() {
+        0 => Ok(()),
+        1 => Err(Failure::not_green("1 check is bad", "the row says what mends it")),
+        bad => Err(Failure::not_green(format!("{bad} checks are bad"), "each row says what mends it")),
+    }
+}

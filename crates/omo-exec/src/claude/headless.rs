@@ -1,0 +1,42 @@
+//! One session of the client without a terminal, in folders of its own and with an environment that
+//! is given whole: nothing of its user's sessions has to do with it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::{Claude, ClaudeError, asked, quoted};
+
+/// What a session is started with.
+#[derive(Debug)]
+pub struct Headless<'a> {
+    /// Where.
+    pub folder: &'a Path,
+    /// Its whole environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Its options and its prompt.
+    pub arguments: Vec<OsString>,
+}
+
+/// What a session said until its end.
+#[derive(Debug)]
+pub struct Session {
+    /// Everything that it printed.
+    pub printed: String,
+    /// The end of what it complained about.
+    pub complaint: String,
+    /// Whether it calls itself a success. One that met an error of the API does not.
+    pub succeeded: bool,
+}
+
+impl Claude {
+    /// Runs a session to its end. `is_wanted` is asked all the while; once it says no, the session
+    /// is ended with all that it started.
+    pub fn session(&self, headless: Headless, is_wanted: impl FnMut() -> bool) -> Result<Session, ClaudeError> {
+        let mut command = self.command();
+        command.args(headless.arguments).current_dir(headless.folder);
+        command.env_clear().envs(headless.variables);
+        let asked = asked(&[OsStr::new("-p")]);
+        let answer = self.run(command, &asked, is_wanted)?;
+        Ok(Session { succeeded: answer.status.success(), complaint: quoted(&answer.stderr), printed: answer.stdout })
+    }
+}

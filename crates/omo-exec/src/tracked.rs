@@ -1,0 +1,25 @@
+//! What git makes of a folder that is not meant for it.
+
+use std::path::Path;
+
+use crate::git;
+
+/// What git makes of the files below a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tracked {
+    /// How many of them it tracks.
+    pub files: usize,
+    /// Whether it ignores a new one.
+    pub ignores: bool,
+}
+
+/// Asks git about a folder, by its path from the top of a project; `None` where git gives no answer.
+pub fn of(root: &Path, folder: &str) -> Option<Tracked> {
+    let listed = git::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
+    let probe = format!("{folder}/anything");
+    let (status, _) = git::answer(root, &["check-ignore", "-q", "--no-index", "--", &probe], &[], b"")?;
+    Some(Tracked {
+        files: listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()).count(),
+        ignores: status == 0,
+    })
+}
