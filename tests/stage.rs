@@ -25,6 +25,17 @@ pub fn say(line: &str) {
     println!("{line}");
 }
 
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() { copy(&path, &target)? } else { std::fs::copy(&path, &target).map(drop)? }
+    }
+    Ok(())
+}
+
 /// One session in one project.
 pub struct Scene {
     /// The project, and the home of its user.

@@ -10,6 +10,7 @@ mod arguments;
 mod cheats;
 mod cli;
 mod cli_errors;
+mod doctor;
 mod gates;
 mod hatch;
 mod idle;

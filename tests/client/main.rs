@@ -15,6 +15,7 @@
 
 mod background;
 mod commands;
+mod doctor;
 mod held;
 mod interrupted;
 mod judged;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use omo_testkit::{Client, Lab, MockModel, Script};
+use omo_tests::stage::copy;
 use serde_json::Value;
 
 use crate::stage::{CLAIM, plugin, stage};
@@ -64,7 +65,7 @@ fn a_missing_binary_harms_nothing() {
     let Ok(client) = Client::find() else { return eprintln!("skipped: no client") };
     let temp = tempfile::tempdir().unwrap();
     let broken = temp.path().join("plugin");
-    copy(&plugin(), &broken);
+    copy(&plugin(), &broken).unwrap();
     for binary in ["omo-user-prompt-submit", "omo-stop"] {
         fs::remove_file(broken.join("bin").join(binary)).unwrap();
     }
@@ -74,16 +75,4 @@ fn a_missing_binary_harms_nothing() {
     assert!(run.status.success(), "{run:?}");
     assert_eq!(run.result(), Some("An answer."));
     assert_eq!(lab.state(), None);
-}
-
-/// Copies a folder with all that is in it.
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let (path, target) = {
-            let entry = entry.unwrap();
-            (entry.path(), to.join(entry.file_name()))
-        };
-        if path.is_dir() { copy(&path, &target) } else { fs::copy(&path, &target).map(|_| ()).unwrap() }
-    }
 }

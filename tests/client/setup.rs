@@ -13,7 +13,7 @@ use omo_testkit::strace::{self, Fault, SystemCall};
 use omo_testkit::{Client, HookRun, Lab, MockModel, Script, run_command};
 use serde_json::Value;
 
-use crate::plugin::copy;
+use omo_tests::stage::copy;
 use crate::stage::{CLAIM, LIMIT, Stage, plugin};
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.

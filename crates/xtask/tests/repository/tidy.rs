@@ -67,10 +67,18 @@ fn of_the_user() -> Vec<(PathBuf, String)> {
     rust_files().into_iter().filter(is_one).map(read).collect()
 }
 
-/// What the README says: omo opens no connection.
+/// What the README says: omo opens no connection. One file listens, to this machine alone, for as long
+/// as a person has `omo doctor --live` look at a session.
 #[test]
 fn what_a_user_runs_opens_no_connection() {
+    const LISTENS: &str = "crates/omo-cli/src/doctor/live/model.rs";
+    let model = read(LISTENS);
+    assert_eq!(
+        (model.matches("Server::http(").count(), model.matches("Server::http(\"127.0.0.1:0\")").count()),
+        (1, 1)
+    );
     for (path, text) in of_the_user() {
+        assert!(path.ends_with(LISTENS) || !text.contains("tiny_http"), "{} uses tiny_http", path.display());
         for word in ["std::net", "os::unix::net", "rustix::net"] {
             assert!(!text.contains(word), "{} uses {word}", path.display());
         }

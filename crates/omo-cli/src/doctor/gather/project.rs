@@ -64,8 +64,8 @@ pub fn git(root: Option<&Path>, state: &State) -> Git {
     let is_there = own_search_path().iter().any(|folder| folder.join(program).is_file());
     let in_work_tree = root.and_then(WorkTree::find).is_some();
     let tracked = root.filter(|_| is_there && in_work_tree).and_then(|root| tracked::of(root, ".sisyphus/cc-omo"));
-    // A folder that is not there is ignored by nobody, and tracked by some.
-    let tracked = tracked.filter(|tracked| tracked.files > 0 || !matches!(state, State::Absent));
+    // A folder that is not there need not be ignored; its files may be tracked all the same.
+    let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, State::Open(_)));
     Git { is_there, in_work_tree, tracked }
 }
 

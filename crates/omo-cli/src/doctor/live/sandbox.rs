@@ -19,7 +19,6 @@ pub struct Sandbox {
     temp: TempDir,
     /// The session's project.
     pub project: PathBuf,
-    plugin_home: Option<PathBuf>,
     plugin_folder: Option<PathBuf>,
 }
 
@@ -36,9 +35,10 @@ impl Sandbox {
         let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
         let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir().map_err(failed)?;
         let project = temp.path().join("project");
-        let sandbox = Self { project, plugin_home: surroundings.plugin_home.clone(), plugin_folder, temp };
+        let sandbox = Self { project, plugin_folder, temp };
         fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
         fs::create_dir_all(sandbox.client_home()).map_err(failed)?;
+        fs::create_dir_all(sandbox.temporary()).map_err(failed)?;
         let carriers: Vec<&str> = facts.carriers.iter().map(|carrier| carrier.id.as_str()).collect();
         for settings in &facts.settings {
             let file = match settings.scope {
@@ -50,11 +50,41 @@ impl Sandbox {
             };
             fs::write(file, kept(settings, &carriers).to_string()).map_err(failed)?;
         }
+        if let Some(plugin_home) = &surroundings.plugin_home {
+            sandbox.take_over(plugin_home, facts).map_err(failed)?;
+        }
         Ok(sandbox)
+    }
+
+    /// Takes over what the client knows of installed plugins, and where the launchers of a clone find
+    /// their binaries. The plugins themselves are read where they are.
+    fn take_over(&self, plugin_home: &Path, facts: &Facts) -> std::io::Result<()> {
+        let own = self.client_home().join("plugins");
+        fs::create_dir_all(own.join("data"))?;
+        for name in ["installed_plugins.json", "known_marketplaces.json"] {
+            match fs::copy(plugin_home.join(name), own.join(name)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        for built in facts.carriers.iter().filter_map(|carrier| carrier.built.as_ref()) {
+            // `data/NAME/bin/VERSION`
+            if let Some(data) = built.folder.ancestors().nth(2)
+                && let Some(name) = data.file_name()
+            {
+                link(data, &own.join("data").join(name))?;
+            }
+        }
+        Ok(())
     }
 
     fn client_home(&self) -> PathBuf {
         self.temp.path().join("client")
+    }
+
+    /// For the session's own temporary files.
+    fn temporary(&self) -> PathBuf {
+        self.temp.path().join("temporary")
     }
 
     /// What the client wrote into its log.
@@ -98,10 +128,20 @@ impl Sandbox {
             ("DISABLE_ERROR_REPORTING", "1".into()),
             ("NO_PROXY", "127.0.0.1".into()),
         ];
-        let plugins = self.plugin_home.as_deref().map(Path::as_os_str).map(OsString::from);
-        let plugins = plugins.map(|home| (OsString::from("CLAUDE_CODE_PLUGIN_CACHE_DIR"), home));
-        inherited.chain(own.map(|(name, value)| (name.into(), value))).chain(plugins).collect()
+        let temporary = ["TMPDIR", "TMP", "TEMP"].map(|name| (OsString::from(name), self.temporary().into()));
+        inherited.chain(own.map(|(name, value)| (name.into(), value))).chain(temporary).collect()
     }
+}
+
+#[cfg(unix)]
+fn link(to: &Path, at: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(to, at)
+}
+
+/// Launchers are scripts of a shell, which the client does not run there.
+#[cfg(not(unix))]
+fn link(_to: &Path, _at: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 fn is_kept(name: &str) -> bool {
