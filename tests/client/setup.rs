@@ -36,7 +36,7 @@ fn fresh(script: Script, folder: &str) -> Option<Stage> {
 /// The plugin under test in a folder of its own, as whoever unpacked it there has it.
 fn unpacked(stage: &Stage, name: &str) -> PathBuf {
     let folder = stage.lab.root().join(name);
-    copy(&plugin(), &folder);
+    copy(&plugin(), &folder).unwrap();
     folder
 }
 

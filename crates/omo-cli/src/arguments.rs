@@ -221,7 +221,7 @@ pub struct AcceptOptions {
 
 #[derive(Debug, Args)]
 pub struct DoctorOptions {
-    /// See each hook run in two short sessions with a scripted model, at no cost
+    /// Start sessions of the client to see each hook run; they cost nothing
     #[arg(long)]
     pub live: bool,
     /// Print JSON: one object with a list of the checks

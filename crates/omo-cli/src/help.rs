@@ -149,7 +149,10 @@ Examples:
 
 It looks at the client and its settings, the plugin and its programs, other
 loops, the state of this project, and your configuration, key and approvals. It
-changes nothing. The exit status is 5 when something is bad; a warning is not.";
+changes nothing. With --live it also starts two short headless sessions of the
+client, in a temporary folder and against a scripted model on this machine; that
+takes seconds and leaves nothing behind. The exit status is 5 when something is
+bad; a warning is not.";
 
 pub const COMPLETIONS: &str = "\
 Example:

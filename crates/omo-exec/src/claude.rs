@@ -378,4 +378,20 @@ esac"#,
         rustix::process::kill_process(rustix::process::Pid::from_raw(left).unwrap(), rustix::process::Signal::KILL)
             .unwrap();
     }
+
+    #[test]
+    fn a_session_has_the_environment_that_it_was_given_and_ends_when_nobody_wants_it() {
+        let folder = script("[ \"$OWN $HOME\" = \"1 \" ] && echo \"$@\" && echo complained >&2; exec sleep \"$REST\"");
+        let headless = |rest: &str| Headless {
+            folder: folder.path(),
+            variables: [("OWN", "1"), ("REST", rest), ("PATH", "/usr/bin:/bin")]
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            arguments: vec!["-p".into(), "hello".into()],
+        };
+        let session = folder.find().session(headless("0"), || true).unwrap();
+        assert_eq!((session.printed.as_str(), session.complaint.as_str()), ("-p hello\n", "complained"));
+        let error = folder.find().session(headless("600"), || false).unwrap_err();
+        assert!(matches!(error, ClaudeError::Unwanted), "{error}");
+    }
 }

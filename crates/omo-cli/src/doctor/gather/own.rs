@@ -18,18 +18,17 @@ pub fn gather(state_home: Option<&Path>) -> Own {
     }
     let (key, trust) = (path.join("key"), path.join("trust.json"));
     let mut problems = Vec::new();
-    match Folder::open_own(state_home) {
-        Err(error) => problems.push((error.to_string(), path.clone())),
-        Ok(_) => {
-            // To load a key that is not there would make one.
-            if key.symlink_metadata().is_ok()
-                && let Err(error) = Key::load(Some(state_home))
-            {
-                problems.push((error.to_string(), key.clone()));
-            }
-            if let Err(error) = Trust::load(Some(state_home)) {
-                problems.push((error.to_string(), trust.clone()));
-            }
+    if let Err(error) = Folder::open_own(state_home) {
+        problems.push((error.to_string(), path.clone()));
+    } else {
+        // To load a key that is not there would make one.
+        if key.symlink_metadata().is_ok()
+            && let Err(error) = Key::load(Some(state_home))
+        {
+            problems.push((error.to_string(), key.clone()));
+        }
+        if let Err(error) = Trust::load(Some(state_home)) {
+            problems.push((error.to_string(), trust.clone()));
         }
     }
     let open_to_others = [path.clone(), key, trust].into_iter().filter(|part| files::is_open_to_others(part)).collect();

@@ -6,7 +6,7 @@ use omo_core::client_version::LEAST;
 
 use super::super::facts::{Carrier, Client, Facts, HOOKS, Live, Program, ProgramKind};
 use super::super::finding::{Finding, Level};
-use super::{count, or_good, quoted};
+use super::{or_good, quoted};
 
 const INSTALL: &str = "omo setup";
 
@@ -240,13 +240,12 @@ pub fn hooks(facts: &Facts) -> Vec<Finding> {
             "remove all but one of what the row `twice` names",
         ));
     }
-    or_good(problems, || {
-        let once = events(|times| times == 1).len();
-        let rest = count(HOOKS.len() - once, "event", "events");
-        let note =
-            if once == HOOKS.len() { String::new() } else { format!("; {rest} not seen, which need not be wrong") };
-        Finding::good(NAME, format!("each was started once in a session{note}"))
-    })
+    let unseen: Vec<&str> = HOOKS.iter().map(|(event, _)| *event).filter(|event| times(event).is_none()).collect();
+    let note = match &*unseen {
+        [] => String::new(),
+        unseen => format!("; {} not seen, which need not be wrong", unseen.join(" and ")),
+    };
+    or_good(problems, || Finding::good(NAME, format!("each was started once in a session{note}")))
 }
 
 /// The name in `name@marketplace`.

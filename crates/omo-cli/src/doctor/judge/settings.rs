@@ -54,16 +54,19 @@ fn remedy(settings: &Settings, name: &str) -> String {
 /// Whether a hook of omo is named in more than one place.
 pub fn twice(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "twice";
+    const BOTH: &str = "the client runs both: each prompt and each stop is answered twice";
     let mut problems = Vec::new();
     for settings in &facts.settings {
         let hooks = settings.hooks();
         let Some(first) = hooks.first() else { continue };
-        let plugin = facts.carriers.first().map(|carrier| format!(" as well as {}", carrier.id));
-        let level = if plugin.is_some() { Level::Bad } else { Level::Warning };
-        let found =
-            format!("{} runs hooks of omo ({}){}", settings.file.display(), first.event, plugin.unwrap_or_default());
-        let why = "the client runs both: each prompt and each stop would be answered twice";
-        problems.push(Finding::new(NAME, level, found, why, format!("remove them from {}", quoted(&settings.file))));
+        let found = format!("{} runs hooks of omo ({})", settings.file.display(), first.event);
+        let mend = format!("remove them from {}", quoted(&settings.file));
+        problems.push(if let Some(plugin) = facts.carriers.first() {
+            Finding::new(NAME, Level::Bad, format!("{found} as well as {}", plugin.id), BOTH, mend)
+        } else {
+            let why = "settings name a path of one version, and no plugin keeps it up to date";
+            Finding::new(NAME, Level::Warning, found, why, format!("{mend}, and: omo setup"))
+        });
     }
     if let [first, rest @ ..] = &*facts.carriers {
         for other in rest {
@@ -72,7 +75,7 @@ pub fn twice(facts: &Facts) -> Vec<Finding> {
             let (level, why) = if same {
                 (Level::Warning, "the client runs the hooks of one of them, and does not say which")
             } else {
-                (Level::Bad, "the client runs both: each prompt and each stop would be answered twice")
+                (Level::Bad, BOTH)
             };
             let found = format!("{} and {} both run hooks of omo", first.id, other.id);
             problems.push(Finding::new(NAME, level, found, why, format!("claude plugin uninstall {}", other.id)));
@@ -146,11 +149,8 @@ pub fn other_loops(facts: &Facts) -> Vec<Finding> {
         let is_on = trace.ends_with("ralph-loop.local.md");
         let (level, what) =
             if is_on { (Level::Bad, "a Ralph loop is on") } else { (Level::Warning, "oh-my-claudecode was used here") };
-        let mend = if is_on {
-            format!("/cancel-ralph in that session, or: rm {trace}")
-        } else {
-            format!("end its loop, then: rm -r {trace}")
-        };
+        let mend =
+            if is_on { format!("end that loop, or: rm {trace}") } else { format!("end its loop, then: rm -r {trace}") };
         problems.push(Finding::new(NAME, level, format!("{what}: {trace}"), WHY, mend));
     }
     let on = facts.plugins.iter().flatten().filter(|plugin| plugin.enabled && LOOPS.contains(&name_of(&plugin.id)));

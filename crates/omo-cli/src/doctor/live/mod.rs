@@ -29,7 +29,7 @@ pub fn watch(facts: &Facts, surroundings: &Surroundings) -> Live {
 }
 
 fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
-    if let Some(file) = managed_model(facts) {
+    if let Some(file) = managed_model(&facts.settings) {
         return Err(format!("{file} says which model every session talks to, and that cannot be changed for one"));
     }
     let sandbox = Sandbox::build(facts, surroundings)?;
@@ -38,14 +38,14 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
-        seen.insert(event, Some(events::started(&whole, event).saturating_sub(managed_hooks(facts, event))));
+        seen.insert(event, Some(events::started(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))));
     }
     // The client leaves these two out of what it prints, or may end before they run: what was not
     // seen of them says nothing.
     let ended = events::ended(&sandbox.log());
     seen.insert("SessionEnd", Some(ended).filter(|times| *times > 0));
     let refused = session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
-    let failed = events::started(&refused, "StopFailure").saturating_sub(managed_hooks(facts, "StopFailure"));
+    let failed = events::started(&refused, "StopFailure").saturating_sub(managed_hooks(&facts.settings, "StopFailure"));
     seen.insert("StopFailure", Some(failed).filter(|times| *times > 0));
     Ok(Live::Seen(seen))
 }
@@ -69,20 +69,64 @@ fn session(claude: &Claude, sandbox: &Sandbox, script: Script, wanted: &mut Want
 }
 
 /// How many hooks of others the machine's administrator has for an event: they run in every session.
-fn managed_hooks(facts: &Facts, event: &str) -> usize {
+fn managed_hooks(settings: &[Settings], event: &str) -> usize {
     let of_others = |settings: &Settings| {
         let ours = settings.hooks().iter().filter(|hook| hook.event == event).count();
         settings.get("/hooks").map_or(0, |hooks| commands_of(hooks, event)).saturating_sub(ours)
     };
-    facts.settings.iter().filter(|settings| settings.scope == Scope::Managed).map(of_others).sum()
+    settings.iter().filter(|settings| settings.scope == Scope::Managed).map(of_others).sum()
 }
 
 /// The managed settings file that points sessions at a model of its own.
-fn managed_model(facts: &Facts) -> Option<String> {
-    let points = |name: &String| name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_CODE_USE_");
-    let managed = facts.settings.iter().filter(|settings| settings.scope == Scope::Managed);
+fn managed_model(settings: &[Settings]) -> Option<String> {
+    let points = |name: &String| {
+        name.starts_with("ANTHROPIC_")
+            || name.starts_with("CLAUDE_CODE_USE_")
+            || name.to_ascii_uppercase().ends_with("_PROXY")
+    };
+    let managed = settings.iter().filter(|settings| settings.scope == Scope::Managed);
     let mut pointing = managed.filter(|settings| {
         settings.get("/env").and_then(serde_json::Value::as_object).is_some_and(|env| env.keys().any(points))
     });
     pointing.next().map(|settings| settings.file.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn managed(value: serde_json::Value) -> Settings {
+        Settings { scope: Scope::Managed, file: "/managed.json".into(), value: Ok(value) }
+    }
+
+    #[test]
+    fn hooks_of_the_administrator_are_not_taken_for_ours() {
+        let handlers = |commands: &[&str]| {
+            let handlers: Vec<_> = commands.iter().map(|command| json!({"command": command})).collect();
+            json!({"hooks": {"Stop": [{"hooks": handlers}]}})
+        };
+        for (commands, event, expected) in [
+            (&["/x/audit", "/x/bin/omo-stop", "/y"][..], "Stop", 2),
+            (&["/x/bin/omo-stop"], "Stop", 0),
+            (&["/x/audit"], "SessionStart", 0),
+        ] {
+            assert_eq!(managed_hooks(&[managed(handlers(commands))], event), expected, "{commands:?}");
+        }
+        let of_user = Settings { scope: Scope::User, ..managed(handlers(&["/x/audit"])) };
+        assert_eq!(managed_hooks(&[of_user], "Stop"), 0, "those are not in the session at all");
+    }
+
+    #[test]
+    fn where_the_administrator_names_the_model_no_session_is_started() {
+        for (env, names_it) in [
+            (json!({"ANTHROPIC_BASE_URL": "https://x"}), true),
+            (json!({"CLAUDE_CODE_USE_BEDROCK": "1"}), true),
+            (json!({"HTTPS_PROXY": "https://x"}), true),
+            (json!({"LANG": "C"}), false),
+        ] {
+            assert_eq!(managed_model(&[managed(json!({"env": env}))]).is_some(), names_it, "{env}");
+        }
+    }
 }

@@ -65,7 +65,7 @@ fn answer(mut request: Request, script: Script) {
     let is_agent = request.headers().iter().any(|header| header.field.equiv("x-claude-code-agent-id"));
     let path = request.url().split('?').next().unwrap_or_default();
     let (status, kind, text) = match (path, script) {
-        ("/v1/messages", Script::Refusal) => (400, JSON, refusal().to_string()),
+        ("/v1/messages", Script::Refusal) => (401, JSON, refusal().to_string()),
         ("/v1/messages", Script::Subagent) => {
             let message = message(&body, is_agent);
             if body.get("stream") == Some(&Value::Bool(true)) {
@@ -91,7 +91,7 @@ fn answer(mut request: Request, script: Script) {
 const JSON: &str = "application/json";
 
 fn refusal() -> Value {
-    json!({"type": "error", "error": {"type": "invalid_request_error", "message": "refused, as omo doctor wants it"}})
+    json!({"type": "error", "error": {"type": "authentication_error", "message": "refused, as omo doctor wants it"}})
 }
 
 /// What the model says to a request: in the session's own conversation it first starts a subagent.

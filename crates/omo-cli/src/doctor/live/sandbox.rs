@@ -35,7 +35,7 @@ impl Sandbox {
         let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
         let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir().map_err(failed)?;
         let project = temp.path().join("project");
-        let sandbox = Self { project, plugin_folder, temp };
+        let sandbox = Self { temp, project, plugin_folder };
         fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
         fs::create_dir_all(sandbox.client_home()).map_err(failed)?;
         fs::create_dir_all(sandbox.temporary()).map_err(failed)?;
