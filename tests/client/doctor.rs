@@ -122,8 +122,8 @@ fn what_was_installed_as_usual_is_sound_and_each_hook_is_seen_once() {
     let told = rows["plugin"]["found"].as_str().unwrap();
     assert!(told.contains("omo@omo, scope user") && told.ends_with("/installed"), "{told}");
     let (level, found) = user.hooks();
-    assert!(level == "good" && found.starts_with("each was started once"), "{found}");
-    assert!(!found.contains("2 events"), "the end of the session was not seen: {found}");
+    assert!(level == "good" && found.starts_with("each ran once"), "{found}");
+    assert!(!found.contains("SessionEnd"), "the end of the session was not seen: {found}");
     assert!(user.model.requests().is_empty(), "the user's own model was asked");
 }
 
@@ -138,7 +138,7 @@ fn a_hook_that_settings_name_as_well_is_seen_twice() {
         settings["apiKeyHelper"] = json!("touch ran; false");
     });
     let (level, found) = user.hooks();
-    assert!(level == "bad" && found.contains("more than once: Stop (") && found.contains("Stop 2"), "{found}");
+    assert!(level == "bad" && found.contains("ran more than once: Stop (") && found.contains("Stop 2"), "{found}");
     assert_eq!(user.rows(&[])["twice"]["level"], "bad");
 }
 
@@ -153,6 +153,32 @@ fn hooks_that_settings_turn_off_are_seen_never() {
 }
 
 #[test]
+fn a_hook_that_cannot_be_started_is_seen_never() {
+    let Some(user) = user() else { return };
+    fs::remove_file(user.folder("installed/bin/omo-stop")).unwrap();
+    let (level, found) = user.hooks();
+    assert!(level == "bad" && found.starts_with("did not run: Stop (") && found.contains("SubagentStop 1"), "{found}");
+}
+
+/// Launchers find what they run in the folder that the client keeps for the plugin's data.
+#[test]
+fn a_clone_is_looked_at_as_it_runs() {
+    let Some(user) = user() else { return };
+    let data = user.lab.home().join(".claude/plugins/data/omo-omo/bin/0.1.0");
+    let bin = user.folder("installed/bin");
+    copy(&bin, &data).unwrap();
+    let launcher = "#!/bin/sh\nexec \"${CLAUDE_PLUGIN_DATA}/bin/0.1.0/${0##*/}\" \"$@\"\n";
+    for entry in fs::read_dir(&bin).unwrap() {
+        fs::write(entry.unwrap().path(), launcher).unwrap();
+    }
+    let (level, found) = user.hooks();
+    assert!(level == "good" && found.starts_with("each ran once"), "{found}");
+    fs::remove_file(data.join("omo-stop")).unwrap();
+    let (level, found) = user.hooks();
+    assert!(level == "unknown" && found.contains("would only begin to build"), "{found}");
+}
+
+#[test]
 fn a_plugin_that_is_disabled_or_gone_is_named() {
     let Some(user) = user() else { return };
     user.claude(&["plugin", "disable", "omo@omo"]);
@@ -163,7 +189,7 @@ fn a_plugin_that_is_disabled_or_gone_is_named() {
     let row = &user.rows(&[])["plugin"];
     assert!(row["level"] == "warning" && row["found"].as_str().unwrap().starts_with("not installed"), "{row}");
     let (level, found) = user.hooks();
-    assert!(level == "good" && found.starts_with("each was started once"), "{found}");
+    assert!(level == "good" && found.starts_with("each ran once"), "{found}");
 }
 
 #[test]

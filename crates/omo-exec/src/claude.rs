@@ -68,9 +68,6 @@ pub enum ClaudeError {
         /// The end of what it said.
         said: String,
     },
-    /// Nobody wanted to know any more.
-    #[error("it was ended before it was done")]
-    Unwanted,
 }
 
 /// A plugin, as `claude plugin list --json` describes it.
@@ -213,7 +210,8 @@ impl Claude {
             }
             if !is_wanted() {
                 end(&mut child);
-                return Err(ClaudeError::Unwanted);
+                let said = "it was interrupted".to_owned();
+                return Err(ClaudeError::Failed { asked: asked.to_owned(), said });
             }
             if Instant::now() >= deadline {
                 end(&mut child);
@@ -392,6 +390,6 @@ esac"#,
         let session = folder.find().session(headless("0"), || true).unwrap();
         assert_eq!((session.printed.as_str(), session.complaint.as_str()), ("-p hello\n", "complained"));
         let error = folder.find().session(headless("600"), || false).unwrap_err();
-        assert!(matches!(error, ClaudeError::Unwanted), "{error}");
+        assert_eq!(error.to_string(), "`claude -p` failed: it was interrupted");
     }
 }

@@ -165,7 +165,15 @@ pub fn programs(facts: &Facts) -> Vec<Finding> {
             let last = built.last_line.as_ref().map(|line| format!("; the last build: {line}")).unwrap_or_default();
             let found = format!("not built in {}: {}{last}", built.folder.display(), names(&missing));
             let why = "a clone of omo has launchers, and until the binaries are built they let every session be";
-            let mend = format!("start a session with `cargo` on PATH, which builds them, or: {INSTALL}");
+            let session = "start a session with `cargo` on PATH, which builds them";
+            // A build that failed is not tried again while its log says so.
+            let has_failed = built.last_line.as_ref().is_some_and(|line| line.starts_with("failed"));
+            let log = built.folder.ancestors().nth(2).map(|data| quoted(&data.join("build.log"))).unwrap_or_default();
+            let mend = if has_failed {
+                format!("see why in {log}, rm {log}, then {session}")
+            } else {
+                format!("{session}, or: {INSTALL}")
+            };
             problems.push(Finding::new(NAME, Level::Bad, found, why, mend));
         }
     }
@@ -226,7 +234,7 @@ pub fn hooks(facts: &Facts) -> Vec<Finding> {
         problems.push(Finding::new(
             NAME,
             Level::Bad,
-            format!("never started: {} ({all})", never.join(", ")),
+            format!("did not run: {} ({all})", never.join(", ")),
             "what a hook does not see it cannot act on: ultrawork is not turned on, or not held",
             "mend the other rows, then: omo doctor --live",
         ));
@@ -235,7 +243,7 @@ pub fn hooks(facts: &Facts) -> Vec<Finding> {
         problems.push(Finding::new(
             NAME,
             Level::Bad,
-            format!("started more than once: {} ({all})", often.join(", ")),
+            format!("ran more than once: {} ({all})", often.join(", ")),
             "each prompt and each stop is answered several times, and counted so",
             "remove all but one of what the row `twice` names",
         ));
@@ -245,7 +253,7 @@ pub fn hooks(facts: &Facts) -> Vec<Finding> {
         [] => String::new(),
         unseen => format!("; {} not seen, which need not be wrong", unseen.join(" and ")),
     };
-    or_good(problems, || Finding::good(NAME, format!("each was started once in a session{note}")))
+    or_good(problems, || Finding::good(NAME, format!("each ran once in a session{note}")))
 }
 
 /// The name in `name@marketplace`.

@@ -43,8 +43,11 @@ fn carrier(id: &str, kind: ProgramKind) -> Carrier {
 
 fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> Carrier {
     let programs = HOOKS.map(|(_, name)| Program { version: Some(version.to_owned()), ..program(name, kind) });
-    let built =
-        Built { folder: PathBuf::from("/data"), programs: programs.into(), last_line: last_line.map(str::to_owned) };
+    let built = Built {
+        folder: PathBuf::from("/data/bin/1.0.0"),
+        programs: programs.into(),
+        last_line: last_line.map(str::to_owned),
+    };
     Carrier { built: Some(built), ..carrier("omo@omo", ProgramKind::Launcher) }
 }
 
@@ -160,7 +163,14 @@ const CASES: &[Case] = &[
         "programs",
         Bad,
         "; the last build: failed: no cargo",
-        "`cargo` on PATH",
+        "see why in /data/build.log, rm /data/build.log, then start a session",
+    ),
+    (
+        |f| f.carriers[0] = clone(ProgramKind::NotExecutable, "1.0.0", None),
+        "programs",
+        Bad,
+        "not built in /data/bin/1.0.0: omo-session-start",
+        "`cargo` on PATH, which builds them, or: omo setup",
     ),
     (
         |f| f.carriers[0].hooks.retain(|hook| hook.event != "Stop"),
@@ -175,7 +185,7 @@ const CASES: &[Case] = &[
         |f| f.live = seen([Some(1), Some(1), Some(0), Some(1), None, None]),
         "hooks",
         Bad,
-        "never started: Stop (",
+        "did not run: Stop (",
         "then: omo doctor --live",
     ),
     (

@@ -7,14 +7,15 @@ pub fn is_session(printed: &str) -> bool {
     printed.lines().filter_map(line).any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
 }
 
-/// How many hooks of an event were started, as the stream of the client's own events tells it.
-pub fn started(printed: &str, event: &str) -> usize {
-    let lines = printed.lines().filter_map(line);
-    let is_start = |line: &Value| {
-        line.get("subtype").is_some_and(|kind| kind == "hook_started")
+/// How many hooks of an event ran to a good end, as the stream of the client's own events tells it.
+/// One that cannot be started has an end as well, and no good one.
+pub fn ran(printed: &str, event: &str) -> usize {
+    let is_good_end = |line: &Value| {
+        line.get("subtype").is_some_and(|kind| kind == "hook_response")
             && line.get("hook_event").is_some_and(|name| name == event)
+            && line.get("exit_code").is_some_and(|code| code == 0)
     };
-    lines.filter(is_start).count()
+    printed.lines().filter_map(line).filter(is_good_end).count()
 }
 
 /// How many hooks of omo ran at the session's end, as the client's log tells it: they are not in the
@@ -33,17 +34,18 @@ mod tests {
     use super::*;
 
     const PRINTED: &str = r#"{"type":"system","subtype":"hook_started","hook_name":"SessionStart:startup","hook_event":"SessionStart"}
-{"type":"system","subtype":"hook_response","hook_name":"SessionStart:startup","hook_event":"SessionStart"}
+{"type":"system","subtype":"hook_response","hook_name":"SessionStart:startup","hook_event":"SessionStart","exit_code":0}
 {"type":"system","subtype":"init","plugins":[]}
-{"type":"system","subtype":"hook_started","hook_name":"Stop","hook_event":"Stop"}
-{"type":"system","subtype":"hook_started","hook_name":"Stop","hook_event":"Stop"}
+{"type":"system","subtype":"hook_response","hook_name":"Stop","hook_event":"Stop","exit_code":0}
+{"type":"system","subtype":"hook_response","hook_name":"Stop","hook_event":"Stop","exit_code":0}
+{"type":"system","subtype":"hook_response","hook_name":"SubagentStop","hook_event":"SubagentStop","exit_code":1}
 {"half":
 "#;
 
     #[test]
-    fn hooks_are_counted_as_they_are_started() {
+    fn hooks_are_counted_as_they_end() {
         for (event, times) in [("SessionStart", 1), ("Stop", 2), ("SubagentStop", 0)] {
-            assert_eq!(started(PRINTED, event), times, "{event}");
+            assert_eq!(ran(PRINTED, event), times, "{event}");
         }
         assert!(is_session(PRINTED));
         assert!(!is_session("error: not logged in\n"));

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use omo_exec::claude::{Claude, Headless};
 
-use super::facts::{Facts, Live, Scope, Settings, commands_of};
+use super::facts::{Built, Facts, Live, ProgramKind, Scope, Settings, commands_of};
 use super::gather::{Surroundings, claude};
 use model::{Model, Script};
 use sandbox::Sandbox;
@@ -32,20 +32,24 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     if let Some(file) = managed_model(&facts.settings) {
         return Err(format!("{file} says which model every session talks to, and that cannot be changed for one"));
     }
+    let unbuilt = |built: &Built| built.programs.iter().any(|program| program.kind != ProgramKind::Binary);
+    if facts.carriers.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
+        return Err("the launchers of the plugin would only begin to build what they run".to_owned());
+    }
     let sandbox = Sandbox::build(facts, surroundings)?;
     let claude = claude(Some(&sandbox.project)).map_err(|error| error.to_string())?;
     let mut wanted = Wanted::new();
     let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
-        seen.insert(event, Some(events::started(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))));
+        seen.insert(event, Some(events::ran(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))));
     }
     // The client leaves these two out of what it prints, or may end before they run: what was not
     // seen of them says nothing.
     let ended = events::ended(&sandbox.log());
     seen.insert("SessionEnd", Some(ended).filter(|times| *times > 0));
     let refused = session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
-    let failed = events::started(&refused, "StopFailure").saturating_sub(managed_hooks(&facts.settings, "StopFailure"));
+    let failed = events::ran(&refused, "StopFailure").saturating_sub(managed_hooks(&facts.settings, "StopFailure"));
     seen.insert("StopFailure", Some(failed).filter(|times| *times > 0));
     Ok(Live::Seen(seen))
 }
