@@ -295,6 +295,13 @@ pub enum Own {
     NoHome,
     /// Nothing was kept yet.
     Absent(PathBuf),
+    /// There is none, and none can be made in the folder that it would be in.
+    Unwritable {
+        /// It.
+        path: PathBuf,
+        /// The folder that cannot be written.
+        folder: PathBuf,
+    },
     /// It is there.
     Open {
         /// It.

@@ -19,15 +19,19 @@ const MAX_PROGRAM: u64 = 64 * 1024 * 1024;
 const LOG_TAIL: u64 = 8 * 1024;
 const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
-/// The client on `PATH`, to be started in a folder.
-pub fn claude(folder: Option<&Path>) -> Result<Claude, ClaudeError> {
+/// The client on `PATH`, to be started in a folder. One that lies in the project is the project's, and
+/// is not started; but a home folder may be taken for a project, and have the client in it.
+pub fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<Claude, ClaudeError> {
+    let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
+    let is_elsewhere = |place: &PathBuf| !project.is_some_and(|project| place.starts_with(project));
+    let search: Vec<PathBuf> = own_search_path().into_iter().filter(is_elsewhere).collect();
     let folder = folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned);
-    Ok(Claude::find(&own_search_path(), &folder)?.with_limit(LIMIT))
+    Ok(Claude::find(&search, &folder)?.with_limit(LIMIT))
 }
 
 /// Which client there is, and the plugins that it lists for a project.
-pub fn client(root: Option<&Path>) -> (Client, Result<Vec<Plugin>, String>) {
-    let claude = match claude(root) {
+pub fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Result<Vec<Plugin>, String>) {
+    let claude = match claude(root, home) {
         Ok(claude) => claude,
         Err(error) => return (Client::Missing, Err(format!("not looked at: {error}"))),
     };

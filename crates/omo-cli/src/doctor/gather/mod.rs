@@ -18,8 +18,6 @@ use omo_store::env::{self, Env};
 
 use super::facts::{Facts, Live};
 
-pub use installation::claude;
-
 /// The variables of this process, and what follows from them.
 pub struct Surroundings {
     variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
@@ -60,7 +58,7 @@ pub fn facts(env: &Env, config: &Config, surroundings: &Surroundings) -> Facts {
     let place = place::gather(env, surroundings);
     let root = place.root.clone();
     let (state, armed) = project::state(root.as_deref());
-    let (client, plugins) = installation::client(place.root.as_deref());
+    let (client, plugins) = installation::client(root.as_deref(), surroundings.home.as_deref());
     let carriers = installation::carriers(plugins.as_deref().unwrap_or_default(), surroundings.plugin_home.as_deref());
     Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -37,13 +37,9 @@ pub fn gather(state_home: Option<&Path>) -> Own {
 
 /// There is none: whether one could be made.
 fn absent(path: PathBuf) -> Own {
-    let above = path.ancestors().skip(1).find_map(|folder| Some((folder, folder.metadata().ok()?)));
+    let above = path.ancestors().skip(1).find_map(|folder| Some((folder.to_owned(), folder.metadata().ok()?)));
     match above {
-        Some((folder, found)) if !found.is_dir() || found.permissions().readonly() => {
-            let problem = format!("{} cannot be made: {} cannot be written", path.display(), folder.display());
-            let problems = vec![(problem, folder.to_owned())];
-            Own::Open { path: path.clone(), open_to_others: Vec::new(), problems }
-        }
+        Some((folder, found)) if !found.is_dir() || found.permissions().readonly() => Own::Unwritable { path, folder },
         _ => Own::Absent(path),
     }
 }

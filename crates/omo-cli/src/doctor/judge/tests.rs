@@ -369,6 +369,13 @@ const CASES: &[Case] = &[
         "omo gate approve",
     ),
     (|f| f.repository = Repository::NotApproved(1), "omo.toml", Warning, "1 check is not approved", "omo gate approve"),
+    (
+        |f| f.own = Own::Unwritable { path: "/state/omo".into(), folder: "/state".into() },
+        "trust",
+        Bad,
+        "/state/omo cannot be made",
+        "chmod u+w /state",
+    ),
     (|f| f.own = Own::NoHome, "trust", Bad, "no home folder", "set HOME"),
     (
         |f| {

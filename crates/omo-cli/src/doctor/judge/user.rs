@@ -15,6 +15,11 @@ pub fn trust(facts: &Facts) -> Vec<Finding> {
         Own::Absent(path) => {
             return vec![Finding::good(NAME, format!("nothing was kept in {} yet", path.display()))];
         }
+        Own::Unwritable { path, folder } => {
+            let found = format!("{} cannot be made: {} cannot be written", path.display(), folder.display());
+            let why = "without a key nothing can be sealed or approved, and no run is ever verified";
+            return vec![Finding::new(NAME, Level::Bad, found, why, format!("chmod u+w {}", quoted(folder)))];
+        }
         Own::Open { path, open_to_others, problems } => (path, open_to_others, problems),
     };
     let broken = problems.iter().map(|(what, file)| {

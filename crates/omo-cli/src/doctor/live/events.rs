@@ -18,11 +18,11 @@ pub fn ran(printed: &str, event: &str) -> usize {
     printed.lines().filter_map(line).filter(is_good_end).count()
 }
 
-/// How many hooks of omo ran at the session's end, as the client's log tells it: they are not in the
-/// stream, which ends before they run.
-pub fn ended(log: &str) -> usize {
-    let lines = log.lines().filter(|line| line.contains("] SessionEnd:") && line.contains("omo-session-end"));
-    lines.filter(|line| line.contains("] completed with status")).count()
+/// How many hooks of omo ran at an event that the client leaves out of the stream, as its log tells it.
+pub fn logged(log: &str, event: &str, binary: &str) -> usize {
+    let (begin, name) = (format!("] {event}:"), format!("/{binary}]"));
+    let lines = log.lines().filter(|line| line.contains(&begin) && line.contains(&name));
+    lines.filter(|line| line.ends_with("] completed with status 0")).count()
 }
 
 fn line(text: &str) -> Option<Value> {
@@ -52,11 +52,11 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_read_in_the_log() {
+    fn what_the_stream_leaves_out_is_read_in_the_log() {
         let line = "2026-11-21T16:39:41.435Z [DEBUG] SessionEnd:other [${CLAUDE_PLUGIN_ROOT}/bin/omo-session-end] completed with status 0\n";
-        assert_eq!(ended(line), 1);
-        assert_eq!(ended(&line.repeat(2)), 2);
-        assert_eq!(ended(&line.replace("omo-", "my-")), 0);
-        assert_eq!(ended(""), 0);
+        let ends = |log: &str| logged(log, "SessionEnd", "omo-session-end");
+        assert_eq!((ends(line), ends(&line.repeat(2)), ends("")), (1, 2, 0));
+        assert_eq!((ends(&line.replace("omo-", "my-")), ends(&line.replace("status 0", "status 1"))), (0, 0));
+        assert_eq!(logged(line, "StopFailure", "omo-stop-failure"), 0);
     }
 }

@@ -10,12 +10,13 @@ mod sandbox;
 mod wanted;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use omo_exec::claude::{Claude, Headless};
 
-use super::facts::{Built, Facts, Live, ProgramKind, Scope, Settings, commands_of};
-use super::gather::{Surroundings, claude};
+use super::facts::{Built, Client, Facts, Live, ProgramKind, Scope, Settings, commands_of};
+use super::gather::Surroundings;
 use model::{Model, Script};
 use sandbox::Sandbox;
 use wanted::Wanted;
@@ -37,20 +38,24 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
         return Err("the launchers of the plugin would only begin to build what they run".to_owned());
     }
     let sandbox = Sandbox::build(facts, surroundings)?;
-    let claude = claude(Some(&sandbox.project)).map_err(|error| error.to_string())?;
+    let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
+    let place = program.parent().map(Path::to_owned);
+    let claude = Claude::find(place.as_slice(), &sandbox.project).map_err(|error| error.to_string())?;
     let mut wanted = Wanted::new();
     let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
         seen.insert(event, Some(events::ran(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))));
     }
-    // The client leaves these two out of what it prints, or may end before they run: what was not
-    // seen of them says nothing.
-    let ended = events::ended(&sandbox.log());
-    seen.insert("SessionEnd", Some(ended).filter(|times| *times > 0));
-    let refused = session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
-    let failed = events::ran(&refused, "StopFailure").saturating_sub(managed_hooks(&facts.settings, "StopFailure"));
-    seen.insert("StopFailure", Some(failed).filter(|times| *times > 0));
+    // The client has these two in its log alone, and may end before they do: what was not seen of them
+    // says nothing.
+    let mut add = |event, binary| {
+        let times = events::logged(&sandbox.log(), event, binary);
+        seen.insert(event, Some(times).filter(|times| *times > 0));
+    };
+    add("SessionEnd", "omo-session-end");
+    session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
+    add("StopFailure", "omo-stop-failure");
     Ok(Live::Seen(seen))
 }
 
