@@ -13,7 +13,7 @@ use clap::Args;
 use self::archive::Written;
 use self::targets::{Linker, TARGETS};
 use crate::plugin::{self, Build};
-use crate::{cargo, musl};
+use crate::{cargo, rust_target};
 
 /// What archives are made of.
 #[derive(Args)]
@@ -75,7 +75,7 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
         Ok(linker) => linker,
         Err(why) => return Ok(Outcome::LeftOut(why.to_owned())),
     };
-    if target != host && !musl::is_available(target) {
+    if target != host && !rust_target::is_available(target) {
         return Ok(Outcome::LeftOut("its Rust target is not here and cannot be added".to_owned()));
     }
     let build = Build { triple: target.to_owned(), is_static: target.ends_with("-linux-musl") };

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cargo;
+mod check_targets;
 mod client;
 mod demo;
 mod dist;
@@ -9,14 +10,15 @@ mod fuzz;
 mod guide;
 mod install;
 mod instructions;
-mod musl;
 mod parts;
 #[cfg(unix)]
 mod picture;
 mod plugin;
 mod profile;
+mod rust_target;
 mod test;
 mod tidy;
+mod windows;
 
 use std::process::ExitCode;
 
@@ -53,6 +55,8 @@ enum Task {
     Picture,
     /// Hold formatting, lints and the rules of the repository: before a push
     Tidy,
+    /// Compile the workspace for every system that omo is for
+    CheckTargets,
     /// Run every test, those with the real client included
     Test(test::Options),
 }
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Bench => bench::run(),
         Task::Instructions(options) => instructions::run(&options),
+        Task::CheckTargets => check_targets::run(),
         Task::Demo => demo::run(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Guide => guide::run(),

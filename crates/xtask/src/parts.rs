@@ -8,7 +8,7 @@ pub const START: &str = "start and end of the process";
 /// named nowhere here.
 pub const PARTS: [(&str, &[&str]); 10] = [
     ("environment, settings", &["omo-store/src/env.rs", "omo-store/src/config.rs", "omo-store/src/gate_toml.rs"]),
-    ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs"]),
+    ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs", "omo-hooks/src/platform"]),
     ("parsing the input", &["omo-hooks/src/input.rs"]),
     (
         "reading the prompt or message",
@@ -22,7 +22,13 @@ pub const PARTS: [(&str, &[&str]); 10] = [
     ),
     (
         "files and lock",
-        &["omo-store/src/folder.rs", "omo-store/src/lock.rs", "omo-store/src/root.rs", "omo-store/src/regular.rs"],
+        &[
+            "omo-store/src/folder.rs",
+            "omo-store/src/lock.rs",
+            "omo-store/src/platform",
+            "omo-store/src/root.rs",
+            "omo-store/src/regular.rs",
+        ],
     ),
     (
         "state",

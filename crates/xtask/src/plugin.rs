@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, musl};
+use crate::{cargo, rust_target};
 
 /// What a plugin is made of, besides the binaries.
 const PARTS: [&str; 9] = [
@@ -54,7 +54,7 @@ pub struct Build {
 impl Build {
     /// The best that this machine can build.
     pub fn for_this_machine() -> Result<Self> {
-        Ok(Self::choose(&host()?, musl::is_available, can_link_statically))
+        Ok(Self::choose(&host()?, rust_target::is_available, can_link_statically))
     }
 
     /// The name of a binary's file on that system.

@@ -6,13 +6,13 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{cargo, client, dist, plugin};
+use crate::{cargo, client, dist, plugin, windows};
 
 /// How the tests are run.
 #[derive(Args)]
 pub struct Options {
     /// Fail where a program that tests need is missing, instead of leaving those tests out: the real
-    /// client, tmux to drive it, strace, valgrind
+    /// client, tmux to drive it, strace, valgrind, Wine with what builds for Windows
     #[arg(long)]
     require_all: bool,
     /// Only run tests whose name contains this
@@ -27,6 +27,10 @@ const NEEDED: [(&str, &str); 2] =
 pub fn run(options: &Options) -> Result<()> {
     let plugin = plugin::build()?;
     let client = real_client();
+    let windows = match windows::can_be_built() {
+        Ok(()) => Ok(windows::build()?),
+        Err(why) => Err(why),
+    };
     let missing: Vec<_> =
         NEEDED.into_iter().filter(|(program, _)| cfg!(target_os = "linux") && !cargo::has(program)).collect();
     if let Some((program, what)) = missing.first().filter(|_| options.require_all) {
@@ -45,6 +49,15 @@ pub fn run(options: &Options) -> Result<()> {
             tests.env_remove("OMO_TEST_CLIENT");
         }
     }
+    match &windows {
+        Ok(folder) => {
+            tests.env("OMO_TEST_WINDOWS", folder);
+        }
+        Err(why) if options.require_all => bail!("the Windows build cannot be tested: {why:#}"),
+        Err(_) => {
+            tests.env_remove("OMO_TEST_WINDOWS");
+        }
+    }
     if let Some(filter) = &options.filter {
         tests.arg(filter);
     }
@@ -54,6 +67,9 @@ pub fn run(options: &Options) -> Result<()> {
     }
     for (program, what) in missing {
         anstream::println!("the tests of {what} did not run: {program} is not installed");
+    }
+    if let Err(why) = windows {
+        anstream::println!("the tests of the Windows build did not run: {why:#}");
     }
     if let Err(why) = client {
         let left_out = real_client_tests()?;

@@ -97,15 +97,33 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     known.extend(of_exec.map(|name| format!("crates/omo-exec/src/{name}")));
     assert_eq!(places, known);
     // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
-    assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(\"/bin/sh\")"));
+    assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(shell.program())"));
+    assert!(read("crates/omo-exec/src/platform/unix.rs").contains("PathBuf::from(\"/bin/sh\")"));
     let git = read("crates/omo-exec/src/git.rs");
-    assert!(git.contains("Command::new(program(folder)?)") && git.contains(".join(\"git\")"));
+    assert!(git.contains("Command::new(program(folder)?)") && git.contains("find(\"git\", "));
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
     assert!(read("crates/omo-cli/src/statusline/other.rs").contains("arg(\"-c\").arg(command)"));
     // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.
     assert!(read("crates/omo-exec/src/claude.rs").contains("Command::new(&self.program)"));
     let mut hooks = of_the_user().into_iter().filter(|(path, _)| path.starts_with("crates/omo-hooks"));
     assert!(hooks.all(|(_, text)| !text.contains("omo_exec::claude")));
+}
+
+/// docs/adr/0013: what differs between systems stands behind one module of each crate.
+#[test]
+fn only_a_platform_module_asks_which_system_it_is_on() {
+    let words = ["target_os", "cfg(unix)", "cfg(windows)", "cfg!(windows)", "std::os::", "rustix::", "nix::", "winapi"];
+    for (path, text) in of_the_user() {
+        let is_platform = path.components().any(|part| part.as_os_str() == "platform");
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for word in words.into_iter().filter(|_| !is_platform) {
+            assert!(
+                !code.contains(word),
+                "{} has {word}, which belongs into its crate's platform module",
+                path.display()
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The Rust target that links musl: whether it is here, and adding it where rustup can.
+//! Rust targets: whether one is here, and adding it where rustup can.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,21 +11,26 @@ use crate::cargo;
 ///
 /// That this failed is said in a line and is no error: there are other ways to build.
 pub fn is_available(target: &str) -> bool {
-    available(target, is_installed, add)
-}
-
-fn available(target: &str, is_installed: impl Fn(&str) -> bool, add: impl FnOnce(&str) -> Result<()>) -> bool {
-    if is_installed(target) {
-        return true;
-    }
-    let added = add(target).and_then(|()| {
-        ensure!(is_installed(target), "rustup added it to another toolchain than the one that builds");
-        Ok(())
-    });
-    if let Err(error) = &added {
+    let had = obtain(target, "for hooks that start faster");
+    if let Err(error) = &had {
         anstream::println!("building without the target {target}: {error:#}");
     }
-    added.is_ok()
+    had.is_ok()
+}
+
+/// Has the target, which rustup is asked for once where it is missing. `what_for` is said then. The
+/// error says why it cannot be had.
+pub fn obtain(target: &str, what_for: &str) -> Result<()> {
+    obtain_with(target, is_installed, |target| add(target, what_for))
+}
+
+fn obtain_with(target: &str, is_installed: impl Fn(&str) -> bool, add: impl FnOnce(&str) -> Result<()>) -> Result<()> {
+    if is_installed(target) {
+        return Ok(());
+    }
+    add(target)?;
+    ensure!(is_installed(target), "rustup added it to another toolchain than the one that builds");
+    Ok(())
 }
 
 fn is_installed(target: &str) -> bool {
@@ -33,11 +38,11 @@ fn is_installed(target: &str) -> bool {
     library.is_ok_and(|path| Path::new(path.trim()).is_dir())
 }
 
-fn add(target: &str) -> Result<()> {
+fn add(target: &str, what_for: &str) -> Result<()> {
     if !cargo::has("rustup") {
         bail!("it is not installed, and neither is rustup");
     }
-    anstream::println!("adding it, for hooks that start faster: rustup target add {target}");
+    anstream::println!("adding it, {what_for}: rustup target add {target}");
     let mut rustup = Command::new("rustup");
     let output = rustup.args(["target", "add", target]).stdin(Stdio::null()).output().context("run rustup")?;
     if !output.status.success() {
@@ -54,7 +59,7 @@ mod tests {
 
     use anyhow::anyhow;
 
-    use super::available;
+    use super::obtain_with;
 
     const TARGET: &str = "x86_64-unknown-linux-musl";
 
@@ -74,7 +79,7 @@ mod tests {
                 asked.set(asked.get() + 1);
                 if adds { Ok(()) } else { Err(anyhow!("no network")) }
             };
-            assert_eq!(available(TARGET, is_installed, add), expected);
+            assert_eq!(obtain_with(TARGET, is_installed, add).is_ok(), expected);
             assert_eq!(asked.get(), i32::from(!before), "before {before}, after {after}, adds {adds}");
         }
     }

@@ -1,0 +1,41 @@
+//! The Windows build of the hooks and of `omo`, for the tests that run it under Wine.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{cargo, rust_target};
+
+/// The target that can be built on other systems: its linker is a package of most of them.
+const TARGET: &str = "x86_64-pc-windows-gnu";
+const COMPILER: &str = "x86_64-w64-mingw32-gcc";
+
+/// Whether all is here that it needs. The error says what is missing.
+pub fn can_be_built() -> Result<()> {
+    for program in ["wine", COMPILER] {
+        if !cargo::has(program) {
+            bail!("{program} is not installed");
+        }
+    }
+    rust_target::obtain(TARGET, "for the tests under Wine").with_context(|| format!("no Rust target {TARGET}"))
+}
+
+/// Builds the programs, and gives their folder.
+///
+/// Unoptimised, which builds in a fraction of the time: what is tried is what they do there.
+pub fn build() -> Result<PathBuf> {
+    let mut build = Command::new(cargo::cargo());
+    build.args(["build", "--locked", "--target", TARGET, "--bins"]).current_dir(cargo::top()?);
+    cargo::run(build.args(["-p", "omo-hooks", "-p", "omo-cli", "-p", "omo-tests"]))?;
+    let folder = cargo::target()?.join(TARGET).join("debug");
+    // Not beside the programs: a Wine that has the library itself is to use its own.
+    let stand_in = folder.join("stand-in");
+    fs::create_dir_all(&stand_in).with_context(|| format!("create {}", stand_in.display()))?;
+    let mut compile = Command::new(COMPILER);
+    compile.args(["-shared", "-o"]).arg(stand_in.join("bcryptprimitives.dll"));
+    compile.arg(cargo::top()?.join("tests/windows/bcryptprimitives.c")).arg("-ladvapi32");
+    cargo::run(&mut compile)?;
+    Ok(folder)
+}

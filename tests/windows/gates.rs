@@ -1,0 +1,89 @@
+//! Claims, and the checks that decide them: here they are run by `cmd`, since no git lies beside.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::wait_until;
+use omo_tests::judged::{processes_with, wait_until_gone};
+
+use crate::wine::{Case, DONE, Wine};
+
+pub const CASES: [Case; 5] = [
+    ("a red check sends the model on, a green one ends the run as verified", decided),
+    ("a claim without checks and review is released, not verified", unverified),
+    ("a check sees neither keys nor our own variables", environment),
+    ("what a check leaves running ends with it", left_running),
+    ("a check that is no longer wanted is ended", no_longer_wanted),
+];
+
+fn decided(wine: &Wine) -> Result<()> {
+    let project = wine.project()?;
+    project
+        .arm("/omo:ulw --no-review --gate \"if exist broken.txt (echo it is broken& exit 3) else echo fine\" fix it")?;
+    fs::write(project.folder.join("broken.txt"), "")?;
+    let answer = project.stop(DONE)?;
+    let reason = answer.reason().unwrap_or_default();
+    ensure!(answer.blocks() && reason.contains("exit status 3"), "{answer:?}");
+    let log = fs::read_to_string(project.state_folder().join("check-if-exist.log"))?;
+    ensure!(log.contains("it is broken"), "the log: {log:?}");
+    let red = project.omo(&["verify"])?;
+    ensure!(!red.status.success(), "red, and status 0: {}", red.stdout);
+    fs::remove_file(project.folder.join("broken.txt"))?;
+    let green = project.omo(&["verify"])?;
+    ensure!(green.status.success() && green.stdout.contains("green"), "{}{}", green.stdout, green.stderr);
+    let told = project.stop(DONE)?;
+    ensure!(told.system_message().is_some_and(|text| text.contains("verified")), "{told:?}");
+    ensure!(project.entry()?["verdict"]["kind"] == "verified", "{}", project.entry()?);
+    Ok(())
+}
+
+fn unverified(wine: &Wine) -> Result<()> {
+    let project = wine.project()?;
+    project.arm("/omo:ulw --no-review fix it")?;
+    let told = project.stop(DONE)?;
+    ensure!(told.system_message().is_some_and(|text| text.contains("not verified")), "{told:?}");
+    ensure!(project.entry()?["verdict"]["kind"] == "released", "{}", project.entry()?);
+    Ok(())
+}
+
+fn environment(wine: &Wine) -> Result<()> {
+    let project = wine.project()?;
+    project.arm("/omo:ulw --no-review --gate \"set\" fix it")?;
+    let mut hook = wine.program("omo-stop", &project.folder);
+    // However the letters are written, they name the same variable there.
+    hook.env("Anthropic_Api_Key", "a secret").env("CLAUDE_CODE_X", "another secret");
+    let input = project.input("Stop", &serde_json::json!({"last_assistant_message": DONE}));
+    crate::wine::sound(&omo_testkit::run_command(&hook, &input)?)?;
+    let log = fs::read_to_string(project.state_folder().join("check-set.log"))?;
+    ensure!(log.contains("OMO_GATE=1"), "the log: {log}");
+    ensure!(!log.contains("secret"), "it saw a key: {log}");
+    let paths = log.lines().filter(|line| line.to_ascii_uppercase().starts_with("PATH=")).count();
+    ensure!(paths == 1, "{paths} times PATH: {log}");
+    Ok(())
+}
+
+fn left_running(wine: &Wine) -> Result<()> {
+    const MARK: &str = "-n 971";
+    let project = wine.project()?;
+    project.arm(&format!("/omo:ulw --no-review --gate \"start /b ping {MARK} 127.0.0.1& exit 0\" fix it"))?;
+    let told = project.stop(DONE)?;
+    ensure!(told.system_message().is_some_and(|text| text.contains("verified")), "{told:?}");
+    wait_until_gone(MARK)
+}
+
+fn no_longer_wanted(wine: &Wine) -> Result<()> {
+    const MARK: &str = "-n 983";
+    let project = wine.project()?;
+    project.arm(&format!("/omo:ulw --no-review --gate \"ping {MARK} 127.0.0.1\" fix it"))?;
+    std::thread::scope(|scope| {
+        let stop = scope.spawn(|| project.stop(DONE));
+        let runs = || (!processes_with(MARK).is_empty()).then_some(());
+        let running = wait_until("the check runs", Duration::from_secs(20), runs);
+        let stopped = project.omo(&["stop"]);
+        let told = stop.join().ok().context("the hook")??;
+        running?;
+        ensure!(stopped?.status.success() && !told.blocks(), "still held: {told:?}");
+        wait_until_gone(MARK)
+    })
+}

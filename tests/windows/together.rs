@@ -1,0 +1,73 @@
+//! Several processes and one state: none of them loses what another has written.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::stand_in::Answer;
+use omo_tests::stage::ago;
+use serde_json::json;
+
+use crate::wine::{Case, Wine};
+
+pub const CASES: [Case; 2] = [
+    ("while another process holds the lock nobody is held, and then they are again", locked),
+    ("of twenty at once each block that is given is counted, once", twenty),
+];
+
+fn locked(wine: &Wine) -> Result<()> {
+    let project = wine.project()?;
+    project.arm("ulw fix it")?;
+    let mut holder = wine
+        .program("hold", &project.folder)
+        .arg(&project.path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut line = [0; 4];
+    holder.stdout.as_mut().context("no stdout")?.read_exact(&mut line)?;
+    let answer = project.stop("Half of it is there.");
+    drop(holder.stdin.take());
+    holder.wait()?;
+    ensure!(&line == b"held", "the lock was not had");
+    ensure!(answer? == Answer::Nothing, "held without the lock");
+    let log = std::fs::read_to_string(project.state_folder().join("hooks.log"))?;
+    ensure!(log.contains("the lock of the state was held by another process"), "the log: {log}");
+    let answer = project.stop("Half of it is there.")?;
+    ensure!(answer.reason().is_some_and(|reason| reason.contains("block 1 of 8")), "{answer:?}");
+    Ok(())
+}
+
+fn twenty(wine: &Wine) -> Result<()> {
+    const PROCESSES: usize = 20;
+    let project = wine.project()?;
+    project.write_state(
+        &json!({"version": 1, "sessions": {"wine-1": {
+            "ulw": {"enabled": true, "stopBlocks": 0, "startedAt": ago(60_000)},
+            "limits": {"maxBlocks": 100, "cooldownSeconds": 0, "maxMinutes": 240},
+        }}})
+        .to_string(),
+    )?;
+    let answers: Vec<Result<Answer>> = std::thread::scope(|scope| {
+        let hooks: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(|| project.stop("Half of it is there."))).collect();
+        hooks.into_iter().map(|hook| hook.join().unwrap_or_else(|_| anyhow::bail!("a hook panicked"))).collect()
+    });
+    let mut given = 0;
+    let mut numbers = BTreeSet::new();
+    for answer in answers {
+        let answer = answer?;
+        if let Some(reason) = answer.reason() {
+            let number = reason.split_once("block ").and_then(|(_, rest)| rest.split_once(" of 100"));
+            numbers.insert(number.context("a block without a number")?.0.to_owned());
+            given += 1;
+        }
+    }
+    // On a busy machine some do not get the lock in time, and let the session be.
+    ensure!(given > 1, "only {given} of {PROCESSES} were given");
+    ensure!(numbers.len() == given, "{given} blocks were given, with the numbers {numbers:?}");
+    let counted = &project.entry()?["ulw"]["stopBlocks"];
+    ensure!(*counted == given, "{given} blocks were given, and {counted} counted");
+    Ok(())
+}
