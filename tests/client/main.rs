@@ -16,6 +16,7 @@
 mod background;
 mod commands;
 mod doctor;
+mod evals;
 mod held;
 mod interrupted;
 mod judged;
