@@ -3,11 +3,12 @@
 //! a naive mending of it would admit.
 
 use anyhow::{Result, ensure};
+use omo_testkit::Lab;
 use omo_testkit::stand_in::background_agent;
 use serde_json::{Value, json};
 
 use crate::judged::{AGREES, DONE, play};
-use crate::stage::{Case, Scene};
+use crate::stage::{Case, Scene, plugin};
 
 const VERIFIED: &str = "<promise>VERIFIED</promise>";
 
@@ -311,4 +312,19 @@ fn seed_001_forgeries_by_somebody_else_than_the_reviewer() {
         }),
     ];
     play(cases).unwrap();
+}
+
+#[test]
+fn a_review_counts_where_the_home_is_a_repository_itself() {
+    let Some(plugin) = plugin() else { return };
+    let lab = Lab::builder().without_git().build().unwrap();
+    // The client's own files are ignored there, as its transcripts change with every line.
+    let top = lab.home().parent().unwrap();
+    std::fs::write(top.join(".gitignore"), ".claude*\n").unwrap();
+    let made = lab.command("git").args(["init", "-q", "-b", "main"]).arg(top).status().unwrap();
+    assert!(made.success());
+    let mut scene = Scene::in_lab(&plugin, lab).unwrap();
+    waiting(&mut scene).unwrap();
+    scene.reviewer_reports(AGREES).unwrap();
+    scene.claim_ends("verified").unwrap();
 }

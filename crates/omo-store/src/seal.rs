@@ -93,6 +93,9 @@ fn make(folder: &Folder) -> Result<Key, KeyError> {
     if let Some(key) = read(folder)? {
         return Ok(key);
     }
+    // Where the home is a repository itself, what omo keeps here would be among the files that it judges,
+    // and no evidence about them would ever hold. Without it there is a key all the same.
+    let _ = folder.replace(".gitignore", b"*\n");
     let mut bytes = [0; KEY_BYTES];
     getrandom::fill(&mut bytes).map_err(KeyError::Random)?;
     folder.replace(FILE, format!("{}\n", blake3::Hash::from_bytes(bytes).to_hex()).as_bytes())?;
