@@ -1,0 +1,194 @@
+//! The launchers of a clone, run as the client runs them: they find what was built for them
+//! whatever the paths are, and where nothing is built one of them says so, once.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::run_command;
+
+use crate::fresh_clone::{Fresh, VERSION, starts};
+use crate::stage::{plugin, say, sound};
+
+/// The launchers, and whether each is one of a hook.
+fn launchers(clone: &Path) -> Result<Vec<(PathBuf, bool)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(clone.join("bin"))? {
+        let entry = entry?;
+        found.push((entry.path(), entry.file_name() != "omo"));
+    }
+    ensure!(found.len() == 7, "{found:?}");
+    Ok(found)
+}
+
+#[test]
+fn each_launcher_becomes_its_binary_in_every_shell() -> Result<()> {
+    let Some(fresh) = Fresh::new()? else { return Ok(()) };
+    for shell in ["/bin/sh", "dash", "bash", "bash --posix", "busybox sh"] {
+        let mut words = shell.split(' ');
+        let program = words.next().context("no shell")?;
+        if Command::new(program).args(["-c", "exit"]).output().is_err() {
+            say(&format!("not run in {shell}: it is not installed"));
+            continue;
+        }
+        for (launcher, _) in launchers(&fresh.clone)? {
+            let name = launcher.file_name().context("no name")?;
+            let binary = fresh.built().join(VERSION).join(name);
+            fs::create_dir_all(fresh.built().join(VERSION))?;
+            // Says who it is, what it was given, and what it reads.
+            fs::write(&binary, "#!/bin/sh\necho $$ \"${0##*/}\" \"$#\" \"$@\"; cat; exit 7\n")?;
+            fs::set_permissions(&binary, PermissionsExt::from_mode(0o755))?;
+            let mut command = fresh.lab.command("/bin/sh");
+            // The shell that says its number becomes the launcher's.
+            command.args(["-c", "echo $$; exec \"$@\"", "sh", program]).args(words.clone()).args(["-u"]);
+            command.arg(&launcher).args(["a b", "*", ""]).env("CLAUDE_PLUGIN_DATA", fresh.data());
+            let run = run_command(&command, "input\n")?;
+            let number = run.stdout.lines().next().unwrap_or_default();
+            let name = name.to_string_lossy();
+            let wanted = format!("{number}\n{number} {name} 3 a b * \ninput\n");
+            ensure!(run.stdout == wanted && run.stderr.is_empty(), "{shell} {name}: {run:?}");
+            ensure!(run.status.code() == Some(7), "{shell} {name}: {run:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_hook_that_is_not_built_lets_the_session_be() -> Result<()> {
+    let Some(fresh) = Fresh::new()? else { return Ok(()) };
+    for (launcher, is_hook) in launchers(&fresh.clone)? {
+        if !is_hook || launcher.ends_with("omo-session-start") {
+            continue;
+        }
+        // Named, not there at all, and not named.
+        for data in [Some(fresh.data()), Some(fresh.data().join("nowhere")), Some(PathBuf::new()), None] {
+            let mut command = fresh.lab.command(&launcher);
+            if let Some(data) = &data {
+                command.env("CLAUDE_PLUGIN_DATA", data);
+            }
+            let run = run_command(&command, "{}\n")?;
+            ensure!(run.is_silent(), "{} with {data:?}: {run:?}", launcher.display());
+        }
+    }
+    ensure!(!fresh.data().exists() && fresh.cargo.builds() == 0, "somebody builds");
+    Ok(())
+}
+
+#[test]
+fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
+    let Some(fresh) = Fresh::new()? else { return Ok(()) };
+    let omo = || {
+        let mut omo = fresh.lab.command(fresh.clone.join("bin/omo"));
+        omo.arg("--version");
+        omo
+    };
+    let version = format!("omo {VERSION}\n");
+
+    let missing = run_command(&omo(), "")?;
+    ensure!(missing.status.code() == Some(1) && missing.stdout.is_empty(), "{missing:?}");
+    let said = format!("error: omo {VERSION} is not built yet\nhint: ");
+    ensure!(missing.stderr.starts_with(&said), "{missing:?}");
+    let nameless = run_command(omo().env_remove("HOME"), "")?;
+    ensure!(nameless.stderr == missing.stderr, "{nameless:?}");
+
+    fresh.lay(VERSION)?;
+    ensure!(run_command(&omo(), "")?.stdout == version);
+    let elsewhere = fresh.lab.home().join("else\nwhere");
+    ensure!(run_command(omo().env("CLAUDE_CONFIG_DIR", &elsewhere), "")?.status.code() == Some(1));
+    fs::rename(fresh.lab.home().join(".claude"), &elsewhere)?;
+    ensure!(run_command(omo().env("CLAUDE_CONFIG_DIR", &elsewhere), "")?.stdout == version);
+    let data = elsewhere.join("plugins/data/omo-inline");
+    ensure!(run_command(omo().env("CLAUDE_PLUGIN_DATA", data), "")?.stdout == version);
+    Ok(())
+}
+
+#[test]
+fn it_is_said_once_in_a_session() -> Result<()> {
+    let Some(fresh) = Fresh::new()? else { return Ok(()) };
+    fresh.cargo.fails()?;
+    let session = fresh.session()?;
+    let told = |source: &str| starts(&session, source);
+    ensure!(told("startup")?.is_some());
+    fresh.outcome()?;
+    for source in ["clear", "compact", "fork"] {
+        ensure!(told(source)?.is_none(), "said again after {source}");
+    }
+    // What became of it is news, once.
+    ensure!(told("resume")?.is_some_and(|line| line.contains("failed")), "the failure was not said");
+    for source in ["resume", "clear", "compact", "fork"] {
+        ensure!(told(source)?.is_none(), "said again after {source}");
+    }
+    // Whoever goes on with an older session is told as well.
+    ensure!(starts(&fresh.session()?, "resume")?.is_some());
+    ensure!(starts(&fresh.session()?, "startup")?.is_some());
+    Ok(())
+}
+
+#[test]
+fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
+    let Some(fresh) = Fresh::new()? else { return Ok(()) };
+    let start = fresh.clone.join("bin/omo-session-start");
+    let input = |source: &str| format!("{{\"session_id\":\"a-b\",\"source\":\"{source}\"}}\n");
+    let line = |command: &Command, source: &str| -> Result<Option<String>> {
+        Ok(sound(&run_command(command, &input(source))?)?.system_message().map(str::to_owned))
+    };
+
+    let nameless = fresh.lab.command(&start);
+    let told = line(&nameless, "startup")?.context("nothing was said")?;
+    ensure!(told.contains("needs Claude Code 2.1.163 or later: run claude update"), "{told}");
+
+    // A file stands where the folder should be: not even root can write below it.
+    let file = fresh.lab.home().join("file \"ü\"");
+    fs::write(&file, "as it was")?;
+    for data in [file.clone(), file.join("data")] {
+        let mut command = fresh.lab.command(&start);
+        command.env("CLAUDE_PLUGIN_DATA", &data);
+        let told = line(&command, "startup")?.context("nothing was said")?;
+        ensure!(told.contains("~/file \"ü\"") && told.contains("cannot be written"), "{told}");
+        ensure!(line(&command, "resume")?.is_none(), "said again");
+    }
+    ensure!(fs::read_to_string(&file)? == "as it was");
+
+    let mut command = fresh.lab.command(&start);
+    command.env("CLAUDE_PLUGIN_DATA", fresh.data());
+    fs::remove_file(fresh.cargo.folder().join("version"))?;
+    let told = line(&command, "startup")?.context("nothing was said")?;
+    ensure!(told.contains("`cargo --version` fails"), "{told}");
+    fs::remove_file(fresh.cargo.folder().join("cargo"))?;
+    let tools = tools_without_cargo(&fresh)?;
+    let told = line(command.env("PATH", tools), "startup")?;
+    // The same kind of line in the same session.
+    ensure!(told.is_none(), "{told:?}");
+    let other = input("startup").replace("a-b", "c-d");
+    let told = sound(&run_command(&command, &other)?)?;
+    let told = told.system_message().context("nothing was said")?;
+    ensure!(told.contains("no cargo on PATH") && told.contains("https://rustup.rs"), "{told}");
+    ensure!(fresh.cargo.builds() == 0 && !fresh.log().exists());
+    Ok(())
+}
+
+/// A folder for `PATH` with what the scripts need beside cargo.
+fn tools_without_cargo(fresh: &Fresh) -> Result<PathBuf> {
+    let folder = fresh.lab.home().join("tools");
+    fs::create_dir_all(&folder)?;
+    for tool in ["cat", "env", "grep", "mkdir", "mv", "sed", "tail", "tr"] {
+        let places = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(tool));
+        symlink(places.iter().find(|place| place.exists()).context(tool)?, folder.join(tool))?;
+    }
+    Ok(folder)
+}
+
+#[test]
+fn a_built_plugin_holds_binaries_and_nothing_that_builds() -> Result<()> {
+    let Some(plugin) = plugin() else { return Ok(()) };
+    for entry in fs::read_dir(plugin.join("bin"))? {
+        let path = entry?.path();
+        ensure!(!fs::read(&path)?.starts_with(b"#!"), "{} is a launcher", path.display());
+    }
+    for part in ["scripts", "Cargo.toml", "crates"] {
+        ensure!(!plugin.join(part).exists(), "{part} is in the plugin");
+    }
+    Ok(())
+}
