@@ -14,6 +14,7 @@
 )]
 
 mod background;
+mod clone;
 mod commands;
 mod doctor;
 mod evals;
@@ -21,6 +22,7 @@ mod held;
 mod interrupted;
 mod judged;
 mod letting_go;
+mod marketplace;
 mod plugin;
 mod sessions;
 mod setup;

@@ -3,6 +3,7 @@
 //! - [`MockModel`] answers the Messages API on loopback from a [`Script`] and keeps every request;
 //! - [`Lab`] is a temporary home and project with an environment built from nothing;
 //! - [`Client`] runs the real client once, [`Terminal`] runs it as a person sees it;
+//! - [`GitServer`] serves a repository over HTTP on loopback, as a marketplace is;
 //! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed;
 //! - `strace` runs a process with a fault at any of its system calls;
 //! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts
@@ -13,6 +14,7 @@
 
 mod client;
 mod environment;
+mod git_server;
 mod ids;
 pub mod instructions;
 mod json;
@@ -29,6 +31,7 @@ mod wait;
 
 pub use client::{Client, NoClient, PrintRun};
 pub use environment::timestamp;
+pub use git_server::GitServer;
 pub use lab::{Lab, LabBuilder};
 pub use model::{MockModel, Script, Turn};
 pub use process::{read_in_background, run_command};

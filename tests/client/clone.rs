@@ -1,0 +1,191 @@
+//! The plugin from a marketplace clone: where nothing is built yet, while it is built, and when
+//! it comes and goes under sessions that are open.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_testkit::{LabBuilder, Script};
+use omo_tests::pretended_cargo::{PretendedCargo, outcome};
+
+use crate::marketplace::{HIGHER, VERSION, hooks, install, lines, session_id};
+use crate::stage::{CLAIM, LIMIT, plugin};
+
+/// How long the real cargo may build on a busy machine.
+const BUILD_LIMIT: Duration = Duration::from_secs(540);
+/// What the folder around a home may be called.
+const ODD: &str = "it's a \"home\" with $PATH and ü";
+
+/// The cargo that builds this test.
+fn with_cargo(lab: LabBuilder) -> LabBuilder {
+    lab.path(Path::new(env!("CARGO")).parent().expect("a folder"))
+}
+
+/// A lab whose home has an odd path.
+fn odd(lab: LabBuilder) -> LabBuilder {
+    lab.folder(ODD)
+}
+
+/// What cargo has downloaded on this machine.
+fn cargo_home() -> String {
+    #[expect(clippy::disallowed_methods, reason = "what was downloaded for this test is enough for the one in it")]
+    let (own, home) = (std::env::var_os("CARGO_HOME"), std::env::var_os("HOME"));
+    let folder = own.map_or_else(|| PathBuf::from(home.expect("a home")).join(".cargo"), PathBuf::from);
+    folder.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
+    let ask = "omo --version | tr a-z A-Z";
+    let script = Script::new().bash("omo --version").say("Hello.").bash(ask).say("Not yet.").bash("true").say(CLAIM);
+    let more = |lab| {
+        with_cargo(lab)
+            .env("CARGO_HOME", &cargo_home())
+            .env("CARGO_NET_OFFLINE", "true")
+            // As it is built for people, but for the minutes that the last per cent of speed costs.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+    };
+    let Some(it) = install(script, more) else { return };
+    let terminal = it.terminal();
+    let screen = terminal.wait_for("is being built, once, in the background", LIMIT).unwrap();
+    assert!(screen.contains("[omo] omo "), "{screen}");
+    // Whoever goes on at once is held up by nothing.
+    terminal.say("ulw say hello").unwrap();
+    terminal.wait_for("Hello.", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    assert_eq!(it.lab.state(), None);
+    assert_eq!(it.told_in(1, "is not built yet"), 1);
+
+    assert_eq!(outcome(&it.log(), BUILD_LIMIT).unwrap(), format!("built {VERSION}"));
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(it.told_in(3, &format!("OMO {VERSION}")), 1);
+    assert_eq!(it.model.unscripted(), 0);
+}
+
+#[test]
+fn a_build_neither_keeps_a_session_nor_ends_with_it() {
+    let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
+    cargo.holds().unwrap();
+    let script = Script::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
+    let Some(it) = install(script, |lab| odd(lab).path(cargo.folder())) else { return };
+    let first = it.session("ulw hello", &[]);
+    assert_eq!(lines(&first).len(), 1, "{first:?}");
+    cargo.wait_for_builds(1).unwrap();
+    cargo.release().unwrap();
+    assert_eq!(outcome(&it.log(), LIMIT).unwrap(), format!("built {VERSION}"));
+    let second = it.session("ulw fix the parser", &["--resume", &session_id(&first)]);
+    assert_eq!(lines(&second).len(), 1, "only the end is told: {second:?}");
+    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(cargo.builds(), 1);
+}
+
+#[test]
+fn without_cargo_it_says_so_once_and_harms_nothing() {
+    let Some(it) = install(Script::new().say_times(3, "An answer."), odd) else { return };
+    let first = it.session("ulw fix the parser", &[]);
+    let told = lines(&first);
+    assert!(matches!(&told[..], [line] if line.contains("no cargo on PATH")), "{told:?}");
+    assert!(hooks(&first).iter().all(|hook| hook["outcome"] == "success" && hook["stderr"] == ""), "{first:?}");
+    let resumed = it.session("ulw fix it", &["--resume", &session_id(&first)]);
+    assert_eq!(lines(&resumed), Vec::<String>::new());
+    assert_eq!(lines(&it.session("ulw fix it", &[])), told);
+    assert_eq!(it.lab.state(), None);
+}
+
+#[test]
+fn a_build_that_fails_is_said_once_and_not_begun_at_each_start() {
+    let nothing = tempfile::tempdir().unwrap();
+    let more = |lab| {
+        // Nothing was ever downloaded there, and nothing can be.
+        odd(with_cargo(lab)).env("CARGO_NET_OFFLINE", "true").env("CARGO_HOME", nothing.path().to_str().unwrap())
+    };
+    let Some(it) = install(Script::new().say_times(3, "An answer."), more) else { return };
+    assert!(lines(&it.session("ulw fix it", &[]))[0].contains("is being built"));
+    assert_eq!(outcome(&it.log(), LIMIT).unwrap(), "failed: cargo build ended with 101");
+    let log = fs::read_to_string(it.log()).unwrap();
+    for _ in 0..2 {
+        let told = lines(&it.session("ulw fix it", &[]));
+        assert!(matches!(&told[..], [line] if line.contains("failed: cargo build ended with 101")), "{told:?}");
+    }
+    assert_eq!(fs::read_to_string(it.log()).unwrap(), log, "it was built again");
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_written_is_named() {
+    let Some(it) = install(Script::new().say("An answer."), |lab| odd(with_cargo(lab))) else { return };
+    fs::remove_dir_all(it.data()).ok();
+    fs::create_dir_all(it.data().parent().unwrap()).unwrap();
+    fs::write(it.data(), "as it was").unwrap();
+    let told = lines(&it.session("ulw fix it", &[]));
+    let wanted = "omo-omo cannot be written. Make it writable, then start a new session.";
+    assert!(matches!(&told[..], [line] if line.ends_with(wanted)), "{told:?}");
+    assert_eq!(fs::read_to_string(it.data()).unwrap(), "as it was");
+}
+
+#[test]
+fn launchers_that_may_not_be_run_hold_nothing() {
+    let Some(it) = install(Script::new().say("An answer."), odd) else { return };
+    it.lay_binaries(VERSION);
+    for entry in fs::read_dir(it.cache().join("bin")).unwrap() {
+        fs::set_permissions(entry.unwrap().path(), PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    let run = it.session("ulw fix it", &[]);
+    let failed: Vec<_> = hooks(&run).iter().map(|hook| hook["outcome"].clone()).collect();
+    assert!(failed.len() >= 3 && failed.iter().all(|outcome| outcome == "error"), "{run:?}");
+    assert!(run.stdout.contains("EACCES"), "{run:?}");
+    assert_eq!((it.ran(), it.lab.state()), (Vec::new(), None));
+}
+
+#[test]
+fn an_update_leaves_open_sessions_with_their_version() {
+    let script = Script::new().say_times(2, "Not yet.").bash("true").say(CLAIM).say("A new answer.");
+    let Some(it) = install(script, odd) else { return };
+    it.lay_binaries(VERSION);
+    let terminal = it.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.ready().unwrap();
+
+    it.marketplace.raise_version();
+    it.does(&["marketplace", "update", "omo"]);
+    it.does(&["update", "omo@omo"]);
+    it.lay_binaries(HIGHER);
+    it.ran();
+    terminal.say("go on").unwrap();
+    terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
+    let ran = it.ran();
+    assert!(ran.contains(&format!("{VERSION} omo-stop")) && !ran.iter().any(|it| it.contains(HIGHER)), "{ran:?}");
+    assert_eq!(it.stops(), ["15: block", "14: warn", "9: end: released"]);
+
+    let _ = it.session("hello", &[]);
+    let ran = it.ran();
+    assert!(!ran.is_empty() && ran.iter().all(|it| it.starts_with(HIGHER)), "{ran:?}");
+}
+
+#[test]
+fn once_it_is_disabled_or_uninstalled_nothing_runs() {
+    let Some(it) = install(Script::new().say_times(4, "An answer."), odd) else { return };
+    it.lay_binaries(VERSION);
+    it.does(&["disable", "omo@omo"]);
+    assert_eq!(hooks(&it.session("ulw fix it", &[])).len(), 0);
+    it.does(&["enable", "omo@omo"]);
+    let _ = it.session("hello", &[]);
+    assert!(!it.ran().is_empty());
+    it.does(&["uninstall", "omo@omo"]);
+    assert_eq!(hooks(&it.session("ulw fix it", &[])).len(), 0);
+    assert_eq!((it.ran(), it.lab.state()), (Vec::new(), None));
+    // Its data went with it. The client clears the copy itself, later, and keeps the clone until it is told not to.
+    assert!(!it.data().exists() && it.cache().join(".orphaned_at").exists());
+    it.does(&["marketplace", "remove", "omo"]);
+    let plugins = it.lab.home().join(".claude/plugins");
+    assert!(!plugins.join("marketplaces/omo").exists());
+    for file in [plugins.join("installed_plugins.json"), it.lab.home().join(".claude/settings.json")] {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("omo@omo") && !text.contains(".git"), "{}: {text}", file.display());
+    }
+}

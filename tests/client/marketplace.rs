@@ -1,0 +1,196 @@
+//! This repository as people get it: committed, served over HTTP, added to the client as a
+//! marketplace, and the plugin installed from it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use omo_testkit::model::Kind;
+use omo_testkit::{Client, GitServer, Lab, LabBuilder, MockModel, PrintRun, Script, Terminal};
+use omo_tests::clone::check_out;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::stage::plugin;
+
+/// The version in this repository.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// A higher one.
+pub const HIGHER: &str = "99.0.0";
+
+/// The repository as it would be committed now, and its server.
+pub struct Marketplace {
+    server: GitServer,
+    folder: TempDir,
+}
+
+impl Marketplace {
+    /// Serves what git knows of this repository; nothing that was only built here is in it.
+    fn open() -> Self {
+        let folder = tempfile::Builder::new().prefix("omo-marketplace-").tempdir().expect("a temporary folder");
+        let marketplace = Self { server: GitServer::start(folder.path()).expect("serve"), folder };
+        check_out(&marketplace.work()).expect("check out");
+        marketplace.git(&["init", "-q", "-b", "main"]);
+        marketplace.commit();
+        marketplace
+    }
+
+    fn url(&self) -> String {
+        self.server.url("omo.git")
+    }
+
+    /// Publishes a higher version. Its binaries are never built, so `Cargo.lock` stays as it is.
+    pub fn raise_version(&self) {
+        let launchers = fs::read_dir(self.work().join("bin")).expect("the launchers").flatten();
+        let manifests = [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "Cargo.toml"];
+        let manifests = manifests.map(|name| self.work().join(name));
+        for path in launchers.map(|entry| entry.path()).chain(manifests) {
+            let text = fs::read_to_string(&path).expect("a text");
+            assert!(text.contains(VERSION), "{} names no version", path.display());
+            fs::write(&path, text.replace(VERSION, HIGHER)).expect("write");
+        }
+        self.commit();
+    }
+
+    fn work(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "--all"]);
+        self.git(&["-c", "user.name=lab", "-c", "user.email=lab@localhost", "commit", "-q", "-m", "As it is"]);
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let mut git = Command::new("git");
+        git.arg("--git-dir").arg(self.folder.path().join("omo.git")).arg("--work-tree").arg(self.work());
+        let output = git.args(arguments).output().expect("start git");
+        assert!(output.status.success(), "{git:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// A home in which the plugin is installed from the marketplace.
+pub struct Installed {
+    /// The scripted model.
+    pub model: MockModel,
+    /// Home, project, state.
+    pub lab: Lab,
+    /// Where the plugin came from.
+    pub marketplace: Marketplace,
+    client: Client,
+}
+
+/// Installs the plugin in a fresh home; `None`, and a line that says why, where there is no client.
+pub fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Installed> {
+    let client = match Client::find() {
+        Ok(client) => client,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return None;
+        }
+    };
+    let model = MockModel::start(script).expect("start the scripted model");
+    let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
+    lab.configure("[verify]\nreview = false\n").expect("configure");
+    let installed = Installed { model, lab, client, marketplace: Marketplace::open() };
+    installed.does(&["marketplace", "add", &installed.marketplace.url()]);
+    installed.does(&["install", "omo@omo"]);
+    Some(installed)
+}
+
+impl Installed {
+    /// Runs `claude plugin …`; it has to succeed.
+    pub fn does(&self, arguments: &[&str]) {
+        let run = self.client.run(&self.lab, [&["plugin"], arguments].concat()).expect("run the client");
+        assert!(run.status.success(), "{arguments:?}: {run:?}");
+    }
+
+    /// One prompt with `claude -p`, and everything that the client tells about it.
+    pub fn session(&self, prompt: &str, more: &[&str]) -> PrintRun {
+        let mut arguments = vec!["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
+        arguments.extend(["--permission-mode", "bypassPermissions"]);
+        arguments.extend(more);
+        arguments.extend(["--", prompt]);
+        let run = self.client.run(&self.lab, arguments).expect("run the client");
+        assert!(run.status.success(), "{run:?}");
+        run
+    }
+
+    /// A terminal with the client in it, ready for a person.
+    pub fn terminal(&self) -> Terminal {
+        let terminal = Terminal::start(&self.lab, &self.client, &[]).expect("start a terminal");
+        terminal.ready().expect("the client is ready");
+        terminal
+    }
+
+    /// The copy of the clone that the client runs.
+    pub fn cache(&self) -> PathBuf {
+        self.lab.home().join(".claude/plugins/cache/omo/omo").join(VERSION)
+    }
+
+    /// The folder of the plugin's data.
+    pub fn data(&self) -> PathBuf {
+        self.lab.home().join(".claude/plugins/data/omo-omo")
+    }
+
+    /// The log of the build.
+    pub fn log(&self) -> PathBuf {
+        self.data().join("build.log")
+    }
+
+    /// Lays ready binaries of a version into the data folder, each of which says first that it runs.
+    pub fn lay_binaries(&self, version: &str) {
+        let folder = self.data().join("bin").join(version);
+        fs::create_dir_all(&folder).expect("make the folder of the version");
+        let quote = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
+        for entry in fs::read_dir(plugin().join("bin")).expect("the binaries").flatten() {
+            let (ran, binary) = (quote(&self.ran_file()), quote(&entry.path()));
+            let text = format!("#!/bin/sh\necho {version} \"${{0##*/}}\" >>{ran}\nexec {binary} \"$@\"\n");
+            let path = folder.join(entry.file_name());
+            fs::write(&path, text).expect("write");
+            fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("make it executable");
+        }
+    }
+
+    /// The binaries that were laid and ran since this was asked last, as `0.1.0 omo-stop`.
+    pub fn ran(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.ran_file()).unwrap_or_default();
+        fs::remove_file(self.ran_file()).ok();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn ran_file(&self) -> PathBuf {
+        self.lab.root().join("ran")
+    }
+
+    /// How often a text stood in the messages of one request of the session's own conversation.
+    pub fn told_in(&self, request: usize, text: &str) -> usize {
+        self.model.requests_of(Kind::Main)[request].count_of(text)
+    }
+
+    /// Every decision about a Stop, as `row: decision`.
+    pub fn stops(&self) -> Vec<String> {
+        let decisions = self.lab.decisions().expect("read the decisions");
+        let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
+        stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
+    }
+}
+
+/// What the client tells of each hook that ran in a session.
+pub fn hooks(run: &PrintRun) -> Vec<Value> {
+    let values = run.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    values.filter(|value| value["subtype"] == "hook_response").collect()
+}
+
+/// The lines that hooks said to the person.
+pub fn lines(run: &PrintRun) -> Vec<String> {
+    let told = hooks(run).into_iter().filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
+    told.filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned)).collect()
+}
+
+/// The id of the session.
+pub fn session_id(run: &PrintRun) -> String {
+    let hook = hooks(run).into_iter().next().expect("a hook");
+    hook["session_id"].as_str().expect("an id").to_owned()
+}
