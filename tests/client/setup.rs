@@ -13,8 +13,8 @@ use omo_testkit::strace::{self, Fault, SystemCall};
 use omo_testkit::{Client, HookRun, Lab, MockModel, Script, run_command};
 use serde_json::Value;
 
-use omo_tests::stage::copy;
 use crate::stage::{CLAIM, LIMIT, Stage, plugin};
+use omo_tests::stage::copy;
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
 fn fresh(script: Script, folder: &str) -> Option<Stage> {

@@ -28,6 +28,7 @@ fn shown(scene: &Scene, stdin: Stdin) -> Result<String> {
     Ok(run.stdout)
 }
 
+#[expect(clippy::unwrap_used, reason = "a test's helper fails as a test does")]
 fn armed() -> Option<Scene> {
     let mut scene = Scene::new(&plugin()?).unwrap();
     scene.arm().unwrap();

@@ -75,7 +75,7 @@ fn never_whole(wine: &Wine) -> Result<()> {
     let mut hook = start(&project, "omo-stop")?;
     let mut stdin = hook.stdin.take().context("no stdin")?;
     // Until nobody reads it any more.
-    let endless = std::thread::spawn(move || while stdin.write_all(&[b' '; 64 * 1024]).is_ok() {});
+    let endless = std::thread::spawn(move || while stdin.write_all(&[b' '; 16 * 1024]).is_ok() {});
     ends(hook)?;
     endless.join().ok().context("the writer")?;
     Ok(())
