@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 
-use crate::{awaited, fenced, first_cells, outside_of_blocks, page, top};
+use crate::{fenced, first_cells, outside_of_blocks, page, top};
 
 const PAGES: [&str; 6] = [
     "README.md",
@@ -44,9 +44,6 @@ fn every_command_of_omo_is_one_that_the_parser_takes() {
         for typed in code(&page(name)).iter().filter(|code| code.starts_with("omo ")) {
             let words = shlex::split(typed).unwrap_or_else(|| panic!("{name}: `{typed}`"));
             count += 1;
-            if awaited::OMO.iter().any(|command| words.get(1).is_some_and(|word| word == command)) {
-                continue;
-            }
             if let Err(error) = omo_cli::command().try_get_matches_from(words) {
                 // A command may be named without what it wants to know.
                 let is_named = matches!(
@@ -67,7 +64,7 @@ fn every_slash_command_is_there() {
         for typed in code(&page(name)).iter().filter_map(|code| code.strip_prefix("/omo:")) {
             let command = typed.split([' ', '\\']).next().unwrap();
             let file = top().join("commands").join(format!("{command}.md"));
-            assert!(file.is_file() || awaited::SLASH.contains(&command), "{name} names `/omo:{typed}`");
+            assert!(file.is_file(), "{name} names `/omo:{typed}`");
             count += 1;
         }
     }
@@ -81,24 +78,10 @@ fn every_task_is_one_of_xtask() {
     for name in PAGES {
         for typed in code(&page(name)).iter().filter_map(|code| code.strip_prefix("cargo xtask ")) {
             let task = typed.split(' ').next().unwrap();
-            let is_one = tasks.iter().any(|it| it == task) || awaited::TASKS.contains(&task) || task == "<task>";
+            let is_one = tasks.iter().any(|it| it == task) || task == "<task>";
             assert!(is_one, "{name} names `cargo xtask {typed}`; there are {tasks:?}");
             count += 1;
         }
     }
     assert!(count > 10, "only {count} tasks found");
-}
-
-#[test]
-fn what_is_awaited_is_not_there_yet() {
-    for name in awaited::OMO {
-        assert!(omo_cli::command().find_subcommand(name).is_none(), "`omo {name}` is there: take it out of awaited.rs");
-    }
-    for name in awaited::SLASH {
-        let file = top().join("commands").join(format!("{name}.md"));
-        assert!(!Path::new(&file).exists(), "`/omo:{name}` is there: take it out of awaited.rs");
-    }
-    for name in awaited::TASKS {
-        assert!(!tasks().iter().any(|task| task == name), "`cargo xtask {name}` is there: take it out of awaited.rs");
-    }
 }

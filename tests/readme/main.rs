@@ -7,7 +7,6 @@
     reason = "a test's helpers fail as a test does"
 )]
 
-mod awaited;
 mod blocks;
 mod commands;
 mod files;
