@@ -2,12 +2,13 @@
 //! it comes and goes under sessions that are open.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_testkit::{LabBuilder, Script};
 use omo_tests::pretended_cargo::{PretendedCargo, outcome};
+use tempfile::TempDir;
 
 use crate::marketplace::{HIGHER, VERSION, hooks, install, lines, session_id};
 use crate::stage::{CLAIM, LIMIT, plugin};
@@ -84,9 +85,23 @@ fn a_build_neither_keeps_a_session_nor_ends_with_it() {
     assert_eq!(cargo.builds(), 1);
 }
 
+/// The ordinary tools, in one folder; a system may have its own cargo among them.
+fn tools_without_cargo() -> TempDir {
+    let tools = tempfile::tempdir().unwrap();
+    for entry in ["/usr/bin", "/bin"].into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
+        if entry.file_name() != "cargo" {
+            // In many systems the second folder is the first one.
+            symlink(entry.path(), tools.path().join(entry.file_name())).ok();
+        }
+    }
+    tools
+}
+
 #[test]
 fn without_cargo_it_says_so_once_and_harms_nothing() {
-    let Some(it) = install(Script::new().say_times(3, "An answer."), odd) else { return };
+    let tools = tools_without_cargo();
+    let more = |lab| odd(lab).env("PATH", tools.path().to_str().unwrap());
+    let Some(it) = install(Script::new().say_times(3, "An answer."), more) else { return };
     let first = it.session("ulw fix the parser", &[]);
     let told = lines(&first);
     assert!(matches!(&told[..], [line] if line.contains("no cargo on PATH")), "{told:?}");

@@ -47,10 +47,10 @@ pub enum Command {
     /// End the run honestly: say why the task cannot be done
     #[command(after_help = help::BLOCKED)]
     Blocked(BlockedOptions),
-    /// Print where a run stands, in a few words, for Claude Code's status line
+    /// Print where a run stands, for Claude Code's status line
     #[command(after_help = help::STATUSLINE)]
     Statusline(StatuslineOptions),
-    /// Install this omo's plugin into Claude Code, update it or remove it
+    /// Install this omo's plugin in Claude Code, or remove it
     #[command(after_help = help::SETUP)]
     Setup(SetupOptions),
     /// Look for what keeps omo from working, and show what mends it

@@ -14,10 +14,7 @@ const TOP: &str = "\
 Examples:
   omo status               where each session of this project stands
   omo stop                 let go of the session that is on
-  omo stop --all           let go of every session of this project
-  omo log --follow         watch the decisions as they are made
   omo verify               run the checks now, and see what they are worth
-  omo gate list            what judges a claim, and what omo.toml asks for
   omo setup                install the plugin of this omo into Claude Code
   omo doctor               what is wrong with an installation, and what mends it";
 
