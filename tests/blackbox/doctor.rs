@@ -33,7 +33,7 @@ impl Ward {
         let programs = lab.root().join("programs");
         fs::create_dir_all(&programs)?;
         // Not the one in the plugin: a person's own, on their PATH.
-        fs::copy(built.join("bin/omo"), programs.join("omo"))?;
+        place(&built.join("bin/omo"), &programs.join("omo"))?;
         let variables = BTreeMap::from([("PATH".to_owned(), format!("{}:/usr/bin:/bin", programs.display()))]);
         let mut ward = Self { scene: Scene::in_lab(built, lab)?, installed, variables };
         ward.client("2.1.328", &[listed("omo@omo", &ward.installed, true)])?;
@@ -49,9 +49,15 @@ impl Ward {
             "#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version} (Claude Code)'; else exec /bin/cat '{}'; fi\n",
             list.display()
         );
-        let program = self.programs().join("claude");
-        fs::write(&program, script)?;
-        Ok(fs::set_permissions(program, fs::Permissions::from_mode(0o755))?)
+        self.client_is(&script)
+    }
+
+    /// Has this script be the client.
+    fn client_is(&self, script: &str) -> Result<()> {
+        let text = self.scene.lab.root().join("claude.sh");
+        fs::write(&text, script)?;
+        fs::set_permissions(&text, fs::Permissions::from_mode(0o755))?;
+        place(&text, &self.programs().join("claude"))
     }
 
     fn programs(&self) -> PathBuf {
@@ -114,6 +120,14 @@ impl Ward {
         let line = json!({"type": "attachment", "attachment": note});
         write(&self.home(&format!(".claude/projects/{folder}/a-session.jsonl")), &format!("{line}\n"))
     }
+}
+
+/// Puts a program in a place, by another process: what this one has open for writing, the child of
+/// another test has as well until it is another program, and as long it cannot be started.
+fn place(from: &Path, to: &Path) -> Result<()> {
+    let status = std::process::Command::new("cp").arg("--remove-destination").args([from, to]).status()?;
+    ensure!(status.success(), "cp: {status}");
+    Ok(())
 }
 
 /// A plugin as the client lists it.

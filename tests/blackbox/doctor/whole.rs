@@ -47,7 +47,7 @@ fn what_cannot_be_looked_at_is_said_and_the_rest_is_judged_all_the_same() {
         ),
         (
             "a client that fails",
-            |w| Ok(fs::write(w.programs().join("claude"), "#!/bin/sh\necho broken >&2; exit 1\n")?),
+            |w| w.client_is("#!/bin/sh\necho broken >&2; exit 1\n"),
             &[("client", "unknown"), ("plugin", "unknown"), ("state", "good")],
         ),
         (
