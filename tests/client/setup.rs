@@ -336,3 +336,15 @@ fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest(
     let kept = ["plugin".to_owned(), "runtime.lock".to_owned()];
     assert_eq!(names(&stage.lab.home().join(".local/share/omo")), BTreeSet::from(kept));
 }
+
+#[test]
+fn setup_itself_speaks_to_nobody() {
+    if !strace::is_available() {
+        return eprintln!("skipped: calls are watched with strace, which is not here, or may not trace");
+    }
+    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let traced = strace::run(&setup_command(&stage, &plugin(), &[]), "").unwrap();
+    assert!(traced.run.status.success() && traced.calls.len() > 100, "{:?}", traced.run);
+    let of_networks = ["socket", "connect", "bind", "sendto"];
+    assert!(!traced.calls.iter().any(|call| of_networks.contains(&&*call.name)));
+}
