@@ -85,7 +85,9 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
         let value = toml_string(&program)?;
         command.args(["--config", &format!("target.{target}.linker={value}")]);
     }
-    cargo::run(command.args(plugin::BUILT))?;
+    if cargo::run(command.args(plugin::BUILT)).is_err() {
+        return Ok(Outcome::Failed("cargo could not build it, as it says above".to_owned()));
+    }
     let name = format!("omo-{}-{target}", env!("CARGO_PKG_VERSION"));
     let staged = cargo::target()?.join("dist-plugin");
     plugin::assemble(&staged, &build)?;
