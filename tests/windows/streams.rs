@@ -74,8 +74,9 @@ fn never_whole(wine: &Wine) -> Result<()> {
     drop(stdin);
     let mut hook = start(&project, "omo-stop")?;
     let mut stdin = hook.stdin.take().context("no stdin")?;
+    let blanks = vec![b' '; 64 * 1024];
     // Until nobody reads it any more.
-    let endless = std::thread::spawn(move || while stdin.write_all(&[b' '; 16 * 1024]).is_ok() {});
+    let endless = std::thread::spawn(move || while stdin.write_all(&blanks).is_ok() {});
     ends(hook)?;
     endless.join().ok().context("the writer")?;
     Ok(())
