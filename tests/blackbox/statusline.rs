@@ -193,7 +193,8 @@ fn another_status_line_comes_first_as_it_is() {
             let wrap = "read -r line && printf %s \"$line\" > got.json && echo \"$CLAUDE_PROJECT_DIR\"";
             shows(s, &["--wrap", wrap], &format!("{} · ulw 0/8 · 0m\n", s.lab.project().display()))?;
             let got = std::fs::read_to_string(s.lab.project().join("got.json"))?;
-            ensure!(got == input(s), "{got}");
+            let sent = input(s).to_string();
+            ensure!(got == sent, "{got}");
             Ok(())
         }),
         ("where no run is on, not a byte more", |s| {

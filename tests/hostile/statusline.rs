@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::ChildStdin;
 
 use anyhow::{Result, ensure};
@@ -28,16 +29,16 @@ fn shown(scene: &Scene, stdin: Stdin) -> Result<String> {
     Ok(run.stdout)
 }
 
-#[expect(clippy::unwrap_used, reason = "a test's helper fails as a test does")]
-fn armed() -> Option<Scene> {
-    let mut scene = Scene::new(&plugin()?).unwrap();
-    scene.arm().unwrap();
-    Some(scene)
+fn armed(plugin: &Path) -> Result<Scene> {
+    let mut scene = Scene::new(plugin)?;
+    scene.arm()?;
+    Ok(scene)
 }
 
 #[test]
 fn with_any_stdin_it_prints_nothing_or_its_segment() {
-    let Some(scene) = armed() else { return };
+    let Some(plugin) = plugin() else { return };
+    let scene = armed(&plugin).unwrap();
     let before = fs::read(scene.state_file()).unwrap();
     let whole = input(&scene);
     let with = |pointer: &str, value: Value| {
@@ -80,7 +81,8 @@ fn with_any_stdin_it_prints_nothing_or_its_segment() {
 
 #[test]
 fn a_stdin_that_stays_open_holds_it_up_for_a_second_at_most() {
-    let Some(scene) = armed() else { return };
+    let Some(plugin) = plugin() else { return };
+    let scene = armed(&plugin).unwrap();
     let line = input(&scene).to_string();
     let whole = move |stdin: &mut ChildStdin| _ = stdin.write_all(line.as_bytes());
     assert_eq!(shown(&scene, Stdin::Fed(Box::new(whole))).unwrap(), "ulw 0/8 · 0m\n");
@@ -93,7 +95,8 @@ fn a_stdin_that_stays_open_holds_it_up_for_a_second_at_most() {
 
 #[test]
 fn with_any_state_it_prints_nothing_or_its_segment_and_leaves_the_state() {
-    let Some(scene) = armed() else { return };
+    let Some(plugin) = plugin() else { return };
+    let scene = armed(&plugin).unwrap();
     let text = fs::read_to_string(scene.state_file()).unwrap();
     let id = scene.session.session();
     let whole = input(&scene).to_string();
@@ -125,7 +128,8 @@ fn with_any_state_it_prints_nothing_or_its_segment_and_leaves_the_state() {
 
 #[test]
 fn what_is_no_file_in_the_place_of_the_state_shows_nothing() {
-    let Some(scene) = armed() else { return };
+    let Some(plugin) = plugin() else { return };
+    let scene = armed(&plugin).unwrap();
     let (file, whole) = (scene.state_file(), input(&scene).to_string());
     let kept = scene.lab.home().join("kept.json");
     fs::rename(&file, &kept).unwrap();
@@ -145,7 +149,8 @@ fn what_is_no_file_in_the_place_of_the_state_shows_nothing() {
 
 #[test]
 fn a_stdout_that_cannot_be_written_to_is_no_error() {
-    let Some(scene) = armed() else { return };
+    let Some(plugin) = plugin() else { return };
+    let scene = armed(&plugin).unwrap();
     for setup in ["exec >&-", "exec > /dev/full"] {
         let call = Call { stdin: Stdin::text(&input(&scene).to_string()), ..Call::omo(&ARGUMENTS) };
         let run = call.after(setup).run(&scene).unwrap();
