@@ -1,6 +1,5 @@
 //! Every command that a page names is one that can be typed.
 
-use std::path::Path;
 
 use clap::error::ErrorKind;
 
