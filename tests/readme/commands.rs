@@ -1,6 +1,5 @@
 //! Every command that a page names is one that can be typed.
 
-
 use clap::error::ErrorKind;
 
 use crate::{fenced, first_cells, outside_of_blocks, page, top};

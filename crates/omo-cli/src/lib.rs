@@ -9,6 +9,7 @@ mod failure;
 mod gate;
 mod help;
 mod log;
+mod platform;
 mod progress;
 mod project;
 mod setup;

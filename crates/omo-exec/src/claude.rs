@@ -14,6 +14,8 @@ use omo_core::words::neutral;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::platform::{self, CLIENTS};
+
 mod headless;
 
 pub use headless::{Headless, Session};
@@ -127,9 +129,8 @@ impl Claude {
     /// The client of the first folder of `search` that has one, to be started in `folder`, whose
     /// project settings it then reads. `omo_store::pins::own_search_path` gives what to search.
     pub fn find(search: &[PathBuf], folder: &Path) -> Result<Self, ClaudeError> {
-        let names: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
-        let mut places = search.iter().flat_map(|place| names.iter().map(|name| place.join(name)));
-        let program = places.find(|program| is_program(program)).ok_or(ClaudeError::Missing)?;
+        let mut places = search.iter().flat_map(|place| CLIENTS.map(|name| place.join(name)));
+        let program = places.find(|program| platform::may_run(program)).ok_or(ClaudeError::Missing)?;
         Ok(Self { program, folder: folder.to_owned(), limit: LIMIT })
     }
 
@@ -198,8 +199,7 @@ impl Claude {
     ) -> Result<Answer, ClaudeError> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // So that whatever it starts can be ended with it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        platform::stand_apart(&mut command);
         let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
         let mut child = command.spawn().map_err(not_started)?;
         let (stdout, stderr) = (child.stdout.take().map(drain), child.stderr.take().map(drain));
@@ -242,22 +242,10 @@ fn quoted(said: &str) -> String {
     neutral(last, QUOTED)
 }
 
-fn is_program(path: &Path) -> bool {
-    let Ok(file) = path.metadata() else { return false };
-    #[cfg(unix)]
-    let may_run = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let may_run = true;
-    file.is_file() && may_run
-}
-
-/// Ends it, and on Unix everything that it started.
+/// Ends it, and whatever it started.
 fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        // It has not been waited for, so that its number is still its own.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
+    // It has not been waited for, so that its number is still its own.
+    platform::end_group(child.id());
     let _ = child.kill();
     let _ = child.wait();
 }

@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::platform;
+
 /// Gives the folder `new` the name `place`. Whoever opens something below `place` meanwhile finds it
 /// in the old folder or in the new one, where the file system can exchange two names; elsewhere there
 /// is a moment without either. What was at `place` is then at `new`, for the caller to remove.
@@ -12,18 +14,7 @@ pub fn put(new: &Path, place: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return fs::rename(new, place);
     }
-    exchange(new, place).or_else(|_| in_two_steps(new, place))
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn exchange(new: &Path, place: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn exchange(_new: &Path, _place: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    platform::exchange(new, place).or_else(|_| in_two_steps(new, place))
 }
 
 /// Where the file system cannot exchange names. When the second step fails the first is undone.

@@ -9,6 +9,7 @@ use omo_store::place;
 
 use super::source::Source;
 use crate::failure::Failure;
+use crate::platform::{self, Rights};
 
 /// More files than any plugin of omo has: whoever put an `omo` into a larger folder did not mean
 /// that to be copied.
@@ -93,7 +94,7 @@ fn is_same(wanted: &BTreeMap<PathBuf, PathBuf>, place: &Path) -> bool {
     let Ok(present) = files(place) else { return false };
     let alike = |(part, path): (&PathBuf, &PathBuf)| {
         let theirs = present.get(part)?;
-        (fs::read(path).ok()? == fs::read(theirs).ok()? && has_rights(part, theirs)).then_some(())
+        (fs::read(path).ok()? == fs::read(theirs).ok()? && platform::has_rights(theirs, rights(part))).then_some(())
     };
     present.len() == wanted.len() && wanted.iter().all(|file| alike(file).is_some())
 }
@@ -105,7 +106,7 @@ fn copy(files: &BTreeMap<PathBuf, PathBuf>, to: &Path) -> io::Result<()> {
         fs::create_dir_all(copy.parent().unwrap_or(to))?;
         let mut written = OpenOptions::new().write(true).create_new(true).open(&copy)?;
         io::copy(&mut File::open(path)?, &mut written)?;
-        set_rights(part, &written)?;
+        platform::set_rights(&written, rights(part))?;
         // A crash of the machine must not leave half a binary under a whole one's name.
         written.sync_all()?;
     }
@@ -113,31 +114,8 @@ fn copy(files: &BTreeMap<PathBuf, PathBuf>, to: &Path) -> io::Result<()> {
 }
 
 /// What is in `bin/` is run, whether or not an archive or a file system lost that on the way.
-#[cfg(unix)]
-fn rights(part: &Path) -> u32 {
-    if part.starts_with("bin") { 0o755 } else { 0o644 }
-}
-
-#[cfg(unix)]
-fn set_rights(part: &Path, file: &File) -> io::Result<()> {
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(rights(part)))
-}
-
-#[cfg(unix)]
-fn has_rights(part: &Path, path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|found| found.permissions().mode() & 0o777 == rights(part))
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "on other systems it can fail")]
-fn set_rights(_part: &Path, _file: &File) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn has_rights(_part: &Path, _path: &Path) -> bool {
-    true
+fn rights(part: &Path) -> Rights {
+    if part.starts_with("bin") { Rights::Run } else { Rights::Read }
 }
 
 #[cfg(test)]

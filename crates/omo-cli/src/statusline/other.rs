@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use crate::platform::{self, Ending, SHELL};
+
 /// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
 /// How long it is waited for the last of what it says once its shell has ended: what it leaves
@@ -50,16 +52,17 @@ impl Other {
 }
 
 fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
-    let shell = if cfg!(unix) { "/bin/sh" } else { "sh" };
-    let mut shell = Command::new(shell);
+    let mut shell = Command::new(SHELL);
     shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped());
-    // In a group of its own, to be ended as a whole.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    // To be ended as a whole.
+    platform::stand_apart(&mut shell);
     let mut child = shell.spawn()?;
     let (sender, events) = channel();
     let started = Started { group: child.id(), events, deadline: Instant::now() + LIMIT };
-    tell_when_unwanted(&sender);
+    let asked = sender.clone();
+    // The client ends a status line that it wants no more, and everything in its process group: what
+    // is in another one has to be ended from here.
+    platform::tell_when_ended(move || drop(asked.send(Event::Unwanted)));
     if let Some(mut stdin) = child.stdin.take() {
         // The client ends its line, and a shell's `read` waits for that. One that does not read
         // closes the pipe: its right.
@@ -103,7 +106,7 @@ impl Started {
                     self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);
                 }
                 Ok(Event::Unwanted) => {
-                    end(self.group, Ending::Asked);
+                    platform::end_group(self.group, Ending::Asked);
                     return Vec::new();
                 }
                 // What it has left in the background is its own affair.
@@ -115,51 +118,7 @@ impl Started {
                 break;
             }
         }
-        end(self.group, Ending::AtOnce);
+        platform::end_group(self.group, Ending::AtOnce);
         said
     }
 }
-
-/// How it is ended.
-#[derive(Clone, Copy)]
-enum Ending {
-    /// As the client ends a status line: it may put its things away.
-    Asked,
-    /// It had its time.
-    AtOnce,
-}
-
-#[cfg(unix)]
-fn end(group: u32, ending: Ending) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    let signal = match ending {
-        Ending::Asked => Signal::TERM,
-        Ending::AtOnce => Signal::KILL,
-    };
-    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, signal);
-    }
-}
-
-#[cfg(not(unix))]
-fn end(_group: u32, _ending: Ending) {}
-
-/// The client ends a status line that it wants no more, and everything in its process group: what
-/// is in another one has to be ended from here.
-#[cfg(unix)]
-fn tell_when_unwanted(sender: &Sender<Event>) {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let Ok((mut signals, writer)) = std::io::pipe() else { return };
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
-        let _ = writer.try_clone().and_then(|writer| signal_hook::low_level::pipe::register(signal, writer));
-    }
-    let sender = sender.clone();
-    std::thread::spawn(move || {
-        if matches!(signals.read(&mut [0]), Ok(1..)) {
-            let _ = sender.send(Event::Unwanted);
-        }
-    });
-}
-
-#[cfg(not(unix))]
-fn tell_when_unwanted(_sender: &Sender<Event>) {}

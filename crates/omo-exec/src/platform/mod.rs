@@ -3,6 +3,8 @@
 //! system it is on.
 //!
 //! - [`Shell`] runs the command of a gate; [`Group`] is a gate that runs, with all that it started.
+//! - [`CLIENTS`] are the names of the client's program, [`may_run`] tells whether a file is one, and
+//!   [`end_group`] ends what was started as one that stands apart.
 //! - [`own_program`], [`stand_apart`], [`show_no_window`] and [`outlive_endings`] are about the
 //!   keeper and git; [`lies_in`] tells which programs a project has brought along.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
@@ -19,11 +21,13 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    Group, Shell, Top, identity, lies_in, outlive_endings, own_program, path_of, show_no_window, stand_apart,
+    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, outlive_endings, own_program, path_of,
+    show_no_window, stand_apart,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    Group, Shell, Top, identity, lies_in, outlive_endings, own_program, path_of, show_no_window, stand_apart,
+    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, outlive_endings, own_program, path_of,
+    show_no_window, stand_apart,
 };
 
 /// What tells one state of a file or folder from another, as far as can be seen without reading it.

@@ -66,12 +66,25 @@ impl Group {
 
     /// Ends its process group and, on Linux, whatever has left that.
     pub(crate) fn end_all(&self) {
-        if let Some(group) = i32::try_from(self.0).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        end_group(self.0);
         #[cfg(target_os = "linux")]
         super::orphans::end();
     }
+}
+
+/// Ends a process that stands apart, and all of its group.
+pub(crate) fn end_group(group: u32) {
+    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// What the client's program may be called.
+pub(crate) const CLIENTS: [&str; 1] = ["claude"];
+
+/// Whether there is a file that may be run.
+pub(crate) fn may_run(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }
 
 /// This very program: an update may have put another one in the place of its file. Where there is

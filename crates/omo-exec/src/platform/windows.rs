@@ -101,6 +101,17 @@ impl Group {
     }
 }
 
+/// What a process has started lives on: there is no safe way to end it by its number.
+pub(crate) fn end_group(_group: u32) {}
+
+/// What the client's program may be called.
+pub(crate) const CLIENTS: [&str; 2] = ["claude.exe", "claude.cmd"];
+
+/// Whether there is a file: every one may be tried.
+pub(crate) fn may_run(path: &Path) -> bool {
+    path.is_file()
+}
+
 /// This very program. Nobody can put another one in the place of its file while it runs.
 pub(crate) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()

@@ -5,7 +5,7 @@
 //!   are refused by all of its functions, and nobody can swap a part of its path in between.
 //! - [`check`] tells whether an open file is one that omo made, and its size; [`reserve`] has room
 //!   made for a new one.
-//! - [`open_for_reading`] opens a file that is not omo's own.
+//! - [`exchange`] puts a folder in the place of another one; [`open_for_reading`] opens a file that is not omo's own.
 //! - [`config_home`], [`state_home`] and [`data_home`] are where programs keep things for their user, and
 //!   [`same_variable`] is how variables are told apart; [`PROGRAM_ENDINGS`] is what the file of a
 //!   program may end with.
@@ -23,12 +23,12 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, open_for_reading, outlive_size_limit, reserve,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, open_for_reading, outlive_size_limit, reserve,
     same_variable, state_home,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, open_for_reading, outlive_size_limit, reserve,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, open_for_reading, outlive_size_limit, reserve,
     same_variable, state_home,
 };
 

@@ -6,7 +6,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat,
+    unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -116,6 +117,11 @@ impl Directory {
         }
         Ok(names)
     }
+}
+
+/// Has two folders change their names, in one step.
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
 /// Checks that an open file is one that omo made, and tells its size.

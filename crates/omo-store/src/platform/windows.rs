@@ -169,6 +169,11 @@ fn is_in_the_way(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied || error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
 }
 
+/// Nothing changes two names in one step.
+pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
 /// Checks that an open file is one that omo made, and tells its size.
 pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
     if !winapi_util::file::typ(file)?.is_disk() || !file.metadata()?.is_file() {

@@ -1,6 +1,5 @@
-//! Reading files that may be anybody's, and who may read them.
+//! Reading files that may be anybody's.
 
-use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -38,30 +37,4 @@ pub fn json(path: &Path) -> Option<Result<Value, String>> {
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     Some(serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {}", neutral(&error.to_string(), 200))))
-}
-
-/// Whether others than its owner may do anything with it.
-#[cfg(unix)]
-pub fn is_open_to_others(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::symlink_metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
-}
-
-/// Rights are of another kind there, and nothing is said of them.
-#[cfg(not(unix))]
-pub fn is_open_to_others(_path: &Path) -> bool {
-    false
-}
-
-/// Whether a file may be run.
-#[cfg(unix)]
-pub fn may_run(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    found.is_file() && found.permissions().mode() & 0o111 != 0
-}
-
-/// Whether a file may be run: there every one may be tried.
-#[cfg(not(unix))]
-pub fn may_run(found: &fs::Metadata) -> bool {
-    found.is_file()
 }

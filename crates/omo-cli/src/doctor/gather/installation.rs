@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::super::facts::{Built, Carrier, Client, HOOKS, Hook, Program, ProgramKind, hooks_of_omo};
 use super::super::judge::name_of;
 use super::files;
+use crate::platform;
 
 /// How long the client may take for one answer.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(20);
@@ -112,7 +113,7 @@ fn program(path: PathBuf) -> Program {
     if !found.is_file() {
         return missing(path);
     }
-    if !files::may_run(&found) {
+    if !platform::may_run(&found) {
         return Program { path, kind: ProgramKind::NotExecutable, version: None };
     }
     let bytes = files::tail(&path, MAX_PROGRAM).unwrap_or_default();

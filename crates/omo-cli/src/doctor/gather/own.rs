@@ -7,7 +7,7 @@ use omo_store::seal::Key;
 use omo_store::trust::Trust;
 
 use super::super::facts::Own;
-use super::files;
+use crate::platform;
 
 /// Looks at it.
 pub fn gather(state_home: Option<&Path>) -> Own {
@@ -31,7 +31,8 @@ pub fn gather(state_home: Option<&Path>) -> Own {
             problems.push((error.to_string(), trust.clone()));
         }
     }
-    let open_to_others = [path.clone(), key, trust].into_iter().filter(|part| files::is_open_to_others(part)).collect();
+    let open_to_others =
+        [path.clone(), key, trust].into_iter().filter(|part| platform::is_open_to_others(part)).collect();
     Own::Open { path, open_to_others, problems }
 }
 

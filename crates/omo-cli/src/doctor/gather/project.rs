@@ -13,7 +13,7 @@ use omo_store::work_tree::WorkTree;
 use omo_store::{hooks_log, state};
 
 use super::super::facts::{Git, Repository, State, StateFolder};
-use super::files;
+use crate::platform;
 
 /// Errors of hooks that are older say nothing about today.
 const RECENT_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -29,7 +29,7 @@ pub fn state(root: Option<&Path>) -> (State, Vec<String>) {
     let path = folder.path().to_owned();
     let ours = [path.clone(), path.join(state::FILE)];
     let mut found = StateFolder {
-        open_to_others: ours.into_iter().filter(|part| files::is_open_to_others(part)).collect(),
+        open_to_others: ours.into_iter().filter(|part| platform::is_open_to_others(part)).collect(),
         corrupt: folder.names("runtime.local.json.corrupt-").unwrap_or_default(),
         lock: lock(&folder),
         path,

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::super::facts::{Facts, Scope, Settings};
 use super::super::gather::Surroundings;
+use crate::platform;
 
 /// A key that opens nothing.
 const KEY: &str = "omo-doctor-has-no-key";
@@ -72,7 +73,7 @@ impl Sandbox {
             if let Some(data) = built.folder.ancestors().nth(2)
                 && let Some(name) = data.file_name()
             {
-                link(data, &own.join("data").join(name))?;
+                platform::link(data, &own.join("data").join(name))?;
             }
         }
         Ok(())
@@ -131,17 +132,6 @@ impl Sandbox {
         let temporary = ["TMPDIR", "TMP", "TEMP"].map(|name| (OsString::from(name), self.temporary().into()));
         inherited.chain(own.map(|(name, value)| (name.into(), value))).chain(temporary).collect()
     }
-}
-
-#[cfg(unix)]
-fn link(to: &Path, at: &Path) -> std::io::Result<()> {
-    std::os::unix::fs::symlink(to, at)
-}
-
-/// Launchers are scripts of a shell, which the client does not run there.
-#[cfg(not(unix))]
-fn link(_to: &Path, _at: &Path) -> std::io::Result<()> {
-    Ok(())
 }
 
 fn is_kept(name: &str) -> bool {

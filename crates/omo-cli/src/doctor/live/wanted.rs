@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::platform;
+
 /// Clears the line that it stands on.
 const CLEAR: &str = "\r\u{1b}[K";
 
@@ -19,11 +21,7 @@ impl Wanted {
     /// From now on.
     pub fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
-        #[cfg(unix)]
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-            // Where it cannot be watched for, the signal ends this process as it always did.
-            let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
-        }
+        platform::note_interrupt(&interrupted);
         Self { interrupted, since: Instant::now(), told: None }
     }
 

@@ -1,0 +1,45 @@
+//! What differs between the systems that omo runs on, as far as the command goes: one module for
+//! each kind of system, with the same names in it. Nothing else in this crate asks which system it
+//! is on.
+//!
+//! - [`is_open_to_others`], [`may_run`], [`set_rights`] and [`has_rights`] are about who may do what
+//!   with a file; [`link`] makes a link.
+//! - [`SHELL`] runs another status line, which [`stand_apart`] puts into a group of its own and
+//!   [`end_group`] ends with it.
+//! - [`note_interrupt`] and [`tell_when_ended`] are about being asked to end.
+//!
+//! docs/adr/0013 says what holds on which system, and what does not.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{
+    SHELL, end_group, has_rights, is_open_to_others, link, may_run, note_interrupt, set_rights, stand_apart,
+    tell_when_ended,
+};
+#[cfg(windows)]
+pub(crate) use windows::{
+    SHELL, end_group, has_rights, is_open_to_others, link, may_run, note_interrupt, set_rights, stand_apart,
+    tell_when_ended,
+};
+
+/// Who may do what with a file that omo copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rights {
+    /// Everybody may run it.
+    Run,
+    /// Everybody may read it.
+    Read,
+}
+
+/// How a group of processes is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It may put its things away.
+    Asked,
+    /// It had its time.
+    AtOnce,
+}
