@@ -1,18 +1,20 @@
-//! Claims, and the checks that decide them: here they are run by `cmd`, since no git lies beside.
+//! Claims, and the checks that decide them: they are run by `cmd`, where no git is.
 
 use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::wait_until;
+use omo_testkit::{run_command, wait_until};
 use omo_tests::judged::{processes_with, wait_until_gone};
+use serde_json::json;
 
-use crate::wine::{Case, DONE, Wine};
+use crate::wine::{Case, DONE, Wine, sound};
 
-pub const CASES: [Case; 5] = [
+pub const CASES: [Case; 6] = [
     ("a red check sends the model on, a green one ends the run as verified", decided),
     ("a claim without checks and review is released, not verified", unverified),
     ("a check sees neither keys nor our own variables", environment),
+    ("the shell that lies beside git is the one that runs a check", beside_git),
     ("what a check leaves running ends with it", left_running),
     ("a check that is no longer wanted is ended", no_longer_wanted),
 ];
@@ -53,13 +55,32 @@ fn environment(wine: &Wine) -> Result<()> {
     let mut hook = wine.program("omo-stop", &project.folder);
     // However the letters are written, they name the same variable there.
     hook.env("Anthropic_Api_Key", "a secret").env("CLAUDE_CODE_X", "another secret");
-    let input = project.input("Stop", &serde_json::json!({"last_assistant_message": DONE}));
-    crate::wine::sound(&omo_testkit::run_command(&hook, &input)?)?;
+    let input = project.input("Stop", &json!({"last_assistant_message": DONE}));
+    sound(&run_command(&hook, &input)?)?;
     let log = fs::read_to_string(project.state_folder().join("check-set.log"))?;
     ensure!(log.contains("OMO_GATE=1"), "the log: {log}");
     ensure!(!log.contains("secret"), "it saw a key: {log}");
     let paths = log.lines().filter(|line| line.to_ascii_uppercase().starts_with("PATH=")).count();
     ensure!(paths == 1, "{paths} times PATH: {log}");
+    Ok(())
+}
+
+/// A program that is no shell stands in for one: it says which option it does not know.
+fn beside_git(wine: &Wine) -> Result<()> {
+    let git = wine.drive().join("Program Files/Git");
+    for name in ["cmd/git.exe", "bin/sh.exe"] {
+        let file = git.join(name);
+        fs::create_dir_all(file.parent().context("no folder")?)?;
+        fs::copy(wine.binary("omo"), file)?;
+    }
+    let project = wine.project()?;
+    project.arm("/omo:ulw --no-review --gate \"exit 0\" fix it")?;
+    let mut hook = wine.program("omo-stop", &project.folder);
+    hook.env("WINEPATH", r"C:\Program Files\Git\cmd");
+    let input = project.input("Stop", &json!({"last_assistant_message": DONE}));
+    let answer = sound(&run_command(&hook, &input)?)?;
+    let reason = answer.reason().unwrap_or_default();
+    ensure!(reason.contains("exit status 2") && reason.contains("'-c'"), "it was run by something else: {answer:?}");
     Ok(())
 }
 

@@ -58,7 +58,12 @@ impl Wine {
 
     /// One of our programs, in a folder.
     pub fn program(&self, name: &str, folder: &Path) -> Command {
-        self.command(self.binaries.join(format!("{name}.exe")), folder)
+        self.command(self.binary(name), folder)
+    }
+
+    /// The file of one of our programs.
+    pub fn binary(&self, name: &str) -> PathBuf {
+        self.binaries.join(format!("{name}.exe"))
     }
 
     /// A new project on drive `C:`, in a folder whose name has a space and more letters than ASCII.

@@ -62,7 +62,8 @@ impl Environment {
     }
 }
 
-#[cfg(test)]
+// Paths and their lists are written otherwise on Windows, where this is tried under Wine.
+#[cfg(all(test, unix))]
 mod tests {
     use omo_core::gate::Origin;
 

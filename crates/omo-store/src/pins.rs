@@ -199,18 +199,18 @@ fn pin(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
     }
 }
 
-/// A path from the project's top; `None` outside of it.
+/// A path from the project's top, as git writes it; `None` outside of it.
 fn name_below(root: &Path, path: &Path) -> Option<String> {
-    let mut name = PathBuf::new();
+    let mut name = Vec::new();
     for part in path.strip_prefix(root).ok()?.components() {
         match part {
-            Component::Normal(part) => name.push(part),
-            Component::ParentDir if name.pop() => {}
+            Component::Normal(part) => name.push(part.to_string_lossy()),
+            Component::ParentDir if name.pop().is_some() => {}
             Component::CurDir => {}
             _ => return None,
         }
     }
-    Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
+    Some(name.join("/")).filter(|name| !name.is_empty())
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
