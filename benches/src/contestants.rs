@@ -110,7 +110,7 @@ pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Pa
         silent(IDLE_AMONG_OTHERS, &stop, others, others.stop(None))?,
         shows(IDLE_STATUSLINE, unused)?,
         shows("omo statusline, idle, 50 other sessions", others)?,
-        shows(ARMED_STATUSLINE, usual)?.finds(|| Ok(()), SEGMENT),
+        shows(ARMED_STATUSLINE, usual)?.finds(|| usual.set_back(), SEGMENT),
         armed("omo-stop, armed, 1 session", alone, None)?,
         armed(ARMED, usual, None)?,
         armed("omo-stop, armed, 1,000 sessions", many, None)?.slow(),
