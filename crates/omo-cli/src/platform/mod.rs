@@ -4,6 +4,8 @@
 //!
 //! - [`is_open_to_others`], [`may_run`], [`set_rights`] and [`has_rights`] are about who may do what
 //!   with a file; [`link`] makes a link.
+//! - [`file_of_program`] is the file that the client runs where a hook names a program, and
+//!   [`MANAGED_SETTINGS`] the folder of its settings that only an administrator writes.
 //! - [`SHELL`] runs another status line, which [`stand_apart`] puts into a group of its own and
 //!   [`end_group`] ends with it.
 //! - [`note_interrupt`] and [`tell_when_ended`] are about being asked to end.
@@ -17,13 +19,13 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    SHELL, end_group, has_rights, is_open_to_others, link, may_run, note_interrupt, set_rights, stand_apart,
-    tell_when_ended,
+    MANAGED_SETTINGS, SHELL, end_group, file_of_program, has_rights, is_open_to_others, link, may_run, note_interrupt,
+    set_rights, stand_apart, tell_when_ended,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    SHELL, end_group, has_rights, is_open_to_others, link, may_run, note_interrupt, set_rights, stand_apart,
-    tell_when_ended,
+    MANAGED_SETTINGS, SHELL, end_group, file_of_program, has_rights, is_open_to_others, link, may_run, note_interrupt,
+    set_rights, stand_apart, tell_when_ended,
 };
 
 /// Who may do what with a file that omo copies.

@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,6 +13,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::{Ending, Rights};
+
+/// The client's settings that only the machine's administrator writes.
+pub(crate) const MANAGED_SETTINGS: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
 
 /// The shell of a status line.
 pub(crate) const SHELL: &str = "/bin/sh";
@@ -27,6 +31,11 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
 /// Whether a file may be run.
 pub(crate) fn may_run(found: &Metadata) -> bool {
     found.is_file() && found.permissions().mode() & 0o111 != 0
+}
+
+/// The file that is run where a program is named.
+pub(crate) fn file_of_program(named: PathBuf) -> PathBuf {
+    named
 }
 
 /// Gives a file its rights.

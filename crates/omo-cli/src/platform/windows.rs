@@ -2,12 +2,15 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::{Ending, Rights};
+
+/// The client's settings that only the machine's administrator writes.
+pub(crate) const MANAGED_SETTINGS: &str = r"C:\Program Files\ClaudeCode";
 
 /// The shell of a status line, which Git for Windows brings along.
 pub(crate) const SHELL: &str = "sh";
@@ -20,6 +23,11 @@ pub(crate) fn is_open_to_others(_path: &Path) -> bool {
 /// Whether a file may be run: every one may be tried.
 pub(crate) fn may_run(found: &Metadata) -> bool {
     found.is_file()
+}
+
+/// The file that is run where a program is named: `omo-stop.exe` for `omo-stop`.
+pub(crate) fn file_of_program(named: PathBuf) -> PathBuf {
+    if named.is_file() { named } else { named.with_extension("exe") }
 }
 
 /// A file has the rights of the folder that it is made in.

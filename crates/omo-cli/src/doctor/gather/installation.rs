@@ -106,8 +106,7 @@ fn built(plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
 }
 
 fn program(path: PathBuf) -> Program {
-    // There the client finds `omo-stop.exe` where `omo-stop` is named.
-    let path = if cfg!(windows) && !path.is_file() { path.with_extension("exe") } else { path };
+    let path = platform::file_of_program(path);
     let missing = |path| Program { path, kind: ProgramKind::Missing, version: None };
     let Ok(found) = path.metadata() else { return missing(path) };
     if !found.is_file() {

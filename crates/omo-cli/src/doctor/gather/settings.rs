@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::facts::{Scope, Settings};
 use super::files;
+use crate::platform::MANAGED_SETTINGS;
 
 /// Reads those that are there.
 pub fn gather(client_home: Option<&Path>, root: Option<&Path>) -> Vec<Settings> {
@@ -22,13 +23,7 @@ pub fn gather(client_home: Option<&Path>, root: Option<&Path>) -> Vec<Settings> 
 
 /// The files of the machine's administrator.
 fn managed() -> Vec<PathBuf> {
-    let folder = Path::new(if cfg!(target_os = "macos") {
-        "/Library/Application Support/ClaudeCode"
-    } else if cfg!(windows) {
-        "C:\\Program Files\\ClaudeCode"
-    } else {
-        "/etc/claude-code"
-    });
+    let folder = Path::new(MANAGED_SETTINGS);
     let parts = std::fs::read_dir(folder.join("managed-settings.d")).into_iter().flatten().flatten();
     let mut parts: Vec<PathBuf> =
         parts.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
