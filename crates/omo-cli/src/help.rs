@@ -131,13 +131,13 @@ settings.json, with the path of this omo.";
 
 pub const SETUP: &str = "\
 Examples:
-  omo-0.1.0-x86_64-unknown-linux-musl/bin/omo setup     from an unpacked archive
-  omo setup --remove                                    undo it
+  ./bin/omo setup          from an unpacked archive
+  omo setup --remove       undo it
 
-It puts a copy of the plugin into ~/.local/share/omo and has the `claude` on your
-PATH register that, for all your projects. Run it again at any time: it mends
-what is missing, and updates what is older. It needs no network, and never edits
-the settings of Claude Code itself.";
+It puts a copy of the plugin into ~/.local/share/omo and has the `claude` on
+your PATH register that, for all your projects. Run it again at any time: it
+mends what is missing, and updates what is older. It needs no network, and never
+edits the settings of Claude Code itself.";
 
 pub const DOCTOR: &str = "\
 Examples:
