@@ -25,6 +25,8 @@ mod letting_go;
 mod marketplace;
 mod plugin;
 mod sessions;
+// A setup is watched and killed with strace, which is there alone.
+#[cfg(target_os = "linux")]
 mod setup;
 mod stage;
 mod statusline;
