@@ -11,7 +11,7 @@ use omo_testkit::{Client, Lab, MockModel, Script};
 use omo_tests::stage::copy;
 use serde_json::{Value, json};
 
-use crate::stage::plugin;
+use crate::stage::{client, plugin};
 
 const EVENTS: [&str; 4] = ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"];
 
@@ -25,13 +25,7 @@ struct User {
 }
 
 fn user() -> Option<User> {
-    let client = match Client::find() {
-        Ok(client) => client,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return None;
-        }
-    };
+    let client = client()?;
     let model = MockModel::start(Script::new().say("Not yet.")).unwrap();
     let lab = Lab::builder().model(&model).build().unwrap();
     let temporary = lab.root().join("temporary");

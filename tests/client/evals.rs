@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use omo_testkit::{Client, Lab, MockModel, Script, Turn};
+use omo_testkit::{Lab, MockModel, Script, Turn};
 use omo_tests::stage::copy;
 use serde_json::Value;
 
 use crate::judged::{AGREES, asks_for_review};
-use crate::stage::{CLAIM, plugin};
+use crate::stage::{CLAIM, client, plugin};
 
 /// How a model says honestly why it cannot go on.
 const BLOCKED: &str = "There is no such file here.\n\n<promise>BLOCKED: vault/launch-code.txt is missing</promise>";
@@ -83,13 +83,7 @@ struct Graded {
 
 /// Runs one case once; `None`, and a line that says why, where there is no client on this machine.
 fn graded(plugin: &Path, case: &str, script: Script) -> Option<Graded> {
-    let client = match Client::find() {
-        Ok(client) => client,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return None;
-        }
-    };
+    let client = client()?;
     let model = MockModel::start(script).unwrap();
     let lab = Lab::builder().model(&model).build().unwrap();
     let (plugin, results) = (plugin.to_string_lossy(), lab.root().join("results"));

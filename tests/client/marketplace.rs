@@ -12,7 +12,7 @@ use omo_tests::clone::check_out;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::stage::plugin;
+use crate::stage::{client, plugin};
 
 /// The version in this repository.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -83,13 +83,7 @@ pub struct Installed {
 
 /// Installs the plugin in a fresh home; `None`, and a line that says why, where there is no client.
 pub fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Installed> {
-    let client = match Client::find() {
-        Ok(client) => client,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return None;
-        }
-    };
+    let client = client()?;
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
     lab.configure("[verify]\nreview = false\n").expect("configure");

@@ -10,21 +10,15 @@ use std::process::Command;
 use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
 use omo_testkit::strace::{self, Fault, SystemCall};
-use omo_testkit::{Client, HookRun, Lab, MockModel, Script, run_command};
+use omo_testkit::{HookRun, Lab, MockModel, Script, run_command};
 use serde_json::Value;
 
-use crate::stage::{CLAIM, LIMIT, Stage, plugin};
+use crate::stage::{CLAIM, LIMIT, Stage, client, plugin};
 use omo_tests::stage::copy;
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
 fn fresh(script: Script, folder: &str) -> Option<Stage> {
-    let client = match Client::find() {
-        Ok(client) => client,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return None;
-        }
-    };
+    let client = client()?;
     let model = MockModel::start(script).unwrap();
     let on_path = client.program().parent().unwrap();
     let lab = Lab::builder().model(&model).folder(folder).path(on_path);

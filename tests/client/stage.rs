@@ -22,6 +22,11 @@ pub struct Stage {
     pub client: Client,
 }
 
+/// The client; `None`, and a line that says why, where there is none on this machine.
+pub fn client() -> Option<Client> {
+    Client::find().map_err(|error| eprintln!("skipped: {error}")).ok()
+}
+
 /// Sets the stage; `None`, and a line that says why, where there is no client on this machine.
 pub fn stage(script: Script) -> Option<Stage> {
     stage_with(script, |lab| lab)
@@ -29,13 +34,7 @@ pub fn stage(script: Script) -> Option<Stage> {
 
 /// As [`stage`], with more said about the lab.
 pub fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Stage> {
-    let client = match Client::find() {
-        Ok(client) => client,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return None;
-        }
-    };
+    let client = client()?;
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
     // What a claim is worth has tests of its own.
