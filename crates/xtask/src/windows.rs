@@ -12,12 +12,15 @@ use crate::{cargo, rust_target};
 const TARGET: &str = "x86_64-pc-windows-gnu";
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 
+/// A program that it needs and that is not installed.
+pub fn missing_program() -> Option<&'static str> {
+    ["wine", COMPILER].into_iter().find(|program| !cargo::has(program))
+}
+
 /// Whether all is here that it needs. The error says what is missing.
 pub fn can_be_built() -> Result<()> {
-    for program in ["wine", COMPILER] {
-        if !cargo::has(program) {
-            bail!("{program} is not installed");
-        }
+    if let Some(program) = missing_program() {
+        bail!("{program} is not installed");
     }
     rust_target::obtain(TARGET, "for the tests under Wine").with_context(|| format!("no Rust target {TARGET}"))
 }
