@@ -3,8 +3,6 @@
 //! It reads as a hook does that has nothing to do: no lock, no write, one session of the state.
 //! Whatever is wrong, it prints nothing, or only what the other status line says, and exits 0.
 
-mod other;
-
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,6 +11,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use omo_core::session_id::SessionId;
 use omo_core::statusline::{Part, SEPARATOR, Tone, parts};
+use omo_exec::status_line::StatusLine;
 use omo_hooks::input::Text;
 use omo_hooks::{stdin, watchdog};
 use omo_store::env::Env;
@@ -20,7 +19,6 @@ use omo_store::folder::Folder;
 use omo_store::{root, state};
 
 use crate::arguments::StatuslineOptions;
-use crate::statusline::other::Other;
 
 /// How long all of it may take, however long the other status line and the file system do.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -59,10 +57,10 @@ pub fn run(options: &StatuslineOptions) {
     let input = stdin::read_json().unwrap_or_default();
     let other = options.wrap.as_deref().map(|command| {
         watchdog::extend(LIMIT);
-        Other::start(command, input.clone())
+        StatusLine::start(command, input.clone())
     });
     let segment = segment(&Env::from_process(), &input).unwrap_or_default();
-    let said = other.map(Other::said).unwrap_or_default();
+    let said = other.map(StatusLine::said).unwrap_or_default();
     if said.is_empty() && segment.is_empty() {
         return;
     }

@@ -14,7 +14,7 @@ use omo_core::words::neutral;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::platform::{self, CLIENTS};
+use crate::platform::{self, CLIENTS, Ending};
 
 mod headless;
 
@@ -130,7 +130,7 @@ impl Claude {
     /// project settings it then reads. `omo_store::pins::own_search_path` gives what to search.
     pub fn find(search: &[PathBuf], folder: &Path) -> Result<Self, ClaudeError> {
         let mut places = search.iter().flat_map(|place| CLIENTS.map(|name| place.join(name)));
-        let program = places.find(|program| platform::may_run(program)).ok_or(ClaudeError::Missing)?;
+        let program = places.find(|program| may_run(program)).ok_or(ClaudeError::Missing)?;
         Ok(Self { program, folder: folder.to_owned(), limit: LIMIT })
     }
 
@@ -223,6 +223,11 @@ impl Claude {
     }
 }
 
+/// Whether there is a file that may be run.
+pub fn may_run(path: &Path) -> bool {
+    platform::may_run(path)
+}
+
 /// What it said, and how it ended.
 struct Answer {
     status: ExitStatus,
@@ -245,7 +250,7 @@ fn quoted(said: &str) -> String {
 /// Ends it, and whatever it started.
 fn end(child: &mut Child) {
     // It has not been waited for, so that its number is still its own.
-    platform::end_group(child.id());
+    platform::end_group(child.id(), Ending::AtOnce);
     let _ = child.kill();
     let _ = child.wait();
 }

@@ -16,7 +16,8 @@ use omo_core::gate::Counts;
 use omo_core::runner::Reader;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::{Group, Shell, outlive_endings};
+use crate::endings;
+use crate::platform::{Group, Shell};
 
 /// What makes a binary of omo a keeper.
 pub const ARGUMENT: &str = "--keep-gate";
@@ -82,7 +83,8 @@ enum Event {
 
 fn keep() {
     omo_store::signals::outlive_size_limit();
-    outlive_endings();
+    // Whoever ends every process below the client must leave the one that cleans up.
+    endings::note(&Arc::default());
     let mut stdin = BufReader::new(std::io::stdin());
     let mut line = String::new();
     let spec: Option<Spec> = stdin.read_line(&mut line).ok().and_then(|_| serde_json::from_str(&line).ok());

@@ -1,9 +1,10 @@
-//! The processes that omo starts: the gates of a run, git, and the client where its user asks for that.
+//! The processes that omo starts: the gates of a run, git, and, where its user asks for that, the client and a status line.
 //!
 //! Nothing started here can hold its caller: every process has a deadline, its output goes
 //! nowhere that somebody waits for, and whatever is left of it is ended when its caller is.
 
 pub mod claude;
+pub mod endings;
 pub mod environment;
 pub mod gates;
 mod git;
@@ -11,5 +12,6 @@ pub mod keeper;
 mod platform;
 pub mod process;
 mod snapshot;
+pub mod status_line;
 pub mod tracked;
 pub mod tree;

@@ -2,13 +2,10 @@
 //! each kind of system, with the same names in it. Nothing else in this crate asks which system it
 //! is on.
 //!
-//! - [`is_open_to_others`], [`may_run`], [`set_rights`] and [`has_rights`] are about who may do what
-//!   with a file; [`link`] makes a link.
+//! - [`is_open_to_others`], [`set_rights`] and [`has_rights`] are about who may do what with a
+//!   file; [`link`] makes a link.
 //! - [`file_of_program`] is the file that the client runs where a hook names a program, and
 //!   [`MANAGED_SETTINGS`] the folder of its settings that only an administrator writes.
-//! - [`SHELL`] runs another status line, which [`stand_apart`] puts into a group of its own and
-//!   [`end_group`] ends with it.
-//! - [`note_interrupt`] and [`tell_when_ended`] are about being asked to end.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
@@ -18,15 +15,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{
-    MANAGED_SETTINGS, SHELL, end_group, file_of_program, has_rights, is_open_to_others, link, may_run, note_interrupt,
-    set_rights, stand_apart, tell_when_ended,
-};
+pub(crate) use unix::{MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights};
 #[cfg(windows)]
-pub(crate) use windows::{
-    MANAGED_SETTINGS, SHELL, end_group, file_of_program, has_rights, is_open_to_others, link, may_run, note_interrupt,
-    set_rights, stand_apart, tell_when_ended,
-};
+pub(crate) use windows::{MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights};
 
 /// Who may do what with a file that omo copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +26,4 @@ pub(crate) enum Rights {
     Run,
     /// Everybody may read it.
     Read,
-}
-
-/// How a group of processes is ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// It may put its things away.
-    Asked,
-    /// It had its time.
-    AtOnce,
 }

@@ -2,11 +2,12 @@
 //! module for each kind of system, with the same names in it. Nothing else in this crate asks which
 //! system it is on.
 //!
-//! - [`Shell`] runs the command of a gate; [`Group`] is a gate that runs, with all that it started.
+//! - [`Shell`] runs the command of a gate or a status line; [`Group`] is a gate that runs, with all that it started.
 //! - [`CLIENTS`] are the names of the client's program, [`may_run`] tells whether a file is one, and
 //!   [`end_group`] ends what was started as one that stands apart.
-//! - [`own_program`], [`stand_apart`], [`show_no_window`] and [`outlive_endings`] are about the
-//!   keeper and git; [`lies_in`] tells which programs a project has brought along.
+//! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about the keeper and git;
+//!   [`note_endings`] and [`tell_ending`] are about being asked to end; [`lies_in`] tells which
+//!   programs a project has brought along.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, and [`identity`] tells one state of a file from another.
 //!
@@ -21,14 +22,23 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, outlive_endings, own_program, path_of,
-    show_no_window, stand_apart,
+    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
+    show_no_window, stand_apart, tell_ending,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, outlive_endings, own_program, path_of,
-    show_no_window, stand_apart,
+    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
+    show_no_window, stand_apart, tell_ending,
 };
+
+/// How a group of processes is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It may put its things away.
+    Asked,
+    /// It had its time.
+    AtOnce,
+}
 
 /// What tells one state of a file or folder from another, as far as can be seen without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

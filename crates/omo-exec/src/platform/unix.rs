@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +17,10 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::Stamp;
+use super::{Ending, Stamp};
+
+/// What asks a process to end.
+const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 
@@ -66,16 +69,20 @@ impl Group {
 
     /// Ends its process group and, on Linux, whatever has left that.
     pub(crate) fn end_all(&self) {
-        end_group(self.0);
+        end_group(self.0, Ending::AtOnce);
         #[cfg(target_os = "linux")]
         super::orphans::end();
     }
 }
 
 /// Ends a process that stands apart, and all of its group.
-pub(crate) fn end_group(group: u32) {
+pub(crate) fn end_group(group: u32, ending: Ending) {
+    let signal = match ending {
+        Ending::Asked => Signal::TERM,
+        Ending::AtOnce => Signal::KILL,
+    };
     if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
+        let _ = kill_process_group(group, signal);
     }
 }
 
@@ -101,12 +108,24 @@ pub(crate) fn stand_apart(command: &mut Command) {
 /// Here nothing opens a window by itself.
 pub(crate) fn show_no_window(_command: &mut Command) {}
 
-/// Whoever ends every process below the client must leave the one that cleans up.
-pub(crate) fn outlive_endings() {
-    let ignored = Arc::new(AtomicBool::new(false));
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
-        let _ = signal_hook::flag::register(signal, Arc::clone(&ignored));
+/// Has being asked to end set a flag, instead of ending this process.
+pub(crate) fn note_endings(asked: &Arc<AtomicBool>) {
+    for signal in ENDINGS {
+        let _ = signal_hook::flag::register(signal, Arc::clone(asked));
     }
+}
+
+/// Has being asked to end told in a thread of its own, instead of ending this process.
+pub(crate) fn tell_ending(tell: impl FnOnce() + Send + 'static) {
+    let Ok((mut signals, writer)) = io::pipe() else { return };
+    for signal in ENDINGS {
+        let _ = writer.try_clone().and_then(|writer| signal_hook::low_level::pipe::register(signal, writer));
+    }
+    std::thread::spawn(move || {
+        if matches!(signals.read(&mut [0]), Ok(1..)) {
+            tell();
+        }
+    });
 }
 
 /// Whether a path lies in a folder.

@@ -6,6 +6,7 @@ use std::io;
 use std::os::windows::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use command_group::{CommandGroup, GroupChild};
 use omo_store::env::{is_called, variables};
 use omo_store::pins::{find, own_search_path};
 
-use super::Stamp;
+use super::{Ending, Stamp};
 
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 /// How often it is asked whether a gate has ended. There is no safe way to wait for a process and
@@ -102,7 +103,7 @@ impl Group {
 }
 
 /// What a process has started lives on: there is no safe way to end it by its number.
-pub(crate) fn end_group(_group: u32) {}
+pub(crate) fn end_group(_group: u32, _ending: Ending) {}
 
 /// What the client's program may be called.
 pub(crate) const CLIENTS: [&str; 2] = ["claude.exe", "claude.cmd"];
@@ -127,8 +128,11 @@ pub(crate) fn show_no_window(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
 }
 
-/// Without a console of its caller's there is nobody who could ask the keeper to end.
-pub(crate) fn outlive_endings() {}
+/// Nobody asks a process without a console to end, and Ctrl-C ends one with a console at once.
+pub(crate) fn note_endings(_asked: &Arc<AtomicBool>) {}
+
+/// Whoever wants no more of a process ends it.
+pub(crate) fn tell_ending(_tell: impl FnOnce() + Send + 'static) {}
 
 /// Whether a path lies in a folder, however its letters are written.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {

@@ -92,9 +92,8 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
     let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
     places.sort();
-    let mut known = vec!["crates/omo-cli/src/statusline/other.rs".to_owned()];
-    let of_exec = ["claude.rs", "git.rs", "keeper.rs", "process.rs"];
-    known.extend(of_exec.map(|name| format!("crates/omo-exec/src/{name}")));
+    let of_exec = ["claude.rs", "git.rs", "keeper.rs", "process.rs", "status_line.rs"];
+    let known = of_exec.map(|name| format!("crates/omo-exec/src/{name}"));
     assert_eq!(places, known);
     // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
     assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(shell.program())"));
@@ -102,11 +101,11 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let git = read("crates/omo-exec/src/git.rs");
     assert!(git.contains("Command::new(program(folder)?)") && git.contains("find(\"git\", "));
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
-    assert!(read("crates/omo-cli/src/statusline/other.rs").contains("arg(\"-c\").arg(command)"));
+    assert!(read("crates/omo-exec/src/status_line.rs").contains("found.give(&mut shell, command)?"));
     // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.
     assert!(read("crates/omo-exec/src/claude.rs").contains("Command::new(&self.program)"));
     let mut hooks = of_the_user().into_iter().filter(|(path, _)| path.starts_with("crates/omo-hooks"));
-    assert!(hooks.all(|(_, text)| !text.contains("omo_exec::claude")));
+    assert!(hooks.all(|(_, text)| !text.contains("omo_exec::claude") && !text.contains("omo_exec::status_line")));
 }
 
 /// docs/adr/0013: what differs between systems stands behind one module of each crate.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::words::neutral;
-use omo_exec::claude::{Claude, ClaudeError, Plugin};
+use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
 use omo_store::pins::own_search_path;
 use serde_json::Value;
 
@@ -108,11 +108,10 @@ fn built(plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
 fn program(path: PathBuf) -> Program {
     let path = platform::file_of_program(path);
     let missing = |path| Program { path, kind: ProgramKind::Missing, version: None };
-    let Ok(found) = path.metadata() else { return missing(path) };
-    if !found.is_file() {
+    if !path.is_file() {
         return missing(path);
     }
-    if !platform::may_run(&found) {
+    if !may_run(&path) {
         return Program { path, kind: ProgramKind::NotExecutable, version: None };
     }
     let bytes = files::tail(&path, MAX_PROGRAM).unwrap_or_default();

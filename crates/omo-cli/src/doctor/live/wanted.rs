@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use crate::platform;
+use omo_exec::endings;
 
 /// Clears the line that it stands on.
 const CLEAR: &str = "\r\u{1b}[K";
@@ -21,7 +21,7 @@ impl Wanted {
     /// From now on.
     pub fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
-        platform::note_interrupt(&interrupted);
+        endings::note(&interrupted);
         Self { interrupted, since: Instant::now(), told: None }
     }
 

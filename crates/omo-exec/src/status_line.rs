@@ -1,12 +1,12 @@
-//! Another status line, run as the client would run it: its user's own command, with what the
-//! client sends as its stdin, within a time and a size.
+//! A status line that is not omo's own, run as the client would run it: its user's own command, with
+//! what the client sends as its stdin, within a time and a size.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::platform::{self, Ending, SHELL};
+use crate::platform::{self, Ending, Shell};
 
 /// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -16,8 +16,8 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// How much of what it says is taken: more than any terminal shows.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Another status line at work.
-pub struct Other {
+/// A status line at work.
+pub struct StatusLine {
     started: Option<Started>,
 }
 
@@ -39,7 +39,7 @@ enum Event {
     Unwanted,
 }
 
-impl Other {
+impl StatusLine {
     /// Starts it. One that cannot be started says nothing.
     pub fn start(command: &str, input: Vec<u8>) -> Self {
         Self { started: start(command, input).ok() }
@@ -52,8 +52,10 @@ impl Other {
 }
 
 fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
-    let mut shell = Command::new(SHELL);
-    shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let found = Shell::find();
+    let mut shell = Command::new(found.program());
+    found.give(&mut shell, command)?;
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped());
     // To be ended as a whole.
     platform::stand_apart(&mut shell);
     let mut child = shell.spawn()?;
@@ -62,7 +64,7 @@ fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
     let asked = sender.clone();
     // The client ends a status line that it wants no more, and everything in its process group: what
     // is in another one has to be ended from here.
-    platform::tell_when_ended(move || drop(asked.send(Event::Unwanted)));
+    platform::tell_ending(move || drop(asked.send(Event::Unwanted)));
     if let Some(mut stdin) = child.stdin.take() {
         // The client ends its line, and a shell's `read` waits for that. One that does not read
         // closes the pipe: its right.
