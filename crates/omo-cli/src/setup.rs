@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use omo_core::client_version::LEAST;
 use omo_core::words::neutral;
 use omo_exec::claude::{Claude, ClaudeError};
-use omo_store::env::Env;
+use omo_store::env::{self, Env};
 use omo_store::folder::{Folder, FolderError};
 use omo_store::lock::{DEADLINE, Lock, LockError};
 use omo_store::pins;
@@ -37,7 +37,7 @@ struct Places {
 /// Sets omo up, or undoes that.
 pub fn run(env: &Env, options: &SetupOptions) -> Result<(), Failure> {
     let missing = || Failure::io("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
-    let data_home = env.data_home.clone().ok_or_else(missing)?;
+    let data_home = env::data_home().ok_or_else(missing)?;
     let folder = data_home.join("omo");
     let places = Places { plugin: folder.join("plugin"), new: folder.join("plugin.new"), data_home };
     if options.remove { remove(env, &places) } else { set_up(&places) }

@@ -27,8 +27,6 @@ pub struct Env {
     pub config_file: Option<PathBuf>,
     /// The folder below which programs keep what they remember of their user.
     pub state_home: Option<PathBuf>,
-    /// The folder below which programs keep what their user had them install.
-    pub data_home: Option<PathBuf>,
     /// `CLAUDECODE` or the session's id is set: a model's shell, or a hook.
     pub in_session: bool,
 }
@@ -47,7 +45,6 @@ impl Env {
             in_gate: text("OMO_GATE").is_some_and(|value| value == "1"),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
             state_home: platform::state_home(),
-            data_home: platform::data_home(),
             in_session: text("CLAUDECODE").or_else(|| text("CLAUDE_CODE_SESSION_ID")).is_some(),
         }
     }
@@ -58,6 +55,11 @@ impl Env {
 pub fn now() -> Timestamp {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
+}
+
+/// The folder below which programs keep what their user had them install. No hook asks for it.
+pub fn data_home() -> Option<PathBuf> {
+    platform::data_home()
 }
 
 /// The folders of the plugin that a hook belongs to, where they are known: first the one that it
