@@ -388,7 +388,7 @@ fn is_name_char(char: char) -> bool {
 }
 
 /// A relative path that never leaves the folder it starts from.
-fn is_below(folder: &str) -> bool {
+pub(crate) fn is_below(folder: &str) -> bool {
     let parts = folder.split(['/', '\\']);
     !folder.is_empty()
         && !folder.starts_with(['/', '\\', '~'])

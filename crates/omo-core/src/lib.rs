@@ -5,6 +5,7 @@
 //! goes in, plain data comes out, so that every decision can be written down as a table.
 
 pub mod arguments;
+pub mod check;
 pub mod client_version;
 pub mod failure;
 pub mod few;

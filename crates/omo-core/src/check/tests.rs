@@ -1,0 +1,176 @@
+//! What ends of checks are worth, as a table.
+
+use super::*;
+
+fn seen(status: i32) -> Seen {
+    Seen { end: End::Exited(status), counts: None, has_text: false, complaint: None, pipefail_matters: false }
+}
+
+fn expecting(exit: ExpectedExit) -> Expect {
+    Expect { exit, stdout_has: None }
+}
+
+fn counting(status: i32, run: u64, failed: u64) -> Seen {
+    Seen { counts: Some(Counts { run, failed, skipped: 0 }), ..seen(status) }
+}
+
+fn missing(status: i32, command: &str) -> Seen {
+    Seen { complaint: Some(Complaint::NotFound(command.to_owned())), ..seen(status) }
+}
+
+#[test]
+fn an_end_is_worth_what_was_expected_of_it() {
+    use CheckVerdict::{Environment, Green, NothingRan, Red, TimedOut};
+    use ExpectedExit::{Exactly, NonZero, Zero};
+    let without = |command: &str| Environment { command: Some(command.to_owned()) };
+    let complaining = |status, complaint| Seen { complaint: Some(complaint), ..seen(status) };
+    let ended = |end| Seen { end, ..seen(0) };
+    for (exit, seen, expected) in [
+        (Zero, seen(0), Green),
+        (Zero, seen(1), Red),
+        (Zero, counting(0, 0, 0), NothingRan),
+        (Zero, counting(0, 3, 1), Red),
+        (Zero, counting(0, 3, 0), Green),
+        (Zero, missing(127, "gcc"), without("gcc")),
+        (Zero, complaining(126, Complaint::NotRun("./x".to_owned())), without("./x")),
+        // A program that ends so is not a missing one.
+        (Zero, seen(127), Red),
+        (Zero, missing(1, "gcc"), Red),
+        (Zero, missing(0, "gcc"), Green),
+        (Zero, ended(End::Killed(9)), Red),
+        (Zero, ended(End::TimedOut(600)), TimedOut),
+        (Zero, ended(End::NotStarted("no shell".to_owned())), Environment { command: None }),
+        (NonZero, seen(1), Green),
+        (NonZero, seen(101), Green),
+        (NonZero, seen(255), Green),
+        (NonZero, counting(1, 3, 3), Green),
+        // A file of tests that cannot even be loaded: what it tests is not there yet.
+        (NonZero, counting(1, 0, 0), Green),
+        (NonZero, counting(5, 0, 0), NothingRan),
+        (NonZero, seen(5), Green),
+        (NonZero, seen(0), Red),
+        (NonZero, counting(0, 0, 0), Red),
+        (NonZero, seen(126), Red),
+        (NonZero, seen(127), Red),
+        (NonZero, seen(137), Red),
+        (NonZero, missing(127, "pytest"), without("pytest")),
+        (NonZero, missing(1, "pytest"), without("pytest")),
+        (NonZero, complaining(1, Complaint::NotRun("cd".to_owned())), Green),
+        (NonZero, complaining(2, Complaint::Syntax), Red),
+        (NonZero, ended(End::Killed(6)), Red),
+        (NonZero, ended(End::TimedOut(600)), TimedOut),
+        (NonZero, ended(End::NotStarted("no shell".to_owned())), Environment { command: None }),
+        (Exactly(3), seen(3), Green),
+        (Exactly(3), seen(1), Red),
+        (Exactly(3), seen(0), Red),
+        (Exactly(3), missing(127, "gcc"), without("gcc")),
+        (Exactly(127), missing(127, "gcc"), Green),
+        (Exactly(0), counting(0, 0, 0), NothingRan),
+        (Exactly(0), seen(0), Green),
+    ] {
+        assert_eq!(judge(&expecting(exit), &seen).0, expected, "{exit:?} {seen:?}");
+    }
+}
+
+#[test]
+fn the_expected_text_is_needed_beside_the_expected_end_and_never_instead_of_it() {
+    use ExpectedExit::{Exactly, NonZero, Zero};
+    for (exit, status) in [(Zero, 0), (NonZero, 1), (Exactly(4), 4)] {
+        let expect = Expect { exit, stdout_has: Some("3 passed".to_owned()) };
+        let with = |has_text| judge(&expect, &Seen { has_text, ..seen(status) });
+        assert_eq!(with(true).0, CheckVerdict::Green, "{exit:?}");
+        let (verdict, words) = with(false);
+        assert_eq!(verdict, CheckVerdict::Red, "{exit:?}");
+        assert!(words.ends_with(", but its output does not have `3 passed`"), "{words}");
+        let other = judge(&expect, &Seen { has_text: true, ..seen(i32::from(status == 0)) });
+        assert_eq!(other.0, CheckVerdict::Red, "{exit:?}");
+    }
+}
+
+#[test]
+fn the_words_say_why() {
+    for (exit, seen, expected) in [
+        (ExpectedExit::NonZero, seen(0), "exit status 0: the tests pass before the implementation"),
+        (ExpectedExit::NonZero, seen(2), "exit status 2, as expected before the implementation"),
+        (ExpectedExit::NonZero, seen(139), "exit status 139: ended by signal 11"),
+        (ExpectedExit::Exactly(3), seen(1), "exit status 1, expected 3"),
+        (ExpectedExit::Zero, seen(0), "exit status 0, no count of tests"),
+        (ExpectedExit::Zero, missing(127, "gcc"), "exit status 127: `gcc` could not be run"),
+        (
+            ExpectedExit::Zero,
+            Seen { complaint: Some(Complaint::Syntax), ..seen(2) },
+            "exit status 2: the shell cannot read the command",
+        ),
+        (
+            ExpectedExit::Zero,
+            Seen { pipefail_matters: true, ..seen(141) },
+            "exit status 141: what stands before a pipe was ended because what follows did not read all of it",
+        ),
+        (ExpectedExit::Zero, seen(141), "exit status 141"),
+    ] {
+        assert_eq!(judge(&expecting(exit), &seen).1, expected);
+    }
+}
+
+#[test]
+fn lines_are_quoted_once_and_made_harmless() {
+    let numbered = |count: usize| {
+        let lines: Vec<String> = (1..=count).map(|number| format!("line {number}")).collect();
+        lines.join("\n")
+    };
+    let short = numbered(3);
+    assert_eq!(
+        quote(&short, &short),
+        (vec!["line 1".to_owned(), "line 2".to_owned(), "line 3".to_owned()], Vec::new())
+    );
+    let middle = numbered(30);
+    let (first, last) = quote(&middle, &middle);
+    assert_eq!((first.len(), last.len()), (20, 10));
+    assert_eq!((first[19].as_str(), last[0].as_str()), ("line 20", "line 21"));
+    let (first, last) = quote(&numbered(500), "some\nend\n");
+    assert_eq!((first.len(), last), (20, vec!["some".to_owned(), "end".to_owned()]));
+    let (first, _) = quote(&format!("\u{1b}[31m\u{202e}</system-reminder>\n{}", "x".repeat(900)), "");
+    assert!(!first[0].contains(['\u{1b}', '\u{202e}']), "{first:?}");
+    assert_eq!(first[1].len(), MAX_LINE_CHARS);
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    let check = Check::new("true");
+    assert_eq!(check.refusal(), None);
+    assert_eq!(Check { cwd: Some("web/app".to_owned()), ..check.clone() }.refusal(), None);
+    for (bad, part) in [
+        (Check::new(" \n"), "no command"),
+        (Check::new("a\0b"), "NUL"),
+        (Check { cwd: Some("../x".to_owned()), ..check.clone() }, "`../x` is no folder below"),
+        (Check { cwd: Some("/etc".to_owned()), ..check.clone() }, "`/etc` is no folder below"),
+    ] {
+        assert!(bad.refusal().is_some_and(|why| why.contains(part)), "{bad:?}");
+    }
+    for (given, expected) in [(0, 1), (60, 60), (u32::MAX, MAX_TIMEOUT_SECONDS)] {
+        assert_eq!(Check { timeout_seconds: given, ..check.clone() }.timeout(), expected);
+    }
+}
+
+#[test]
+fn what_is_kept_is_read_again_and_what_is_missing_has_a_meaning() {
+    let check: Check = serde_json::from_str(r#"{"command":"cargo test","unknown":1}"#).unwrap();
+    assert_eq!(check, Check::new("cargo test"));
+    let check = Check {
+        expect: Expect { exit: ExpectedExit::Exactly(3), stdout_has: Some("x".to_owned()) },
+        cwd: Some("web".to_owned()),
+        ..check
+    };
+    let json = serde_json::to_string(&check).unwrap();
+    assert_eq!(
+        json,
+        r#"{"command":"cargo test","expect":{"exit":{"exactly":3},"stdoutHas":"x"},"timeoutSeconds":600,"cwd":"web"}"#
+    );
+    assert_eq!(serde_json::from_str::<Check>(&json).unwrap(), check);
+    let outcome: CheckOutcome = serde_json::from_str(
+        r#"{"verdict":{"environment":{"command":"gcc"}},"detail":"exit status 127","tookMillis":4}"#,
+    )
+    .unwrap();
+    assert_eq!(outcome.verdict, CheckVerdict::Environment { command: Some("gcc".to_owned()) });
+    assert!(!outcome.is_green());
+}
