@@ -1,0 +1,139 @@
+//! What is wrong with a plan, and where: a code, how bad it is, and the bytes that it is about.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The plan goes as it is; it is worth knowing.
+    Note,
+    /// The plan can be run, and something about it is likely not meant.
+    Warning,
+    /// Nothing of the plan is run.
+    Error,
+}
+
+/// One thing that was found in a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// Which rule: a word that stays the same, such as `duplicate_id`.
+    pub code: Code,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The bytes of the plan file that it is about, from its start, a byte order mark included.
+    pub span: Range<usize>,
+    /// The line that the first of them stands in, from 1.
+    pub line: usize,
+    /// The unit that it is about, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unit: Option<String>,
+    /// What is wrong, in one sentence without its end.
+    pub text: String,
+    /// What mends it, where that can be said.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub help: Option<String>,
+}
+
+macro_rules! codes {
+    ($($variant:ident $severity:ident $word:literal $meaning:literal,)*) => {
+        /// The rules that a plan is held to.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $meaning] #[serde(rename = $word)] $variant,)*
+        }
+
+        impl Code {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The word for it.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// What it means, in one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)* }
+            }
+
+            /// How bad it is.
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    NotUtf8 Error "not_utf8" "The file is not UTF-8.",
+    TooLarge Error "too_large" "The file is larger than a plan may be.",
+    UnrecognizedFormat Error "unrecognized_format" "The file is of no dialect that omo knows.",
+    NoUnits Error "no_units" "The plan has no task.",
+    TooManyUnits Error "too_many_units" "The plan has more tasks than a run can have.",
+    DuplicateId Error "duplicate_id" "Two tasks have the same id.",
+    UnknownDependency Error "unknown_dependency" "A task depends on one that is not there.",
+    SelfDependency Error "self_dependency" "A task depends on itself.",
+    Cycle Error "cycle" "Tasks depend on each other in a circle.",
+    UnparsedDependency Error "unparsed_dependency" "A dependency cannot be read.",
+    UnclosedFence Error "unclosed_fence" "A code fence is not closed: everything after it is code.",
+    UnknownOnFailure Error "unknown_on_failure" "What is to happen on a failure is none of the known actions.",
+    StepInSeveralSessions Error "step_in_several_sessions" "A step belongs to more than one session.",
+    SessionNamesUnknownStep Error "session_names_unknown_step" "A session names a step that is not there.",
+    DuplicateSession Error "duplicate_session" "Two sessions have the same number.",
+    UnknownSession Error "unknown_session" "A session that is named is not there.",
+    ScopeOverlap Error "scope_overlap" "Two sessions of one wave may touch the same files.",
+    FileInNeverTouch Error "file_in_never_touch" "A step changes a file that its session may never touch.",
+    PathOutsideRepository Error "path_outside_repository" "A path leads out of the repository.",
+    PathInGitDir Error "path_in_git_dir" "A path leads into the folder of git.",
+    FileOutsideTouch Warning "file_outside_touch" "A step changes a file that its session does not list.",
+    StepInNoSession Warning "step_in_no_session" "A step belongs to no session.",
+    SessionWithoutSteps Warning "session_without_steps" "A session has no steps.",
+    SessionOrder Warning "session_order_runs_later_steps_first" "The order of the sessions runs a later step before an earlier one.",
+    StepsOutOfOrder Warning "steps_out_of_order" "The steps do not stand in the order of their numbers.",
+    StepNumbersHaveGaps Warning "step_numbers_have_gaps" "The numbers of the steps have gaps.",
+    StepOutsidePlanSection Warning "step_outside_plan_section" "A step stands outside of the plan's section.",
+    LooksLikeAStep Warning "looks_like_a_step_but_is_not" "A heading looks like a step or a task and is none.",
+    MissingVerify Warning "missing_verify" "A task has no check: nothing can prove it.",
+    VerifyMayBeProse Warning "verify_may_be_prose" "A check reads like a sentence, not like a command.",
+    PipeInVerify Warning "pipe_in_verify" "A check pipes its output on: without pipefail its status would be that of the last command.",
+    MissingOnFailure Warning "missing_on_failure" "Nothing is said about a failure: the run stops there.",
+    OnFailureHasMore Warning "on_failure_has_more_than_the_action" "More is said about a failure than one action: only the first counts.",
+    CheckpointNotACommit Warning "checkpoint_is_not_a_plain_commit" "A checkpoint is more than `git commit -m \"message\"`: only its message is used.",
+    GlobInFiles Warning "glob_in_files" "A file is named by a pattern.",
+    FilesDifferOnlyByCase Warning "files_differ_only_by_case" "Two files differ only by case.",
+    PathNotNormal Warning "path_not_normal" "A path has parts that say nothing.",
+    MissingTaskContract Warning "missing_task_contract" "A task has no Task Contract: it is recorded as failed and not run.",
+    NoContractVersion Note "no_contract_version" "The plan names no version of its contracts: its tasks are run without a Task Contract.",
+    NotVerified Warning "not_verified" "The plan has no Verification section with the verdict Approved.",
+    UnresolvedDecision Warning "unresolved_decision" "A decision of the plan is not made yet.",
+    MarkerOutsideTask Warning "marker_outside_task" "A checkpoint marker stands outside of every task and has no effect.",
+    Reordered Note "reordered" "A task is run later than it stands in the file, after what it depends on.",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Whether nothing of a plan may be run.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|found| found.severity == Severity::Error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_rules_share_a_word() {
+        let mut words: Vec<_> = Code::ALL.iter().map(|code| code.word()).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), Code::ALL.len());
+    }
+}

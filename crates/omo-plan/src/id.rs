@@ -1,0 +1,46 @@
+//! What a unit, a group, a gate or a run may be called: no name from outside is used before it was
+//! checked, and none can leave a folder or be read as an option.
+
+use std::fmt;
+
+/// The greatest length of an id, in bytes.
+pub const MAX_LEN: usize = 64;
+
+/// The text is no id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidId(String);
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = omo_core::words::neutral(&self.0, 60);
+        write!(f, "`{shown}` is no id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`")
+    }
+}
+
+impl std::error::Error for InvalidId {}
+
+/// Whether a text is an id: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+pub fn is_id(text: &str) -> bool {
+    let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    text.len() <= MAX_LEN && text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(rest)
+}
+
+/// Takes a text from outside as an id.
+pub fn checked(text: &str) -> Result<&str, InvalidId> {
+    if is_id(text) { Ok(text) } else { Err(InvalidId(text.to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_no_path_and_no_option() {
+        for good in ["1", "10-impl", "verify", "a.b_c-d", &"x".repeat(64)] {
+            assert_eq!(checked(good), Ok(good));
+        }
+        for bad in ["", ".", "..", "../x", "-x", "a/b", "a b", "é", "a\0", "a\n", &"x".repeat(65)] {
+            assert!(checked(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Plans of work: one model that every dialect is read into, what is wrong with a plan, and what
+//! comes next in a run of one.
+//!
+//! Nothing here opens a file, reads a clock, or starts a process: text and events go in, plans,
+//! diagnostics and decisions come out.
+
+pub mod diagnostic;
+pub mod digest;
+pub mod id;
+pub mod model;
+pub mod paths;
+pub mod run;

@@ -1,0 +1,378 @@
+//! The one model that every dialect of plans is read into.
+//!
+//! Everything that a run needs is in it, as plain data that goes into the ledger whole: a plan that
+//! is edited or deleted afterwards changes nothing about a run that has begun.
+
+use std::collections::BTreeMap;
+
+use omo_core::check::Check;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Diagnostic, has_errors};
+
+/// The version of this model, in what is written down.
+pub const SCHEMA: u32 = 1;
+/// A larger plan is refused.
+pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// A plan with more units is shown and cannot be run.
+pub const MAX_UNITS: usize = 10_000;
+
+/// A plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// How it is written.
+    pub dialect: Dialect,
+    /// The file that it was read from.
+    pub source: Source,
+    /// Its title.
+    pub title: String,
+    /// What it is for, where it says so.
+    pub goal: String,
+    /// What a person has to have decided before anything runs.
+    pub preconditions: Vec<Precondition>,
+    /// Its tasks or steps, in the order in which they are run.
+    pub units: Vec<Unit>,
+    /// Its batches or sessions, in their order. Every unit of a plan that can be run is in exactly one.
+    pub groups: Vec<Group>,
+    /// What is run once all units are done.
+    pub final_checks: Vec<Check>,
+    /// How a run of it goes.
+    pub policy: Policy,
+    /// What was found in it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How a plan is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// `### Task N:` with dependencies and contracts, executed in segments.
+    DevWorkflow,
+    /// `## Implementation Plan` with `### Step N:`, and sessions in waves.
+    Ultraplan,
+    /// One session of an ultraplan, with its own entry and exit conditions.
+    SessionSpec,
+    /// A folder of task files with waves and a verifier.
+    TasksJson,
+}
+
+impl Dialect {
+    /// The word for people, which is the word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::DevWorkflow => "dev-workflow",
+            Self::Ultraplan => "ultraplan",
+            Self::SessionSpec => "session-spec",
+            Self::TasksJson => "tasks-json",
+        }
+    }
+
+    /// What it calls a unit of work.
+    pub fn unit_word(self) -> &'static str {
+        match self {
+            Self::DevWorkflow | Self::TasksJson => "task",
+            Self::Ultraplan | Self::SessionSpec => "step",
+        }
+    }
+}
+
+/// The file that a plan was read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its path, as it was given.
+    pub path: String,
+    /// The SHA-256 of its bytes, in hexadecimal digits.
+    pub sha256: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
+/// What a person has to have decided before anything runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Precondition {
+    /// The plan itself was verified.
+    Verification {
+        /// Its section says so.
+        approved: bool,
+    },
+    /// A decision of the plan.
+    Decision(Decision),
+    /// What has to hold before the first step.
+    EntryCondition {
+        /// In the plan's words.
+        text: String,
+        /// The commands that show it.
+        checks: Vec<Check>,
+    },
+}
+
+/// A decision that a plan leaves to its user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// What the plan calls it, such as `DP-001`.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// It is asked about by itself. Those that are not are asked about together.
+    pub blocking: bool,
+    /// What is to be chosen from.
+    pub options: Vec<DecisionOption>,
+    /// The label of the option that the plan recommends.
+    pub recommended: Option<String>,
+    /// The label of the option that was chosen, where one was.
+    pub chosen: Option<String>,
+    /// The bytes of the file that `**Chosen:** Option X` takes the place of: the label of the
+    /// recommendation and what stands behind it on its line.
+    pub chosen_goes_to: Option<std::ops::Range<usize>>,
+}
+
+/// One option of a decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionOption {
+    /// Its label, such as `A`.
+    pub label: String,
+    /// What it means, on one line.
+    pub text: String,
+}
+
+/// A task or a step: what one worker does in one go, and what proves it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    /// What it is called: [`crate::id::is_id`].
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its first and its last line in the file, from 1.
+    pub lines: [usize; 2],
+    /// The SHA-256 of its text, in hexadecimal digits.
+    pub body_sha256: String,
+    /// Its text as it stands in the file, its heading included.
+    pub body: String,
+    /// What kind of work it is.
+    pub kind: UnitKind,
+    /// The other half of a pair of tests and their implementation.
+    pub pair: Option<String>,
+    /// The units that have to have passed before.
+    pub deps: Vec<String>,
+    /// What it changes.
+    pub files: Vec<FileUse>,
+    /// Patterns of what it must not change.
+    pub never: Vec<String>,
+    /// What proves it, in this order.
+    pub checks: Vec<Check>,
+    /// What has to fail before the work begins.
+    pub red_check: Option<Check>,
+    /// What a failure becomes.
+    pub on_failure: OnFailure,
+    /// The other way that a retry takes.
+    pub alternative: Option<String>,
+    /// How often it is tried.
+    pub attempts_max: u32,
+    /// What its changes are committed with, where they are.
+    pub commit: Option<Commit>,
+    /// The plan marks a stop behind it.
+    pub stop_after: bool,
+    /// What it is judged by where no command can.
+    pub criteria: Vec<String>,
+    /// How hard it is.
+    pub complexity: Complexity,
+    /// The model that is to do it.
+    pub model: Option<String>,
+    /// Its Task Contract; `None` where it has none.
+    pub contract: Option<String>,
+    /// Labels that no rule reads, with their values.
+    pub extra: BTreeMap<String, String>,
+}
+
+/// What kind of work a unit is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitKind {
+    /// An implementation.
+    #[default]
+    Impl,
+    /// Tests for something that is not there yet: they have to fail.
+    Tests,
+    /// A verification of what others did.
+    Verify,
+    /// Documentation.
+    Doc,
+}
+
+/// A file that a unit names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileUse {
+    /// Its path, as the plan writes it.
+    pub path: String,
+    /// What happens to it.
+    pub action: FileAction,
+    /// The lines that are meant, as the plan writes them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lines: Option<String>,
+}
+
+/// What happens to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileAction {
+    /// It is made.
+    Create,
+    /// It is changed.
+    Modify,
+    /// It is a test, made or changed.
+    Test,
+    /// It is removed.
+    Delete,
+}
+
+/// What a failed unit becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// Its changes are taken back after the last attempt, and the run stops.
+    Revert,
+    /// It is tried another way; then as [`OnFailure::Revert`].
+    Retry,
+    /// It is left out, and the run goes on.
+    Skip,
+    /// The run stops at once and waits for a person.
+    #[default]
+    Escalate,
+    /// It stays failed until a person has it tried again; what does not depend on it goes on.
+    Hold,
+}
+
+/// How a unit's changes are committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// The message.
+    pub message: String,
+}
+
+/// How hard a unit is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Complexity {
+    /// Easy.
+    Simple,
+    /// As most are.
+    #[default]
+    Standard,
+    /// Hard.
+    Complex,
+}
+
+/// A batch or a session: units that are worked on in one place, one stretch at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// What it is called.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its units, in their order.
+    pub units: Vec<String>,
+    /// The wave or segment that it belongs to, from 0. A stage opens when all groups of the one
+    /// before have ended.
+    pub stage: usize,
+    /// Groups that have to have ended before.
+    pub deps: Vec<String>,
+    /// Patterns of what it may change; empty for anything.
+    pub touch: Vec<String>,
+    /// Patterns of what it must not change.
+    pub never: Vec<String>,
+    /// Where it is worked on.
+    pub isolation: Isolation,
+    /// A person is asked before anything behind it is begun.
+    pub hard_stop: bool,
+}
+
+/// Where a group is worked on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// In the user's own work tree.
+    #[default]
+    Shared,
+    /// In one of its own.
+    Worktree,
+}
+
+/// How a run of a plan goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// What a unit that has failed for good does to the run.
+    pub on_unit_fail: OnUnitFail,
+    /// What is done at the same time.
+    pub parallel: Parallel,
+    /// How many units at most; 0 for no bound.
+    pub max_workers: u32,
+    /// How often the whole of it is gone over, where it is.
+    pub max_iterations: u32,
+    /// Tasks in a batch.
+    pub batch_size: u32,
+    /// Every task has to have a Task Contract.
+    pub wants_contracts: bool,
+    /// So many direct dependents make a task a hub.
+    pub hub_k: u32,
+}
+
+/// What a unit that has failed for good does to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnUnitFail {
+    /// What does not depend on it goes on.
+    Continue,
+    /// Nothing more is begun.
+    Stop,
+    /// The rest goes on, and then the failed ones once more.
+    Iterate,
+}
+
+/// What is done at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parallel {
+    /// One unit after the other.
+    None,
+    /// Groups, each in a work tree of its own.
+    Groups,
+    /// Units.
+    Units,
+}
+
+impl Plan {
+    /// Whether a run of it may be opened.
+    pub fn is_sound(&self) -> bool {
+        !has_errors(&self.diagnostics)
+    }
+
+    /// The unit of this id.
+    pub fn unit(&self, id: &str) -> Option<&Unit> {
+        self.units.iter().find(|unit| unit.id == id)
+    }
+
+    /// The group that a unit belongs to, and its place among the groups.
+    pub fn group_of(&self, unit: &str) -> Option<(usize, &Group)> {
+        self.groups.iter().enumerate().find(|(_, group)| group.units.iter().any(|id| id == unit))
+    }
+
+    /// Every command that a run of it executes, with the unit that it belongs to, in the order of the
+    /// plan: what a user approves.
+    pub fn commands(&self) -> impl Iterator<Item = (&str, &Check)> {
+        let of_units = self.units.iter().flat_map(|unit| {
+            let checks = unit.red_check.iter().chain(&unit.checks);
+            checks.map(|check| (unit.id.as_str(), check))
+        });
+        let entry = self.preconditions.iter().flat_map(|precondition| match precondition {
+            Precondition::EntryCondition { checks, .. } => checks.as_slice(),
+            Precondition::Verification { .. } | Precondition::Decision(_) => &[],
+        });
+        entry
+            .map(|check| ("entry", check))
+            .chain(of_units)
+            .chain(self.final_checks.iter().map(|check| ("final", check)))
+    }
+}

@@ -1,0 +1,291 @@
+//! What happens in a run: one event is one line of its ledger.
+//!
+//! Once written, an event of this version can be read by every later one: fields are added with a
+//! default and never change their meaning.
+
+use omo_core::check::CheckOutcome;
+use omo_core::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Decision, Plan};
+
+/// One event, as it stands in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its number, from 1, without gaps.
+    pub seq: u64,
+    /// When it was written.
+    pub ts: Timestamp,
+    /// Who caused it.
+    pub actor: Actor,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// Who is at work: a session of the client, or a person at a terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    /// The session; `None` for a terminal of its user.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// The process that stands for it as long as it lives: the client's, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<Process>,
+}
+
+impl Actor {
+    /// Whether both are the same session, or both a terminal.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.session == other.session
+    }
+
+    /// Which one, for people.
+    pub fn word(&self) -> String {
+        self.session.as_ref().map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
+    }
+}
+
+/// A process of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// What tells it from a later one with the same number, where that can be had.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mark: Option<String>,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum What {
+    /// The run began.
+    RunOpened {
+        /// Its plan, whole.
+        plan: Box<Plan>,
+        /// The digest of exactly the commands that its user approved.
+        approved: String,
+        /// The commit that was checked out.
+        base: Option<String>,
+    },
+    /// Another session took the run over, or the same one in another process.
+    Taken,
+    /// The plan's file was edited, and the run goes on with what it says now.
+    PlanChanged {
+        /// The plan as it is now.
+        plan: Box<Plan>,
+        /// The digest of exactly the commands that its user approved.
+        approved: String,
+    },
+    /// A person has to decide something.
+    GateOpened {
+        /// What.
+        gate: Gate,
+    },
+    /// It was decided.
+    GateAnswered {
+        /// Which gate.
+        gate: String,
+        /// Which option of it.
+        option: String,
+        /// The SHA-256 of the plan's file after the answer was written into it, where it was.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        plan_sha256: Option<String>,
+    },
+    /// A worker began.
+    UnitStarted {
+        /// On which unit.
+        unit: String,
+        /// Which attempt it is, from 1.
+        attempt: u32,
+        /// The SHA-256 of its ticket.
+        ticket: String,
+        /// The work tree as it was.
+        tree: Option<String>,
+        /// The digests of the files that it must not change, each as `path` and `digest`.
+        #[serde(default)]
+        guarded: Vec<(String, String)>,
+        /// Checks that were green before the work began: they prove nothing about it.
+        #[serde(default)]
+        vacuous: Vec<usize>,
+    },
+    /// A check of a unit ran.
+    CheckRan {
+        /// Of which unit; `final` for those of the whole plan.
+        unit: String,
+        /// In which attempt.
+        attempt: u32,
+        /// Its command.
+        command: String,
+        /// What came of it.
+        outcome: CheckOutcome,
+    },
+    /// A unit was proved.
+    UnitPassed {
+        /// Which one.
+        unit: String,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: UnitEnd,
+    },
+    /// An attempt at a unit has failed.
+    UnitFailed {
+        /// Which one.
+        unit: String,
+        /// There is no further attempt, unless a person asks for one.
+        is_final: bool,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: UnitEnd,
+    },
+    /// A unit was done, and there was nothing to prove it with.
+    UnitUnverified {
+        /// Which one.
+        unit: String,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: UnitEnd,
+    },
+    /// A unit is left out.
+    UnitSkipped {
+        /// Which one.
+        unit: String,
+        /// Why.
+        why: String,
+    },
+    /// A worker is gone, or its check could not be run: the attempt does not count.
+    UnitHeld {
+        /// Which unit.
+        unit: String,
+        /// Which attempt.
+        attempt: u32,
+        /// Why.
+        why: String,
+    },
+    /// A unit that had ended is to be done again.
+    UnitReopened {
+        /// Which one.
+        unit: String,
+        /// Why.
+        why: String,
+    },
+    /// A file that omo writes for others was changed by something else.
+    ProjectionDrift {
+        /// Which file.
+        file: String,
+        /// Where the changed one was put.
+        kept: Option<String>,
+    },
+    /// The run was ended before its end.
+    Cancelled {
+        /// Why.
+        why: String,
+    },
+    /// A run that had ended goes on.
+    Resumed,
+    /// The run came to its end.
+    RunEnded {
+        /// How.
+        result: RunResult,
+    },
+}
+
+/// How an attempt at a unit ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitEnd {
+    /// Which attempt it was; 0 where there was none.
+    pub attempt: u32,
+    /// What shows it, or what was wrong, on one line.
+    pub evidence: String,
+    /// The files that differ from the work tree at its start.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Those of them that the unit does not name.
+    #[serde(default)]
+    pub out_of_scope: Vec<String>,
+    /// What the worker left for those who come after it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+    /// The digests of test files that the other half of the pair must not change.
+    #[serde(default)]
+    pub tests: Vec<(String, String)>,
+    /// The work tree that the checks judged.
+    #[serde(default)]
+    pub tree: Option<String>,
+}
+
+/// Something that a person has to decide before the run goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// What it is called.
+    pub id: String,
+    /// What it is about.
+    pub about: GateKind,
+    /// The question.
+    pub question: String,
+    /// What can be answered.
+    pub options: Vec<GateOption>,
+}
+
+/// What a gate is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum GateKind {
+    /// The plan has no verdict that it was verified.
+    Verification,
+    /// Decisions of the plan: one, or all that may be asked about together.
+    Decisions {
+        /// Which ones.
+        decisions: Vec<Decision>,
+    },
+    /// The end of a batch behind which a person is asked.
+    HardStop {
+        /// The place of the batch, from 0.
+        group: usize,
+    },
+    /// A check could not be run here.
+    Environment {
+        /// Of which unit.
+        unit: String,
+        /// What is missing.
+        what: String,
+    },
+    /// A step asks for human judgment.
+    Escalated {
+        /// Which one.
+        unit: String,
+    },
+}
+
+/// One answer of a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateOption {
+    /// What is typed for it.
+    pub id: String,
+    /// What it means.
+    pub text: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunResult {
+    /// Every unit has passed, and so have the final checks.
+    Complete,
+    /// Some did not.
+    CompletedWithFailures,
+    /// A final check is red, or a step stopped the run.
+    Failed,
+}
+
+impl RunResult {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::CompletedWithFailures => "completed_with_failures",
+            Self::Failed => "failed",
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Runs of plans: the ledger that says what happened, and the files that each way of writing plans
+//! names, which are made from it.
+//!
+//! All that is read here may be hostile, and nothing that was written is lost: an answer is given
+//! when what it says is on the disk.
