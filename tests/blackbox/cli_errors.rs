@@ -72,15 +72,6 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
             }
             fails_with(s, &["stop"], &[("CLAUDE_CODE_SESSION_ID", "a/b")], 2, &["`a/b` is not a session id", "hint:"])
         }),
-        ("a session that is not known", |s| {
-            s.arm()?;
-            fails(s, &["status", "--session", "nobody"], 2, &["no session `nobody` in ", "hint:"])
-        }),
-        ("on, where nothing is known", |s| {
-            fails(s, &["ulw", "on"], 2, &["no session of this project is known", "hint:", "--session ID"])?;
-            ensure!(!s.lab.project().join(".sisyphus").exists(), "something was made");
-            Ok(())
-        }),
         ("what clap refuses", |s| {
             s.arm()?;
             fails(s, &["stop", "--session", "a", "--all"], 2, &["--session", "--all"])?;
@@ -94,6 +85,27 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
 }
 
 #[test]
+fn what_is_not_there_is_status_3_and_says_what_is() {
+    let cases: &[Case] = &[
+        ("a session that is not known", |s| {
+            s.arm()?;
+            fails(s, &["status", "--session", "nobody"], 3, &["no session `nobody` in ", "hint:"])
+        }),
+        ("on, where nothing is known", |s| {
+            fails(s, &["ulw", "on"], 3, &["no session of this project is known", "hint:", "--session ID"])?;
+            ensure!(!s.lab.project().join(".sisyphus").exists(), "something was made");
+            Ok(())
+        }),
+        ("blocked, where no run is on", |s| {
+            fails(s, &["blocked", "x"], 3, &["no ultrawork run is on in ", "hint:"])?;
+            fails(s, &["blocked", "x", "--session", "nobody"], 3, &["is on in session nobody", "hint:"])
+        }),
+        ("nothing to approve", |s| fails(s, &["gate", "approve"], 3, &["there is no omo.toml in ", "hint:"])),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
 fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
     let cases: &[Case] = &[
         ("turning on", |s| {
@@ -102,7 +114,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
             config(s, "# mine\n[limits]\nmax_blocks = 900\n")?;
             let parts =
                 ["/.config/omo/config.toml:3: ", "`limits.max_blocks` must be a whole number from 1 to 100", "hint:"];
-            fails(s, &["ulw", "on"], 3, &parts)?;
+            fails(s, &["ulw", "on"], 5, &parts)?;
             s.allows(&json!({}))
         }),
         ("looking and letting go only warn", |s| {
@@ -143,12 +155,12 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
 }
 
 #[test]
-fn a_held_lock_is_status_4_and_changes_nothing() {
+fn a_held_lock_is_status_6_and_changes_nothing() {
     let cases: &[Case] = &[("busy", |s| {
         s.arm()?;
         let folder = Folder::open(s.lab.project())?.context("no folder")?;
         let _held = Lock::take(&folder, Duration::ZERO)?;
-        fails(s, &["stop"], 4, &["lock of the state", "hint:", "runtime.lock"])?;
+        fails(s, &["stop"], 6, &["lock of the state", "hint:", "runtime.lock"])?;
         let output = omo(s, &["status"], &[])?;
         ensure!(output.status.success(), "looking needs no lock");
         Ok(())
@@ -157,22 +169,22 @@ fn a_held_lock_is_status_4_and_changes_nothing() {
 }
 
 #[test]
-fn a_state_that_cannot_be_used_is_status_1_and_names_the_file() {
+fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
     let cases: &[Case] = &[
         ("garbage", |s| {
             s.write_state(b"garbage")?;
-            fails(s, &["status"], 1, &["does not parse", "hint:", "omo stop"])?;
-            fails(s, &["stop"], 1, &["does not parse", "hint:"])?;
-            fails(s, &["stop", "--all"], 1, &["does not parse", "hint:"])
+            fails(s, &["status"], 9, &["does not parse", "hint:", "omo stop"])?;
+            fails(s, &["stop"], 9, &["does not parse", "hint:"])?;
+            fails(s, &["stop", "--all"], 9, &["does not parse", "hint:"])
         }),
         ("which file does not parse", |s| {
             s.write_state(b"garbage")?;
-            fails(s, &["status"], 1, &["runtime.local.json"])
+            fails(s, &["status"], 9, &["runtime.local.json"])
         }),
         ("a newer version", |s| {
             s.write_state(s.armed_text().replace("\"version\":1", "\"version\":7").as_bytes())?;
-            fails(s, &["status"], 1, &["version 7", "hint:"])?;
-            fails(s, &["stop", "--session", s.session.session()], 1, &["version 7", "hint:"])
+            fails(s, &["status"], 9, &["version 7", "hint:"])?;
+            fails(s, &["stop", "--session", s.session.session()], 9, &["version 7", "hint:"])
         }),
         ("the hint for a newer version can help", |s| {
             s.write_state(s.armed_text().replace("\"version\":1", "\"version\":7").as_bytes())?;
@@ -189,21 +201,21 @@ fn a_state_that_cannot_be_used_is_status_1_and_names_the_file() {
             fs::write(&outside, s.armed_text())?;
             fs::create_dir_all(s.lab.state_folder())?;
             symlink(&outside, s.state_file())?;
-            fails(s, &["status"], 1, &["runtime.local.json is a symbolic link", "hint:"])?;
-            fails(s, &["stop", "--session", s.session.session()], 1, &["symbolic link", "hint:"])?;
+            fails(s, &["status"], 9, &["runtime.local.json is a symbolic link", "hint:"])?;
+            fails(s, &["stop", "--session", s.session.session()], 9, &["symbolic link", "hint:"])?;
             Ok(())
         }),
         ("a folder that is a file", |s| {
             s.lab.write(".sisyphus", "x")?;
-            fails(s, &["status"], 1, &[".sisyphus", "hint:"])?;
-            fails(s, &["log"], 1, &[".sisyphus", "hint:"])
+            fails(s, &["status"], 9, &[".sisyphus", "hint:"])?;
+            fails(s, &["log"], 9, &[".sisyphus", "hint:"])
         }),
         ("a folder for the log", |s| {
             s.arm()?;
             let log = s.lab.state_folder().join("decisions.jsonl");
             fs::remove_file(&log)?;
             fs::create_dir(&log)?;
-            fails(s, &["log"], 1, &["decisions.jsonl", "hint:"])
+            fails(s, &["log"], 9, &["decisions.jsonl", "hint:"])
         }),
     ];
     play(cases).unwrap();

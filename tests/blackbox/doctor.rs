@@ -89,7 +89,7 @@ impl Ward {
         let checks = report["checks"].as_array().context("no checks")?.clone();
         let is_bad = checks.iter().any(|check| check["level"] == "bad");
         ensure!(
-            report["ok"] == !is_bad && output.status.code() == Some(if is_bad { 5 } else { 0 }),
+            report["ok"] == !is_bad && output.status.code() == Some(if is_bad { 1 } else { 0 }),
             "{}",
             output.status
         );

@@ -87,7 +87,7 @@ fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
     let version = format!("omo {VERSION}\n");
 
     let missing = run_command(&omo(), "")?;
-    ensure!(missing.status.code() == Some(1) && missing.stdout.is_empty(), "{missing:?}");
+    ensure!(missing.status.code() == Some(5) && missing.stdout.is_empty(), "{missing:?}");
     let said = format!("error: omo {VERSION} is not built yet\nhint: ");
     ensure!(missing.stderr.starts_with(&said), "{missing:?}");
     let nameless = run_command(omo().env_remove("HOME"), "")?;
@@ -96,7 +96,7 @@ fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
     fresh.lay(VERSION)?;
     ensure!(run_command(&omo(), "")?.stdout == version);
     let elsewhere = fresh.lab.home().join("else\nwhere");
-    ensure!(run_command(omo().env("CLAUDE_CONFIG_DIR", &elsewhere), "")?.status.code() == Some(1));
+    ensure!(run_command(omo().env("CLAUDE_CONFIG_DIR", &elsewhere), "")?.status.code() == Some(5));
     fs::rename(fresh.lab.home().join(".claude"), &elsewhere)?;
     ensure!(run_command(omo().env("CLAUDE_CONFIG_DIR", &elsewhere), "")?.stdout == version);
     let data = elsewhere.join("plugins/data/omo-inline");

@@ -45,7 +45,7 @@ fn a_client_that_is_missing_too_old_or_broken_is_status_6_and_nothing_is_written
             None => lab.root().join(name),
         };
         let run = setup(&lab, &plugin, &path, &[])?;
-        ensure!(run.status.code() == Some(6), "{name}: {run:?}");
+        ensure!(run.status.code() == Some(5), "{name}: {run:?}");
         ensure!(run.stderr.contains(expected) && run.stderr.contains("hint: "), "{name}: {}", run.stderr);
         ensure!(!lab.home().join(".local").exists(), "{name}: something was written");
     }
@@ -59,7 +59,7 @@ fn a_relative_folder_of_path_names_no_client() -> Result<()> {
     let folder = script(&lab, "elsewhere", "touch ran; echo 2.1.328")?;
     std::os::unix::fs::symlink(folder, lab.project().join("tools"))?;
     let run = setup(&lab, &plugin, Path::new("tools:."), &[])?;
-    ensure!(run.status.code() == Some(6) && run.stderr.contains("there is no `claude` on PATH"), "{run:?}");
+    ensure!(run.status.code() == Some(5) && run.stderr.contains("there is no `claude` on PATH"), "{run:?}");
     ensure!(!lab.project().join("ran").exists(), "a program of the project was started");
     Ok(())
 }
@@ -74,7 +74,7 @@ fn an_omo_that_is_no_part_of_a_plugin_says_what_has_one() -> Result<()> {
     let copied = Command::new("cp").arg(plugin.join("bin/omo")).arg(&alone).status().context("run cp")?;
     ensure!(copied.success(), "no copy of omo");
     let run = setup(&lab, alone.parent().context("no folder")?, &alone, &[])?;
-    ensure!(run.status.code() == Some(1), "{run:?}");
+    ensure!(run.status.code() == Some(5), "{run:?}");
     for part in ["plugin.json is missing", "cargo xtask install", "archive"] {
         ensure!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
     }
@@ -82,7 +82,7 @@ fn an_omo_that_is_no_part_of_a_plugin_says_what_has_one() -> Result<()> {
     let mut linked = lab.command(lab.root().join("linked"));
     linked.arg("setup").env("PATH", "/nowhere");
     let run = run_command(&linked, "")?;
-    ensure!(run.status.code() == Some(6), "{run:?}");
+    ensure!(run.status.code() == Some(5), "{run:?}");
     Ok(())
 }
 
@@ -95,7 +95,7 @@ fn without_a_client_nothing_is_removed_that_it_still_knows() -> Result<()> {
     let staged = lab.home().join(".local/share/omo/plugin");
     std::fs::create_dir_all(&staged)?;
     let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
-    ensure!(run.status.code() == Some(6) && staged.is_dir(), "{run:?}");
+    ensure!(run.status.code() == Some(5) && staged.is_dir(), "{run:?}");
     ensure!(run.stderr.contains(&staged.display().to_string()), "{}", run.stderr);
     Ok(())
 }

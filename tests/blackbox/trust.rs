@@ -85,12 +85,13 @@ fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
     play(cases).unwrap();
 }
 
-/// Runs `omo` without a terminal, which must fail with this in what it says, and change nothing.
-fn refused(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)], expected: &str) -> Result<()> {
+/// Runs `omo` without a terminal, which must fail with this status and this in what it says, and
+/// change nothing.
+fn refused(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)], status: i32, expected: &str) -> Result<()> {
     let before = (scene.lab.state(), fs::read(scene.lab.home().join(".local/state/omo/trust.json")).ok());
     let output = omo(scene, arguments, variables)?;
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(output.status.code() == Some(2) && output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    ensure!(output.status.code() == Some(status) && output.stdout.is_empty(), "{arguments:?}: {output:?}");
     ensure!(stderr.contains(expected) && stderr.contains("hint:"), "{arguments:?}: {stderr}");
     let after = (scene.lab.state(), fs::read(scene.lab.home().join(".local/state/omo/trust.json")).ok());
     ensure!(before == after, "{arguments:?} changed something");
@@ -113,7 +114,7 @@ fn a_model_changes_nothing_of_what_judges_it() {
                 &["trust"],
                 &["trust", "--digest", "x"],
             ] {
-                refused(s, arguments, &shell, "what judges a model is not changed from its own shell")?;
+                refused(s, arguments, &shell, 7, "what judges a model is not changed from its own shell")?;
             }
             Ok(())
         }),
@@ -123,10 +124,10 @@ fn a_model_changes_nothing_of_what_judges_it() {
             for arguments in
                 [["gate", "remove", "false"].as_slice(), &["gate", "accept"], &["gate", "approve"], &["trust"]]
             {
-                refused(s, arguments, &[], "there is no terminal to ask on")?;
+                refused(s, arguments, &[], 7, "there is no terminal to ask on")?;
             }
-            refused(s, &["trust", "--digest", &"0".repeat(64)], &[], "not the digest of what is there now")?;
-            refused(s, &["gate", "remove", "nothing"], &[], "no check here is called `nothing`")
+            refused(s, &["trust", "--digest", &"0".repeat(64)], &[], 10, "not the digest of what is there now")?;
+            refused(s, &["gate", "remove", "nothing"], &[], 3, "no check here is called `nothing`")
         }),
         ("with the digest that the list shows", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;

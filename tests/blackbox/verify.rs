@@ -45,7 +45,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
         ("one red", |s| {
             configure(s, &[("lint", "echo src/a.rs:3: unused; exit 3"), ("tests", "true")])?;
             let (status, out, err) = verify(s, &[])?;
-            ensure!(status == 5 && err.contains("1 of 2 checks not green"), "{status}: {err}");
+            ensure!(status == 1 && err.contains("1 of 2 checks not green"), "{status}: {err}");
             ensure!(out.contains("lint: exit status 3") && out.contains("  src/a.rs:3: unused"), "{out}");
             let log =
                 out.lines().find(|line| line.starts_with("lint ")).and_then(|line| line.split_whitespace().last());
@@ -55,7 +55,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
         ("no check at all proves nothing", |s| {
             let (status, out, err) = verify(s, &[])?;
             ensure!(
-                status == 5 && out.is_empty() && err.contains("nothing is proved") && err.contains("hint:"),
+                status == 1 && out.is_empty() && err.contains("nothing is proved") && err.contains("hint:"),
                 "{err}"
             );
             Ok(())
@@ -64,7 +64,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             configure(s, &[("tests", "echo '=== 0 passed in 0.10s ==='"), ("lint", "true")])?;
             let (status, out, _) = verify(s, &["--json"])?;
             let json: Value = serde_json::from_str(&out)?;
-            ensure!(status == 5 && json["green"] == false, "{json}");
+            ensure!(status == 1 && json["green"] == false, "{json}");
             ensure!(json["tree"].as_str().is_some_and(|tree| tree.len() == 40), "{json}");
             ensure!(json["checks"][0]["verdict"] == "nothingRan" && json["checks"][1]["verdict"] == "green", "{json}");
             Ok(())
@@ -88,7 +88,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             for arguments in [["verify"].as_slice(), &["gate", "run"], &["gate", "list"]] {
                 let output = omo(s, arguments, &[])?;
                 let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-                ensure!(output.status.code() == Some(5) && stderr.contains("changed by something else"), "{stderr}");
+                ensure!(output.status.code() == Some(1) && stderr.contains("changed by something else"), "{stderr}");
             }
             ensure!(s.traced("evil") + s.traced("ran") == 0);
             Ok(())
@@ -96,13 +96,13 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
         ("what is not approved is not green and not run", |s| {
             s.lab.write("omo.toml", "[[gate]]\nrun = \"echo x >> $HOME/ran\"\n")?;
             let (status, out, _) = verify(s, &[])?;
-            ensure!(status == 5 && out.contains("not approved") && s.traced("ran") == 0, "{out}");
+            ensure!(status == 1 && out.contains("not approved") && s.traced("ran") == 0, "{out}");
             Ok(())
         }),
         ("a configuration that cannot be", |s| {
             s.lab.configure("[[gate]]\nname = \"a b\"\nrun = \"true\"\n")?;
             let (status, _, err) = verify(s, &[])?;
-            ensure!(status == 3 && err.contains("config.toml:1: [[gate]]: `a b` is no name"), "{err}");
+            ensure!(status == 5 && err.contains("config.toml:1: [[gate]]: `a b` is no name"), "{err}");
             Ok(())
         }),
         ("outside of git", |s| {

@@ -249,7 +249,7 @@ fn a_marketplace_from_elsewhere_is_named_and_stays() {
         assert!(stage.client.run(&stage.lab, arguments).unwrap().status.success());
     }
     let run = try_setup(&stage, &plugin(), &[]);
-    fails(&run, 6, &[other.to_str().unwrap(), "`claude plugin marketplace remove omo`"]);
+    fails(&run, 5, &[other.to_str().unwrap(), "`claude plugin marketplace remove omo`"]);
     assert!(!staged(&stage).exists());
     let run = try_setup(&stage, &plugin(), &["--remove"]);
     assert!(run.status.success() && run.stderr.contains("stays"), "{run:?}");
@@ -264,7 +264,7 @@ fn a_client_that_refuses_leaves_what_worked() {
     let sound = fs::read(&settings).unwrap();
     fs::write(&settings, "{ broken").unwrap();
     let run = try_setup(&stage, &plugin(), &["--remove"]);
-    assert_eq!(run.status.code(), Some(6), "{run:?}");
+    assert_eq!(run.status.code(), Some(5), "{run:?}");
     assert_eq!(fs::read_to_string(&settings).unwrap(), "{ broken");
     assert_eq!(files(&staged(&stage)), files(&plugin()));
     fs::write(&settings, sound).unwrap();
@@ -283,7 +283,7 @@ fn a_data_folder_that_cannot_be_used_is_named() {
     for place in [file.as_path(), &link, Path::new("/proc")] {
         let mut command = setup_command(&stage, &plugin(), &[]);
         command.env("XDG_DATA_HOME", place);
-        fails(&run_command(&command, "").unwrap(), 1, &[place.to_str().unwrap(), "XDG_DATA_HOME"]);
+        fails(&run_command(&command, "").unwrap(), 9, &[place.to_str().unwrap(), "XDG_DATA_HOME"]);
     }
     assert_eq!(fs::read_to_string(file).unwrap(), "of the user");
     assert_eq!(plugins(&stage), []);
@@ -294,7 +294,7 @@ fn two_setups_at_once_are_told_apart() {
     let Some(stage) = fresh(Script::new(), "lab") else { return };
     let folder = Folder::create_own(&stage.lab.home().join(".local/share")).unwrap();
     let held = Lock::take(&folder, DEADLINE).unwrap();
-    fails(&try_setup(&stage, &plugin(), &[]), 4, &["another `omo setup` is at work"]);
+    fails(&try_setup(&stage, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
     assert!(!staged(&stage).exists());
     drop(held);
     setup(&stage, &plugin(), &[]);

@@ -80,7 +80,7 @@ impl Stage {
     fn stop_all(&self, bytes: &[u8]) -> Result<()> {
         let run = self.ask(bytes, &STOP_ALL)?;
         let is_same = fs::read(self.scene.state_file())? == bytes;
-        ensure!(run.status == 0 || is_same && run.status == 1, "status {}, and the state was changed", run.status);
+        ensure!(run.status == 0 || is_same && run.status == 9, "status {}, and the state was changed", run.status);
         // What could be read was let go of, and what could not holds nobody.
         let stop = STOP.of(&self.scene)?;
         ensure!(!stop.blocks(), "still held after `omo stop --all`: {}{}", run.stdout, run.stderr);

@@ -300,7 +300,7 @@ fn without_space_a_block_is_not_given_and_a_command_says_why() {
         ensure!(before.len() > 600, "the state must be longer than what may be written of it");
         STOP.after(scene, setup)?.silent()?;
         let told = STOP_ALL.after(scene, setup)?;
-        ensure!(told.status == 1 && told.stderr.contains("runtime.local.json"), "{}", told.stderr);
+        ensure!(told.status == 9 && told.stderr.contains("runtime.local.json"), "{}", told.stderr);
         ensure!(fs::read(scene.state_file())? == before, "the state was written");
         Ok(())
     });

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use omo_testkit::run_command;
+use omo_testkit::{HookRun, run_command};
 use omo_tests::judged::DONE;
 use omo_tests::stage::{Scene, ago};
 use serde_json::{Value, json};
@@ -28,6 +28,11 @@ pub enum By {
     Hook,
     /// A command: a documented status, and words where it is not 0.
     Command,
+}
+
+/// Whether a command ended by itself, with a status that `omo --help` lists.
+pub fn is_documented(run: &HookRun) -> bool {
+    omo_cli::exit_statuses().any(|(status, _)| run.status.code() == Some(i32::from(status)))
 }
 
 /// A hook with the fields of its event beside those of every event.

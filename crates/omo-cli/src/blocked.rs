@@ -31,7 +31,7 @@ pub fn run(env: &Env, options: &BlockedOptions) -> Result<(), Failure> {
     })?;
     if !was_on {
         let message = format!("no ultrawork run is on in session {id}");
-        return Err(Failure::user(message, "`omo status` shows the sessions of this project"));
+        return Err(Failure::not_found(message, "`omo status` shows the sessions of this project"));
     }
     note(&folder, &log::entry(id.as_str(), &session, "cli", "blocked".to_owned(), "said to be blocked", env.now));
     writeln!(anstream::stdout(), "{id}  the run ends as blocked when this turn ends: {reason}")?;

@@ -16,50 +16,77 @@ use omo_store::trust::TrustError;
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file could not be read or written.
-    Io,
-    /// The command line was wrong, or names no session.
-    User,
-    /// The configuration is wrong.
-    Config,
-    /// Another process held the state all the time.
-    Busy,
-    /// A check is not green, or there is none.
-    NotGreen,
-    /// Claude Code is missing, too old, or did not do what it was asked.
-    Client,
     /// Whoever read our output is gone. No failure of ours.
     BrokenPipe,
+    /// The answer is no: a check is not green, or there is none, or something was found to be bad.
+    NotGreen,
+    /// The command line is wrong, or says too little.
+    User,
+    /// A session, a run, a check or a file that is meant is not there.
+    NotFound,
+    /// The plan is not valid.
+    Plan,
+    /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
+    Precondition,
+    /// Another process or session is at the same work.
+    Busy,
+    /// Only a person may go on from here.
+    Human,
+    /// No more may be spent.
+    Budget,
+    /// A file could not be read or written.
+    Io,
+    /// What is there now is not what this was meant for, or does not go with it.
+    Conflict,
 }
 
 impl Kind {
     /// One kind for each exit status, in ascending order.
-    pub const ALL: [Self; 7] =
-        [Self::BrokenPipe, Self::Io, Self::User, Self::Config, Self::Busy, Self::NotGreen, Self::Client];
+    pub const ALL: [Self; 11] = [
+        Self::BrokenPipe,
+        Self::NotGreen,
+        Self::User,
+        Self::NotFound,
+        Self::Plan,
+        Self::Precondition,
+        Self::Busy,
+        Self::Human,
+        Self::Budget,
+        Self::Io,
+        Self::Conflict,
+    ];
 
     /// The exit status, as a number.
     pub fn status(self) -> u8 {
         match self {
             Self::BrokenPipe => 0,
-            Self::Io => 1,
+            Self::NotGreen => 1,
             Self::User => 2,
-            Self::Config => 3,
-            Self::Busy => 4,
-            Self::NotGreen => 5,
-            Self::Client => 6,
+            Self::NotFound => 3,
+            Self::Plan => 4,
+            Self::Precondition => 5,
+            Self::Busy => 6,
+            Self::Human => 7,
+            Self::Budget => 8,
+            Self::Io => 9,
+            Self::Conflict => 10,
         }
     }
 
-    /// What the exit status means.
+    /// What the exit status means, in at most half a line of the first page of help.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::BrokenPipe => "done",
+            Self::NotGreen => "not everything is green",
+            Self::User => "the command line is wrong",
+            Self::NotFound => "what is asked for is not there",
+            Self::Plan => "the plan is not valid",
+            Self::Precondition => "something must be put right first",
+            Self::Busy => "somebody else is at it",
+            Self::Human => "a person has to decide",
+            Self::Budget => "the budget is spent",
             Self::Io => "a file could not be read or written",
-            Self::User => "the command line was wrong, or names no session",
-            Self::Config => "the configuration is wrong",
-            Self::Busy => "another process held the state all the time",
-            Self::NotGreen => "a check is not green, or there is none; of doctor: one is bad",
-            Self::Client => "Claude Code is missing, too old, or did not do what it was asked",
+            Self::Conflict => "it conflicts with other changes",
         }
     }
 
@@ -79,9 +106,39 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The command line was wrong, or names no session.
+    /// The answer is no: a check is not green, or there is none, or something was found to be bad.
+    pub fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::NotGreen, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// The command line is wrong, or says too little.
     pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: Kind::User, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// A session, a run, a check or a file that is meant is not there.
+    pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::NotFound, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// The plan is not valid.
+    pub fn plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Plan, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
+    pub fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Precondition, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Another process or session is at the same work.
+    pub fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Busy, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Only a person may go on from here.
+    pub fn human(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Human, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A file could not be read or written.
@@ -89,25 +146,14 @@ impl Failure {
         Self { kind: Kind::Io, message: message.into(), hint: Some(hint.into()) }
     }
 
-    /// Another process is at the same work.
-    pub fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Busy, message: message.into(), hint: Some(hint.into()) }
-    }
-
-    /// Claude Code is missing, too old, or did not do what it was asked.
-    pub fn client(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Client, message: message.into(), hint: Some(hint.into()) }
-    }
-
-    /// A check is not green, or there is none.
-    pub fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::NotGreen, message: message.into(), hint: Some(hint.into()) }
+    /// What is there now is not what this was meant for, or does not go with it.
+    pub fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: Kind::Conflict, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The configuration is wrong.
     pub fn config(problem: &Problem) -> Self {
-        let hint = "mend the file, or remove the line to use the default";
-        Self { kind: Kind::Config, message: problem.to_string(), hint: Some(hint.to_owned()) }
+        Self::precondition(problem.to_string(), "mend the file, or remove the line to use the default")
     }
 }
 
@@ -168,7 +214,7 @@ impl From<ClaudeError> for Failure {
                 "run that yourself to see why, and then this again; what worked before still works"
             }
         };
-        Self::client(error.to_string(), hint)
+        Self::precondition(error.to_string(), hint)
     }
 }
 

@@ -136,12 +136,13 @@ fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), F
 }
 
 fn unknown(name: &str) -> Failure {
-    Failure::user(format!("no check here is called `{}`", neutral(name, 40)), "`omo gate list` names them")
+    Failure::not_found(format!("no check here is called `{}`", neutral(name, 40)), "`omo gate list` names them")
 }
 
 fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(), Failure> {
-    let missing =
-        || Failure::user(format!("there is no omo.toml in {}", project.root.display()), "there is nothing to approve");
+    let missing = || {
+        Failure::not_found(format!("there is no omo.toml in {}", project.root.display()), "there is nothing to approve")
+    };
     let repository = Repository::read(&project.root).ok_or_else(missing)?;
     if let Some(problem) = repository.problems.first() {
         return Err(Failure::config(problem));
@@ -155,7 +156,7 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
     confirm(env, options, &question, &repository.digest)?;
     // Read anew: what was shown is what is approved, and nothing else.
     if Repository::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
-        return Err(Failure::user(
+        return Err(Failure::conflict(
             "omo.toml was changed meanwhile; nothing was approved",
             "look at it again: `omo gate list`",
         ));
@@ -209,7 +210,7 @@ impl SessionChange<'_> {
 }
 
 fn changed_meanwhile() -> Failure {
-    Failure::user("the checks were changed meanwhile; nothing was done", "look at them again: `omo gate list`")
+    Failure::conflict("the checks were changed meanwhile; nothing was done", "look at them again: `omo gate list`")
 }
 
 /// A session's entry, where omo itself wrote what judges it.
@@ -227,7 +228,7 @@ pub fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, F
 /// Asks the person at the terminal. A model's shell is never asked.
 fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), Failure> {
     if env.in_session {
-        return Err(Failure::user(
+        return Err(Failure::human(
             "what judges a model is not changed from its own shell",
             "type `/omo:gate …` in the session, or use a terminal of your own",
         ));
@@ -236,10 +237,10 @@ fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) ->
         if given == digest {
             return Ok(());
         }
-        return Err(Failure::user("that is not the digest of what is there now", "`omo gate list` shows it"));
+        return Err(Failure::conflict("that is not the digest of what is there now", "`omo gate list` shows it"));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::user(
+        return Err(Failure::human(
             "there is no terminal to ask on",
             "repeat with `--digest` and the digest that `omo gate list` shows",
         ));
@@ -250,6 +251,6 @@ fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) ->
     if matches!(answer.trim(), "y" | "Y" | "yes") {
         Ok(())
     } else {
-        Err(Failure::user("not agreed to; nothing was done", "answer `y` to agree"))
+        Err(Failure::human("not agreed to; nothing was done", "answer `y` to agree"))
     }
 }

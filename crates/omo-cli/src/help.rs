@@ -6,8 +6,18 @@ use crate::failure::Kind;
 
 /// Below the first page.
 pub fn top() -> String {
-    let statuses = Kind::ALL.map(|kind| format!("  {}  {}", kind.status(), kind.meaning()));
-    format!("{TOP}\n\nExit status:\n{}", statuses.join("\n"))
+    format!("{TOP}\n\nExit status:\n{}", in_two_columns(&Kind::ALL).join("\n"))
+}
+
+/// The exit statuses as lines, downwards first: one a line would be more than a screen takes.
+fn in_two_columns(kinds: &[Kind]) -> Vec<String> {
+    let (left, right) = kinds.split_at(kinds.len().div_ceil(2));
+    let width = left.iter().map(|kind| kind.meaning().len()).max().unwrap_or(0);
+    let left = left.iter().map(|kind| format!("  {}  {:width$}", kind.status(), kind.meaning()));
+    let right = right.iter().map(|kind| format!("  {:>2}  {}", kind.status(), kind.meaning()));
+    left.zip(right.chain(std::iter::repeat(String::new())))
+        .map(|(left, right)| (left + &right).trim_end().to_owned())
+        .collect()
 }
 
 const TOP: &str = "\
@@ -64,7 +74,7 @@ Examples:
   omo verify               a table, and the end of what each red check printed
   omo verify --json        the same for a script
 
-The exit status is 0 only when everything is green, and 5 when it is not or when
+The exit status is 0 only when everything is green, and 1 when it is not or when
 there is no check, so `omo verify && git push` does what it says. Whose checks:
 those of this shell's session, else of the only one on, else those of a new run.";
 
@@ -148,7 +158,7 @@ It looks at the client and its settings, the plugin and its programs, other
 loops, the state of this project, and your configuration, key and approvals. It
 changes nothing. With --live it also starts two short headless sessions of the
 client, in a temporary folder and against a scripted model on this machine; that
-takes seconds and leaves nothing behind. The exit status is 5 when something is
+takes seconds and leaves nothing behind. The exit status is 1 when something is
 bad; a warning is not.";
 
 pub const COMPLETIONS: &str = "\

@@ -27,7 +27,8 @@ impl Project {
     /// Finds the project of the current folder.
     pub fn find(env: &Env) -> Result<Self, Failure> {
         let cwd = std::env::current_dir()?;
-        let missing = || Failure::user("this folder is not there any more", "run `omo` in the project's folder");
+        let missing =
+            || Failure::precondition("this folder is not there any more", "run `omo` in the project's folder");
         let named = env.project_dir.clone();
         let used = || root::find_used(&cwd).or_else(|| root::find(None, Some(&cwd)));
         let root = named.or_else(used).ok_or_else(missing)?;
@@ -76,7 +77,7 @@ impl Project {
     pub fn some_session(&self, named: Option<&str>, env: &Env) -> Result<SessionId, Failure> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
-            Failure::user(message, "type `ulw` in the session first, or name it: `--session ID`")
+            Failure::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
         };
         self.session(named, env)?.ok_or_else(missing)
     }

@@ -36,7 +36,8 @@ struct Places {
 
 /// Sets omo up, or undoes that.
 pub fn run(env: &Env, options: &SetupOptions) -> Result<(), Failure> {
-    let missing = || Failure::io("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
+    let missing =
+        || Failure::precondition("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
     let data_home = env::data_home().ok_or_else(missing)?;
     let folder = data_home.join("omo");
     let places = Places { plugin: folder.join("plugin"), new: folder.join("plugin.new"), data_home };
@@ -49,7 +50,7 @@ fn set_up(places: &Places) -> Result<(), Failure> {
     let version = claude.version()?;
     if version < LEAST {
         let message = format!("{} is version {version}, and omo needs {LEAST} or later", claude.program().display());
-        return Err(Failure::client(message, "run `claude update`, then `omo setup` again"));
+        return Err(Failure::precondition(message, "run `claude update`, then `omo setup` again"));
     }
     say("Claude Code", &format!("{version}, {}", claude.program().display()));
     // Before anything is written: what is registered now goes on working.
@@ -59,7 +60,7 @@ fn set_up(places: &Places) -> Result<(), Failure> {
         let hint = format!(
             "keep using that one, or remove it and its plugin with `claude plugin marketplace remove {MARKETPLACE}` and run `omo setup` again"
         );
-        return Err(Failure::client(message, hint));
+        return Err(Failure::precondition(message, hint));
     }
     let _lock = lock(places)?;
     let staged = staging::stage(&source, &places.new, &places.plugin)?;
@@ -71,7 +72,7 @@ fn set_up(places: &Places) -> Result<(), Failure> {
     let after = registration::look(&claude, &places.plugin)?;
     if after.marketplace != Whose::Ours || !after.plugin.is_some_and(|plugin| plugin.is_enabled) {
         let message = format!("Claude Code was told to install {PLUGIN}, and does not show it as enabled");
-        return Err(Failure::client(message, "see what `claude plugin list` says about it"));
+        return Err(Failure::precondition(message, "see what `claude plugin list` says about it"));
     }
     say("plugin", &what_was_registered(&steps));
     say_what_is_next(&staged, &places.plugin);
@@ -127,7 +128,7 @@ fn remove(env: &Env, places: &Places) -> Result<(), Failure> {
         Err(ClaudeError::Missing) => {
             let message = "there is no `claude` on PATH to take the plugin out of".to_owned();
             let by_hand = format!("if Claude Code is gone for good, remove the folder {}", places.plugin.display());
-            return Err(Failure::client(message, format!("put it on PATH and try again; {by_hand}")));
+            return Err(Failure::precondition(message, format!("put it on PATH and try again; {by_hand}")));
         }
         Err(error) => return Err(error.into()),
     };

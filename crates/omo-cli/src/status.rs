@@ -22,7 +22,7 @@ pub fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
         sessions.retain(|(known, _)| *known == id);
         if sessions.is_empty() {
             let hint = "`omo status` lists the sessions of this project";
-            return Err(Failure::user(format!("no session `{id}` in {}", project.root.display()), hint));
+            return Err(Failure::not_found(format!("no session `{id}` in {}", project.root.display()), hint));
         }
     }
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));

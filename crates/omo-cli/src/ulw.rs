@@ -68,7 +68,7 @@ fn target(project: &Project, env: &Env, options: &OnOptions) -> Result<SessionId
     let ids: Vec<&SessionId> = known.iter().map(|(id, _)| id).collect();
     match &*ids {
         [only] => Ok((*only).clone()),
-        [] => Err(Failure::user(
+        [] => Err(Failure::not_found(
             "no session of this project is known",
             "type `ulw` in the session, or name it: `omo ulw on --session ID` (the session's first message shows CLAUDE_SESSION_ID)",
         )),

@@ -48,7 +48,10 @@ pub fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str
 pub fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Failure> {
     crate::sound(config)?;
     if env.in_gate {
-        return Err(Failure::user("a check cannot run the checks", "remove `omo verify` from what the check runs"));
+        return Err(Failure::precondition(
+            "a check cannot run the checks",
+            "remove `omo verify` from what the check runs",
+        ));
     }
     let project = Project::find(env)?;
     let Meant { gates, not_approved } = gates(env, config, &project, options.session.as_deref())?;

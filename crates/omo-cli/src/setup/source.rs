@@ -34,7 +34,7 @@ pub fn own() -> Result<Source, Failure> {
     let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(at);
     found.map_err(|why| {
         let message = format!("{} is not part of a plugin that can be set up: {why}", program.display());
-        Failure::io(
+        Failure::precondition(
             message,
             "in a checkout `cargo xtask install` builds a whole one and sets it up; an unpacked archive has one too: run its `bin/omo setup`",
         )
