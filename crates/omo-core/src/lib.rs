@@ -15,6 +15,7 @@ pub mod keyword;
 pub mod limits;
 pub mod log;
 mod markup;
+pub mod plan_run;
 pub mod promise;
 pub mod prompt;
 pub mod report;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::few::Few;
 use crate::gate::{self, Gate, MAX_GATES, Origin};
 use crate::limits::Limits;
+use crate::plan_run::{PlanRun, TypedCommand};
 use crate::timestamp::Timestamp;
 use crate::verification::Verification;
 
@@ -29,6 +30,11 @@ pub struct Session {
     pub limits: Limits,
     /// The escape hatch.
     pub stop_continuation: StopContinuation,
+    /// The plan that the session executes, or executed last.
+    #[serde(rename = "run")]
+    pub plan_run: Option<PlanRun>,
+    /// The command that its user typed last and that the model is about to carry out.
+    pub command: Option<TypedCommand>,
     /// How the last run ended; `null` while one is on.
     pub verdict: Option<Verdict>,
     /// How far the transcript was read.

@@ -56,7 +56,12 @@ impl Folder {
 
     /// Opens the user's own folder below `state_home`; `None` where there is none.
     pub fn open_own(state_home: &Path) -> Result<Option<Self>, FolderError> {
-        Self::open_parts(state_home, &OWN_PARTS)
+        Self::open_own_part(state_home, &OWN_PARTS)
+    }
+
+    /// As [`Folder::open_own`], of a folder further down.
+    pub fn open_own_part(state_home: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
+        Self::open_parts(state_home, parts)
     }
 
     /// Opens the user's own folder below `state_home`, making it where there is none.
@@ -289,6 +294,11 @@ impl Folder {
         names.retain(|name| name.starts_with(prefix));
         names.sort();
         Ok(names)
+    }
+
+    /// When a file was last written, in seconds since 1970; `None` where that cannot be told.
+    pub fn written_at(&self, name: &str) -> Option<i64> {
+        self.directory.written_at(name)
     }
 
     fn open_file(&self, name: &str, purpose: Purpose) -> Result<File, FolderError> {

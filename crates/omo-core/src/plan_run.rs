@@ -1,0 +1,220 @@
+//! What a session knows of the plan that it executes, and the command that its user typed last.
+//!
+//! The truth about a plan run is its ledger, which the command keeps. Here stands the little of it
+//! that a hook needs: how far the run is, what comes next, and whether it waits for a person.
+
+use serde::{Deserialize, Serialize};
+
+use crate::timestamp::Timestamp;
+
+/// A plan run as its session's entry shows it. The command writes it, and seals it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PlanRun {
+    /// The run's id.
+    pub id: String,
+    /// The plan's path, as it was given.
+    pub plan: String,
+    /// How many tasks the plan has.
+    pub total: u32,
+    /// How many of them are proved done.
+    pub passed: u32,
+    /// How many have failed.
+    pub failed: u32,
+    /// How many cannot begin, because of one that failed.
+    pub blocked: u32,
+    /// The task that is under way.
+    pub running: Option<String>,
+    /// What a person is asked, in a few words, where the run waits for one.
+    pub waits: Option<String>,
+    /// The literal command that comes next, `omo next` say.
+    pub next: String,
+    /// How it ended, in one word; `None` while it is open.
+    pub ended: Option<String>,
+    /// When it was opened in this session.
+    pub opened_at: Option<Timestamp>,
+    /// When a person last wrote a prompt since then.
+    pub prompt_at: Option<Timestamp>,
+    /// When the command last wrote this.
+    pub updated_at: Option<Timestamp>,
+    /// The store's mark on all of that: what something else than omo wrote does not bear it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
+}
+
+/// Where a plan run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing<'a> {
+    /// There is work to do.
+    Executes,
+    /// A person is asked this.
+    Waits(&'a str),
+    /// It is over, with this word.
+    Ended(&'a str),
+}
+
+/// The greatest lengths of what is kept, in characters. More of it is of no use to a hook.
+const ID_CHARS: usize = 64;
+const PLAN_CHARS: usize = 1_000;
+const TEXT_CHARS: usize = 300;
+
+impl PlanRun {
+    /// Where it stands.
+    pub fn standing(&self) -> Standing<'_> {
+        match (&self.ended, &self.waits) {
+            (Some(word), _) => Standing::Ended(word),
+            (None, Some(question)) => Standing::Waits(question),
+            (None, None) => Standing::Executes,
+        }
+    }
+
+    /// It has not ended.
+    pub fn is_open(&self) -> bool {
+        self.ended.is_none()
+    }
+
+    /// The same, with nothing in it longer than a hook has use for.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let few = |text: String, max: usize| text.chars().take(max).collect::<String>();
+        Self {
+            id: few(self.id, ID_CHARS),
+            plan: few(self.plan, PLAN_CHARS),
+            running: self.running.map(|text| few(text, ID_CHARS)),
+            waits: self.waits.map(|text| few(text, TEXT_CHARS)),
+            next: few(self.next, TEXT_CHARS),
+            ended: self.ended.map(|text| few(text, ID_CHARS)),
+            ..self
+        }
+    }
+
+    /// This, as what follows `before`: what the hooks noted of the same run meanwhile stays.
+    #[must_use]
+    pub fn after(self, before: Option<&Self>) -> Self {
+        let Some(before) = before.filter(|before| before.id == self.id) else { return self };
+        Self { opened_at: before.opened_at.or(self.opened_at), prompt_at: before.prompt_at.max(self.prompt_at), ..self }
+    }
+
+    /// Whether the two say the same, whenever they were written.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let said = |run: &Self| Self { updated_at: None, seal: None, ..run.clone() };
+        said(self) == said(other)
+    }
+}
+
+/// A command that the user typed into a prompt, for the program that the model starts because of it:
+/// its arguments never pass through a shell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TypedCommand {
+    /// Its name, without `/omo:`.
+    pub name: String,
+    /// What follows the name, byte for byte.
+    pub arguments: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Longer arguments are not kept, in bytes: cut, they would be other arguments.
+pub const ARGUMENTS_BYTES: usize = 4_096;
+/// Older arguments are nobody's any more, in milliseconds: 10 minutes.
+pub const ARGUMENTS_KEPT_MILLIS: i64 = 10 * 60_000;
+
+impl TypedCommand {
+    /// A command to keep; `None` where its arguments are too long.
+    pub fn new(name: &str, arguments: &str, at: Timestamp) -> Option<Self> {
+        let is_short = arguments.len() <= ARGUMENTS_BYTES;
+        is_short.then(|| Self { name: name.to_owned(), arguments: arguments.to_owned(), at })
+    }
+
+    /// Whether this is the command of that name, typed a short time before `now`.
+    pub fn is_recent(&self, name: &str, now: Timestamp) -> bool {
+        let age = now.millis_since(self.at);
+        self.name == name && age.is_some_and(|age| age <= ARGUMENTS_KEPT_MILLIS)
+    }
+}
+
+/// One command that a plan would have run: what its user is asked to agree to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedCommand {
+    /// The task that it checks.
+    pub unit: String,
+    /// The command, for a shell.
+    pub command: String,
+    /// The folder that it runs in, from the project's top; `None` for the top itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn run() -> PlanRun {
+        PlanRun { id: "r-1".to_owned(), plan: "docs/plan.md".to_owned(), total: 7, passed: 3, ..PlanRun::default() }
+    }
+
+    #[test]
+    fn a_run_executes_until_it_waits_or_ends() {
+        let waits = PlanRun { waits: Some("go on?".to_owned()), ..run() };
+        let ended = PlanRun { ended: Some("complete".to_owned()), ..waits.clone() };
+        assert_eq!(run().standing(), Standing::Executes);
+        assert_eq!(waits.standing(), Standing::Waits("go on?"));
+        assert_eq!(ended.standing(), Standing::Ended("complete"));
+        assert_eq!([run(), waits, ended].map(|run| run.is_open()), [true, true, false]);
+    }
+
+    #[test]
+    fn a_prompt_that_was_noted_meanwhile_stays_and_that_of_another_run_does_not() {
+        let noted = PlanRun { opened_at: Some(at(1)), prompt_at: Some(at(9)), ..run() };
+        let next = PlanRun { passed: 4, opened_at: Some(at(5)), ..run() };
+        let after = next.clone().after(Some(&noted));
+        assert_eq!((after.passed, after.opened_at, after.prompt_at), (4, Some(at(1)), Some(at(9))));
+        let other = PlanRun { id: "r-2".to_owned(), ..next.clone() };
+        assert_eq!(other.clone().after(Some(&noted)), other);
+        assert_eq!(next.clone().after(None), next);
+    }
+
+    #[test]
+    fn what_is_said_is_compared_and_not_when() {
+        let later = PlanRun { updated_at: Some(at(9)), seal: Some("x".to_owned()), ..run() };
+        assert!(run().says_the_same(&later));
+        assert!(!run().says_the_same(&PlanRun { passed: 4, ..run() }));
+    }
+
+    #[test]
+    fn nothing_in_it_is_long() {
+        let long = || "ü".repeat(5_000);
+        let run = PlanRun {
+            id: long(),
+            plan: long(),
+            running: Some(long()),
+            waits: Some(long()),
+            next: long(),
+            ended: Some(long()),
+            ..run()
+        };
+        let chars = serde_json::to_string(&run.bounded()).unwrap().chars().count();
+        assert!(chars < 2_500, "{chars}");
+    }
+
+    #[test]
+    fn arguments_are_kept_whole_for_a_short_time_or_not_at_all() {
+        let full = "x".repeat(ARGUMENTS_BYTES);
+        let command = TypedCommand::new("execute-plan", &full, at(1_000)).unwrap();
+        assert_eq!(TypedCommand::new("execute-plan", &format!("{full}x"), at(0)), None);
+        for (name, now, recent) in [
+            ("execute-plan", 1_000, true),
+            ("execute-plan", 1_000 + ARGUMENTS_KEPT_MILLIS, true),
+            ("execute-plan", 1_001 + ARGUMENTS_KEPT_MILLIS, false),
+            ("execute-plan", 999, false),
+            ("other", 1_000, false),
+        ] {
+            assert_eq!(command.is_recent(name, at(now)), recent, "{name} {now}");
+        }
+    }
+}
