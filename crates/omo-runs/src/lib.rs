@@ -3,3 +3,6 @@
 //!
 //! All that is read here may be hostile, and nothing that was written is lost: an answer is given
 //! when what it says is on the disk.
+
+pub mod dev_workflow;
+pub mod projection;

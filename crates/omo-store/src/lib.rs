@@ -18,6 +18,7 @@ pub mod pins;
 pub mod place;
 pub mod plan_run;
 mod platform;
+pub mod project_file;
 pub mod regular;
 pub mod repository;
 pub mod root;

@@ -1,0 +1,65 @@
+//! `.claude/execute-plan-checkpoint.json`: which tasks have ended, and how.
+
+use omo_plan::run::state::RunState;
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+use super::{Completed, completed, status};
+
+/// The checkpoint, in the shape and the order of seed 004.
+#[derive(Debug, Serialize)]
+struct Checkpoint<'a> {
+    plan_file: &'a str,
+    total: usize,
+    batch_size: u32,
+    k: u32,
+    hard_stops: Vec<usize>,
+    #[serde(serialize_with = "by_id")]
+    completed: Vec<Completed>,
+    status: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Entry<'a> {
+    status: &'static str,
+    files_written: &'a [String],
+    evidence: &'a str,
+}
+
+fn by_id<S: Serializer>(completed: &[Completed], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(completed.len()))?;
+    for task in completed {
+        let (status, files_written, evidence) = (task.status.word(), &*task.files_written, &*task.evidence);
+        map.serialize_entry(&task.id, &Entry { status, files_written, evidence })?;
+    }
+    map.end()
+}
+
+/// The checkpoint as its file holds it.
+pub fn render(state: &RunState) -> String {
+    let (plan, policy) = (&state.plan, &state.plan.policy);
+    let stops = plan.groups.iter().enumerate().filter(|(_, group)| group.hard_stop).map(|(place, _)| place);
+    let checkpoint = Checkpoint {
+        plan_file: &plan.source.path,
+        total: plan.units.len(),
+        batch_size: policy.batch_size,
+        k: policy.hub_k,
+        hard_stops: stops.collect(),
+        completed: completed(state),
+        status: status(state, "in_progress"),
+    };
+    let mut text = serde_json::to_string_pretty(&checkpoint).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// What is read of a checkpoint that something else left.
+#[derive(Debug, Deserialize)]
+pub struct Found {
+    /// Whose it is.
+    #[serde(default)]
+    pub plan_file: String,
+    /// Where that stands.
+    #[serde(default)]
+    pub status: String,
+}

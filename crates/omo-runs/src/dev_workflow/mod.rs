@@ -1,0 +1,94 @@
+//! The files that seed 004 names, made from the ledger for people and for other tools: the checkpoint
+//! and the execution report. Nothing of them is ever read back as truth.
+
+pub mod checkpoint;
+pub mod report;
+
+use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
+
+/// The checkpoint's path from the project's top.
+pub const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
+/// The report's path from the project's top.
+pub const REPORT: &str = "docs/06-plans/execution-report.md";
+
+/// How a task ended, in the words of seed 004.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// The task.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// How it ended.
+    pub status: Status,
+    /// The files that it changed.
+    pub files_written: Vec<String>,
+    /// What shows it.
+    pub evidence: String,
+}
+
+/// The three ends of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Its checks were green.
+    Done,
+    /// They were not, or there was none.
+    Failed,
+    /// It was not begun, because of another one.
+    Blocked,
+}
+
+impl Status {
+    /// The word in the checkpoint.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+        }
+    }
+
+    /// The mark in the report.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Done => "✅",
+            Self::Failed => "❌",
+            Self::Blocked => "⏭️",
+        }
+    }
+}
+
+/// The tasks that have ended, in the order of the plan.
+pub fn completed(state: &RunState) -> Vec<Completed> {
+    let ended = state.standings().into_iter().filter_map(|(unit, standing)| {
+        let known = state.units.get(&unit.id);
+        let (status, evidence) = end(&standing, known)?;
+        let files_written = known.and_then(|known| known.end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
+        Some(Completed { id: unit.id.clone(), title: unit.title.clone(), status, files_written, evidence })
+    });
+    ended.collect()
+}
+
+fn end(standing: &Standing, known: Option<&UnitState>) -> Option<(Status, String)> {
+    let evidence = || known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
+    match standing {
+        Standing::Is(UnitStatus::Passed) => Some((Status::Done, evidence())),
+        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => Some((Status::Failed, evidence())),
+        Standing::Is(UnitStatus::Skipped) => {
+            let why = known.and_then(|known| known.why.clone()).unwrap_or_default();
+            Some((Status::Blocked, format!("skipped: {why}")))
+        }
+        Standing::Blocked { by } => Some((Status::Blocked, format!("skipped: dependency {by} failed or blocked"))),
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held | UnitStatus::Running) => None,
+    }
+}
+
+/// The status of the run in the words of seed 004.
+pub fn status(state: &RunState, running: &'static str) -> &'static str {
+    use omo_plan::run::event::RunResult;
+    use omo_plan::run::state::Phase;
+    match &state.phase {
+        Phase::Ended { result: RunResult::Complete } => "complete",
+        Phase::Ended { result: RunResult::CompletedWithFailures | RunResult::Failed } => "completed_with_failures",
+        Phase::Executing | Phase::Cancelled { .. } => running,
+    }
+}

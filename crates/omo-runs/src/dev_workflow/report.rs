@@ -1,0 +1,162 @@
+//! `docs/06-plans/execution-report.md`: one section for each plan, in a file that several plans share.
+//!
+//! Only the section of this plan is ever touched; every other byte of the file stays.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use omo_core::words::neutral;
+use omo_plan::diagnostic::Code;
+use omo_plan::run::state::{Counts, RunState};
+
+use super::{Completed, completed, status};
+
+const HEADING: &str = "## Execution Report";
+
+/// The section of this plan, without what stands around it.
+pub fn section(state: &RunState) -> String {
+    let counts = state.counts();
+    let mut text = format!("{HEADING}\n\n");
+    let _ = writeln!(text, "{}", plan_line(&state.plan.source.path));
+    let _ = writeln!(text, "**Status:** {}", status(state, "in-progress"));
+    let _ = writeln!(text, "**Tasks:** {}", tally(counts));
+    if state.plan.diagnostics.iter().any(|found| found.code == Code::NoContractVersion) {
+        let _ = writeln!(text, "**Legacy mode:** the plan has no `contract_version`; its tasks ran without a Task Contract");
+    }
+    for gate in state.gates.iter().filter_map(|known| Some((known, known.answer.as_ref()?))) {
+        let (known, answer) = gate;
+        let question = known.gate.question.lines().next().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "**Gate {}:** {} → {} ({}, {})",
+            known.gate.id,
+            one_line(question),
+            answer.option,
+            answer.by.word(),
+            answer.at
+        );
+    }
+    let _ = write!(text, "\n### Task Results\n\n");
+    for task in completed(state) {
+        let _ = writeln!(text, "{}", row(&task));
+        for remark in remarks(state, &task.id) {
+            let _ = writeln!(text, "  - {remark}");
+        }
+    }
+    text
+}
+
+fn plan_line(path: &str) -> String {
+    format!("**Plan:** {}", one_line(path))
+}
+
+fn tally(counts: Counts) -> String {
+    let Counts { total, passed, failed, blocked, pending } = counts;
+    format!("{total} total, {passed} completed, {blocked} blocked, {failed} failed, {pending} pending")
+}
+
+fn row(task: &Completed) -> String {
+    let (title, evidence) = (one_line(&task.title), one_line(&task.evidence));
+    format!("- Task {}: {title} {} — {evidence}", task.id, task.status.mark())
+}
+
+/// What else a reader has to know about a task.
+fn remarks(state: &RunState, id: &str) -> Vec<String> {
+    let Some(unit) = state.units.get(id) else { return Vec::new() };
+    let mut remarks = Vec::new();
+    let end = unit.end.as_ref();
+    if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
+        remarks.push(format!("changed files that the task does not name: {}", listed(files)));
+    }
+    if !unit.vacuous.is_empty() {
+        remarks.push("its check was green before the work began, so it proves little".to_owned());
+    }
+    if unit.attempts > 1 {
+        remarks.push(format!("attempt {}", unit.attempts));
+    }
+    if let Some(note) = end.and_then(|end| end.note.as_ref()) {
+        remarks.push(format!("note: {}", one_line(note)));
+    }
+    remarks
+}
+
+fn listed(files: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut names: Vec<String> = files.iter().take(SHOWN).map(|file| one_line(file)).collect();
+    if files.len() > SHOWN {
+        names.push(format!("and {} more", files.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+/// On one line, with nothing in it that a terminal or a reader of Markdown would take for more.
+fn one_line(text: &str) -> String {
+    neutral(text, 300).replace("<!--", "<! --")
+}
+
+/// Where the section of a plan stands in a file; `None` where it has none.
+///
+/// A section begins with its heading and ends before the next heading of its level, or of the first one.
+pub fn find(file: &str, plan: &str) -> Option<Range<usize>> {
+    let wanted = plan_line(plan);
+    let mut begins: Option<usize> = None;
+    let mut found: Option<usize> = None;
+    let mut offset = 0;
+    for line in file.split_inclusive('\n') {
+        let trimmed = line.trim_end();
+        if trimmed.starts_with("## ") || trimmed.starts_with("# ") {
+            if let Some(start) = found {
+                return Some(start..offset);
+            }
+            begins = (trimmed == HEADING).then_some(offset);
+        } else if trimmed == wanted {
+            found = found.or(begins);
+        }
+        offset += line.len();
+    }
+    found.map(|start| start..offset)
+}
+
+/// The file with the section of a plan put in the place of the old one, or behind everything.
+pub fn with_section(file: &str, plan: &str, section: &str) -> String {
+    let Some(range) = find(file, plan) else {
+        let gap = match file {
+            "" => "",
+            file if file.ends_with("\n\n") => "",
+            file if file.ends_with('\n') => "\n",
+            _ => "\n\n",
+        };
+        return format!("{file}{gap}{section}");
+    };
+    let before = file.get(..range.start).unwrap_or_default();
+    let after = file.get(range.end..).unwrap_or_default();
+    let gap = if after.is_empty() { "" } else { "\n" };
+    format!("{before}{section}{gap}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OTHER: &str = "# Notes\n\ntext\n\n## Execution Report\n\n**Plan:** docs/other.md\n**Status:** complete\n\n### Task Results\n\n- Task 1: x ✅ — y\n";
+
+    #[test]
+    fn only_the_section_of_the_plan_is_touched() {
+        let one = "## Execution Report\n\n**Plan:** p.md\n**Status:** in-progress\n";
+        let two = "## Execution Report\n\n**Plan:** p.md\n**Status:** complete\n";
+        let begun = with_section(OTHER, "p.md", one);
+        assert_eq!(begun, format!("{OTHER}\n{one}"));
+        assert_eq!(with_section(&begun, "p.md", two), format!("{OTHER}\n{two}"));
+        let tail = "## Later\n\n**Plan:** p.md in a sentence\n";
+        let between = format!("{OTHER}\n{one}\n{tail}");
+        assert_eq!(with_section(&between, "p.md", two), format!("{OTHER}\n{two}\n{tail}"));
+        assert_eq!(find(OTHER, "p.md"), None);
+        assert_eq!(with_section("", "p.md", one), one);
+    }
+
+    #[test]
+    fn a_plan_line_outside_of_a_section_is_none() {
+        assert_eq!(find("**Plan:** p.md\n", "p.md"), None);
+        assert_eq!(find("## Else\n**Plan:** p.md\n", "p.md"), None);
+    }
+}

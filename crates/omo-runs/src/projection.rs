@@ -1,0 +1,188 @@
+//! Writing the files that a dialect names: after each event that changes them, whole, and never over
+//! what somebody else wrote.
+//!
+//! What was written last is remembered in the run's folder, before it is written: a file that is neither
+//! that nor what is to be there now was edited by something else. The edited one is kept beside it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use omo_plan::digest::sha256;
+use omo_plan::model::Dialect;
+use omo_plan::run::event::RunResult;
+use omo_plan::run::state::{Phase, RunState};
+use omo_store::project_file::{ProjectFile, ProjectFileError};
+use serde::{Deserialize, Serialize};
+
+use crate::dev_workflow::{CHECKPOINT, REPORT, checkpoint, report};
+
+/// A larger file is not one that omo wrote.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What was written last.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// The event up to which everything was written.
+    seq: u64,
+    /// For each file what may be in it by omo's own hand: what was written last, and what was about
+    /// to be.
+    files: BTreeMap<String, Vec<String>>,
+}
+
+/// A file that something else had changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// Which one, from the project's top.
+    pub file: String,
+    /// Where what was in it is now.
+    pub kept: Option<String>,
+}
+
+/// Why the files could not be written. The ledger is not changed by that.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectionError {
+    /// A file could not be.
+    #[error(transparent)]
+    File(#[from] ProjectFileError),
+    /// What was written last could not be remembered.
+    #[error("remember what was written: {0}")]
+    Memory(#[from] std::io::Error),
+}
+
+/// The files of a run in its project.
+#[derive(Debug)]
+pub struct Projection<'a> {
+    root: &'a Path,
+    memory: &'a Path,
+}
+
+/// One file that is to hold something.
+struct Wanted<'a> {
+    file: &'a str,
+    /// All of it.
+    whole: String,
+    /// The part of it that is ours, now and as it is to be.
+    ours: (Option<String>, String),
+}
+
+impl<'a> Projection<'a> {
+    /// Those of a project; `memory` is the file that remembers what was written.
+    pub fn new(root: &'a Path, memory: &'a Path) -> Self {
+        Self { root, memory }
+    }
+
+    /// Whether they could all be written.
+    pub fn check(&self) -> Result<(), ProjectionError> {
+        for path in [CHECKPOINT, REPORT] {
+            if let Some(file) = ProjectFile::at(self.root, path) {
+                file.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The checkpoint that is there, whoever wrote it.
+    pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, ProjectionError> {
+        let Some(file) = ProjectFile::at(self.root, CHECKPOINT) else { return Ok(None) };
+        Ok(file.read(MAX_BYTES)?)
+    }
+
+    /// Whether this run wrote the checkpoint that is there, or there is none.
+    pub fn owns_checkpoint(&self) -> Result<bool, ProjectionError> {
+        let found = self.checkpoint()?;
+        let memory = self.remembered();
+        Ok(found.is_none_or(|bytes| memory.is_own(CHECKPOINT, &bytes)))
+    }
+
+    /// Writes what differs: first how the run stands, then the report, and a checkpoint that is no longer
+    /// needed goes last.
+    pub fn write(&self, state: &RunState) -> Result<Vec<Drift>, ProjectionError> {
+        if state.plan.dialect != Dialect::DevWorkflow {
+            return Ok(Vec::new());
+        }
+        let mut memory = self.remembered();
+        if memory.seq == state.seq {
+            return Ok(Vec::new());
+        }
+        let mut drifts = Vec::new();
+        let checkpoint = checkpoint::render(state);
+        let before = self.read(CHECKPOINT)?;
+        self.put(Wanted { file: CHECKPOINT, ours: (before, checkpoint.clone()), whole: checkpoint }, &mut memory, &mut drifts)?;
+        let report = self.read(REPORT)?.unwrap_or_default();
+        let section = report::section(state);
+        let whole = report::with_section(&report, &state.plan.source.path, &section);
+        let before = report::find(&report, &state.plan.source.path)
+            .and_then(|range| report.get(range))
+            .map(|section| format!("{}\n", section.trim_end()));
+        self.put(Wanted { file: REPORT, whole, ours: (before, format!("{}\n", section.trim_end())) }, &mut memory, &mut drifts)?;
+        if state.phase == (Phase::Ended { result: RunResult::Complete })
+            && let Some(file) = ProjectFile::at(self.root, CHECKPOINT)
+        {
+            file.remove()?;
+            memory.files.remove(CHECKPOINT);
+        }
+        memory.seq = state.seq;
+        self.remember(&memory)?;
+        Ok(drifts)
+    }
+
+    fn read(&self, path: &str) -> Result<Option<String>, ProjectionError> {
+        let Some(file) = ProjectFile::at(self.root, path) else { return Ok(None) };
+        Ok(file.read(MAX_BYTES)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn put(&self, wanted: Wanted, memory: &mut Remembered, drifts: &mut Vec<Drift>) -> Result<(), ProjectionError> {
+        let Some(file) = ProjectFile::at(self.root, wanted.file) else { return Ok(()) };
+        let (before, after) = wanted.ours;
+        if before.as_ref() == Some(&after) {
+            memory.files.insert(wanted.file.to_owned(), vec![sha256(after.as_bytes())]);
+            return Ok(());
+        }
+        if let Some(edited) = before.filter(|before| !memory.is_own(wanted.file, before.as_bytes())) {
+            drifts.push(self.keep(wanted.file, &edited)?);
+        }
+        let own = memory.files.entry(wanted.file.to_owned()).or_default();
+        own.push(sha256(after.as_bytes()));
+        self.remember(memory)?;
+        file.replace(wanted.whole.as_bytes())?;
+        memory.files.insert(wanted.file.to_owned(), vec![sha256(after.as_bytes())]);
+        Ok(())
+    }
+
+    /// Keeps what something else wrote, under a name of its own beside the file.
+    fn keep(&self, path: &str, edited: &str) -> Result<Drift, ProjectionError> {
+        const MOST: usize = 99;
+        let digest = sha256(edited.as_bytes());
+        for number in 1..=MOST {
+            let name = format!("{path}.edited-{number}");
+            let Some(file) = ProjectFile::at(self.root, &name) else { break };
+            match file.read(MAX_BYTES)? {
+                Some(known) if sha256(&known) == digest => return Ok(Drift { file: path.to_owned(), kept: Some(name) }),
+                Some(_) => {}
+                None => {
+                    file.replace(edited.as_bytes())?;
+                    return Ok(Drift { file: path.to_owned(), kept: Some(name) });
+                }
+            }
+        }
+        Ok(Drift { file: path.to_owned(), kept: None })
+    }
+
+    /// What cannot be read is nothing that omo wrote: then everything that is there is kept.
+    fn remembered(&self) -> Remembered {
+        let read = || serde_json::from_slice(&std::fs::read(self.memory).ok()?).ok();
+        read().unwrap_or_default()
+    }
+
+    fn remember(&self, memory: &Remembered) -> Result<(), ProjectionError> {
+        let temporary = self.memory.with_extension("tmp");
+        std::fs::write(&temporary, serde_json::to_vec(memory).unwrap_or_default())?;
+        Ok(std::fs::rename(&temporary, self.memory)?)
+    }
+}
+
+impl Remembered {
+    fn is_own(&self, file: &str, bytes: &[u8]) -> bool {
+        self.files.get(file).is_some_and(|known| known.contains(&sha256(bytes)))
+    }
+}
