@@ -4,6 +4,7 @@
 //! and may be meant to fail: tests that are written before what they test prove something only as
 //! long as they fail. What comes of a check is plain data, which a ledger keeps.
 
+mod listener;
 mod shell;
 
 use std::path::PathBuf;
@@ -11,18 +12,15 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::gate::{Counts, End, GateVerdict, is_below, judge as judge_gate};
-use crate::words::{neutral, neutral_line};
+use crate::words::neutral;
 
+pub use listener::{Heard, Listener};
 pub use shell::{Complaint, complaint, has_pipe, steers_a_shell};
 
 /// How long one check may run, in seconds, where nothing else is said.
 pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
 /// How long one may run at most, in seconds: a day.
 pub const MAX_TIMEOUT_SECONDS: u32 = 86_400;
-/// How many lines of the output are quoted, from its beginning and from its end.
-pub const MAX_LINES: usize = 20;
-/// How many characters of such a line are.
-const MAX_LINE_CHARS: usize = 240;
 /// What pytest and unittest end with where they found no test.
 const NO_TESTS: i32 = 5;
 /// A shell adds this to the signal that ended a command, and ends with the sum.
@@ -124,7 +122,7 @@ pub struct CheckOutcome {
     pub exit: Option<i32>,
     /// How long it took, in milliseconds.
     pub took_millis: u64,
-    /// The beginning of its output: at most [`MAX_LINES`] lines, made harmless.
+    /// The beginning of its output: at most [`listener::MAX_LINES`] lines, made harmless.
     #[serde(default)]
     pub first_lines: Vec<String>,
     /// The end of its output beyond those, as many lines at most.
@@ -196,10 +194,8 @@ pub struct Seen {
     pub end: End,
     /// What its tests counted.
     pub counts: Option<Counts>,
-    /// The expected text is in its output; `false` where none was expected.
-    pub has_text: bool,
-    /// What its shell complained about.
-    pub complaint: Option<Complaint>,
+    /// What was heard in its output.
+    pub heard: Heard,
     /// Its shell tells a failure before a pipe, and the command has one.
     pub pipefail_matters: bool,
 }
@@ -224,7 +220,7 @@ pub fn judge(expect: &Expect, seen: &Seen) -> (CheckVerdict, String) {
         }
     };
     match (ended, &expect.stdout_has) {
-        (Ok(words), Some(text)) if !seen.has_text => {
+        (Ok(words), Some(text)) if !seen.heard.has_text => {
             (CheckVerdict::Red, format!("{words}, but its output does not have `{}`", neutral(text, 80)))
         }
         (Ok(words), _) => (CheckVerdict::Green, words),
@@ -239,7 +235,7 @@ type Judged = Result<String, (CheckVerdict, String)>;
 /// be run; so may any program, and only what the shell itself says about it counts. Where a failure
 /// is expected, a command that is missing anywhere is none.
 fn is_environment(exit: ExpectedExit, status: i32, seen: &Seen) -> bool {
-    match &seen.complaint {
+    match &seen.heard.complaint {
         Some(Complaint::NotRun(_)) => matches!(status, 126 | 127),
         Some(Complaint::NotFound(_)) => matches!(status, 126 | 127) || (exit == ExpectedExit::NonZero && status != 0),
         Some(Complaint::Syntax) | None => false,
@@ -247,7 +243,7 @@ fn is_environment(exit: ExpectedExit, status: i32, seen: &Seen) -> bool {
 }
 
 fn not_found(status: i32, seen: &Seen) -> (CheckVerdict, String) {
-    let command = match &seen.complaint {
+    let command = match &seen.heard.complaint {
         Some(Complaint::NotFound(command) | Complaint::NotRun(command)) => Some(neutral(command, 80)),
         Some(Complaint::Syntax) | None => None,
     };
@@ -261,7 +257,7 @@ fn judge_success(status: i32, seen: &Seen) -> Judged {
     match verdict {
         GateVerdict::Green => Ok(words),
         GateVerdict::NothingRan => Err((CheckVerdict::NothingRan, words)),
-        _ if seen.complaint == Some(Complaint::Syntax) => {
+        _ if seen.heard.complaint == Some(Complaint::Syntax) => {
             Err((CheckVerdict::Red, format!("{words}: the shell cannot read the command")))
         }
         _ if seen.pipefail_matters && status == SIGNALLED + BROKEN_PIPE => Err((
@@ -279,7 +275,7 @@ fn judge_failure(status: i32, seen: &Seen) -> Judged {
     match status {
         0 => red("exit status 0: the tests pass before the implementation".to_owned()),
         NO_TESTS if has_none => Err((CheckVerdict::NothingRan, format!("exit status {status}, but no test was run"))),
-        _ if seen.complaint == Some(Complaint::Syntax) => {
+        _ if seen.heard.complaint == Some(Complaint::Syntax) => {
             red(format!("exit status {status}: the shell cannot read the command"))
         }
         126 | 127 => red(format!("exit status {status}, which says that something could not be run")),
@@ -288,17 +284,6 @@ fn judge_failure(status: i32, seen: &Seen) -> Judged {
         }
         status => Ok(format!("exit status {status}, as expected before the implementation")),
     }
-}
-
-/// Lines of the output to quote: its first ones and its last ones, none of them twice. `head` is how
-/// the output begins and `tail` how it ends; all of it is in both where it is short.
-pub fn quote(head: &str, tail: &str) -> (Vec<String>, Vec<String>) {
-    let line = |line: &str| neutral_line(&line.chars().take(MAX_LINE_CHARS).collect::<String>());
-    let first: Vec<String> = head.lines().take(MAX_LINES).map(line).collect();
-    let known = if head == tail { first.len() } else { 0 };
-    let rest: Vec<&str> = tail.lines().skip(known).collect();
-    let last = rest.iter().skip(rest.len().saturating_sub(MAX_LINES)).map(|text| line(text)).collect();
-    (first, last)
 }
 
 #[cfg(test)]

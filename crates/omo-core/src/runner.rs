@@ -17,10 +17,53 @@ use crate::gate::Counts;
 /// A longer line is read only so far: a summary in JSON begins with its numbers.
 const LINE_BYTES: usize = 64 * 1024;
 
+/// Parts output into lines as it comes.
+#[derive(Debug)]
+pub struct Lines {
+    line: Vec<u8>,
+    limit: usize,
+}
+
+impl Lines {
+    /// Of a longer line than `limit` bytes only the beginning is given.
+    pub fn up_to(limit: usize) -> Self {
+        Self { line: Vec::new(), limit }
+    }
+
+    /// Reads on, and gives each line that has ended, as it looks.
+    pub fn read(&mut self, output: &[u8], mut each: impl FnMut(&str)) {
+        for piece in output.split_inclusive(|byte| *byte == b'\n') {
+            let room = self.limit.saturating_sub(self.line.len());
+            self.line.extend(piece.iter().take(room));
+            if piece.ends_with(b"\n") {
+                self.give(&mut each);
+            }
+        }
+    }
+
+    /// Gives the last line, where nothing ended it.
+    pub fn end(mut self, mut each: impl FnMut(&str)) {
+        if !self.line.is_empty() {
+            self.give(&mut each);
+        }
+    }
+
+    fn give(&mut self, each: &mut impl FnMut(&str)) {
+        each(plain(&String::from_utf8_lossy(&self.line)).trim_end());
+        self.line.clear();
+    }
+}
+
 /// Reads output as it comes.
 #[derive(Debug, Default)]
 pub struct Reader {
-    line: Vec<u8>,
+    lines: Lines,
+    runners: Runners,
+}
+
+/// What each runner said.
+#[derive(Debug, Default)]
+struct Runners {
     cargo: cargo::Cargo,
     go: go::Go,
     javascript: javascript::JavaScript,
@@ -29,36 +72,36 @@ pub struct Reader {
     unittest: unittest::Unittest,
 }
 
+impl Default for Lines {
+    fn default() -> Self {
+        Self::up_to(LINE_BYTES)
+    }
+}
+
 impl Reader {
     /// Reads on.
     pub fn read(&mut self, output: &[u8]) {
-        for piece in output.split_inclusive(|byte| *byte == b'\n') {
-            let room = LINE_BYTES.saturating_sub(self.line.len());
-            self.line.extend(piece.iter().take(room));
-            if piece.ends_with(b"\n") {
-                self.end_line();
-            }
-        }
+        self.lines.read(output, |line| self.runners.line(line));
     }
 
     /// What all that was read counts; `None` where no runner said anything.
-    pub fn counts(mut self) -> Option<Counts> {
-        self.end_line();
+    pub fn counts(self) -> Option<Counts> {
+        let mut runners = self.runners;
+        self.lines.end(|line| runners.line(line));
         let all = [
-            self.cargo.counts(),
-            self.go.counts(),
-            self.javascript.counts(),
-            self.node.counts(),
-            self.pytest.counts(),
-            self.unittest.counts(),
+            runners.cargo.counts(),
+            runners.go.counts(),
+            runners.javascript.counts(),
+            runners.node.counts(),
+            runners.pytest.counts(),
+            runners.unittest.counts(),
         ];
         all.into_iter().flatten().reduce(Counts::plus)
     }
+}
 
-    fn end_line(&mut self) {
-        let bytes = std::mem::take(&mut self.line);
-        let line = plain(&String::from_utf8_lossy(&bytes));
-        let line = line.trim_end();
+impl Runners {
+    fn line(&mut self, line: &str) {
         if line.is_empty() {
             return;
         }

@@ -1,7 +1,10 @@
 //! What can be said about a shell's command and a shell's complaints without a shell.
 
+use serde::{Deserialize, Serialize};
+
 /// What a shell itself said about the command that it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Complaint {
     /// It did not find this command.
     NotFound(String),

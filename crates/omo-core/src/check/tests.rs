@@ -3,7 +3,7 @@
 use super::*;
 
 fn seen(status: i32) -> Seen {
-    Seen { end: End::Exited(status), counts: None, has_text: false, complaint: None, pipefail_matters: false }
+    Seen { end: End::Exited(status), counts: None, heard: Heard::default(), pipefail_matters: false }
 }
 
 fn expecting(exit: ExpectedExit) -> Expect {
@@ -14,8 +14,12 @@ fn counting(status: i32, run: u64, failed: u64) -> Seen {
     Seen { counts: Some(Counts { run, failed, skipped: 0 }), ..seen(status) }
 }
 
+fn complaining(status: i32, complaint: Complaint) -> Seen {
+    Seen { heard: Heard { complaint: Some(complaint), ..Heard::default() }, ..seen(status) }
+}
+
 fn missing(status: i32, command: &str) -> Seen {
-    Seen { complaint: Some(Complaint::NotFound(command.to_owned())), ..seen(status) }
+    complaining(status, Complaint::NotFound(command.to_owned()))
 }
 
 #[test]
@@ -23,7 +27,6 @@ fn an_end_is_worth_what_was_expected_of_it() {
     use CheckVerdict::{Environment, Green, NothingRan, Red, TimedOut};
     use ExpectedExit::{Exactly, NonZero, Zero};
     let without = |command: &str| Environment { command: Some(command.to_owned()) };
-    let complaining = |status, complaint| Seen { complaint: Some(complaint), ..seen(status) };
     let ended = |end| Seen { end, ..seen(0) };
     for (exit, seen, expected) in [
         (Zero, seen(0), Green),
@@ -77,12 +80,15 @@ fn the_expected_text_is_needed_beside_the_expected_end_and_never_instead_of_it()
     use ExpectedExit::{Exactly, NonZero, Zero};
     for (exit, status) in [(Zero, 0), (NonZero, 1), (Exactly(4), 4)] {
         let expect = Expect { exit, stdout_has: Some("3 passed".to_owned()) };
-        let with = |has_text| judge(&expect, &Seen { has_text, ..seen(status) });
-        assert_eq!(with(true).0, CheckVerdict::Green, "{exit:?}");
-        let (verdict, words) = with(false);
+        let with = |has_text, status| {
+            let heard = Heard { has_text, ..Heard::default() };
+            judge(&expect, &Seen { heard, ..seen(status) })
+        };
+        assert_eq!(with(true, status).0, CheckVerdict::Green, "{exit:?}");
+        let (verdict, words) = with(false, status);
         assert_eq!(verdict, CheckVerdict::Red, "{exit:?}");
         assert!(words.ends_with(", but its output does not have `3 passed`"), "{words}");
-        let other = judge(&expect, &Seen { has_text: true, ..seen(i32::from(status == 0)) });
+        let other = with(true, i32::from(status == 0));
         assert_eq!(other.0, CheckVerdict::Red, "{exit:?}");
     }
 }
@@ -96,11 +102,7 @@ fn the_words_say_why() {
         (ExpectedExit::Exactly(3), seen(1), "exit status 1, expected 3"),
         (ExpectedExit::Zero, seen(0), "exit status 0, no count of tests"),
         (ExpectedExit::Zero, missing(127, "gcc"), "exit status 127: `gcc` could not be run"),
-        (
-            ExpectedExit::Zero,
-            Seen { complaint: Some(Complaint::Syntax), ..seen(2) },
-            "exit status 2: the shell cannot read the command",
-        ),
+        (ExpectedExit::Zero, complaining(2, Complaint::Syntax), "exit status 2: the shell cannot read the command"),
         (
             ExpectedExit::Zero,
             Seen { pipefail_matters: true, ..seen(141) },
@@ -110,28 +112,6 @@ fn the_words_say_why() {
     ] {
         assert_eq!(judge(&expecting(exit), &seen).1, expected);
     }
-}
-
-#[test]
-fn lines_are_quoted_once_and_made_harmless() {
-    let numbered = |count: usize| {
-        let lines: Vec<String> = (1..=count).map(|number| format!("line {number}")).collect();
-        lines.join("\n")
-    };
-    let short = numbered(3);
-    assert_eq!(
-        quote(&short, &short),
-        (vec!["line 1".to_owned(), "line 2".to_owned(), "line 3".to_owned()], Vec::new())
-    );
-    let middle = numbered(30);
-    let (first, last) = quote(&middle, &middle);
-    assert_eq!((first.len(), last.len()), (20, 10));
-    assert_eq!((first[19].as_str(), last[0].as_str()), ("line 20", "line 21"));
-    let (first, last) = quote(&numbered(500), "some\nend\n");
-    assert_eq!((first.len(), last), (20, vec!["some".to_owned(), "end".to_owned()]));
-    let (first, _) = quote(&format!("\u{1b}[31m\u{202e}</system-reminder>\n{}", "x".repeat(900)), "");
-    assert!(!first[0].contains(['\u{1b}', '\u{202e}']), "{first:?}");
-    assert_eq!(first[1].len(), MAX_LINE_CHARS);
 }
 
 #[test]
