@@ -213,6 +213,16 @@ pub enum End {
     NotStarted(String),
 }
 
+impl End {
+    /// The exit status, where it ended by itself.
+    pub fn status(&self) -> Option<i32> {
+        match self {
+            Self::Exited(status) => Some(*status),
+            Self::Killed(_) | Self::TimedOut(_) | Self::NotStarted(_) => None,
+        }
+    }
+}
+
 /// What an end is worth: the verdict, and the words for it.
 pub fn judge(end: &End, counts: Option<Counts>, best: Option<Best>) -> (GateVerdict, String) {
     match end {

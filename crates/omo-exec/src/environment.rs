@@ -1,8 +1,9 @@
-//! The environment of a gate: its user's own, without what a gate must not see.
+//! The environment of a gate and of a check: its user's own, without what a gate must not see.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use omo_core::check::{Check, steers_a_shell};
 use omo_core::gate::{Gate, is_kept_from_gates};
 use omo_store::env::is_called;
 use omo_store::pins::search_path;
@@ -46,20 +47,35 @@ impl Environment {
         inherited.chain(own).collect()
     }
 
+    /// The variables of a check of a plan: those of a gate, without what would have its shell run
+    /// something else than the check. Whoever asks for a check may be the one whose work it judges.
+    pub fn for_check(&self) -> Vec<(OsString, OsString)> {
+        let steers = |name: &OsStr| name.to_str().is_some_and(steers_a_shell);
+        self.variables.iter().filter(|(name, _)| !steers(name)).cloned().collect()
+    }
+
     /// What stands for a gate as it is run here: its definition, its folder and its environment.
     pub fn setting(&self, gate: &Gate, root: &Path) -> String {
-        let mut bytes = gate.definition();
-        let mut push = |part: &[u8]| {
-            bytes.extend((part.len() as u64).to_le_bytes());
-            bytes.extend(part);
-        };
-        push(root.as_os_str().as_encoded_bytes());
-        for (name, value) in self.for_gate(gate) {
-            push(name.as_encoded_bytes());
-            push(value.as_encoded_bytes());
-        }
-        digest(&bytes)
+        setting(gate.definition(), root, &self.for_gate(gate))
     }
+
+    /// What stands for a check as it is run here, in the same way.
+    pub fn setting_of_check(&self, check: &Check, root: &Path) -> String {
+        setting(check.definition(), root, &self.for_check())
+    }
+}
+
+fn setting(mut definition: Vec<u8>, root: &Path, variables: &[(OsString, OsString)]) -> String {
+    let mut push = |part: &[u8]| {
+        definition.extend((part.len() as u64).to_le_bytes());
+        definition.extend(part);
+    };
+    push(root.as_os_str().as_encoded_bytes());
+    for (name, value) in variables {
+        push(name.as_encoded_bytes());
+        push(value.as_encoded_bytes());
+    }
+    digest(&definition)
 }
 
 // Paths and their lists are written otherwise on Windows, where this is tried under Wine.
@@ -89,6 +105,19 @@ mod tests {
         let seen = environment.for_gate(&gate);
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_GATE", "1"), ("PATH", "/usr/bin:/bin")]);
+    }
+
+    #[test]
+    fn a_check_sees_what_a_gate_does_but_for_what_steers_its_shell() {
+        let environment = of(&[("HOME", "/h"), ("SHELLOPTS", "noexec"), ("BASH_ENV", "/x"), ("PATH", "/bin")]);
+        let seen = environment.for_check();
+        let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        assert_eq!(seen, [("HOME", "/h"), ("OMO_GATE", "1"), ("PATH", "/bin")]);
+        let (check, root) = (Check::new("true"), Path::new("/p"));
+        let setting = of(&[("PATH", "/bin")]).setting_of_check(&check, root);
+        assert_eq!(of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).setting_of_check(&check, root), setting);
+        assert_ne!(of(&[("PATH", "/evil:/bin")]).setting_of_check(&check, root), setting);
+        assert_ne!(of(&[("PATH", "/bin")]).setting_of_check(&Check::new("false"), root), setting);
     }
 
     #[test]

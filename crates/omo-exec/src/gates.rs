@@ -156,6 +156,7 @@ fn run(
         timeout: own.min(deadline.saturating_duration_since(Instant::now())),
         variables: setup.environment.for_gate(gate),
         log,
+        check: None,
     };
     let outcome = process::run(job, || watcher.goes_on());
     let (verdict, detail) = judge(&outcome.end?, outcome.counts, gate.best);

@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use omo_core::check::{Heard, Listener};
 use omo_core::gate::Counts;
 use omo_core::runner::Reader;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,17 @@ pub struct Spec {
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout_millis: u64,
+    /// What a check of a plan wants beyond what a gate does.
+    pub check: Option<CheckSpec>,
+}
+
+/// What a check of a plan wants of its keeper.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CheckSpec {
+    /// The bash that runs it, so that a failure before a pipe is one; without it, the shell of a gate.
+    pub bash: Option<PathBuf>,
+    /// The text that is expected in its output.
+    pub text: Option<String>,
 }
 
 /// What came of it.
@@ -57,6 +69,8 @@ pub struct Report {
     pub counts: Option<Counts>,
     /// The end of its output.
     pub tail: String,
+    /// What was heard in the output of a check of a plan.
+    pub heard: Option<Heard>,
 }
 
 /// Runs as a keeper, where the process was started as one; otherwise nothing happens.
@@ -110,11 +124,14 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
     };
     let ended = sender.clone();
     let ended = move |status, signal| drop(ended.send(Event::Ended(status, signal)));
-    let group = match input.try_clone().and_then(|copy| Group::start(command(spec, input, copy)?, ended)) {
+    let shell = shell(spec);
+    let group = match input.try_clone().and_then(|copy| Group::start(command(&shell, spec, input, copy)?, ended)) {
         Ok(group) => group,
         Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
     };
-    let sink = Arc::new(Mutex::new(Sink::default()));
+    let listener =
+        spec.check.as_ref().map(|check| Listener::new(&shell.program().display().to_string(), check.text.as_deref()));
+    let sink = Arc::new(Mutex::new(Sink { listener, ..Sink::default() }));
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
     let mut report = Report::default();
@@ -142,12 +159,15 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
         output_ended = matches!(event, Event::OutputEnded);
     }
     let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
-    (report.tail, report.counts) = sink.end();
+    (report.tail, report.counts, report.heard) = sink.end();
     Some(report)
 }
 
-fn command(spec: &Spec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
-    let shell = Shell::find();
+fn shell(spec: &Spec) -> Shell {
+    spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, Shell::bash)
+}
+
+fn command(shell: &Shell, spec: &Spec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
     let mut command = Command::new(shell.program());
     shell.give(&mut command, &spec.run)?;
     command.current_dir(&spec.folder).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
@@ -179,11 +199,15 @@ struct Sink {
     /// The end of all of it, to hand back.
     quoted: Vec<u8>,
     reader: Reader,
+    listener: Option<Listener>,
 }
 
 impl Sink {
     fn take(&mut self, piece: &[u8]) {
         self.reader.read(piece);
+        if let Some(listener) = &mut self.listener {
+            listener.listen(piece);
+        }
         self.quoted.extend(piece);
         trim(&mut self.quoted, QUOTED_BYTES * 4, QUOTED_BYTES);
         let (head, rest) = piece.split_at(piece.len().min(HEAD_BYTES.saturating_sub(self.written)));
@@ -193,7 +217,7 @@ impl Sink {
         self.left_out += trim(&mut self.tail, TAIL_BYTES * 2, TAIL_BYTES);
     }
 
-    fn end(mut self) -> (String, Option<Counts>) {
+    fn end(mut self) -> (String, Option<Counts>, Option<Heard>) {
         self.left_out += trim(&mut self.tail, TAIL_BYTES, TAIL_BYTES);
         let mut log = std::io::stderr().lock();
         if self.left_out > 0 {
@@ -203,7 +227,7 @@ impl Sink {
         trim(&mut self.quoted, QUOTED_BYTES, QUOTED_BYTES);
         let quoted = String::from_utf8_lossy(&self.quoted);
         let lines: Vec<String> = quoted.lines().map(omo_core::runner::plain).collect();
-        (lines.join("\n"), self.reader.counts())
+        (lines.join("\n"), self.reader.counts(), self.listener.map(Listener::heard))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Running one gate under a keeper.
+//! Running one gate, or one check of a plan, under a keeper.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,9 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use omo_core::check::Heard;
 use omo_core::gate::{Counts, End};
 
-use crate::keeper::{ARGUMENT, Report, Spec};
+use crate::keeper::{ARGUMENT, CheckSpec, Report, Spec};
 use crate::platform::{own_program, stand_apart};
 
 /// How often it is asked whether the gate is still wanted.
@@ -31,6 +32,8 @@ pub struct Job {
     pub variables: Vec<(OsString, OsString)>,
     /// Where its output goes; `None` for nowhere.
     pub log: Option<File>,
+    /// What a check of a plan wants beyond what a gate does.
+    pub check: Option<CheckSpec>,
 }
 
 /// What came of it.
@@ -42,6 +45,8 @@ pub struct Outcome {
     pub counts: Option<Counts>,
     /// The end of its output.
     pub tail: String,
+    /// What was heard in the output of a check of a plan.
+    pub heard: Heard,
     /// How long it took.
     pub took: Duration,
 }
@@ -51,14 +56,13 @@ pub struct Outcome {
 pub fn run(job: Job, mut is_wanted: impl FnMut() -> bool) -> Outcome {
     let start = Instant::now();
     let timeout = job.timeout;
-    let (end, counts, tail) = match Keeper::start(job) {
-        Err(error) => (Some(End::NotStarted(format!("cannot be started: {error}"))), None, String::new()),
-        Ok(mut keeper) => match keeper.wait(start + timeout + SLACK, &mut is_wanted) {
-            Some(report) => (Some(end_of(&report, timeout)), report.counts, report.tail),
-            None => (None, None, String::new()),
-        },
+    let report = match Keeper::start(job) {
+        Err(error) => Some(Report { not_started: Some(format!("cannot be started: {error}")), ..Report::default() }),
+        Ok(mut keeper) => keeper.wait(start + timeout + SLACK, &mut is_wanted),
     };
-    Outcome { end, counts, tail, took: start.elapsed() }
+    let end = report.as_ref().map(|report| end_of(report, timeout));
+    let Report { counts, tail, heard, .. } = report.unwrap_or_default();
+    Outcome { end, counts, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
 }
 
 fn end_of(report: &Report, timeout: Duration) -> End {
@@ -86,7 +90,7 @@ impl Keeper {
         stand_apart(&mut command);
         let mut process = command.spawn()?;
         let timeout_millis = u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX);
-        let spec = Spec { run: job.run, folder: job.folder, timeout_millis };
+        let spec = Spec { run: job.run, folder: job.folder, timeout_millis, check: job.check };
         let mut line = serde_json::to_vec(&spec).map_err(std::io::Error::other)?;
         line.push(b'\n');
         if let Some(stdin) = &mut process.stdin {

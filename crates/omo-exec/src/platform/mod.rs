@@ -2,7 +2,8 @@
 //! module for each kind of system, with the same names in it. Nothing else in this crate asks which
 //! system it is on.
 //!
-//! - [`Shell`] runs the command of a gate or a status line; [`Group`] is a gate that runs, with all that it started.
+//! - [`Shell`] runs the command of a gate, a check or a status line, and [`bash`] finds a better one for
+//!   checks; [`Group`] is a gate that runs, with all that it started.
 //! - [`CLIENTS`] are the names of the client's program, [`may_run`] tells whether a file is one, and
 //!   [`end_group`] ends what was started as one that stands apart.
 //! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about the keeper and git;
@@ -22,12 +23,12 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
+    CLIENTS, Group, Shell, Top, bash, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
     show_no_window, stand_apart, tell_ending,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    CLIENTS, Group, Shell, Top, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
+    CLIENTS, Group, Shell, Top, bash, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
     show_no_window, stand_apart, tell_ending,
 };
 

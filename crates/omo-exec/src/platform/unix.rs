@@ -12,6 +12,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use omo_store::pins::find;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -24,27 +25,51 @@ const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 
-/// What runs the command of a gate.
-pub(crate) struct Shell;
+/// What runs the command of a gate or a check.
+pub(crate) enum Shell {
+    /// The one that there always is.
+    Posix,
+    /// A bash, which tells a failure before a pipe.
+    Bash(PathBuf),
+}
 
 impl Shell {
-    /// The one that there is.
+    /// The one that there always is.
     pub(crate) fn find() -> Self {
-        Self
+        Self::Posix
+    }
+
+    /// A bash that [`bash`] has found.
+    pub(crate) fn bash(program: PathBuf) -> Self {
+        Self::Bash(program)
     }
 
     /// Its file.
-    #[expect(clippy::unused_self, reason = "on other systems there are several")]
     pub(crate) fn program(&self) -> PathBuf {
-        PathBuf::from("/bin/sh")
+        match self {
+            Self::Posix => PathBuf::from("/bin/sh"),
+            Self::Bash(program) => program.clone(),
+        }
     }
 
     /// Gives it what it is to run.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "on other systems there are several")]
+    #[expect(clippy::unnecessary_wraps, reason = "on other systems one of them cannot take everything")]
     pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
+        if matches!(self, Self::Bash(_)) {
+            command.args(["-o", "pipefail"]);
+        }
         command.arg("-c").arg(run);
         Ok(())
     }
+}
+
+/// The bash of this machine for the checks of a project: never a file of that project, however its
+/// path is written.
+pub(crate) fn bash(search: &[PathBuf], project: &Path) -> Option<PathBuf> {
+    let project = project.canonicalize().ok()?;
+    let is_elsewhere = |bash: &PathBuf| bash.canonicalize().is_ok_and(|bash| !lies_in(&bash, &project));
+    let mut found = search.iter().filter_map(|folder| find("bash", std::slice::from_ref(folder)));
+    found.find(|bash| may_run(bash) && is_elsewhere(bash))
 }
 
 /// A gate that runs, with all that it started.

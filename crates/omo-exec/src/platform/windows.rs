@@ -39,6 +39,11 @@ impl Shell {
         beside.find(|shell| shell.is_file()).map_or_else(|| Self::Cmd(cmd()), Self::Posix)
     }
 
+    /// There is none but the one that lies beside git.
+    pub(crate) fn bash(_program: PathBuf) -> Self {
+        Self::find()
+    }
+
     /// Its file.
     pub(crate) fn program(&self) -> PathBuf {
         match self {
@@ -61,6 +66,11 @@ impl Shell {
         };
         Ok(())
     }
+}
+
+/// None: the `bash` of Windows itself runs in another system, where the project's programs are not.
+pub(crate) fn bash(_search: &[PathBuf], _project: &Path) -> Option<PathBuf> {
+    None
 }
 
 /// By its own path: another `cmd` may lie where the gate stands.
