@@ -1,8 +1,10 @@
-//! The processes that omo starts: the gates of a run, the checks of a plan, git, and, where its user asks for that, the client and a status line.
+//! The processes that omo starts: the gates of a run, the checks of a plan, git, and, where its user
+//! asks for that, the client and a status line.
 //!
 //! Nothing started here can hold its caller: every process has a deadline, its output goes
 //! nowhere that somebody waits for, and whatever is left of it is ended when its caller is.
 
+pub mod alive;
 pub mod check;
 pub mod claude;
 pub mod endings;

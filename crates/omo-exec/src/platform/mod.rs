@@ -9,6 +9,7 @@
 //! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about the keeper and git;
 //!   [`note_endings`] and [`tell_ending`] are about being asked to end; [`lies_in`] tells which
 //!   programs a project has brought along.
+//! - [`is_alive`] and [`start_mark`] are about a process that somebody else started.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, and [`identity`] tells one state of a file from another.
 //!
@@ -16,6 +17,8 @@
 
 #[cfg(target_os = "linux")]
 mod orphans;
+#[cfg(target_os = "linux")]
+mod stat;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -23,13 +26,13 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Group, Shell, Top, bash, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
-    show_no_window, stand_apart, tell_ending,
+    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, lies_in, may_run, note_endings, own_program,
+    path_of, show_no_window, stand_apart, start_mark, tell_ending,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    CLIENTS, Group, Shell, Top, bash, end_group, identity, lies_in, may_run, note_endings, own_program, path_of,
-    show_no_window, stand_apart, tell_ending,
+    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, lies_in, may_run, note_endings, own_program,
+    path_of, show_no_window, stand_apart, start_mark, tell_ending,
 };
 
 /// How a group of processes is ended.

@@ -1,10 +1,10 @@
 //! Linux: what a gate leaves behind becomes the keeper's own child, and is ended as that.
 
-use std::fs::File;
-use std::io::Read;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
+
+use super::stat::stat_of;
 
 /// From now on what a gate leaves behind is the keeper's own child, however often it has forked.
 pub(super) fn adopt() {
@@ -32,13 +32,6 @@ pub(super) fn end() {
 fn children_of(parent: i32) -> Vec<i32> {
     let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let is_child = |pid: &i32| {
-        let mut stat = String::new();
-        let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read_to_string(&mut stat));
-        // `pid (name) state parent …`; a name may hold anything.
-        let after = stat.rsplit_once(") ").map(|(_, after)| after).filter(|_| read.is_ok());
-        let mut fields = after.unwrap_or_default().split(' ');
-        fields.next().is_some_and(|state| state != "Z") && fields.next() == Some(&parent.to_string())
-    };
+    let is_child = |pid: &i32| stat_of(*pid).is_some_and(|stat| stat.state != "Z" && stat.parent == parent.to_string());
     pids.filter(is_child).collect()
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use omo_store::pins::find;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::{Ending, Stamp};
@@ -109,6 +109,41 @@ pub(crate) fn end_group(group: u32, ending: Ending) {
     if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, signal);
     }
+}
+
+/// Whether a process lives.
+pub(crate) fn is_alive(pid: u32) -> Option<bool> {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Some(false) };
+    match test_kill_process(pid) {
+        // Somebody else's may not be asked, and is there.
+        Ok(()) | Err(Errno::PERM) => Some(!has_ended(pid)),
+        Err(Errno::SRCH) => Some(false),
+        Err(_) => None,
+    }
+}
+
+/// Whether a process is there only until somebody asks how it ended.
+#[cfg(target_os = "linux")]
+fn has_ended(pid: Pid) -> bool {
+    super::stat::stat_of(pid.as_raw_nonzero().get()).is_some_and(|stat| matches!(stat.state.as_str(), "Z" | "X"))
+}
+
+/// It cannot be told here.
+#[cfg(not(target_os = "linux"))]
+fn has_ended(_pid: Pid) -> bool {
+    false
+}
+
+/// When a process began.
+#[cfg(target_os = "linux")]
+pub(crate) fn start_mark(pid: u32) -> Option<String> {
+    super::stat::stat_of(i32::try_from(pid).ok()?).map(|stat| stat.start)
+}
+
+/// It is not told here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn start_mark(_pid: u32) -> Option<String> {
+    None
 }
 
 /// What the client's program may be called.

@@ -1,0 +1,26 @@
+//! Linux: what the system tells about a process in one line.
+
+use std::fs::File;
+use std::io::Read;
+
+/// What is told.
+pub(super) struct Stat {
+    /// A letter: `Z` for one that has ended.
+    pub(super) state: String,
+    /// The number of the process that started it, or that has adopted it.
+    pub(super) parent: String,
+    /// When it began, in ticks since the machine did.
+    pub(super) start: String,
+}
+
+/// What is told about a process; `None` where there is none.
+pub(super) fn stat_of(pid: i32) -> Option<Stat> {
+    let mut line = String::new();
+    File::open(format!("/proc/{pid}/stat")).ok()?.read_to_string(&mut line).ok()?;
+    // `pid (name) state parent …`; a name may hold anything.
+    let (_, after) = line.rsplit_once(") ")?;
+    let mut fields = after.split_ascii_whitespace().map(str::to_owned);
+    let (state, parent) = (fields.next()?, fields.next()?);
+    // The 22nd of them all; the state is the third.
+    Some(Stat { state, parent, start: fields.nth(17)? })
+}
