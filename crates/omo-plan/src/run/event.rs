@@ -147,6 +147,18 @@ pub enum What {
         #[serde(flatten)]
         end: UnitEnd,
     },
+    /// Another program wrote down how a unit ended, before omo knew of the run.
+    UnitImported {
+        /// Which one.
+        unit: String,
+        /// How it ended, as that program says.
+        status: ImportedStatus,
+        /// What that program says about it, on one line.
+        evidence: String,
+        /// The files that it says were written.
+        #[serde(default)]
+        files: Vec<String>,
+    },
     /// A unit is left out.
     UnitSkipped {
         /// Which one.
@@ -215,6 +227,18 @@ pub struct UnitEnd {
     pub tree: Option<String>,
 }
 
+/// How a unit ended, as another program says. omo has checked none of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportedStatus {
+    /// It was done.
+    Done,
+    /// It has failed.
+    Failed,
+    /// It was never begun.
+    Blocked,
+}
+
 /// Something that a person has to decide before the run goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
@@ -271,7 +295,8 @@ pub struct GateOption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunResult {
-    /// Every unit has passed, and so have the final checks.
+    /// Every unit has passed, or was done before the run as another program says, and so have the final
+    /// checks.
     Complete,
     /// Some did not.
     CompletedWithFailures,

@@ -7,7 +7,7 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Decision, OnFailure, Plan, Precondition, Unit};
-use crate::run::event::{Actor, Event, Gate, GateKind, RunResult, UnitEnd, What};
+use crate::run::event::{Actor, Event, Gate, GateKind, ImportedStatus, RunResult, UnitEnd, What};
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub struct UnitState {
     pub vacuous: Vec<usize>,
     /// Why it was left out, held or reopened.
     pub why: Option<String>,
-    /// The plan says something else about it since it passed.
+    /// The plan says something else about it since it was done.
     #[serde(default)]
     pub is_stale: bool,
     /// How often a worker of it was lost since somebody last asked for it.
@@ -103,6 +103,9 @@ pub enum UnitStatus {
     Held,
     /// Its checks were green.
     Passed,
+    /// Something else than omo says that it was done: what depends on it may go on, and it is not shown as
+    /// passed.
+    Claimed,
     /// It was done, and nothing could prove it.
     Unverified,
     /// It has failed for good.
@@ -114,7 +117,17 @@ pub enum UnitStatus {
 impl UnitStatus {
     /// Whether nothing more happens to it by itself.
     pub fn is_ended(self) -> bool {
-        matches!(self, Self::Passed | Self::Unverified | Self::Failed | Self::Skipped)
+        matches!(self, Self::Passed | Self::Claimed | Self::Unverified | Self::Failed | Self::Skipped)
+    }
+}
+
+impl From<ImportedStatus> for UnitStatus {
+    fn from(status: ImportedStatus) -> Self {
+        match status {
+            ImportedStatus::Done => Self::Claimed,
+            ImportedStatus::Failed => Self::Failed,
+            ImportedStatus::Blocked => Self::Skipped,
+        }
     }
 }
 
@@ -146,6 +159,7 @@ impl Standing {
             Self::Is(UnitStatus::Running) => "running",
             Self::Is(UnitStatus::Held) => "held",
             Self::Is(UnitStatus::Passed) => "passed",
+            Self::Is(UnitStatus::Claimed) => "claimed",
             Self::Is(UnitStatus::Unverified) => "unverified",
             Self::Is(UnitStatus::Failed) => "failed",
             Self::Is(UnitStatus::Skipped) => "skipped",
@@ -199,6 +213,8 @@ pub struct Counts {
     pub total: usize,
     /// Proved.
     pub passed: usize,
+    /// Done, as something else than omo says.
+    pub claimed: usize,
     /// Failed for good, unverified ones included.
     pub failed: usize,
     /// Blocked or left out.
@@ -303,6 +319,11 @@ impl RunState {
             What::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
             What::UnitFailed { end, is_final: true, .. } => end_as(UnitStatus::Failed, end),
             What::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
+            What::UnitImported { status, evidence, files, .. } => {
+                let end = UnitEnd { evidence: evidence.clone(), files: files.clone(), ..UnitEnd::default() };
+                end_as((*status).into(), &end);
+                unit.why = (*status == ImportedStatus::Blocked).then(|| end.evidence);
+            }
             What::UnitStarted { attempt, ticket, tree, guarded, vacuous, .. } => {
                 unit.status = UnitStatus::Running;
                 unit.attempts = *attempt;
@@ -334,7 +355,7 @@ impl RunState {
     }
 
     /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or
-    /// is new, and what passed and says something else is to be done again.
+    /// is new, and what was done and says something else is to be done again.
     fn take_plan(&mut self, plan: &Plan, approved: &str) {
         let mut units = BTreeMap::new();
         for unit in &plan.units {
@@ -344,7 +365,7 @@ impl RunState {
                 Some((old, state)) if old.body_sha256 == unit.body_sha256 => state.clone(),
                 Some((_, state)) if state.status == UnitStatus::Running => state.clone(),
                 Some((_, state)) => UnitState {
-                    is_stale: state.status == UnitStatus::Passed,
+                    is_stale: matches!(state.status, UnitStatus::Passed | UnitStatus::Claimed),
                     attempts: state.attempts,
                     end: state.end.clone(),
                     ..UnitState::default()
@@ -424,12 +445,12 @@ impl RunState {
         blocked
     }
 
-    /// Whether what depends on a unit may be begun: it has passed, or the plan says itself that it may be
-    /// left out.
+    /// Whether what depends on a unit may be begun: it has passed, it is said to have been done before the
+    /// run, or the plan says itself that it may be left out.
     pub fn lets_go_on(&self, id: &str) -> bool {
         let may_be_left_out = || self.plan.unit(id).is_some_and(|unit| unit.on_failure == OnFailure::Skip);
         match self.units.get(id).map(|state| state.status) {
-            Some(UnitStatus::Passed) => true,
+            Some(UnitStatus::Passed | UnitStatus::Claimed) => true,
             Some(UnitStatus::Skipped) => may_be_left_out(),
             _ => false,
         }
@@ -441,6 +462,7 @@ impl RunState {
         for (_, standing) in self.standings() {
             match standing {
                 Standing::Is(UnitStatus::Passed) => counts.passed += 1,
+                Standing::Is(UnitStatus::Claimed) => counts.claimed += 1,
                 Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => counts.failed += 1,
                 Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped) => counts.blocked += 1,
                 Standing::Is(_) => counts.pending += 1,
@@ -506,6 +528,7 @@ fn unit_of(what: &What) -> Option<&str> {
         | What::UnitPassed { unit, .. }
         | What::UnitFailed { unit, .. }
         | What::UnitUnverified { unit, .. }
+        | What::UnitImported { unit, .. }
         | What::UnitSkipped { unit, .. }
         | What::UnitHeld { unit, .. }
         | What::UnitReopened { unit, .. } => Some(unit),

@@ -201,8 +201,9 @@ fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<GateOption
     let ended = counts.total - counts.pending;
     let failed = if counts.failed > 0 { format!(", {} failed", counts.failed) } else { String::new() };
     let blocked = if counts.blocked > 0 { format!(", {} blocked", counts.blocked) } else { String::new() };
+    let claimed = if counts.claimed > 0 { format!(", {} imported as done", counts.claimed) } else { String::new() };
     let question = format!(
-        "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{failed}{blocked}. Continue?",
+        "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{claimed}{failed}{blocked}. Continue?",
         group + 1,
         state.plan.groups.len(),
         counts.total,
@@ -428,12 +429,12 @@ pub fn worker_lost(state: &RunState, id: &str) -> Result<What, Refusal> {
 pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<What, Refusal> {
     let unit = found(state, id)?;
     match state.standing(id) {
-        Some(standing @ Standing::Is(UnitStatus::Running | UnitStatus::Passed)) => {
+        Some(standing @ Standing::Is(UnitStatus::Running | UnitStatus::Passed | UnitStatus::Claimed)) => {
             let message = format!("{id} is {}", standing.word());
             return Err(Refusal::new(
                 RefusalKind::Precondition,
                 message,
-                "only what is not at work and has not passed can be left out",
+                "only what is not at work and was not done can be left out",
             ));
         }
         _ => person_wanted(state, caller, id, "skip")?,
@@ -449,7 +450,10 @@ pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<Wh
 pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<What>, Refusal> {
     let unit = found(state, id)?;
     let standing = state.standing(id);
-    let may = matches!(standing, Some(Standing::Is(UnitStatus::Failed | UnitStatus::Skipped | UnitStatus::Unverified)));
+    let may = matches!(
+        standing,
+        Some(Standing::Is(UnitStatus::Failed | UnitStatus::Skipped | UnitStatus::Unverified | UnitStatus::Claimed))
+    );
     if let (false, Some(standing)) = (may, &standing) {
         let hint = match standing {
             Standing::Blocked { by } => format!("it waits for {by}: `omo unit retry {by}`"),
