@@ -19,11 +19,12 @@ use crate::dev_workflow::{CHECKPOINT, REPORT, checkpoint, report};
 /// A larger file is not one that omo wrote.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What was written last.
+/// What was written last, by any run of the repository: a later run of a plan finds what the one before
+/// it left.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
-    /// The event up to which everything was written.
-    seq: u64,
+    /// The run that wrote last, and the event up to which everything was written.
+    last: (String, u64),
     /// For each file what may be in it by omo's own hand: what was written last, and what was about
     /// to be.
     files: BTreeMap<String, Vec<String>>,
@@ -54,11 +55,14 @@ pub enum ProjectionError {
 pub struct Projection<'a> {
     root: &'a Path,
     memory: &'a Path,
+    run: &'a str,
 }
 
 /// One file that is to hold something.
 struct Wanted<'a> {
     file: &'a str,
+    /// What it is remembered by: a report holds the sections of several plans.
+    key: String,
     /// All of it.
     whole: String,
     /// The part of it that is ours, now and as it is to be.
@@ -66,9 +70,10 @@ struct Wanted<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// Those of a project; `memory` is the file that remembers what was written.
-    pub fn new(root: &'a Path, memory: &'a Path) -> Self {
-        Self { root, memory }
+    /// Those of a project; `memory` is the file that remembers what was written, and `run` whose they
+    /// are to be.
+    pub fn new(root: &'a Path, memory: &'a Path, run: &'a str) -> Self {
+        Self { root, memory, run }
     }
 
     /// Whether they could all be written.
@@ -87,7 +92,7 @@ impl<'a> Projection<'a> {
         Ok(file.read(MAX_BYTES)?)
     }
 
-    /// Whether this run wrote the checkpoint that is there, or there is none.
+    /// Whether omo wrote the checkpoint that is there, or there is none.
     pub fn owns_checkpoint(&self) -> Result<bool, ProjectionError> {
         let found = self.checkpoint()?;
         let memory = self.remembered();
@@ -101,27 +106,31 @@ impl<'a> Projection<'a> {
             return Ok(Vec::new());
         }
         let mut memory = self.remembered();
-        if memory.seq == state.seq {
+        if memory.last == (self.run.to_owned(), state.seq) {
             return Ok(Vec::new());
         }
         let mut drifts = Vec::new();
         let checkpoint = checkpoint::render(state);
         let before = self.read(CHECKPOINT)?;
-        self.put(Wanted { file: CHECKPOINT, ours: (before, checkpoint.clone()), whole: checkpoint }, &mut memory, &mut drifts)?;
+        let key = CHECKPOINT.to_owned();
+        let ours = (before, checkpoint.clone());
+        self.put(Wanted { file: CHECKPOINT, key, ours, whole: checkpoint }, &mut memory, &mut drifts)?;
         let report = self.read(REPORT)?.unwrap_or_default();
         let section = report::section(state);
         let whole = report::with_section(&report, &state.plan.source.path, &section);
         let before = report::find(&report, &state.plan.source.path)
             .and_then(|range| report.get(range))
             .map(|section| format!("{}\n", section.trim_end()));
-        self.put(Wanted { file: REPORT, whole, ours: (before, format!("{}\n", section.trim_end())) }, &mut memory, &mut drifts)?;
+        let key = format!("{REPORT} of {}", state.plan.source.path);
+        let ours = (before, format!("{}\n", section.trim_end()));
+        self.put(Wanted { file: REPORT, key, ours, whole }, &mut memory, &mut drifts)?;
         if state.phase == (Phase::Ended { result: RunResult::Complete })
             && let Some(file) = ProjectFile::at(self.root, CHECKPOINT)
         {
             file.remove()?;
             memory.files.remove(CHECKPOINT);
         }
-        memory.seq = state.seq;
+        memory.last = (self.run.to_owned(), state.seq);
         self.remember(&memory)?;
         Ok(drifts)
     }
@@ -135,17 +144,17 @@ impl<'a> Projection<'a> {
         let Some(file) = ProjectFile::at(self.root, wanted.file) else { return Ok(()) };
         let (before, after) = wanted.ours;
         if before.as_ref() == Some(&after) {
-            memory.files.insert(wanted.file.to_owned(), vec![sha256(after.as_bytes())]);
+            memory.files.insert(wanted.key, vec![sha256(after.as_bytes())]);
             return Ok(());
         }
-        if let Some(edited) = before.filter(|before| !memory.is_own(wanted.file, before.as_bytes())) {
+        if let Some(edited) = before.filter(|before| !memory.is_own(&wanted.key, before.as_bytes())) {
             drifts.push(self.keep(wanted.file, &edited)?);
         }
-        let own = memory.files.entry(wanted.file.to_owned()).or_default();
+        let own = memory.files.entry(wanted.key.clone()).or_default();
         own.push(sha256(after.as_bytes()));
         self.remember(memory)?;
         file.replace(wanted.whole.as_bytes())?;
-        memory.files.insert(wanted.file.to_owned(), vec![sha256(after.as_bytes())]);
+        memory.files.insert(wanted.key, vec![sha256(after.as_bytes())]);
         Ok(())
     }
 
@@ -182,7 +191,7 @@ impl<'a> Projection<'a> {
 }
 
 impl Remembered {
-    fn is_own(&self, file: &str, bytes: &[u8]) -> bool {
-        self.files.get(file).is_some_and(|known| known.contains(&sha256(bytes)))
+    fn is_own(&self, key: &str, bytes: &[u8]) -> bool {
+        self.files.get(key).is_some_and(|known| known.contains(&sha256(bytes)))
     }
 }

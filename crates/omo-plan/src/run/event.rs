@@ -66,6 +66,9 @@ pub enum What {
         plan: Box<Plan>,
         /// The digest of exactly the commands that its user approved.
         approved: String,
+        /// The top of the work tree that it changes.
+        #[serde(default)]
+        root: String,
         /// The commit that was checked out.
         base: Option<String>,
     },
@@ -216,6 +219,9 @@ pub struct UnitEnd {
     /// Those of them that the unit does not name.
     #[serde(default)]
     pub out_of_scope: Vec<String>,
+    /// Files that it was to make, and that are not there.
+    #[serde(default)]
+    pub missing: Vec<String>,
     /// What the worker left for those who come after it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,

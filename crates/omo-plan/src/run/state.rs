@@ -19,6 +19,9 @@ pub struct RunState {
     pub plan_sha256: String,
     /// The digest of exactly the commands that its user approved.
     pub approved: String,
+    /// The top of the work tree that it changes.
+    #[serde(default)]
+    pub root: String,
     /// The commit that was checked out at its start.
     pub base: Option<String>,
     /// Where the run as a whole stands.
@@ -243,7 +246,7 @@ impl std::error::Error for BadLedger {}
 impl RunState {
     /// The state after the first event, which opens the run.
     pub fn open(event: &Event) -> Result<Self, BadLedger> {
-        let What::RunOpened { plan, approved, base } = &event.what else {
+        let What::RunOpened { plan, approved, root, base } = &event.what else {
             return Err(BadLedger { seq: event.seq, what: "does not open a run".to_owned() });
         };
         let units = plan.units.iter().map(|unit| (unit.id.clone(), UnitState::default())).collect();
@@ -251,6 +254,7 @@ impl RunState {
             plan: (**plan).clone(),
             plan_sha256: plan.source.sha256.clone(),
             approved: approved.clone(),
+            root: root.clone(),
             base: base.clone(),
             phase: Phase::Executing,
             holder: event.actor.clone(),

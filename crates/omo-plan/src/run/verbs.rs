@@ -7,7 +7,7 @@ use omo_core::check::{Check, CheckOutcome, CheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_core::words::neutral;
 
-use crate::model::{Dialect, OnFailure, Plan, Unit};
+use crate::model::{Dialect, OnFailure, Plan, Unit, UnitKind};
 use crate::run::event::{Actor, Gate, GateKind, GateOption, UnitEnd, What};
 use crate::run::schedule::{self, Action};
 use crate::run::state::{ACCEPT_ALL, CONTINUE, FINAL, GateState, ONE_BY_ONE, Phase, RunState, Standing, UnitStatus};
@@ -314,6 +314,8 @@ pub struct Measured {
     pub out_of_scope: Vec<String>,
     /// Files that the worker must not have changed, and did.
     pub tampered: Vec<String>,
+    /// Files that the unit was to make, and that are not there.
+    pub missing: Vec<String>,
     /// What the worker left for those who come after it.
     pub note: Option<String>,
     /// The digests of the test files, where this is the tests half of a pair.
@@ -349,6 +351,7 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         evidence: evidence(&measured),
         files: measured.files,
         out_of_scope: measured.out_of_scope,
+        missing: measured.missing,
         note: measured.note,
         tests: measured.tests,
         tree: measured.tree,
@@ -359,6 +362,10 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     } else if let Some(what) = missing {
         events.push(What::UnitHeld { unit: id.clone(), attempt, why: format!("its check could not be run: {what}") });
         events.push(What::GateOpened { gate: gate(state, GateKind::Environment { unit: id, what }) });
+    } else if unit.kind == UnitKind::Tests && !end.missing.is_empty() {
+        // A command that fails because there is no test fails, too.
+        let evidence = format!("the tests are not there: {}", end.missing.join(", "));
+        events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
     } else if wanted == 0 {
         let evidence = "no Verify: nothing could prove it".to_owned();
         events.push(What::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });

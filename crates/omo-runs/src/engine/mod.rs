@@ -1,0 +1,206 @@
+//! What the verbs do with a run: each of them a transaction on its ledger, with the files and processes
+//! that it takes around that.
+
+mod plan_file;
+mod start;
+mod work;
+
+use std::path::Path;
+
+use omo_core::timestamp::Timestamp;
+use omo_exec::alive;
+use omo_exec::environment::Environment;
+use omo_plan::model::Plan;
+use omo_plan::run::event::{Actor, Event, Process, What};
+use omo_plan::run::state::RunState;
+use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
+
+use crate::ledger::{Run, RunsError, TransactError};
+use crate::projection::{Projection, ProjectionError};
+
+pub use plan_file::{PlanFile, PlanFileError, edited};
+pub use start::{Opening, Started, brief, planned_commands};
+pub use work::{Judged, Worked};
+
+/// Why a verb did nothing, or not all of it.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// It is not to be done.
+    #[error("{}", .0.message)]
+    Refused(Refusal),
+    /// The ledger could not be used.
+    #[error(transparent)]
+    Runs(#[from] RunsError),
+    /// The files that are made from the ledger could not be written. What the verb did stands in the
+    /// ledger.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
+    /// The plan's file could not be.
+    #[error(transparent)]
+    PlanFile(#[from] PlanFileError),
+    /// What was checked was ended before it was done.
+    #[error("it was ended before it was done")]
+    Cut,
+}
+
+impl From<TransactError> for EngineError {
+    fn from(error: TransactError) -> Self {
+        match error {
+            TransactError::Refused(refusal) => Self::Refused(refusal),
+            TransactError::Runs(error) => Self::Runs(error),
+        }
+    }
+}
+
+/// A run, and whoever does something with it.
+#[derive(Debug)]
+pub struct Engine<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The top of the project's work tree.
+    pub root: &'a Path,
+    /// The user's own state folder.
+    pub state_home: &'a Path,
+    /// Who asks.
+    pub caller: Caller,
+    /// What every check gets.
+    pub environment: &'a Environment,
+    /// Reads the clock.
+    pub now: fn() -> Timestamp,
+}
+
+/// What somebody sees while a verb takes its time.
+pub trait Watcher {
+    /// A check begins.
+    fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
+    /// Time goes by. `false` ends everything.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+}
+
+/// For those who show nothing.
+#[derive(Debug)]
+pub struct Unwatched;
+
+impl Watcher for Unwatched {}
+
+/// Whether a process that was written down still lives.
+pub fn is_alive(process: &Process) -> Option<bool> {
+    let lives = alive::is_alive(process.pid)?;
+    let same = process.mark.as_ref().is_none_or(|mark| alive::start_mark(process.pid).as_ref() == Some(mark));
+    Some(lives && same)
+}
+
+impl Engine<'_> {
+    /// Does something to the run that its caller has a part in: what has to be written down before, what is
+    /// decided, and what follows by itself, all of it or nothing.
+    pub fn transact<T>(
+        &self,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+    ) -> Result<(T, RunState), EngineError> {
+        let (now, actor) = ((self.now)(), &self.caller.actor);
+        let done = self.run.transact(actor, now, |state| {
+            let mut play = Play::new(state.clone(), actor, now);
+            play.all(verbs::take(state, &self.caller, &is_alive)?);
+            let (events, value) = decide(&play.state)?;
+            play.all(events);
+            play.advance();
+            Ok((play.events, value))
+        })?;
+        self.written(done)
+    }
+
+    /// Takes the run from whoever has it, and does something to it.
+    pub fn take_over<T>(
+        &self,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+    ) -> Result<(T, RunState), EngineError> {
+        let (now, actor) = ((self.now)(), &self.caller.actor);
+        let done = self.run.transact(actor, now, |state| {
+            let mut play = Play::new(state.clone(), actor, now);
+            play.all(verbs::take_over(state, &self.caller));
+            let (events, value) = decide(&play.state)?;
+            play.all(events);
+            play.advance();
+            Ok((play.events, value))
+        })?;
+        self.written(done)
+    }
+
+    /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
+    fn written<T>(&self, (value, state): (T, RunState)) -> Result<(T, RunState), EngineError> {
+        let state = self.project(state)?;
+        Ok((value, state))
+    }
+
+    /// As [`Engine::transact`], for a run that nothing is to be done to.
+    pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
+        let memory = self.run.memory();
+        let projection = Projection::new(self.root, &memory, self.run.id());
+        let drifts = projection.write(&state)?;
+        if drifts.is_empty() {
+            return Ok(state);
+        }
+        let (now, actor) = ((self.now)(), &self.caller.actor);
+        let events: Vec<What> =
+            drifts.into_iter().map(|drift| What::ProjectionDrift { file: drift.file, kept: drift.kept }).collect();
+        let ((), state) = self.run.transact(actor, now, |_| Ok((events, ())))?;
+        projection.write(&state)?;
+        Ok(state)
+    }
+
+    /// Refuses where the plan's file says something else than the run knows, and names what.
+    pub fn unedited(&self, state: &RunState) -> Result<(), EngineError> {
+        let Some(edit) = plan_file::edited(self.root, state)? else { return Ok(()) };
+        Err(EngineError::Refused(Refusal {
+            kind: RefusalKind::Precondition,
+            message: format!("{} was edited since the run knows it: {edit}", state.plan.source.path),
+            hint: "`omo run resume` takes the edit in; what passed and says something else now is done again"
+                .to_owned(),
+        }))
+    }
+}
+
+/// Events one after the other, each on the state that the one before leaves.
+struct Play<'a> {
+    state: RunState,
+    events: Vec<What>,
+    actor: &'a Actor,
+    now: Timestamp,
+}
+
+impl<'a> Play<'a> {
+    fn new(state: RunState, actor: &'a Actor, now: Timestamp) -> Self {
+        Self { state, events: Vec::new(), actor, now }
+    }
+
+    fn all(&mut self, events: Vec<What>) {
+        events.into_iter().for_each(|what| self.one(what));
+    }
+
+    fn one(&mut self, what: What) {
+        let event = Event { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), what };
+        // What cannot be is refused by the ledger, which applies every event again.
+        let _ = self.state.apply(&event);
+        self.events.push(event.what);
+    }
+
+    /// What follows by itself: a gate that is due, the end.
+    fn advance(&mut self) {
+        while let Some(what) = verbs::advance(&self.state) {
+            self.one(what);
+        }
+    }
+}
+
+/// The events of a run that begins: it is opened, what is known beforehand is written down, and what
+/// follows by itself.
+pub fn beginning(opened: What, plan: &Plan, actor: &Actor, now: Timestamp) -> Vec<What> {
+    let event = Event { seq: 1, ts: now, actor: actor.clone(), what: opened };
+    let Ok(state) = RunState::open(&event) else { return Vec::new() };
+    let mut play = Play::new(state, actor, now);
+    play.all(verbs::opened(plan));
+    play.advance();
+    play.events
+}

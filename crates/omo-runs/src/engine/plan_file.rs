@@ -1,0 +1,141 @@
+//! The plan's file: read once and whole, compared with what a run knows of it, and edited where a
+//! decision is written into it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use omo_plan::dialect::{self, Options, dev_workflow};
+use omo_plan::digest::sha256;
+use omo_plan::model::{Decision, MAX_BYTES, Plan};
+use omo_plan::run::state::{Differences, RunState};
+use omo_store::project_file::{ProjectFile, ProjectFileError};
+
+/// Why a plan's file could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// It is not there.
+    #[error("there is no file {0}")]
+    Missing(PathBuf),
+    /// It is, and cannot be read.
+    #[error("read {path}: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It lies outside of the project.
+    #[error("{0} lies outside of the project")]
+    Outside(PathBuf),
+    /// It could not be written.
+    #[error(transparent)]
+    Write(#[from] ProjectFileError),
+}
+
+/// A plan's file as it was read.
+#[derive(Debug)]
+pub struct PlanFile {
+    /// Its path from the project's top, with `/` between its parts.
+    pub path: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+impl PlanFile {
+    /// Reads a plan, which lies in the project. `given` is absolute, or from the current folder.
+    pub fn read(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
+        let absolute = current.join(given);
+        let real = absolute.canonicalize().map_err(|source| unread(&absolute, source))?;
+        let top = root.canonicalize().map_err(|source| unread(root, source))?;
+        let inner = real.strip_prefix(&top).map_err(|_| PlanFileError::Outside(absolute.clone()))?;
+        let parts: Vec<String> = inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        Ok(Self { path: parts.join("/"), bytes: bytes(&real)? })
+    }
+
+    /// The plan that it holds.
+    pub fn plan(&self, options: Options) -> Plan {
+        dialect::read(&self.path, &self.bytes, options)
+    }
+}
+
+fn unread(path: &Path, source: std::io::Error) -> PlanFileError {
+    if source.kind() == std::io::ErrorKind::NotFound {
+        return PlanFileError::Missing(path.to_owned());
+    }
+    PlanFileError::Read { path: path.to_owned(), source }
+}
+
+/// Reads a plan's bytes: one more than a plan may have show that it is too large.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
+    use std::io::Read;
+    let failed = |source| unread(path, source);
+    let file = omo_store::regular::open(path).map_err(failed)?;
+    let not_regular = || failed(std::io::Error::other("it is no regular file"));
+    let mut bytes = Vec::new();
+    file.ok_or_else(not_regular)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// What became of a plan's file.
+#[derive(Debug)]
+pub enum Edit {
+    /// Units say something else, are new, or are gone.
+    Units(Differences),
+    /// Something beside the units.
+    Around,
+}
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Units(differences) = self else { return f.write_str("what stands around its tasks") };
+        let parts = [("changed", &differences.changed), ("added", &differences.added), ("removed", &differences.removed)];
+        let said: Vec<String> = parts
+            .iter()
+            .filter(|(_, ids)| !ids.is_empty())
+            .map(|(word, ids)| format!("{word} {}", ids.join(", ")))
+            .collect();
+        f.write_str(&said.join("; "))
+    }
+}
+
+/// What is different in a plan's file from what a run knows of it; `None` where nothing is. A file that
+/// is gone says nothing: the run has the whole plan.
+pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileError> {
+    let path = root.join(&state.plan.source.path);
+    let bytes = match bytes(&path) {
+        Err(PlanFileError::Missing(_)) => return Ok(None),
+        read => read?,
+    };
+    if sha256(&bytes) == state.plan_sha256 {
+        return Ok(None);
+    }
+    let plan = dialect::read(&state.plan.source.path, &bytes, options(state));
+    let differences = state.differences(&plan);
+    Ok(Some(if differences == Differences::default() { Edit::Around } else { Edit::Units(differences) }))
+}
+
+/// The options that a run's plan was read with.
+pub fn options(state: &RunState) -> Options {
+    let policy = &state.plan.policy;
+    Options { k: policy.hub_k, batch_size: policy.batch_size }
+}
+
+/// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is
+/// written where the file is not the one that the run knows.
+pub fn choose(root: &Path, state: &RunState, choices: &[(Decision, String)]) -> Result<Option<String>, PlanFileError> {
+    let path = &state.plan.source.path;
+    let Some(file) = ProjectFile::at(root, path) else { return Ok(None) };
+    let before = match bytes(file.path()) {
+        Err(PlanFileError::Missing(_)) => return Ok(None),
+        read => read?,
+    };
+    let Ok(mut text) = String::from_utf8(before) else { return Ok(None) };
+    // From the end on: what stands before keeps its place.
+    let mut choices: Vec<_> = choices.iter().collect();
+    choices.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.chosen_goes_to.as_ref().map(|range| range.start)));
+    for (decision, label) in choices {
+        text = dev_workflow::choose(&text, decision, label);
+    }
+    file.replace(text.as_bytes())?;
+    Ok(Some(sha256(text.as_bytes())))
+}

@@ -1,0 +1,173 @@
+//! A worker is done: what it changed is found out, the checks are run, and what they say decides.
+
+use omo_core::check::{Check, CheckOutcome};
+use omo_exec::changes;
+use omo_exec::check;
+use omo_plan::digest::sha256;
+use omo_plan::model::{FileAction, Unit, UnitKind};
+use omo_plan::paths;
+use omo_plan::run::event::What;
+use omo_plan::run::state::{FINAL, RunState, Running};
+use omo_plan::run::verbs::{self, Measured, Refusal, RefusalKind};
+
+use super::start::{read, written};
+use super::{Engine, EngineError, Watcher};
+use crate::dev_workflow::{CHECKPOINT, REPORT};
+
+/// An attempt was judged.
+#[derive(Debug)]
+pub struct Judged {
+    /// Which unit.
+    pub unit: Unit,
+    /// The checks that ran, with what came of them.
+    pub outcomes: Vec<(Check, CheckOutcome)>,
+    /// The run as it is now.
+    pub state: RunState,
+}
+
+/// What a worker changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Worked {
+    /// The files that differ from the work tree at its start.
+    pub files: Vec<String>,
+    /// Those of them that the unit does not name.
+    pub out_of_scope: Vec<String>,
+    /// Files that had to stay as they were, and did not.
+    pub tampered: Vec<String>,
+    /// Files that the unit was to make, and that are not there.
+    pub missing: Vec<String>,
+    /// The work tree as it is.
+    pub tree: Option<String>,
+}
+
+impl Engine<'_> {
+    /// Judges the attempt that a ticket was given for.
+    pub fn done(&self, ticket: &str, note: Option<String>, watcher: &mut impl Watcher) -> Result<Judged, EngineError> {
+        let digest = sha256(ticket.as_bytes());
+        let (unit, running, state) = self.at_work(&digest)?;
+        self.approved(&state)?;
+        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| being_checked(&unit.id))?;
+        // Whoever held it before has judged this very attempt.
+        let (unit, running, state) = self.at_work(&digest).map(|now| (unit, running, now.2))?;
+        let worked = self.worked(&unit, &running);
+        let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
+        let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
+        let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
+        let Worked { files, out_of_scope, tampered, missing, tree } = worked;
+        let measured = Measured { outcomes: outcomes.clone(), files, out_of_scope, tampered, missing, note, tests, tree };
+        let ((), state) = self.transact(|state| Ok((verbs::judged(state, &digest, measured)?, ())))?;
+        Ok(Judged { unit, outcomes, state })
+    }
+
+    /// A worker says itself that it cannot be done.
+    pub fn give_up(&self, ticket: &str, why: &str) -> Result<Judged, EngineError> {
+        let digest = sha256(ticket.as_bytes());
+        let (unit, running, _) = self.at_work(&digest)?;
+        let files = self.worked(&unit, &running).files;
+        let ((), state) = self.transact(|state| Ok((verbs::gave_up(state, &digest, why, files)?, ())))?;
+        Ok(Judged { unit, outcomes: Vec::new(), state })
+    }
+
+    /// The unit that a ticket was given for, and the attempt.
+    fn at_work(&self, digest: &str) -> Result<(Unit, Running, RunState), EngineError> {
+        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::of_ticket(state, digest)?.clone())))?;
+        let running = state.units.get(&unit.id).and_then(|known| known.running.clone());
+        let running = running.ok_or_else(|| being_checked(&unit.id))?;
+        Ok((unit, running, state))
+    }
+
+    /// Runs the checks of a unit, up to the first that is not green. `attempt` keeps what they print.
+    pub fn check_all(
+        &self,
+        unit: &Unit,
+        attempt: Option<u32>,
+        watcher: &mut impl Watcher,
+    ) -> Result<Vec<(Check, CheckOutcome)>, EngineError> {
+        let checks: Vec<&Check> = unit.red_check.iter().chain(&unit.checks).collect();
+        self.run_checks(&unit.id, &checks, attempt, watcher)
+    }
+
+    fn run_checks(
+        &self,
+        name: &str,
+        checks: &[&Check],
+        attempt: Option<u32>,
+        watcher: &mut impl Watcher,
+    ) -> Result<Vec<(Check, CheckOutcome)>, EngineError> {
+        let mut outcomes = Vec::new();
+        for (place, known) in checks.iter().enumerate() {
+            watcher.begins(&known.command, place, checks.len());
+            // Without a log the check runs all the same.
+            let log = attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
+            let outcome = check::run(known, self.root, self.environment, log, || watcher.goes_on());
+            let outcome = outcome.ok_or(EngineError::Cut)?;
+            let is_green = outcome.is_green();
+            outcomes.push(((*known).clone(), outcome));
+            if !is_green {
+                break;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Runs the checks of the whole plan.
+    pub fn final_checks(&self, watcher: &mut impl Watcher) -> Result<RunState, EngineError> {
+        let state = self.run.state()?;
+        self.approved(&state)?;
+        let checks: Vec<&Check> = state.plan.final_checks.iter().collect();
+        let outcomes = self.run_checks(FINAL, &checks, Some(0), watcher)?;
+        let ((), state) = self.transact(|_| Ok((verbs::finals(outcomes), ())))?;
+        Ok(state)
+    }
+
+    /// What a worker changed since it began.
+    fn worked(&self, unit: &Unit, running: &Running) -> Worked {
+        let now = changes::snapshot(self.root, self.state_home, self.run.id());
+        let before = running.tree.as_deref().and_then(read);
+        let own = [CHECKPOINT, REPORT];
+        let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
+            changes::changed(self.root, self.state_home, self.run.id(), &before, now, &own)
+        });
+        let files: Vec<String> = changed.unwrap_or_default().into_iter().map(|change| change.path).collect();
+        let is_named = |file: &&String| unit.files.iter().any(|named| paths::overlap(&named.path, file));
+        let names_files = !unit.files.is_empty();
+        let out_of_scope = files.iter().filter(|file| names_files && !is_named(file)).cloned().collect();
+        let digest = |path: &str| changes::file_digest(self.root, path).unwrap_or_default();
+        let tampered = running.guarded.iter().filter(|(path, before)| digest(path) != *before);
+        let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
+        let missing = unit.files.iter().filter(|file| makes(file.action) && !self.root.join(&file.path).exists());
+        Worked {
+            out_of_scope,
+            tampered: tampered.map(|(path, _)| path.clone()).collect(),
+            missing: missing.map(|file| file.path.clone()).collect(),
+            files,
+            tree: now.as_ref().and_then(written),
+        }
+    }
+
+    /// The test files of a unit with their digests: those that it names and those that it changed.
+    fn test_files(&self, unit: &Unit, worked: &Worked) -> Vec<(String, String)> {
+        let named = unit.files.iter().filter_map(|file| paths::normal(&file.path));
+        let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
+        paths.sort();
+        paths.dedup();
+        let digest = |path: String| changes::file_digest(self.root, &path).map(|digest| (path, digest));
+        paths.into_iter().filter_map(digest).collect()
+    }
+
+    /// Events that only a person asks for, and that need nothing but the ledger.
+    pub fn decide(
+        &self,
+        decide: impl FnOnce(&RunState) -> Result<Vec<What>, Refusal>,
+    ) -> Result<RunState, EngineError> {
+        self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
+    }
+}
+
+fn being_checked(id: &str) -> EngineError {
+    EngineError::Refused(Refusal {
+        kind: RefusalKind::Contention,
+        message: format!("{id} is being checked by another process"),
+        hint: "`omo next --wait 540` waits for it".to_owned(),
+    })
+}
