@@ -88,11 +88,7 @@ impl Ward {
         let report: Value = serde_json::from_slice(&output.stdout).with_context(|| stderr.clone())?;
         let checks = report["checks"].as_array().context("no checks")?.clone();
         let is_bad = checks.iter().any(|check| check["level"] == "bad");
-        ensure!(
-            report["ok"] == !is_bad && output.status.code() == Some(if is_bad { 1 } else { 0 }),
-            "{}",
-            output.status
-        );
+        ensure!(report["ok"] == !is_bad && output.status.code() == Some(i32::from(is_bad)), "{}", output.status);
         ensure!(stderr.contains("error: ") == is_bad, "{stderr}");
         Ok(checks)
     }
