@@ -30,7 +30,7 @@ fn setup(lab: &Lab, plugin: &Path, path: &Path, options: &[&str]) -> Result<Hook
 }
 
 #[test]
-fn a_client_that_is_missing_too_old_or_broken_is_status_6_and_nothing_is_written() -> Result<()> {
+fn a_client_that_is_missing_too_old_or_broken_is_status_5_and_nothing_is_written() -> Result<()> {
     let Some(plugin) = plugin() else { return Ok(()) };
     let lab = Lab::builder().without_git().build()?;
     // What is on PATH, and what is said about it.
