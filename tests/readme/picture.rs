@@ -2,7 +2,7 @@
 
 use omo_core::gate::{GateVerdict, Record};
 use omo_core::session::{Session, Ulw, VerdictKind};
-use omo_core::stop::{Block, Row};
+use omo_core::stop::{Block, Cause, Row};
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Findings, GateResult, judge};
 use omo_core::words;
@@ -38,8 +38,8 @@ fn red() -> String {
         ..GateResult::default()
     };
     let check = judge(&session, Findings { gates: vec![gate], is_sealed: true, ..Findings::default() });
-    let block = Block { number: 1, of: 8, names: Vec::new(), failed_attempt: true };
-    words::block_reason(&session, &block, Some(&check))
+    let block = Block { number: 1, of: 8, names: Vec::new(), cause: Cause::FailedAttempt };
+    words::block_reason(&session, &block, Some(&check), None)
 }
 
 #[test]

@@ -8,6 +8,7 @@ use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_store::decisions;
 use omo_store::env::Env;
+use omo_store::plan_run;
 use unicode_width::UnicodeWidthStr;
 
 use crate::arguments::StatusOptions;
@@ -40,7 +41,8 @@ pub fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
 
 fn gather(id: &SessionId, session: &Session, log: &[LogEntry], env: &Env) -> Report {
     let last = log.iter().rfind(|entry| entry.session == id.as_str()).cloned();
-    report(id.as_str(), session, last, env.client_block_cap)
+    let plan = plan_run::own(session, id, env.state_home.as_deref());
+    report(id.as_str(), session, plan, last, env.client_block_cap)
 }
 
 fn show(out: &mut impl Write, project: &Project, reports: &[Report], env: &Env) -> Result<(), Failure> {

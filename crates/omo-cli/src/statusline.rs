@@ -16,7 +16,7 @@ use omo_hooks::input::Text;
 use omo_hooks::{stdin, watchdog};
 use omo_store::env::Env;
 use omo_store::folder::Folder;
-use omo_store::{root, state};
+use omo_store::{plan_run, root, state};
 
 use crate::arguments::StatuslineOptions;
 
@@ -88,8 +88,9 @@ fn segment(env: &Env, input: &[u8]) -> Option<String> {
     let project = input.workspace.and_then(|workspace| workspace.project_dir);
     let root = root::find(env.project_dir.as_deref().or(project.as_deref()), input.cwd.as_deref())?;
     let session = state::peek(&root, &id).ok()??;
+    let plan = plan_run::own(&session, &id, env.state_home.as_deref());
     let has_colour = !anstyle_query::no_color() && anstyle_query::term_supports_color();
-    Some(painted(&parts(&session, env.client_block_cap, env.now), has_colour))
+    Some(painted(&parts(&session, plan, env.client_block_cap, env.now), has_colour))
 }
 
 fn painted(parts: &[Part], has_colour: bool) -> String {

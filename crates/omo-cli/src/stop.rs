@@ -5,9 +5,11 @@ use std::io::Write;
 use omo_core::log::{self, LogEntry};
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
+use omo_core::words;
 use omo_store::decisions;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
+use omo_store::plan_run;
 use omo_store::state::{self, Change, StateError};
 
 use crate::arguments::StopOptions;
@@ -24,9 +26,11 @@ pub fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
         return Ok(());
     }
     let folder = Folder::create(&project.root)?;
-    for (id, was_on) in targets.iter().zip(stop(env, &folder, &targets, options.reason.as_deref())?) {
+    for (id, (was_on, session)) in targets.iter().zip(stop(env, &folder, &targets, options.reason.as_deref())?) {
         let what = if was_on { "stopped" } else { "no run was on; it stays free" };
-        writeln!(out, "{id}  {what} until its user types `ulw`")?;
+        let plan = plan_run::own(&session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
+        let stays = plan.map(|plan| format!(". {}", words::plan::stays_open(plan))).unwrap_or_default();
+        writeln!(out, "{id}  {what} until its user types `ulw`{stays}")?;
     }
     Ok(())
 }
@@ -49,17 +53,23 @@ fn targets(project: &Project, env: &Env, options: &StopOptions) -> Result<Vec<Se
     Ok(armed)
 }
 
-/// Stops all of them at once, however many there are; tells of each whether a run was on.
-fn stop(env: &Env, folder: &Folder, ids: &[SessionId], reason: Option<&str>) -> Result<Vec<bool>, StateError> {
+/// Stops all of them at once, however many there are; tells of each whether a run was on, and how it
+/// is now.
+fn stop(
+    env: &Env,
+    folder: &Folder,
+    ids: &[SessionId],
+    reason: Option<&str>,
+) -> Result<Vec<(bool, Session)>, StateError> {
     let (stopped, _lock) = state::update_all(folder, ids, Project::update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
         session.stop_continuation(reason, env.now);
         let entry = log::entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
-        ((was_on, entry), Change::Write)
+        ((was_on, session.clone(), entry), Change::Write)
     })?;
-    let noted = stopped.into_iter().map(|(was_on, entry)| {
+    let noted = stopped.into_iter().map(|(was_on, session, entry)| {
         note(folder, &entry);
-        was_on
+        (was_on, session)
     });
     Ok(noted.collect())
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::prompt::PromptDecision;
 use crate::session::Session;
-use crate::stop::{Row, StopAction, StopDecision, allowed_blocks};
+use crate::stop::{Block, Cause, Row, StopAction, StopDecision, allowed_blocks};
 use crate::timestamp::Timestamp;
 use crate::verification::Check;
 
@@ -40,7 +40,10 @@ pub fn of_stop(
     cap: Option<u32>,
     now: Timestamp,
 ) -> LogEntry {
-    let why = check.filter(|_| decision.row == Row::Continue).map_or(decision.row.label(), Check::label);
+    let why = match &decision.action {
+        StopAction::Block(Block { cause: Cause::PlanGoesOn, .. }) => "the plan is not done",
+        _ => check.filter(|_| decision.row == Row::Continue).map_or(decision.row.label(), Check::label),
+    };
     let word = match &decision.action {
         StopAction::Allow => "allow".to_owned(),
         StopAction::AllowAndWarn => "warn".to_owned(),

@@ -49,8 +49,50 @@ pub enum Intent<'a> {
     Statusline,
     /// To see or to change what judges a claim.
     Gate(GateCommand),
+    /// To have the model carry out an own command, whose arguments the hook keeps for the program that
+    /// does it.
+    Command {
+        /// Its name, without `/omo:`.
+        name: &'a str,
+        /// What follows the name, byte for byte.
+        arguments: &'a str,
+    },
     /// An own command that cannot be as it is; the text says why.
     Refused(String),
+}
+
+impl Intent<'_> {
+    /// Whether a person wrote the prompt and the model reads it: only then have they said something
+    /// that a plan may have waited for.
+    pub fn is_a_persons_word_to_the_model(&self) -> bool {
+        match self {
+            Self::Nothing
+            | Self::Command { .. }
+            | Self::Activate { .. }
+            | Self::Stop { whole: false, .. }
+            | Self::Gate(GateCommand::Run) => true,
+            Self::NotAPerson
+            | Self::Stop { whole: true, .. }
+            | Self::Status
+            | Self::Statusline
+            | Self::Gate(_)
+            | Self::Refused(_) => false,
+        }
+    }
+}
+
+/// The commands that execute a plan, and take the user's approval of what it would run.
+const PLAN_COMMANDS: [&str; 1] = ["execute-plan"];
+const APPROVE: &str = "--approve";
+
+/// The code behind `--approve` in a command that executes a plan; empty where none stands there.
+/// `None` where nothing is to be approved.
+pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
+    let mut words = arguments.split_whitespace();
+    PLAN_COMMANDS.contains(&name).then_some(())?;
+    words
+        .find_map(|word| word.strip_prefix(APPROVE)?.strip_prefix('=').or((word == APPROVE).then_some("")))
+        .map(|inline| if inline.is_empty() { words.next().unwrap_or_default() } else { inline })
 }
 
 /// Reads what a prompt asks, from its text alone. `options` are what the user has set.
@@ -69,7 +111,7 @@ pub fn intent<'a>(event: &PromptEvent<'a>, keywords: &Keywords, options: impl Fn
     }
 }
 
-fn command<'a>(name: &str, arguments: &'a str, options: impl FnOnce() -> UlwOptions) -> Intent<'a> {
+fn command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() -> UlwOptions) -> Intent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
     match name {
         "ulw" if matches!(reason, Some("off" | "stop")) => Intent::Stop { reason: None, whole: true },
@@ -84,7 +126,7 @@ fn command<'a>(name: &str, arguments: &'a str, options: impl FnOnce() -> UlwOpti
         "stop-continuation" => Intent::Stop { reason, whole: true },
         "status" => Intent::Status,
         "statusline" => Intent::Statusline,
-        _ => Intent::Nothing,
+        _ => Intent::Command { name, arguments },
     }
 }
 
@@ -138,7 +180,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
     match intent {
         // The checks are run by the model, with a command that its user sees at work.
         Intent::NotAPerson | Intent::Gate(GateCommand::Run) => seen(facts),
-        Intent::Nothing => plain(event, facts),
+        Intent::Nothing | Intent::Command { .. } => plain(event, facts),
         Intent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
         Intent::Activate { trigger, task, options } => {
             let UlwOptions { limits, gates, review } = *options;

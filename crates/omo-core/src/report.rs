@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::gate::Gate;
 use crate::log::LogEntry;
+use crate::plan_run::PlanRun;
 use crate::session::{HookEvent, Session, Verdict};
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
 use crate::verification::{MAX_ATTEMPTS, Phase};
-use crate::words::{age, neutral};
+use crate::words::{age, neutral, plan};
 
 /// Stands above each status. What follows it up to the next blank line is known as omo's own: a
 /// status that is pasted into a prompt must not turn anything on with the task that it shows.
@@ -22,6 +23,8 @@ pub struct Report {
     pub session: String,
     /// `on`, `paused`, `ended` or `off`.
     pub state: State,
+    /// The plan that the session executes, or executed last.
+    pub plan_run: Option<PlanRun>,
     /// What the run is for.
     pub task: Option<String>,
     /// Since when the run is on.
@@ -73,12 +76,19 @@ pub struct Seen {
     pub at: Option<Timestamp>,
 }
 
-/// Gathers the report of one session.
-pub fn report(id: &str, session: &Session, last_decision: Option<LogEntry>, client_block_cap: Option<u32>) -> Report {
+/// Gathers the report of one session; `plan_run` is its plan run, where that entry is omo's own.
+pub fn report(
+    id: &str,
+    session: &Session,
+    plan_run: Option<&PlanRun>,
+    last_decision: Option<LogEntry>,
+    client_block_cap: Option<u32>,
+) -> Report {
     let limits = session.limits.clamped();
     Report {
         session: id.to_owned(),
         state: state(session),
+        plan_run: plan_run.map(|run| PlanRun { seal: None, ..run.clone() }),
         task: session.ulw.task.clone(),
         started_at: session.ulw.started_at,
         blocks: session.ulw.stop_blocks,
@@ -120,6 +130,7 @@ impl Report {
     /// The labels and values of a status, in order, for a table of two columns.
     pub fn rows(&self, now: Timestamp) -> Vec<(&'static str, String)> {
         let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(now))];
+        rows.extend(self.plan_run.iter().map(|run| ("plan run", plan::row(run))));
         if self.state == State::Off {
             return rows;
         }
@@ -239,7 +250,7 @@ mod tests {
     }
 
     fn text(session: &Session) -> String {
-        report("abc", session, None, None).text(at(21))
+        report("abc", session, None, None, None).text(at(21))
     }
 
     #[test]
@@ -276,7 +287,26 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_run_has_its_row_with_and_without_ultrawork() {
+        let run = PlanRun {
+            plan: "docs/plan.md".to_owned(),
+            total: 7,
+            passed: 3,
+            failed: 1,
+            waits: Some("continue after\u{1b} batch 1?".to_owned()),
+            seal: Some("secret".to_owned()),
+            ..PlanRun::default()
+        };
+        let row = "plan run   docs/plan.md: 3 of 7 done, 1 failed, waits for you: continue after  batch 1?";
+        let of = |session: &Session| report("abc", session, Some(&run), None, None);
+        assert_eq!(of(&Session::default()).text(at(2)), format!("[omo] status\nsession    abc\nultrawork  off\n{row}"));
+        assert!(of(&armed()).text(at(2)).contains(&format!("\n{row}\ntask ")));
+        let json = serde_json::to_value(of(&armed())).unwrap();
+        assert_eq!((&json["planRun"]["passed"], json["planRun"].get("seal")), (&3.into(), None));
+    }
+
+    #[test]
     fn the_lower_of_the_two_caps_is_shown() {
-        assert!(report("abc", &armed(), None, Some(5)).text(at(2)).contains("continued  0 of 5"));
+        assert!(report("abc", &armed(), None, None, Some(5)).text(at(2)).contains("continued  0 of 5"));
     }
 }

@@ -4,6 +4,7 @@
 //! text of a model or a repository gets onto the screen this way.
 
 use crate::gate::GateVerdict;
+use crate::plan_run::{PlanRun, Standing};
 use crate::session::Session;
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
@@ -37,16 +38,27 @@ pub struct Part {
     pub tone: Tone,
 }
 
-/// The parts of the segment, in order; none where no run is on.
-pub fn parts(session: &Session, client_block_cap: Option<u32>, now: Timestamp) -> Vec<Part> {
-    let Some(run) = session.run() else { return Vec::new() };
+/// The parts of the segment, in order; none where no run is on. `plan` is the session's plan run, where
+/// that entry is omo's own: while it is open, nothing is claimed, and it stands where else the checks do.
+pub fn parts(session: &Session, plan: Option<&PlanRun>, client_block_cap: Option<u32>, now: Timestamp) -> Vec<Part> {
+    let plan = plan.filter(|plan| plan.is_open());
+    let Some(run) = session.run() else { return plan.map(plan_parts).unwrap_or_default() };
     let (used, allowed) = (run.stop_blocks, allowed_blocks(session, client_block_cap));
     let blocks = part(format!("ulw {}/{}", count(used.into()), count(allowed.into())));
     let blocks = Part { tone: if used >= allowed { Tone::Last } else { Tone::Plain }, ..blocks };
     let paused = run.paused.is_some().then(|| Part { tone: Tone::Waits, ..part("paused".to_owned()) });
     let minutes = run.started_at.map(|since| part(format!("{}m", minutes(since, now))));
-    let rest = [gates(session), phase(session), attempts(session)].map(|text| text.map(part));
-    [Some(blocks)].into_iter().chain(rest).chain([paused, minutes]).flatten().collect()
+    let checks = || [gates(session), phase(session), attempts(session)].into_iter().flatten().map(part).collect();
+    let rest: Vec<Part> = plan.map_or_else(checks, plan_parts);
+    [blocks].into_iter().chain(rest).chain([paused, minutes].into_iter().flatten()).collect()
+}
+
+fn plan_parts(plan: &PlanRun) -> Vec<Part> {
+    let failed = if plan.failed > 0 { format!(", {} failed", count(plan.failed.into())) } else { String::new() };
+    let done = part(format!("plan {}/{}{failed}", count(plan.passed.into()), count(plan.total.into())));
+    let waits = matches!(plan.standing(), Standing::Waits(_));
+    let waits = waits.then(|| Part { tone: Tone::Waits, ..part("waits for you".to_owned()) });
+    [Some(done), waits].into_iter().flatten().collect()
 }
 
 fn part(text: String) -> Part {
@@ -118,12 +130,12 @@ mod tests {
     }
 
     fn text(session: &Session, now: Timestamp) -> String {
-        let texts: Vec<String> = parts(session, None, now).into_iter().map(|part| part.text).collect();
+        let texts: Vec<String> = parts(session, None, None, now).into_iter().map(|part| part.text).collect();
         texts.join(SEPARATOR)
     }
 
     fn tones(session: &Session) -> Vec<Tone> {
-        parts(session, None, at(2)).iter().map(|part| part.tone).filter(|tone| *tone != Tone::Plain).collect()
+        parts(session, None, None, at(2)).iter().map(|part| part.tone).filter(|tone| *tone != Tone::Plain).collect()
     }
 
     #[test]
@@ -162,15 +174,49 @@ mod tests {
     #[test]
     fn where_no_run_is_on_there_is_no_segment() {
         let mut session = Session::default();
-        assert_eq!(parts(&session, None, at(2)), []);
+        assert_eq!(parts(&session, None, None, at(2)), []);
         for kind in [VerdictKind::Verified, VerdictKind::Released, VerdictKind::Expired] {
             session = run(1, 1);
             session.end(kind, "why".to_owned(), at(2));
-            assert_eq!(parts(&session, None, at(3)), [], "{kind:?}");
+            assert_eq!(parts(&session, None, None, at(3)), [], "{kind:?}");
         }
         session = run(1, 1);
         session.stop_continuation(None, at(2));
-        assert_eq!(parts(&session, None, at(3)), []);
+        assert_eq!(parts(&session, None, None, at(3)), []);
+    }
+
+    fn plan(change: impl FnOnce(&mut PlanRun)) -> PlanRun {
+        let mut plan = PlanRun { total: 7, passed: 3, ..PlanRun::default() };
+        change(&mut plan);
+        plan
+    }
+
+    #[test]
+    fn an_open_plan_stands_where_else_the_checks_do_and_alone_without_a_run() {
+        type Change = fn(&mut PlanRun);
+        let table: [(Change, &str, &str); 4] = [
+            (|_| {}, "ulw 0/8 · plan 3/7 · 14m", "plan 3/7"),
+            (|p| p.failed = 1, "ulw 0/8 · plan 3/7, 1 failed · 14m", "plan 3/7, 1 failed"),
+            (
+                |p| p.waits = Some("\u{1b}[31mgo on?".to_owned()),
+                "ulw 0/8 · plan 3/7 · waits for you · 14m",
+                "plan 3/7 · waits for you",
+            ),
+            (|p| p.ended = Some("complete".to_owned()), "ulw 0/8 · gates 1/2 · 14m", ""),
+        ];
+        for (change, armed, alone) in table {
+            let plan = plan(change);
+            let text = |session: &Session| {
+                let parts = parts(session, Some(&plan), None, at(15));
+                parts.into_iter().map(|part| part.text).collect::<Vec<_>>().join(SEPARATOR)
+            };
+            assert_eq!((text(&run(2, 1)).as_str(), text(&Session::default()).as_str()), (armed, alone));
+        }
+        let waits = plan(|plan| plan.waits = Some(String::new()));
+        assert_eq!(
+            parts(&Session::default(), Some(&waits), None, at(2)).last().map(|part| part.tone),
+            Some(Tone::Waits)
+        );
     }
 
     #[test]
@@ -189,7 +235,7 @@ mod tests {
     fn the_lower_of_the_two_caps_is_the_last_block() {
         let mut session = run(0, 0);
         session.ulw.stop_blocks = 5;
-        let first = &parts(&session, Some(5), at(2))[0];
+        let first = &parts(&session, None, Some(5), at(2))[0];
         assert_eq!((first.text.as_str(), first.tone), ("ulw 5/5", Tone::Last));
     }
 
@@ -205,7 +251,12 @@ mod tests {
             session.ulw.started_at = Some(Timestamp::from_millis(i64::MIN));
             session.pause(PauseReason::ApiError, at(2));
             let now = Timestamp::parse("9999-12-31T23:59:59Z").unwrap();
-            widest = widest.max(text(&session, now).chars().count());
+            let most = u32::MAX;
+            let plan = plan(|p| (p.total, p.passed, p.failed, p.waits) = (most, most, most, Some(String::new())));
+            for plan in [None, Some(&plan)] {
+                let texts: Vec<String> = parts(&session, plan, None, now).into_iter().map(|part| part.text).collect();
+                widest = widest.max(texts.join(SEPARATOR).chars().count());
+            }
         }
         assert!((60..=COLUMNS).contains(&widest), "the widest is {widest} wide");
     }

@@ -1,6 +1,7 @@
 //! What becomes of a Stop: the table of the design, one row one variant, the first that matches
 //! wins.
 
+use crate::plan_run::{PlanRun, Standing};
 use crate::promise::Claim;
 use crate::session::{Interruption, PauseReason, Session, VerdictKind};
 use crate::timestamp::Timestamp;
@@ -21,7 +22,7 @@ pub enum Row {
     InputWaiting,
     /// 6: the session waits for background work or a wakeup.
     BackgroundWork,
-    /// 7: plan mode, or the run waits for its user.
+    /// 7: plan mode, or the run waits for its user, or the plan that it executes does.
     PlanOrPaused,
     /// 8: the model says that it cannot be done.
     SaidBlocked,
@@ -75,7 +76,7 @@ impl Row {
             Self::StopContinuation => "continuation is stopped",
             Self::InputWaiting => "the user's input waits",
             Self::BackgroundWork => "background work is awaited",
-            Self::PlanOrPaused => "plan mode or paused",
+            Self::PlanOrPaused => "plan mode, paused, or a plan waits for its user",
             Self::SaidBlocked => "said to be blocked",
             Self::ClaimJudged => "claimed and judged",
             Self::AttemptsSpent => "too many failed verifications",
@@ -157,6 +158,8 @@ pub struct StopFacts<'a> {
     pub judgement: Option<Judgement>,
     /// How often the failure that stands was already sent, on this same work tree.
     pub same_failure_sent: u32,
+    /// The plan that the session executes, where that entry is omo's own.
+    pub plan: Option<&'a PlanRun>,
     /// The time.
     pub now: Timestamp,
 }
@@ -199,8 +202,19 @@ pub struct Block {
     pub of: u32,
     /// Shells and monitors that run and that no block has named yet.
     pub names: Vec<BackgroundTask>,
-    /// It is said because of a verification that failed.
-    pub failed_attempt: bool,
+    /// What it is said because of.
+    pub cause: Cause,
+}
+
+/// What a Stop is turned into a continuation because of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing was claimed, or a review is wanted.
+    Unfinished,
+    /// A verification failed.
+    FailedAttempt,
+    /// The plan that the session executes goes on.
+    PlanGoesOn,
 }
 
 /// How often one and the same failure is sent before omo lets go.
@@ -213,6 +227,9 @@ pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
         return allow(Row::Subagent);
     }
     match facts.session {
+        Some(session) if session.is_armed() && plan_goes_on(facts) => {
+            decide_armed(&StopFacts { judgement: None, same_failure_sent: 0, ..*facts }, session)
+        }
         Some(session) if session.is_armed() => decide_armed(facts, session),
         _ => allow(Row::NoRun),
     }
@@ -224,7 +241,13 @@ pub fn is_to_be_judged(facts: &StopFacts) -> bool {
     let claims = facts.event.claim == Some(Claim::Done);
     let waits = facts.session.is_some_and(crate::verification::has_review);
     let unjudged = StopFacts { judgement: None, ..*facts };
-    (claims || waits) && decide(Some(&unjudged)).row > Row::SaidBlocked
+    (claims || waits) && !plan_goes_on(facts) && decide(Some(&unjudged)).row > Row::SaidBlocked
+}
+
+/// Whether the session executes a plan that does not wait for anybody: then that is what is left to
+/// do, and no claim is about the end of it.
+pub fn plan_goes_on(facts: &StopFacts) -> bool {
+    facts.plan.is_some_and(|plan| plan.standing() == Standing::Executes)
 }
 
 /// How many blocks the run may have: its own bound, or the client's cap where that is lower.
@@ -244,7 +267,8 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     if waits_for_background(event, session) {
         return allow(Row::BackgroundWork);
     }
-    if event.plan_mode || session.ulw.paused.is_some() {
+    let plan_waits = facts.plan.is_some_and(|plan| matches!(plan.standing(), Standing::Waits(_)));
+    if event.plan_mode || session.ulw.paused.is_some() || plan_waits {
         return allow(Row::PlanOrPaused);
     }
     if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
@@ -295,12 +319,17 @@ fn bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
 }
 
 fn go_on(facts: &StopFacts, session: &Session) -> StopDecision {
+    let failed = facts.judgement.is_some_and(Judgement::is_failed_attempt);
     let names = facts.event.background.iter();
     let block = Block {
         number: session.ulw.stop_blocks.saturating_add(1),
         of: allowed_blocks(session, facts.client_block_cap),
         names: names.filter(|task| is_unnamed(task, session)).cloned().collect(),
-        failed_attempt: facts.judgement.is_some_and(Judgement::is_failed_attempt),
+        cause: match (plan_goes_on(facts), failed) {
+            (true, _) => Cause::PlanGoesOn,
+            (false, true) => Cause::FailedAttempt,
+            (false, false) => Cause::Unfinished,
+        },
     };
     act(Row::Continue, StopAction::Block(block))
 }

@@ -5,11 +5,13 @@
 //! may set off omo's own detectors; a test feeds them all back.
 
 pub mod checks;
+pub mod plan;
 pub mod settings;
 
 use crate::limits::Limits;
+use crate::plan_run::PlanRun;
 use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind};
-use crate::stop::{BackgroundTask, Block, Row};
+use crate::stop::{BackgroundTask, Block, Cause, Row};
 use crate::timestamp::Timestamp;
 use crate::verification::Check;
 
@@ -99,12 +101,14 @@ pub fn plan_note() -> String {
 }
 
 /// What is left, at a Stop that goes on: the model reads it, and the user sees it. `check` is what
-/// became of the claim, where one was made.
-pub fn block_reason(session: &Session, block: &Block, check: Option<&Check>) -> String {
+/// became of the claim, where one was made; `plan` is what the session executes.
+pub fn block_reason(session: &Session, block: &Block, check: Option<&Check>, plan: Option<&PlanRun>) -> String {
+    let plan = plan.filter(|_| block.cause == Cause::PlanGoesOn);
     let mut lines = Vec::new();
     if session.ulw.trigger == Some(Trigger::Cli)
         && block.number == 1
         && check.is_none()
+        && plan.is_none()
         && let Some(task) = &session.ulw.task
     {
         lines.push(format!("Task: {}", neutral(task, 300)));
@@ -115,7 +119,7 @@ pub fn block_reason(session: &Session, block: &Block, check: Option<&Check>) -> 
             named(&block.names)
         ));
     }
-    if block.failed_attempt {
+    if block.cause == Cause::FailedAttempt {
         let verification = &session.verification;
         lines.push(format!("failed verification {} of {}", verification.attempts, verification.max_attempts));
     }
@@ -123,7 +127,8 @@ pub fn block_reason(session: &Session, block: &Block, check: Option<&Check>) -> 
     lines.push(HOW_TO_STOP.to_owned());
     let end = lines.join("\n");
     let room = REASON_CHARS.saturating_sub(end.chars().count() + 1);
-    format!("{}\n{end}", checks::within(&checks::against(session, check), room))
+    let against = plan.map_or_else(|| checks::against(session, check), plan::left);
+    format!("{}\n{end}", checks::within(&against, room))
 }
 
 /// How many tasks are named before the rest is only counted.
@@ -171,13 +176,15 @@ pub fn paused(reason: PauseReason) -> String {
     )
 }
 
-/// The answer to the user's way out.
-pub fn stopped(was_armed: bool) -> String {
-    if was_armed {
-        "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw` again.".to_owned()
+/// The answer to the user's way out. A plan that the session executes is no part of what is stopped.
+pub fn stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
+    let said = if was_armed {
+        "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw` again."
     } else {
-        "[omo] no ultrawork run is on in this session. Nothing is continued until you type `ulw`.".to_owned()
-    }
+        "[omo] no ultrawork run is on in this session. Nothing is continued until you type `ulw`."
+    };
+    let stays = plan.filter(|plan| plan.is_open()).map(plan::stays_open);
+    stays.map_or_else(|| said.to_owned(), |stays| format!("{said} {stays}"))
 }
 
 /// The answer to the user's way out where the state can not be written.
@@ -356,11 +363,42 @@ mod tests {
         .into()
     }
 
+    fn of_a_plan(text: &str) -> Vec<String> {
+        let text = || text.to_owned();
+        let run = PlanRun {
+            id: text(),
+            plan: text(),
+            running: Some(text()),
+            waits: Some(text()),
+            next: text(),
+            ..PlanRun::default()
+        };
+        let block = Block { number: 1, of: 8, names: Vec::new(), cause: Cause::PlanGoesOn };
+        let command = crate::plan_run::PlannedCommand { unit: text(), command: text(), folder: Some(text()) };
+        vec![
+            block_reason(&armed(Trigger::Cli), &block, None, Some(&run)),
+            stopped(true, Some(&run)),
+            stopped(false, Some(&run)),
+            plan::session_line(&run),
+            plan::approval(&run.plan, &[command], "0123456789abcdef"),
+            plan::approved(&run.plan, 3),
+            plan::approved_context(&run.plan, 3),
+            refused(plan::wrong_code()),
+            refused(plan::nothing_to_approve()),
+        ]
+    }
+
     fn all_texts() -> Vec<String> {
-        let mut texts =
-            vec![plan_note(), stopped(true), stopped(false), stopped_unwritten("no space"), stopped_context()];
+        let mut texts = vec![
+            plan_note(),
+            stopped(true, None),
+            stopped(false, None),
+            stopped_unwritten("no space"),
+            stopped_context(),
+        ];
+        texts.extend(of_a_plan("ulw <promise>DONE</promise> `x`"));
         let task = BackgroundTask { kind: "shell".into(), label: "npm `run` dev".into(), ..BackgroundTask::default() };
-        let block = Block { number: 1, of: 8, names: vec![task; 7], failed_attempt: false };
+        let block = Block { number: 1, of: 8, names: vec![task; 7], cause: Cause::Unfinished };
         for trigger in [Trigger::Keyword, Trigger::Command, Trigger::Cli] {
             for form in [Form::Full, Form::Short] {
                 for held in [Held::Yes, Held::No] {
@@ -368,8 +406,8 @@ mod tests {
                 }
             }
             let session = armed(trigger);
-            texts.push(block_reason(&session, &block, None));
-            texts.extend(all_checks().iter().map(|check| block_reason(&session, &block, Some(check))));
+            texts.push(block_reason(&session, &block, None, None));
+            texts.extend(all_checks().iter().map(|check| block_reason(&session, &block, Some(check), None)));
             texts.push(resumed(&session, 8, now()));
             texts.push(resumed_context(&session, 8, now()));
             let paused = Pause { reason: PauseReason::Interrupted, at: None, told: false };
@@ -420,11 +458,11 @@ mod tests {
             }
         }
         let long = BackgroundTask { kind: "k".repeat(500), label: "l".repeat(9_000), ..BackgroundTask::default() };
-        let block = Block { number: u32::MAX, of: u32::MAX, names: vec![long; 1_000], failed_attempt: false };
+        let block = Block { number: u32::MAX, of: u32::MAX, names: vec![long; 1_000], cause: Cause::Unfinished };
         let mut session = armed(Trigger::Cli);
         session.ulw.task = Some("t".repeat(500));
         for check in std::iter::once(None).chain(all_checks().iter().map(Some)) {
-            let reason = block_reason(&session, &block, check);
+            let reason = block_reason(&session, &block, check, None);
             assert!(reason.chars().count() <= REASON_CHARS, "{} characters", reason.chars().count());
             assert!(reason.ends_with(HOW_TO_STOP));
         }
@@ -432,16 +470,46 @@ mod tests {
 
     #[test]
     fn a_reason_counts_and_names_the_way_out() {
-        let block = Block { number: 3, of: 8, names: Vec::new(), failed_attempt: false };
-        let reason = block_reason(&armed(Trigger::Keyword), &block, None);
+        let block = Block { number: 3, of: 8, names: Vec::new(), cause: Cause::Unfinished };
+        let reason = block_reason(&armed(Trigger::Keyword), &block, None, None);
         let last: Vec<&str> = reason.lines().rev().take(2).collect();
         assert_eq!(last, [HOW_TO_STOP, "block 3 of 8"]);
+    }
+
+    #[test]
+    fn a_plan_that_goes_on_is_what_is_left_to_do() {
+        let run = PlanRun {
+            id: "r-1".to_owned(),
+            total: 7,
+            passed: 3,
+            failed: 1,
+            running: Some("4".to_owned()),
+            next: "omo next".to_owned(),
+            ..PlanRun::default()
+        };
+        let block = Block { number: 3, of: 8, names: Vec::new(), cause: Cause::PlanGoesOn };
+        let session = armed(Trigger::Cli);
+        let reason = block_reason(&session, &Block { number: 1, ..block.clone() }, None, Some(&run));
+        assert_eq!(
+            reason,
+            format!(
+                "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo next`.\n\
+                 A claim is judged once that run has ended. If it cannot go on, the final message ends with \
+                 `<promise>BLOCKED: the reason</promise>` alone on its last line.\nblock 1 of 8\n{HOW_TO_STOP}"
+            )
+        );
+        let other = Block { cause: Cause::Unfinished, ..block };
+        let expected = block_reason(&session, &other, None, None);
+        assert_eq!(block_reason(&session, &other, None, Some(&run)), expected, "a plan that does not go on");
+        let long = PlanRun { next: "n".repeat(9_000), running: Some("u".repeat(9_000)), ..run };
+        let other = Block { names: vec![BackgroundTask::default(); 9], cause: Cause::PlanGoesOn, ..other };
+        assert!(block_reason(&session, &other, None, Some(&long)).chars().count() <= REASON_CHARS);
     }
 
     /// A line for the user, and neither a block's reason nor a list that they asked for.
     fn is_a_notice(text: &str) -> bool {
         text.starts_with("[omo]")
-            && !["\nblock ", "[omo] checks", "[omo] status line", "/omo:gate approve 0"]
+            && !["\nblock ", "[omo] checks", "[omo] status line", "/omo:gate approve 0", "--approve 0"]
                 .iter()
                 .any(|part| text.contains(part))
     }

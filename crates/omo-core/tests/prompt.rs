@@ -5,7 +5,7 @@
 use omo_core::arguments::UlwOptions;
 use omo_core::keyword::Keywords;
 use omo_core::limits::Limits;
-use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
+use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, approval_code, decide, intent};
 use omo_core::session::{Activation, HookEvent, Interruption, Pause, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use proptest::prelude::*;
@@ -341,5 +341,77 @@ proptest! {
         let elsewhere = given.and(|given| given.from_elsewhere = true);
         let expected = if is_armed { PromptDecision::Seen } else { PromptDecision::Silent };
         prop_assert_eq!(elsewhere.decide(), expected);
+    }
+}
+
+/// What a prompt of this text asks, and whether it is a person's word to the model.
+fn read(text: &str) -> (Intent<'_>, bool) {
+    let event = PromptEvent { prompt: text, ..PromptEvent::default() };
+    let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
+    let intent = intent(&event, &Keywords::default(), options);
+    let is_word = intent.is_a_persons_word_to_the_model();
+    (intent, is_word)
+}
+
+#[test]
+fn a_command_that_the_model_carries_out_is_known_with_its_arguments() {
+    for (text, name, arguments) in [
+        ("/omo:execute-plan docs/plan.md", "execute-plan", "docs/plan.md"),
+        ("/omo:execute-plan  a; touch $(b)\n`c` ", "execute-plan", " a; touch $(b)\n`c` "),
+        ("/omo:later", "later", ""),
+    ] {
+        assert_eq!(read(text).0, Intent::Command { name, arguments }, "{text}");
+    }
+    for text in
+        ["/execute-plan docs/plan.md", "/other:execute-plan x", "see /omo:execute-plan x", "<task-notification>"]
+    {
+        assert!(!matches!(read(text).0, Intent::Command { .. }), "{text}");
+    }
+}
+
+#[test]
+fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_for() {
+    for text in [
+        "continue",
+        "/omo:execute-plan x",
+        "/other:command",
+        "ulw go on",
+        "stop ulw, then fix the docs",
+        "/omo:gate run",
+    ] {
+        assert!(read(text).1, "{text}");
+    }
+    for text in [
+        "/omo:status",
+        "/omo:statusline",
+        "/omo:gate list",
+        "/omo:gate approve 0123456789ab",
+        "/omo:stop-continuation",
+        "ulw off",
+        "/omo:ulw --max-blocks x",
+        "<task-notification>continue</task-notification>",
+        "Stop hook feedback:\ncontinue",
+    ] {
+        assert!(!read(text).1, "{text}");
+    }
+    let event = PromptEvent { prompt: "continue", from_elsewhere: true, ..PromptEvent::default() };
+    let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
+    assert!(!intent(&event, &Keywords::default(), options).is_a_persons_word_to_the_model(), "from elsewhere");
+}
+
+#[test]
+fn a_code_is_read_from_the_command_that_executes_a_plan() {
+    for (name, arguments, code) in [
+        ("execute-plan", "docs/plan.md --approve 0123456789ab", Some("0123456789ab")),
+        ("execute-plan", "--approve=0123456789ab docs/plan.md", Some("0123456789ab")),
+        ("execute-plan", "docs/plan.md\n--approve\t0123456789ab", Some("0123456789ab")),
+        ("execute-plan", "docs/plan.md --approve", Some("")),
+        ("execute-plan", "docs/plan.md --approve=", Some("")),
+        ("execute-plan", "docs/plan.md --approved x", None),
+        ("execute-plan", "docs/--approve.md", None),
+        ("execute-plan", "", None),
+        ("other", "docs/plan.md --approve 0123456789ab", None),
+    ] {
+        assert_eq!(approval_code(name, arguments), code, "{name} {arguments}");
     }
 }

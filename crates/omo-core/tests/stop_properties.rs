@@ -3,6 +3,7 @@
 use omo_core::arguments::UlwOptions;
 use omo_core::keyword::Keywords;
 use omo_core::limits::Limits;
+use omo_core::plan_run::PlanRun;
 use omo_core::promise::Claim;
 use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, intent};
 use omo_core::session::{Activation, Interruption, PauseReason, Session, Trigger, VerdictKind};
@@ -32,6 +33,7 @@ struct Facts {
     transcript: TranscriptFacts,
     judgement: Option<Judgement>,
     same_failure_sent: u32,
+    plan: Option<PlanRun>,
 }
 
 /// One prompt, typed by a person or sent by the client.
@@ -140,9 +142,21 @@ fn facts() -> impl Strategy<Value = Facts> {
         1 => Just(Some(Judgement::Tampered)),
         2 => any::<bool>().prop_map(|again| Some(Judgement::ReviewWanted { again })),
     ];
-    (event(), transcript(), judgement, prop_oneof![9 => Just(0), 1 => any::<u32>()]).prop_map(
-        |(event, transcript, judgement, same_failure_sent)| Facts { event, transcript, judgement, same_failure_sent },
+    (event(), transcript(), judgement, prop_oneof![9 => Just(0), 1 => any::<u32>()], plan()).prop_map(
+        |(event, transcript, judgement, same_failure_sent, plan)| Facts {
+            event,
+            transcript,
+            judgement,
+            same_failure_sent,
+            plan,
+        },
     )
+}
+
+fn plan() -> impl Strategy<Value = Option<PlanRun>> {
+    let text = |weight| prop::option::weighted(weight, Just("x".to_owned()));
+    let run = (text(0.2), text(0.2)).prop_map(|(waits, ended)| PlanRun { waits, ended, ..PlanRun::default() });
+    prop::option::weighted(0.3, run)
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -241,11 +255,15 @@ impl Life {
             client_block_cap: self.cap,
             judgement: facts.judgement,
             same_failure_sent: facts.same_failure_sent,
+            plan: facts.plan.as_ref(),
             now: self.now,
         }));
         prop_assert!(fits_its_row(&decision), "{:?}", decision);
-        // As the hook does: what was found is written down, unless something came before it.
-        if let Some(judgement) = facts.judgement.filter(|_| decision.row > Row::SaidBlocked) {
+        // As the hook does: what was found is written down, unless something came before it, or a plan
+        // was opened meanwhile.
+        let open_plan = facts.plan.as_ref().is_some_and(PlanRun::is_open);
+        let counts = decision.row > Row::SaidBlocked && !open_plan;
+        if let Some(judgement) = facts.judgement.filter(|_| counts) {
             let check = Check { judgement, reason: Reason::None, findings: Findings::default(), material: None };
             check.record(&mut self.session, self.now, 0);
         }
@@ -266,7 +284,8 @@ impl Life {
                 prop_assert!(before.is_armed() && !self.session.is_armed());
                 prop_assert_eq!(self.session.verdict.as_ref().map(|verdict| verdict.kind), Some(*verdict));
                 // Nothing but a judgement verifies, whatever else is so.
-                prop_assert!(*verdict != VerdictKind::Verified || facts.judgement == Some(Judgement::Verified));
+                let is_judged = facts.judgement == Some(Judgement::Verified) && !open_plan;
+                prop_assert!(*verdict != VerdictKind::Verified || is_judged);
             }
             StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
             StopAction::Allow | StopAction::AllowAndWarn => prop_assert_eq!(&self.session, &found),
@@ -361,6 +380,7 @@ proptest! {
             client_block_cap: cap,
             judgement: facts.judgement,
             same_failure_sent: facts.same_failure_sent,
+            plan: facts.plan.as_ref(),
             now,
         }));
         prop_assert!(fits_its_row(&decision), "{:?}", decision);

@@ -152,6 +152,7 @@ fn stop(session: &mut Session, message: &str, findings: &Findings, minute: i64) 
         client_block_cap: None,
         judgement,
         same_failure_sent,
+        plan: None,
         now: at(minute),
     };
     let check: Option<Check> = is_to_be_judged(&facts(session, None, 0)).then(|| judge(session, findings.clone()));
@@ -292,6 +293,7 @@ fn a_claim_that_a_row_before_answers_runs_no_gate() {
         client_block_cap: None,
         judgement: None,
         same_failure_sent: 0,
+        plan: None,
         now: at(1),
     };
     assert!(!is_to_be_judged(&facts), "plan mode");

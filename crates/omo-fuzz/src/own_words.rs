@@ -5,12 +5,13 @@ use omo_core::gate_command;
 use omo_core::keyword::{Keywords, Reading, read};
 use omo_core::limits::Limits;
 use omo_core::log;
+use omo_core::plan_run::{PlanRun, PlannedCommand};
 use omo_core::promise::{claim, final_promise};
 use omo_core::report::report;
 use omo_core::review::{self, ReviewVerdict};
 use omo_core::session::{Activation, Pause, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::session_id::SessionId;
-use omo_core::stop::{BackgroundTask, Block, Row, StopAction, StopDecision};
+use omo_core::stop::{BackgroundTask, Block, Cause, Row, StopAction, StopDecision};
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Check, Findings, GateResult, Judgement, Material, Reason, ToldFailure};
 use omo_core::words::{self, Form, Held, checks};
@@ -47,8 +48,8 @@ pub fn promises_nothing(said: &str) {
 pub fn all(text: &str) -> Vec<String> {
     let mut said = vec![
         words::plan_note(),
-        words::stopped(true),
-        words::stopped(false),
+        words::stopped(true, None),
+        words::stopped(false, None),
         words::stopped_unwritten(text),
         words::stopped_context(),
         words::refused(text),
@@ -60,6 +61,7 @@ pub fn all(text: &str) -> Vec<String> {
     said.extend([PauseReason::Interrupted, PauseReason::ApiError].map(words::paused));
     said.extend(TRIGGERS.iter().flat_map(|trigger| of_a_run(text, *trigger)));
     said.extend(of_gates(text));
+    said.extend(of_a_plan(text));
     said
 }
 
@@ -88,9 +90,9 @@ fn of_a_run(text: &str, trigger: Trigger) -> Vec<String> {
     let mut session = session(text, trigger);
     said.extend(reasons(&session, text));
     session.verification.failure = Some(ToldFailure { what: text.to_owned(), ..ToldFailure::default() });
-    said.push(words::block_reason(&session, &block(text), None));
+    said.push(words::block_reason(&session, &block(text), None, None));
     session.verification.asked = Some(review::Asked::default());
-    said.push(words::block_reason(&session, &block(text), None));
+    said.push(words::block_reason(&session, &block(text), None, None));
     said.extend(statuses(&session));
     said.push(words::resumed(&session, 8, now()));
     said.push(words::resumed_context(&session, 8, now()));
@@ -112,7 +114,7 @@ fn statuses(session: &Session) -> Vec<String> {
         log::of_stop("dd79366c", session, &decision, None, None, now())
     };
     let entries: Vec<_> = Row::ALL.iter().map(stop).collect();
-    let status = report("dd79366c", session, entries.first().cloned(), None).text(now());
+    let status = report("dd79366c", session, Some(&plan_run("x")), entries.first().cloned(), None).text(now());
     let lines = entries.iter().map(|entry| format!("{} {} {} ({})", entry.at, entry.event, entry.decision, entry.why));
     lines.chain([status]).collect()
 }
@@ -122,15 +124,15 @@ fn reasons(session: &Session, text: &str) -> Vec<String> {
     let busy = block(text);
     let idle = Block { names: Vec::new(), ..busy.clone() };
     let checks = checks(text);
-    let reason = |check| words::block_reason(session, &busy, Some(check));
+    let reason = |check| words::block_reason(session, &busy, Some(check), None);
     let mut said: Vec<String> = checks.iter().map(reason).collect();
-    said.extend([&busy, &idle].map(|block| words::block_reason(session, block, None)));
+    said.extend([&busy, &idle].map(|block| words::block_reason(session, block, None, None)));
     said
 }
 
 fn block(text: &str) -> Block {
     let task = BackgroundTask { kind: text.to_owned(), label: text.to_owned(), ..BackgroundTask::default() };
-    Block { number: 1, of: 8, names: vec![task; 7], failed_attempt: true }
+    Block { number: 1, of: 8, names: vec![task; 7], cause: Cause::FailedAttempt }
 }
 
 fn checks(text: &str) -> Vec<Check> {
@@ -169,6 +171,38 @@ fn findings(text: &str, verdicts: &[GateVerdict]) -> Findings {
         ..GateResult::default()
     };
     Findings { gates: verdicts.iter().map(gate).collect(), tree: Some("0".repeat(40)), ..Findings::default() }
+}
+
+/// A plan run with this text wherever there is room for some.
+fn plan_run(text: &str) -> PlanRun {
+    let text = || text.to_owned();
+    let (total, passed, failed, blocked) = (u32::MAX, 3, 1, 2);
+    let (running, waits) = (Some(text()), Some(text()));
+    let run = PlanRun { id: text(), plan: text(), next: text(), total, passed, failed, blocked, ..PlanRun::default() };
+    PlanRun { running, waits, ..run }
+}
+
+fn of_a_plan(text: &str) -> Vec<String> {
+    let run = plan_run(text);
+    let of = |session: &Session, cause| words::block_reason(session, &Block { cause, ..block(text) }, None, Some(&run));
+    let command = PlannedCommand { unit: text.to_owned(), command: text.to_owned(), folder: Some(text.to_owned()) };
+    let commands = vec![command; 9];
+    let waits = |waits: Option<String>, ended: Option<String>| {
+        let run = PlanRun { waits, ended, ..run.clone() };
+        [words::plan::session_line(&run), report("dd79366c", &Session::default(), Some(&run), None, None).text(now())]
+    };
+    let stands = [(Some(text.to_owned()), None), (None, None), (None, Some(text.to_owned()))];
+    let mut said: Vec<String> = stands.into_iter().flat_map(|(asks, ended)| waits(asks, ended)).collect();
+    said.extend(TRIGGERS.map(|trigger| of(&session(text, trigger), Cause::PlanGoesOn)));
+    said.extend([true, false].map(|was_armed| words::stopped(was_armed, Some(&run))));
+    said.extend([
+        words::plan::approval(text, &commands, "0123456789abcdef"),
+        words::plan::approved(text, 1),
+        words::plan::approved_context(text, 9),
+        words::refused(words::plan::wrong_code()),
+        words::refused(words::plan::nothing_to_approve()),
+    ]);
+    said
 }
 
 fn of_gates(text: &str) -> Vec<String> {

@@ -9,8 +9,9 @@ use omo_core::gate_command::GateCommand;
 use omo_core::log;
 use omo_core::session::Session;
 use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
-use omo_core::words::refused;
+use omo_core::words::{self, refused};
 use omo_store::lock::DEADLINE;
+use omo_store::pending::{self, Pending};
 use omo_store::pins::own_search_path;
 use omo_store::repository::Repository;
 use omo_store::seal;
@@ -19,6 +20,7 @@ use omo_store::state::{Change, Corrupt};
 use omo_store::trust;
 
 use crate::edge::{Context, HookError};
+use crate::plan_prompt;
 
 /// Does what the user asked for, and says so.
 pub fn answer(context: &Context, command: &GateCommand) -> Result<String, HookError> {
@@ -80,18 +82,44 @@ fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, 
 }
 
 fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String, HookError> {
+    let plans = plan_prompt::all(context, root);
+    match typed {
+        None => Ok(to_approve(context, root, &plans)),
+        Some(code) => match pending::named(&plans, code) {
+            Some(pending) => Ok(match plan_prompt::write_approval(context, root, pending) {
+                Ok(()) => words::plan::approved(&pending.plan, pending.commands.len()),
+                Err(said) => said,
+            }),
+            None => approve_file(context, root, code, &plans),
+        },
+    }
+}
+
+/// What the user can agree to: what the file would have run, and then what plans would.
+fn to_approve(context: &Context, root: &Path, plans: &[Pending]) -> String {
+    let plans = plan_prompt::shown(context, plans);
+    let of_file = Repository::read(root).map(|repository| match repository.problems.first() {
+        Some(problem) => refused(&problem.to_string()),
+        None if repository.is_approved(context.env.state_home.as_deref()) => {
+            "[omo] omo.toml is approved exactly as it is.".to_owned()
+        }
+        None => approval(&repository.gates, &repository.digest),
+    });
+    let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
+    if shown.is_empty() { refused(NO_FILE) } else { shown.join("\n") }
+}
+
+const NO_FILE: &str = "there is no omo.toml at the top of this project";
+
+fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) -> Result<String, HookError> {
+    let state_home = context.env.state_home.as_deref();
     let Some(repository) = Repository::read(root) else {
-        return Ok(refused("there is no omo.toml at the top of this project"));
+        return Ok(plan_prompt::shown(context, plans)
+            .map_or_else(|| refused(NO_FILE), |shown| format!("{}\n{shown}", refused(words::plan::wrong_code()))));
     };
     if let Some(problem) = repository.problems.first() {
         return Ok(refused(&problem.to_string()));
     }
-    let state_home = context.env.state_home.as_deref();
-    let Some(typed) = typed else {
-        let is_new = !repository.is_approved(state_home);
-        let shown = approval(&repository.gates, &repository.digest);
-        return Ok(if is_new { shown } else { "[omo] omo.toml is approved exactly as it is.".to_owned() });
-    };
     // Nobody finds another content with the same beginning of its digest by chance; whoever seeks
     // one needs the user to type its code.
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {

@@ -14,6 +14,7 @@ pub mod gate_prompt;
 pub mod input;
 pub mod json_end;
 pub mod judging;
+pub mod plan_prompt;
 mod platform;
 pub mod statusline_prompt;
 pub mod stdin;

@@ -1,6 +1,8 @@
 //! `SessionStart`: the session learns its id and, where it has a run, where that stands.
 
+use omo_core::plan_run::PlanRun;
 use omo_core::session::{HookEvent, Session, Trigger};
+use omo_core::session_id::SessionId;
 use omo_core::stop::allowed_blocks;
 use omo_core::words::{self, Form, Held};
 use omo_store::transcript::read_tail;
@@ -8,21 +10,20 @@ use omo_store::transcript::read_tail;
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
 use crate::input::Input;
+use crate::plan_prompt;
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::SessionStart, handle };
 
 fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let Some(id) = &context.session_id else { return Ok(()) };
-    let line = words::session_line(id);
-    let session = match context.peek() {
-        Ok(session) => session.filter(Session::is_armed),
-        Err(error) => {
-            context.report(&error);
-            None
-        }
-    };
-    let Some(session) = session else {
+    let session = context.peek().unwrap_or_else(|error| {
+        context.report(&error);
+        None
+    });
+    let plan = session.as_ref().and_then(|session| plan_prompt::own(context, session)).filter(|plan| plan.is_open());
+    let line = first_lines(id, plan);
+    let Some(session) = session.filter(Session::is_armed) else {
         Answer::Context(line).print(context.event);
         return Ok(());
     };
@@ -34,6 +35,12 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
             session.transcript.offset = read_tail(path, session.transcript, None).end;
         }
     })
+}
+
+/// The session's id, and where the plan stands that it executes.
+fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
+    let line = words::session_line(id);
+    plan.map_or(line.clone(), |plan| format!("{line}\n{}", words::plan::session_line(plan)))
 }
 
 fn answer(context: &Context, session: &Session, line: &str, compacted: bool) -> Answer {

@@ -6,7 +6,7 @@ use omo_core::promise::claim;
 use omo_core::session::{HookEvent, Session, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
-    decide, in_cooldown, is_to_be_judged,
+    decide, in_cooldown, is_to_be_judged, plan_goes_on,
 };
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Check, has_review, standing_failure_told, tell_standing_failure};
@@ -18,7 +18,7 @@ use omo_store::transcript::{self, Tail, read_tail};
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError, Place};
 use crate::input::{Input, Task};
-use crate::judging;
+use crate::{judging, plan_prompt};
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::Stop, handle };
@@ -36,7 +36,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let found = if stop.may_be_judged(&session, input) {
         let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
         Found::Check(Box::new(check))
-    } else if session.verification.failure.is_some() {
+    } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
         Found::Tree(judging::present_tree(context))
     } else {
         Found::Nothing
@@ -72,6 +72,11 @@ impl Found {
 }
 
 impl Stop<'_> {
+    /// Whether the session executes a plan that does not wait for anybody.
+    fn plan_goes_on(&self, session: &Session) -> bool {
+        plan_goes_on(&self.facts(session, Tail::default(), &Found::Nothing))
+    }
+
     /// Whether there is something to judge. The transcript is only read where that may be so.
     fn may_be_judged(&self, session: &Session, input: &Input) -> bool {
         let asks = self.event.claim.is_some() || has_review(session);
@@ -84,8 +89,10 @@ impl Stop<'_> {
         let now = if found.check().is_some() { env::now() } else { self.context.env.now };
         let cap = self.context.env.client_block_cap;
         let decided = place.update_armed(|session| {
-            // Another run, or another judge, than what was looked at: the next Stop is asked.
-            if session.ulw.started_at != self.begun || found.check().is_some_and(|check| !check.covers(session)) {
+            // Another run, or another judge, than what was looked at, or a plan that was opened
+            // meanwhile: the next Stop is asked.
+            let is_void = |check: &Check| !check.covers(session) || self.plan_goes_on(session);
+            if session.ulw.started_at != self.begun || found.check().is_some_and(is_void) {
                 return None;
             }
             let tail = tail(input, session);
@@ -132,6 +139,7 @@ impl Stop<'_> {
             client_block_cap: self.context.env.client_block_cap,
             judgement: found.check().map(|check| check.judgement),
             same_failure_sent: told,
+            plan: plan_prompt::own(self.context, session),
             now: self.context.env.now,
         }
     }
@@ -221,7 +229,7 @@ fn answer(
         StopAction::Allow | StopAction::Pause(_) => None,
         StopAction::AllowAndWarn => Some(Answer::Notice { user: words::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
-            let reason = words::block_reason(session, block, check);
+            let reason = words::block_reason(session, block, check, plan_prompt::own(context, session));
             Some(match config::load(context.env.config_file.as_deref()).feedback {
                 Feedback::Block => Answer::Block(reason),
                 Feedback::Context => Answer::GoOn(reason),

@@ -23,6 +23,7 @@ use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversat
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
 use crate::input::Input;
+use crate::plan_prompt::{self, Approval};
 use crate::{gate_prompt, statusline_prompt};
 
 /// The hook.
@@ -49,9 +50,19 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
             None
         }
     };
+    let approved = match plan_prompt::approve(context, &intent) {
+        Approval::NotAsked => None,
+        Approval::Given(line) => Some(line),
+        Approval::Refused(said) => {
+            Answer::Instead(said).print(context.event);
+            return Ok(());
+        }
+    };
+    plan_prompt::note(context, &intent, session.as_ref());
     let armed = session.as_ref().is_some_and(Session::is_armed);
-    let asks_nothing = matches!(intent, Intent::NotAPerson | Intent::Nothing);
+    let asks_nothing = matches!(intent, Intent::NotAPerson | Intent::Nothing | Intent::Command { .. });
     if asks_nothing && !armed {
+        tell(context, approved);
         return Ok(());
     }
     let tail = tail(input, session.as_ref());
@@ -67,7 +78,14 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         context_pressure: conversation.context_pressure,
     };
     let decision = decide(intent, &event, &facts);
-    act(&Prompt { context, config: &config, tail, session: session.as_ref() }, &decision)
+    act(&Prompt { context, config: &config, tail, session: session.as_ref(), approved }, &decision)
+}
+
+/// Tells the model what its user has approved in this prompt.
+fn tell(context: &Context, approved: Option<String>) {
+    if let Some(line) = approved {
+        Answer::Context(line).print(context.event);
+    }
 }
 
 /// What the user has set, and may set otherwise for one run.
@@ -82,24 +100,29 @@ struct Prompt<'a> {
     config: &'a Config,
     tail: Tail,
     session: Option<&'a Session>,
+    /// What the model is told of an approval in this prompt.
+    approved: Option<String>,
 }
 
 fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
     let context = prompt.context;
     let print = |answer: Answer| answer.print(context.event);
     match decision {
-        PromptDecision::Silent => {}
-        PromptDecision::Seen => context.update_armed(|session| {
-            session.transcript.offset = prompt.tail.next_offset;
-            leave_gates(session);
-        })?,
+        PromptDecision::Silent => tell(context, prompt.approved.clone()),
+        PromptDecision::Seen => {
+            context.update_armed(|session| {
+                session.transcript.offset = prompt.tail.next_offset;
+                leave_gates(session);
+            })?;
+            tell(context, prompt.approved.clone());
+        }
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
                 session.tell_paused(*reason, context.env.now);
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_gates(session);
             })?;
-            print(Answer::Notice { user: words::paused(*reason), model: None });
+            print(Answer::Notice { user: words::paused(*reason), model: prompt.approved.clone() });
         }
         PromptDecision::Activate(activation, form) => activate(prompt, decision, activation, *form),
         PromptDecision::PlanNote => print(Answer::Context(words::plan_note())),
@@ -207,7 +230,10 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
 /// Lets go, and says so. Where it cannot be written down that is said as well.
 fn stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> Answer {
     let user = match write_stop(prompt, decision, reason) {
-        Ok(was_armed) => words::stopped(was_armed),
+        Ok(was_armed) => {
+            let plan = prompt.session.and_then(|session| plan_prompt::own(prompt.context, session));
+            words::stopped(was_armed, plan)
+        }
         Err(error) => {
             prompt.context.report(&error);
             words::stopped_unwritten(&error.to_string())
@@ -237,7 +263,8 @@ fn status(prompt: &Prompt) -> Result<String, HookError> {
     let last = context.place()?.map(|place| decisions::last(place.folder(), id.as_str()).unwrap_or_default());
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
-    let report = report(id.as_str(), session, last.flatten(), context.env.client_block_cap);
+    let plan = plan_prompt::own(context, session);
+    let report = report(id.as_str(), session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))
 }
 

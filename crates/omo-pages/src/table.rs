@@ -25,9 +25,10 @@ fn words(row: Row) -> (&'static str, &'static str) {
             "a background agent runs, a wakeup is scheduled, or a shell runs that was named before",
             "the turn ends, uncounted; the run stays on",
         ),
-        Row::PlanOrPaused => {
-            ("the session is in plan mode, you pressed Esc, or the run is paused", "the turn ends, uncounted")
-        }
+        Row::PlanOrPaused => (
+            "the session is in plan mode, you pressed Esc, the run is paused, or the plan that it executes asks you something",
+            "the turn ends, uncounted",
+        ),
         Row::SaidBlocked => ("the model says why it cannot be done", "**end: blocked**"),
         Row::ClaimJudged => (
             "the claim was judged, and nothing stands against an end",

@@ -190,6 +190,7 @@ fn wants_to_end(session: &mut Session, stop: Stop, arrows: &mut Arrows) {
         client_block_cap: None,
         judgement: None,
         same_failure_sent: standing_failure_told(&before, findings.tree.as_deref()),
+        plan: None,
         now: at(stop.minute),
     };
     if !is_to_be_judged(&facts) {

@@ -1,0 +1,202 @@
+//! What is said about a plan that a session executes: how far it is, what it waits for, and which
+//! commands its user is asked to agree to.
+//!
+//! The plan's path, its commands and its questions are a repository's words: they stand between
+//! backticks, on one line, and are cut.
+
+use std::fmt::Write;
+
+use super::checks::{CODE_CHARS, code};
+use super::neutral;
+use crate::plan_run::{PlanRun, PlannedCommand, Standing};
+
+/// How many characters of commands are shown before the rest is only counted. The client cuts a
+/// hook's text at 10,000.
+const COMMANDS_CHARS: usize = 7_000;
+/// How many characters of one command are shown.
+const COMMAND_CHARS: usize = 2_000;
+
+/// What is left to do: the lines between the head of a block's reason and its count.
+pub(super) fn left(run: &PlanRun) -> Vec<String> {
+    let running = run.running.as_ref().map(|unit| format!(", task `{}` is under way", code(unit, 64)));
+    vec![
+        format!(
+            "[omo] The plan run `{}` stands at {}{}; next: `{}`.",
+            code(&run.id, 64),
+            tasks(run),
+            running.unwrap_or_default(),
+            code(&run.next, 300)
+        ),
+        "A claim is judged once that run has ended. If it cannot go on, the final message ends with \
+         `<promise>BLOCKED: the reason</promise>` alone on its last line."
+            .to_owned(),
+    ]
+}
+
+/// What the user's way out does not touch.
+pub fn stays_open(run: &PlanRun) -> String {
+    format!("The plan run `{}` stays open: `omo run resume`.", code(&run.id, 64))
+}
+
+/// What the model is told of an open run when its session goes on.
+pub fn session_line(run: &PlanRun) -> String {
+    let waits = match run.standing() {
+        Standing::Waits(question) => format!("; it waits for the user: `{}`", code(question, 200)),
+        Standing::Executes | Standing::Ended(_) => String::new(),
+    };
+    format!(
+        "This session executes the plan `{}` (run `{}`): {}{waits}; next: `{}`.",
+        code(&run.plan, 300),
+        code(&run.id, 64),
+        tasks(run),
+        code(&run.next, 300)
+    )
+}
+
+/// Where a run stands, as one row of a status.
+pub fn row(run: &PlanRun) -> String {
+    let stands = match run.standing() {
+        Standing::Waits(question) => format!(", waits for you: {}", neutral(question, 200)),
+        Standing::Ended(word) => format!(", ended: {}", neutral(word, 64)),
+        Standing::Executes => {
+            let running = run.running.as_ref().map(|unit| format!(", task {} is under way", neutral(unit, 64)));
+            running.unwrap_or_default()
+        }
+    };
+    format!("{}: {} of {} done{}{stands}", neutral(&run.plan, 200), run.passed, run.total, rest(run))
+}
+
+/// `3 of 7 tasks, 1 failed, 2 blocked`.
+fn tasks(run: &PlanRun) -> String {
+    format!("{} of {} tasks{}", run.passed, run.total, rest(run))
+}
+
+fn rest(run: &PlanRun) -> String {
+    let counted = [(run.failed, "failed"), (run.blocked, "blocked")];
+    let words: Vec<String> =
+        counted.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
+    words.concat()
+}
+
+/// What the user is asked to agree to: every command of the plan, and the line that agrees to exactly
+/// these.
+pub fn approval(plan: &str, commands: &[PlannedCommand], digest: &str) -> String {
+    let plan = code(plan, 300);
+    let mut text =
+        format!("[omo] The plan `{plan}` would have these commands run, with your rights, to check its tasks:");
+    for (index, command) in commands.iter().enumerate() {
+        let line = line(command);
+        if text.chars().count() + line.chars().count() > COMMANDS_CHARS {
+            let _ = write!(text, "\n  and {} more, which `omo plan show {plan}` lists", commands.len() - index);
+            break;
+        }
+        let _ = write!(text, "\n{line}");
+    }
+    let typed = digest.get(..CODE_CHARS).unwrap_or(digest);
+    format!("{text}\nTo approve exactly these commands: /omo:execute-plan {plan} --approve {typed}")
+}
+
+fn line(command: &PlannedCommand) -> String {
+    let folder = command.folder.as_ref().map(|folder| format!("  in `{}`", code(folder, 200)));
+    format!(
+        "  task `{}`  `{}`{}",
+        code(&command.unit, 64),
+        code(&command.command, COMMAND_CHARS),
+        folder.unwrap_or_default()
+    )
+}
+
+/// `the command` or `the 3 commands` of a plan.
+fn commands_of(plan: &str, commands: usize) -> String {
+    let many = if commands == 1 { "command".to_owned() } else { format!("{commands} commands") };
+    format!("the {many} of the plan `{}`", code(plan, 300))
+}
+
+/// What the model is told when its user has approved a plan's commands in this prompt.
+pub fn approved_context(plan: &str, commands: usize) -> String {
+    format!(
+        "The user approved {} in this prompt, exactly as omo showed them. `omo` has written that down.",
+        commands_of(plan, commands)
+    )
+}
+
+/// What the user reads who approved them without a model turn.
+pub fn approved(plan: &str, commands: usize) -> String {
+    format!("[omo] approved: {}, exactly as they are now. Any change asks again.", commands_of(plan, commands))
+}
+
+/// What the user reads whose code stands for nothing here.
+pub fn wrong_code() -> &'static str {
+    "that is not the code of any plan's commands as they are now; nothing was approved"
+}
+
+/// What the user reads who wants to approve where nothing asks for it.
+pub fn nothing_to_approve() -> &'static str {
+    "no plan asks for an approval here; /omo:execute-plan FILE shows what it would run, and the code"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> PlanRun {
+        PlanRun {
+            id: "r-1".to_owned(),
+            plan: "docs/plan.md".to_owned(),
+            total: 7,
+            passed: 3,
+            next: "omo next".to_owned(),
+            ..PlanRun::default()
+        }
+    }
+
+    #[test]
+    fn a_row_says_how_far_a_plan_is_and_what_it_waits_for() {
+        let failed = PlanRun { failed: 1, blocked: 2, ..run() };
+        for (run, expected) in [
+            (run(), "docs/plan.md: 3 of 7 done"),
+            (PlanRun { running: Some("4".to_owned()), ..run() }, "docs/plan.md: 3 of 7 done, task 4 is under way"),
+            (failed.clone(), "docs/plan.md: 3 of 7 done, 1 failed, 2 blocked"),
+            (
+                PlanRun { waits: Some("continue after batch 1?".to_owned()), ..failed },
+                "docs/plan.md: 3 of 7 done, 1 failed, 2 blocked, waits for you: continue after batch 1?",
+            ),
+            (PlanRun { ended: Some("complete".to_owned()), ..run() }, "docs/plan.md: 3 of 7 done, ended: complete"),
+        ] {
+            assert_eq!(row(&run), expected);
+        }
+    }
+
+    #[test]
+    fn a_session_that_goes_on_is_told_the_next_command() {
+        assert_eq!(
+            session_line(&PlanRun { waits: Some("go `on`?".to_owned()), failed: 1, ..run() }),
+            "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 tasks, 1 failed; it waits for the \
+             user: `go 'on'?`; next: `omo next`."
+        );
+        assert_eq!(stays_open(&run()), "The plan run `r-1` stays open: `omo run resume`.");
+    }
+
+    #[test]
+    fn the_commands_are_shown_harmless_with_the_line_that_agrees() {
+        let command = |unit: &str, command: &str, folder: Option<&str>| PlannedCommand {
+            unit: unit.to_owned(),
+            command: command.to_owned(),
+            folder: folder.map(str::to_owned),
+        };
+        let commands = [command("1", "cargo test", None), command("2-impl", "a\u{1b}[2J `b` <c>", Some("x`y"))];
+        assert_eq!(
+            approval("docs/plan.md", &commands, "0123456789abcdef"),
+            "[omo] The plan `docs/plan.md` would have these commands run, with your rights, to check its tasks:\n  \
+             task `1`  `cargo test`\n  task `2-impl`  `a [2J 'b' ‹c›`  in `x'y`\n\
+             To approve exactly these commands: /omo:execute-plan docs/plan.md --approve 0123456789ab"
+        );
+        let many = vec![command("1", &"x".repeat(1_000), None); 40];
+        let text = approval("docs/plan.md", &many, "0123456789abcdef");
+        assert!(text.chars().count() < 8_000 && text.contains("  and 34 more, which `omo plan show"), "{text}");
+        assert_eq!(
+            approved("p", 1),
+            "[omo] approved: the command of the plan `p`, exactly as they are now. Any change asks again."
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! What a prompt means to a plan: that a person has written one, which arguments a command has, and
+//! that the user approves what a plan would have run.
+
+use std::path::Path;
+
+use omo_core::log;
+use omo_core::plan_run::{PlanRun, TypedCommand};
+use omo_core::prompt::{Intent, approval_code};
+use omo_core::session::Session;
+use omo_core::words::{plan, refused};
+use omo_store::lock::DEADLINE;
+use omo_store::pending::{self, Pending};
+use omo_store::plan_run::{self, keep_arguments, note_prompt};
+use omo_store::state::{Change, Corrupt, StateError};
+
+use crate::edge::Context;
+use crate::watchdog;
+
+/// How many plans are shown before the rest is only counted.
+const SHOWN: usize = 2;
+
+/// What became of an approval in a prompt.
+pub enum Approval {
+    /// The prompt asks for none.
+    NotAsked,
+    /// It is written down; the model is told this, and carries the command out.
+    Given(String),
+    /// It is not; the user is told this, and the model never sees the prompt.
+    Refused(String),
+}
+
+/// The session's plan run, where it is omo's own.
+pub fn own<'a>(context: &Context, session: &'a Session) -> Option<&'a PlanRun> {
+    plan_run::own(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
+}
+
+/// Writes down what a prompt says to a plan. A session without a plan run whose prompt is no command
+/// of omo causes no write.
+pub fn note(context: &Context, intent: &Intent, session: Option<&Session>) {
+    if let Err(error) = try_to_note(context, intent, session) {
+        context.report(&error);
+    }
+}
+
+fn try_to_note(context: &Context, intent: &Intent, session: Option<&Session>) -> Result<(), StateError> {
+    let typed = match intent {
+        Intent::Command { name, arguments } => Some(TypedCommand::new(name, arguments, context.env.now)),
+        _ => None,
+    };
+    let may_be_open = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::is_open);
+    let is_awaited = intent.is_a_persons_word_to_the_model() && session.is_some_and(may_be_open);
+    if typed.is_none() && !is_awaited {
+        return Ok(());
+    }
+    let Some(place) = context.make_place()? else { return Ok(()) };
+    place.update(DEADLINE, Corrupt::MoveAside, |session| {
+        let noted = if is_awaited {
+            note_prompt(session, place.id(), context.env.state_home.as_deref(), context.env.now)
+        } else {
+            Change::Keep
+        };
+        let kept = typed.map_or(Change::Keep, |command| keep_arguments(session, command));
+        let change = if [noted, kept].contains(&Change::Write) { Change::Write } else { Change::Keep };
+        ((), change)
+    })?;
+    Ok(())
+}
+
+/// Approves the commands whose code stands in a prompt.
+pub fn approve(context: &Context, intent: &Intent) -> Approval {
+    let Intent::Command { name, arguments } = intent else { return Approval::NotAsked };
+    let Some(code) = approval_code(name, arguments) else { return Approval::NotAsked };
+    watchdog::start();
+    let Some(root) = context.root.as_deref() else {
+        return Approval::Refused(refused("no project folder is known here"));
+    };
+    let all = all(context, root);
+    match pending::named(&all, code) {
+        None => Approval::Refused(not_that_code(context, &all)),
+        Some(pending) => match write_approval(context, root, pending) {
+            Ok(()) => Approval::Given(plan::approved_context(&pending.plan, pending.commands.len())),
+            Err(said) => Approval::Refused(said),
+        },
+    }
+}
+
+/// Everything that plans of a project would have run; nothing where that cannot be looked up.
+pub fn all(context: &Context, root: &Path) -> Vec<Pending> {
+    pending::all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
+        context.report(&error);
+        Vec::new()
+    })
+}
+
+/// What is not approved of it, for its user to read; `None` where that is nothing.
+pub fn shown(context: &Context, all: &[Pending]) -> Option<String> {
+    let state_home = context.env.state_home.as_deref();
+    let open: Vec<&Pending> = all.iter().filter(|it| !pending::is_approved(state_home, &it.digest)).collect();
+    let mut texts: Vec<String> =
+        open.iter().take(SHOWN).map(|it| plan::approval(&it.plan, &it.commands, &it.digest)).collect();
+    if open.len() > SHOWN {
+        texts.push(format!("and {} more that are older", open.len() - SHOWN));
+    }
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+fn not_that_code(context: &Context, all: &[Pending]) -> String {
+    match shown(context, all) {
+        Some(shown) => format!("{}\n{shown}", refused(plan::wrong_code())),
+        None => refused(plan::nothing_to_approve()),
+    }
+}
+
+/// Writes an approval down; the error is said to the user.
+pub fn write_approval(context: &Context, root: &Path, pending: &Pending) -> Result<(), String> {
+    let approved = pending::approve(context.env.state_home.as_deref(), root, pending, context.env.now);
+    approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
+    if let Err(error) = log_approval(context) {
+        context.report(&error);
+    }
+    Ok(())
+}
+
+fn log_approval(context: &Context) -> Result<(), StateError> {
+    let Some(place) = context.make_place()? else { return Ok(()) };
+    let (session, lock) = place.update(DEADLINE, Corrupt::Refuse, |session| (session.clone(), Change::Keep))?;
+    let why = "its user approved what a plan runs";
+    let entry =
+        log::entry(place.id().as_str(), &session, context.event.name(), "approve".to_owned(), why, context.env.now);
+    place.log(&lock, &entry);
+    Ok(())
+}
