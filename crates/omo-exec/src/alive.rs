@@ -41,8 +41,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn one_that_has_ended_is_dead_before_anybody_has_asked() {
-        let child = Command::new("/bin/true").stdout(Stdio::piped()).spawn().unwrap();
-        let (pid, mut stdout) = (child.id(), child.stdout.unwrap());
+        let mut child = Command::new("/bin/true").stdout(Stdio::piped()).spawn().unwrap();
+        let (pid, mut stdout) = (child.id(), child.stdout.take().unwrap());
         // Its stdout ends with it, or a moment before.
         std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
         let start = std::time::Instant::now();
@@ -51,6 +51,7 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(is_alive(pid), Some(false));
+        child.wait().unwrap();
     }
 
     #[cfg(target_os = "linux")]

@@ -63,6 +63,8 @@ pub(crate) fn answer(
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
+        // A reference in the repository could have it take one object for another.
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });

@@ -5,6 +5,7 @@
 //! nowhere that somebody waits for, and whatever is left of it is ended when its caller is.
 
 pub mod alive;
+pub mod changes;
 pub mod check;
 pub mod claude;
 pub mod endings;

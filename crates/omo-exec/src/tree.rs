@@ -40,15 +40,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is remembered between two looks at a work tree.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+pub(crate) struct Kept {
     /// The repository's own index, as it was when it was copied.
     source: String,
     /// Our copy of it, as git left it.
     copy: String,
     /// The id of the work tree without its submodules.
-    tree: String,
+    pub(crate) tree: String,
     /// Where those are.
-    submodules: Vec<PathBuf>,
+    pub(crate) submodules: Vec<PathBuf>,
     /// What the work tree looked like when all that was so, where that can be told.
     #[serde(default)]
     looks: Option<String>,
@@ -96,15 +96,35 @@ fn id_of(tree: &WorkTree, state_home: &Path, depth: usize) -> Option<String> {
     // A submodule's own changes are no part of the tree around it.
     let mut all = kept.tree;
     for path in &kept.submodules {
-        let inner = WorkTree::at(&tree.top.join(path)).and_then(|inner| id_of(&inner, state_home, depth + 1));
-        let _ = write!(all, "\n{}\0{}", path.display(), inner.unwrap_or_default());
+        let inner = submodule_at_depth(tree, path, state_home, depth);
+        let _ = write!(all, "\n{}\0{}", path.display(), inner);
     }
     Some(digest(all.as_bytes()))
 }
 
+/// The id of a submodule's own work tree, by its path from the top; empty where it has none.
+pub(crate) fn id_of_submodule(tree: &WorkTree, path: &Path, state_home: &Path) -> String {
+    submodule_at_depth(tree, path, state_home, 0)
+}
+
+fn submodule_at_depth(tree: &WorkTree, path: &Path, state_home: &Path, depth: usize) -> String {
+    let inner = WorkTree::at(&tree.top.join(path));
+    inner.and_then(|inner| id_of(&inner, state_home, depth + 1)).unwrap_or_default()
+}
+
+/// What becomes of the objects that git writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Objects {
+    /// Nobody needs them.
+    Forgotten,
+    /// Somebody will ask for them, who may be another process.
+    Remembered,
+}
+
 /// The folder in which omo looks at one work tree.
-struct Scratch<'a> {
+pub(crate) struct Scratch<'a> {
     tree: &'a WorkTree,
+    objects: Objects,
     folder: Folder,
     path: PathBuf,
     /// What is kept there bears a seal: it lies where others can write.
@@ -116,23 +136,37 @@ struct Scratch<'a> {
 
 impl<'a> Scratch<'a> {
     fn of(tree: &'a WorkTree, state_home: &Path) -> Option<Self> {
-        let name = digest(tree.top.as_os_str().as_encoded_bytes());
-        let folder = Folder::create_own_part(state_home, &["omo", "trees", name.get(..32)?]).ok()?;
+        Self::at(tree, state_home, &["omo", "trees", &folder_name(tree)?], Objects::Forgotten)
+    }
+
+    /// One of its own below `parts`, where the trees that git writes are remembered.
+    pub(crate) fn remembering(tree: &'a WorkTree, state_home: &Path, parts: &[&str]) -> Option<Self> {
+        let name = folder_name(tree)?;
+        let parts = [parts, &[&name]].concat();
+        Folder::create_own_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
+        Self::at(tree, state_home, &parts, Objects::Remembered)
+    }
+
+    fn at(tree: &'a WorkTree, state_home: &Path, parts: &[&str], objects: Objects) -> Option<Self> {
+        let folder = Folder::create_own_part(state_home, parts).ok()?;
         let lock = Lock::take(&folder, PATIENCE).ok()?;
         // Of a git that was killed; under the lock nobody else works here.
         folder.remove(&format!("{INDEX}.lock")).ok()?;
         let (path, key) = (folder.path().to_owned(), Key::load(Some(state_home)).ok()?);
-        let scratch = Self { tree, folder, path, key, unfiltered: OnceCell::new(), _lock: lock };
+        let scratch = Self { tree, objects, folder, path, key, unfiltered: OnceCell::new(), _lock: lock };
         scratch.forget_objects().map(|()| scratch)
     }
 
-    /// Nobody needs the objects that git writes, and without their folder it knows no repository.
+    /// Without their folder git knows no repository.
     fn forget_objects(&self) -> Option<()> {
-        self.folder.renew_folder(OBJECTS).ok()
+        match self.objects {
+            Objects::Forgotten => self.folder.renew_folder(OBJECTS).ok(),
+            Objects::Remembered => Some(()),
+        }
     }
 
     /// Looks at the work tree, as quickly as can be.
-    fn look(&self) -> Option<Kept> {
+    pub(crate) fn look(&self) -> Option<Kept> {
         // What is ignored decides about new files, as the index does about old ones.
         let source =
             [self.tree.git.join(INDEX), self.tree.common.join("info/exclude")].map(|path| mark(&path)).join(" ");
@@ -199,7 +233,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// Whether git ignores a folder of the work tree.
-    fn ignores(&self, folder: &Path) -> Option<bool> {
+    pub(crate) fn ignores(&self, folder: &Path) -> Option<bool> {
         let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
         Some(!self.ignored(&[path, b"/\0"].concat())?.is_empty())
     }
@@ -288,7 +322,7 @@ impl<'a> Scratch<'a> {
 
     /// Without the repository's own objects, which git would touch when it writes the same once
     /// more. An index that stands for whole folders in one entry needs them.
-    fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         self.git_with(None, arguments, input).or_else(|| self.git_with_objects(arguments, input))
     }
 
@@ -327,6 +361,11 @@ impl<'a> Scratch<'a> {
         });
         off.flatten().collect()
     }
+}
+
+/// What the folder of a work tree is called.
+fn folder_name(tree: &WorkTree) -> Option<String> {
+    digest(tree.top.as_os_str().as_encoded_bytes()).get(..32).map(str::to_owned)
 }
 
 /// A path as git reads it in a list of them.

@@ -168,7 +168,7 @@ fn a_bash_of_the_project_is_not_asked() {
         let path = std::env::join_paths([first.as_path(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
         let project = Project { temp: tempfile::tempdir().unwrap(), root: project.root.clone(), variables: Vec::new() };
         let outcome = project.with("PATH", path).run(&Check::new("exit 3"));
-        assert_eq!(outcome.exit, Some(3), "{first:?}: {outcome:?}");
+        assert_eq!(outcome.exit, Some(3), "{}: {outcome:?}", first.display());
     }
 }
 

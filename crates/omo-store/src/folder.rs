@@ -255,17 +255,18 @@ impl Folder {
     /// Makes an empty folder in the place of whatever has that name. A link goes, and what it points
     /// at stays as it is.
     pub fn renew_folder(&self, name: &str) -> Result<(), FolderError> {
-        let path = self.path.join(name);
-        match self.directory.remove_folder(name).map_err(|error| error.kind()) {
-            Ok(()) | Err(io::ErrorKind::NotFound) => {}
-            Err(io::ErrorKind::NotADirectory) => self.remove(name)?,
-            Err(_) => std::fs::remove_dir_all(&path).map_err(|source| FolderError::Io {
-                action: "remove",
-                path: path.clone(),
-                source,
-            })?,
-        }
+        self.remove_folder(name)?;
         self.done("create", name, self.directory.make(name))
+    }
+
+    /// Removes a folder with all that is in it; one that is not there is no error. A link goes, and
+    /// what it points at stays as it is.
+    pub fn remove_folder(&self, name: &str) -> Result<(), FolderError> {
+        match self.directory.remove_folder(name).map_err(|error| error.kind()) {
+            Ok(()) | Err(io::ErrorKind::NotFound) => Ok(()),
+            Err(io::ErrorKind::NotADirectory) => self.remove(name),
+            Err(_) => self.done("remove", name, std::fs::remove_dir_all(self.path.join(name))),
+        }
     }
 
     /// Opens a file for locking, making it where there is none. It is never written or removed.

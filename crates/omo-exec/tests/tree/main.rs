@@ -2,6 +2,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
+mod changes;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

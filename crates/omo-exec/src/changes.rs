@@ -1,0 +1,235 @@
+//! What a unit of a plan changed: the work tree as it was before, as it is after, and the paths that
+//! differ between the two.
+//!
+//! A snapshot is a tree of git's, as the id of a work tree is (`tree`), but what git writes for it
+//! stays: another process may ask for the difference later. It lies in the user's own state folder,
+//! in a folder for each run, and never in the repository.
+//!
+//! Files that git ignores are not seen, nor is what was changed and set back between two snapshots.
+//! What happens inside a submodule is seen as a change of the submodule.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Component, Path};
+
+use omo_store::folder::{Folder, FolderError};
+use omo_store::regular;
+use omo_store::seal::digest;
+use omo_store::work_tree::WorkTree;
+use serde::{Deserialize, Serialize};
+
+use crate::platform::lies_in;
+use crate::tree::{Scratch, id_of_submodule};
+
+/// The folder of all snapshots, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "changes"];
+/// What omo itself writes in a project, from its top.
+const OWN: &str = ".sisyphus/cc-omo";
+
+/// A work tree as it was at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeId {
+    /// git's name for it.
+    tree: String,
+    /// The submodules by their path, each with the id of its own work tree.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    submodules: BTreeMap<String, String>,
+}
+
+/// What became of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ChangeKind {
+    /// It was not there.
+    Added,
+    /// It has another content, or is something else: its right to be run counts, as does a link.
+    Modified,
+    /// It is gone.
+    Deleted,
+}
+
+/// A path that differs between two snapshots.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// The path from the project's top, with `/` between its parts; what lies beside the project in
+    /// the same repository begins with `../`. Bytes that are no UTF-8 are shown as `U+FFFD`.
+    pub path: String,
+    /// What became of it.
+    pub kind: ChangeKind,
+}
+
+/// Takes the present content of the work tree that a project lies in, for one run; `None` where it
+/// lies in none, or git cannot say. `root` and `state_home` are absolute.
+pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeId> {
+    let work_tree = WorkTree::find(root)?;
+    let scratch = scratch(&work_tree, state_home, run_id)?;
+    // What the repository around a project ignores is never seen, whatever happens in it.
+    if root != work_tree.top && scratch.ignores(root)? {
+        return None;
+    }
+    let kept = scratch.look()?;
+    let mut submodules = BTreeMap::<String, String>::new();
+    for path in &kept.submodules {
+        let inner = id_of_submodule(&work_tree, path, state_home);
+        // Two paths that are no UTF-8 may look the same; then both count.
+        submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
+    }
+    Some(TreeId { tree: kept.tree, submodules })
+}
+
+/// What differs between two snapshots of a run, sorted by path; `None` where that cannot be told,
+/// because the run's snapshots are gone for example. A renamed file is a deleted and an added one.
+///
+/// Left out are omo's own files, and `own`: paths from the project's top that omo writes for the run,
+/// each with everything below it.
+pub fn changed(
+    root: &Path,
+    state_home: &Path,
+    run_id: &str,
+    from: &TreeId,
+    to: &TreeId,
+    own: &[&str],
+) -> Option<Vec<Change>> {
+    if !is_object(&from.tree) || !is_object(&to.tree) {
+        return None;
+    }
+    let work_tree = WorkTree::find(root)?;
+    let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
+    let arguments = [differing.as_slice(), &[&from.tree, &to.tree]].concat();
+    let listed = scratch(&work_tree, state_home, run_id)?.git(&arguments, &[])?;
+    let mut found = parse(&listed)?;
+    for (path, inner) in &from.submodules {
+        let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
+        if is_other && !found.iter().any(|change| change.path == *path) {
+            found.push(Change { path: path.clone(), kind: ChangeKind::Modified });
+        }
+    }
+    let project = root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/");
+    for change in &mut found {
+        change.path = seen_from(&project, &change.path);
+    }
+    found.retain(|change| !own.iter().chain([&OWN]).any(|own| is_at_or_below(&change.path, own)));
+    found.sort();
+    Some(found)
+}
+
+/// Forgets all snapshots of a run; one that has none is no error.
+pub fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    Folder::create_own_part(state_home, &FOLDER)?.remove_folder(&folder_of(run_id))
+}
+
+/// The digest of a file's content, to see whether it is touched later; `None` where there is no regular
+/// file, or one that lies outside of the project, behind a link for example.
+pub fn file_digest(root: &Path, path: &str) -> Option<String> {
+    let path = Path::new(path);
+    if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return None;
+    }
+    let (root, file) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);
+    let mut file = regular::open(&file).ok()?.filter(|_| lies_in(&file, &root))?;
+    let mut hash = blake3::Hasher::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let length = file.read(&mut buffer).ok()?;
+        if length == 0 {
+            return Some(hash.finalize().to_hex().to_string());
+        }
+        hash.update(buffer.get(..length)?);
+    }
+}
+
+fn scratch<'a>(work_tree: &'a WorkTree, state_home: &Path, run_id: &str) -> Option<Scratch<'a>> {
+    Scratch::remembering(work_tree, state_home, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
+}
+
+/// A name that is one whatever the run is called.
+fn folder_of(run_id: &str) -> String {
+    digest(run_id.as_bytes()).chars().take(32).collect()
+}
+
+/// Whether a text is git's name for something, and no option.
+fn is_object(name: &str) -> bool {
+    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// A list of letters and paths, each with a NUL behind it.
+fn parse(listed: &[u8]) -> Option<Vec<Change>> {
+    let mut parts = listed.split(|byte| *byte == 0);
+    let mut found = Vec::new();
+    while let Some(letter) = parts.next().filter(|letter| !letter.is_empty()) {
+        let kind = match letter {
+            b"A" => ChangeKind::Added,
+            b"D" => ChangeKind::Deleted,
+            _ => ChangeKind::Modified,
+        };
+        found.push(Change { path: String::from_utf8_lossy(parts.next()?).into_owned(), kind });
+    }
+    Some(found)
+}
+
+/// A path from the top of the work tree, as seen from a folder below that.
+fn seen_from(folder: &str, path: &str) -> String {
+    let base: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = path.split('/').collect();
+    let shared = base.iter().zip(&parts).take_while(|(one, other)| one == other).count();
+    let up = base.iter().skip(shared).map(|_| "..");
+    up.chain(parts.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
+}
+
+fn is_at_or_below(path: &str, own: &str) -> bool {
+    let own = own.trim_end_matches('/');
+    path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_as_it_is_seen_from_the_project() {
+        for (folder, path, expected) in [
+            ("", "a/b", "a/b"),
+            ("web", "web/a", "a"),
+            ("web/app", "web/lib/a", "../lib/a"),
+            ("web/app", "a", "../../a"),
+            ("web", "web2/a", "../web2/a"),
+        ] {
+            assert_eq!(seen_from(folder, path), expected, "{path} from {folder}");
+        }
+    }
+
+    #[test]
+    fn what_is_our_own_is_so_with_all_that_lies_below() {
+        for (path, own, expected) in [
+            (".sisyphus/cc-omo", OWN, true),
+            (".sisyphus/cc-omo/state.json", OWN, true),
+            (".sisyphus/cc-omo2/x", OWN, false),
+            ("report.md", "report.md", true),
+            ("docs/report.md", "docs/", true),
+            ("report.md.bak", "report.md", false),
+        ] {
+            assert_eq!(is_at_or_below(path, own), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_read_to_its_end_and_a_cut_one_is_none() {
+        let found = parse(b"A\0new\nline\0D\0\xff\0T\0link\0").unwrap();
+        let shown: Vec<_> = found.iter().map(|change| (change.path.as_str(), change.kind)).collect();
+        let expected =
+            [("new\nline", ChangeKind::Added), ("\u{fffd}", ChangeKind::Deleted), ("link", ChangeKind::Modified)];
+        assert_eq!(shown, expected);
+        assert_eq!(parse(b""), Some(Vec::new()));
+        assert_eq!(parse(b"A"), None);
+    }
+
+    #[test]
+    fn no_option_is_taken_for_a_tree() {
+        assert!(is_object(&"a1".repeat(20)) && is_object(&"0".repeat(64)));
+        for bad in ["", "--output=x", "HEAD", &"g".repeat(40)] {
+            assert!(!is_object(bad), "{bad}");
+        }
+    }
+}
