@@ -3,7 +3,7 @@
 //! A model has a shell, too. Nothing here changes what judges it from within a session; elsewhere
 //! a person agrees on a terminal, or with the exact digest that `omo gate list` shows.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::Write;
 
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
@@ -22,6 +22,7 @@ use omo_store::state::{self, Change};
 use omo_store::trust;
 
 use crate::arguments::{AcceptOptions, AddOptions, ConfirmOptions, Gate as Action, RemoveOptions, SessionOptions};
+use crate::confirm::{self, Question};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::stop::note;
@@ -225,32 +226,16 @@ pub fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, F
     ))
 }
 
-/// Asks the person at the terminal. A model's shell is never asked.
+/// Asks the person at the terminal.
 fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), Failure> {
-    if env.in_session {
-        return Err(Failure::human(
+    let question = Question {
+        text: question,
+        digest,
+        own_shell: (
             "what judges a model is not changed from its own shell",
             "type `/omo:gate …` in the session, or use a terminal of your own",
-        ));
-    }
-    if let Some(given) = &options.digest {
-        if given == digest {
-            return Ok(());
-        }
-        return Err(Failure::conflict("that is not the digest of what is there now", "`omo gate list` shows it"));
-    }
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::human(
-            "there is no terminal to ask on",
-            "repeat with `--digest` and the digest that `omo gate list` shows",
-        ));
-    }
-    write!(anstream::stderr(), "{question} [y/N] ")?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    if matches!(answer.trim(), "y" | "Y" | "yes") {
-        Ok(())
-    } else {
-        Err(Failure::human("not agreed to; nothing was done", "answer `y` to agree"))
-    }
+        ),
+        shown_by: "`omo gate list` shows it",
+    };
+    confirm::ask(env, &question, options.digest.as_deref())
 }

@@ -10,8 +10,8 @@ use omo_exec::gates::Watcher;
 
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
-pub struct Progress {
+/// A line that says what runs, and for how long; elsewhere than on a terminal nothing is shown.
+pub struct Line {
     is_shown: bool,
     name: String,
     run: String,
@@ -19,11 +19,27 @@ pub struct Progress {
     told: Option<Duration>,
 }
 
-impl Progress {
-    /// A progress on stderr, where that is a terminal.
+impl Line {
+    /// One on stderr, where that is a terminal.
     pub fn new() -> Self {
         let (name, run) = (String::new(), String::new());
         Self { is_shown: std::io::stderr().is_terminal(), name, run, since: Instant::now(), told: None }
+    }
+
+    /// Something begins to run.
+    pub fn begin(&mut self, name: String, run: String) {
+        (self.name, self.run) = (name, run);
+        (self.since, self.told) = (Instant::now(), None);
+        self.show(0);
+    }
+
+    /// Time goes by.
+    pub fn tick(&mut self) {
+        let seconds = Duration::from_secs(self.since.elapsed().as_secs());
+        if self.told != Some(seconds) {
+            self.told = Some(seconds);
+            self.show(seconds.as_secs());
+        }
     }
 
     fn show(&self, seconds: u64) {
@@ -33,29 +49,44 @@ impl Progress {
             let _ = err.flush();
         }
     }
-}
 
-impl Watcher for Progress {
-    fn begins(&mut self, gate: &Gate) {
-        (self.name, self.run) = (gate.name.clone(), code(&gate.run, 60));
-        (self.since, self.told) = (Instant::now(), None);
-        self.show(0);
-    }
-
-    fn goes_on(&mut self) -> bool {
-        let seconds = Duration::from_secs(self.since.elapsed().as_secs());
-        if self.told != Some(seconds) {
-            self.told = Some(seconds);
-            self.show(seconds.as_secs());
-        }
-        true
-    }
-
-    fn is_done(&mut self, _result: &GateResult) {
+    /// What ran is done.
+    pub fn clear(&self) {
         if self.is_shown {
             let mut err = anstream::stderr().lock();
             let _ = write!(err, "{CLEAR}");
             let _ = err.flush();
         }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Shows which gate runs, and for how long.
+pub struct Progress(Line);
+
+impl Progress {
+    /// A progress on stderr, where that is a terminal.
+    pub fn new() -> Self {
+        Self(Line::new())
+    }
+}
+
+impl Watcher for Progress {
+    fn begins(&mut self, gate: &Gate) {
+        self.0.begin(gate.name.clone(), code(&gate.run, 60));
+    }
+
+    fn goes_on(&mut self) -> bool {
+        self.0.tick();
+        true
+    }
+
+    fn is_done(&mut self, _result: &GateResult) {
+        self.0.clear();
     }
 }

@@ -89,3 +89,8 @@ fn text(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
     std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
 }
+
+/// `CLAUDE_PID`: the client's own process, which lives as long as its session does.
+pub fn client_pid() -> Option<u32> {
+    text("CLAUDE_PID")?.parse().ok()
+}

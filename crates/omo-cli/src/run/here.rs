@@ -1,0 +1,178 @@
+//! Where a verb works: the project, its runs, the one that is meant, and who asks.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::plan_run::PlanRun;
+use omo_core::session_id::SessionId;
+use omo_core::words::neutral;
+use omo_exec::alive;
+use omo_exec::environment::Environment;
+use omo_plan::run::event::{Actor, Process};
+use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::verbs::Caller;
+use omo_runs::engine::Engine;
+use omo_runs::{Run, Runs};
+use omo_store::env::{self, Env};
+use omo_store::folder::Folder;
+use omo_store::plan_run;
+
+use crate::failure::Failure;
+use crate::project::{Project, named_or_own};
+
+/// Where a verb works.
+pub struct Here<'a> {
+    /// The environment and the time.
+    pub env: &'a Env,
+    /// The top of the project.
+    pub root: PathBuf,
+    /// The user's own state folder.
+    pub state_home: PathBuf,
+    /// The runs of its repository, where it has had any.
+    pub runs: Option<Runs>,
+    /// The session that asks; `None` for a terminal.
+    pub session: Option<SessionId>,
+    /// What every check gets.
+    pub environment: Environment,
+}
+
+impl<'a> Here<'a> {
+    /// Finds out.
+    pub fn find(env: &'a Env) -> Result<Self, Failure> {
+        if env.in_gate {
+            let hint = "remove the `omo` command from what the check runs";
+            return Err(Failure::precondition("a check cannot change the run that it judges", hint));
+        }
+        let root = Project::find(env)?.root;
+        let missing = || Failure::precondition("no folder for the user's own state is known", "set HOME");
+        let state_home = env.state_home.clone().ok_or_else(missing)?;
+        let runs = Runs::find(&root, Some(&state_home))?;
+        let session = named_or_own(None, env)?;
+        Ok(Self { env, root, state_home, runs, session, environment: Environment::of_gates(env::variables()) })
+    }
+
+    /// Who asks.
+    pub fn actor(&self) -> Actor {
+        let process = env::client_pid().map(|pid| Process { pid, mark: alive::start_mark(pid) });
+        match &self.session {
+            Some(id) => Actor { session: Some(id.as_str().to_owned()), process },
+            None => Actor::default(),
+        }
+    }
+
+    /// Who asks, and when a person last spoke there.
+    pub fn caller(&self) -> Result<Caller, Failure> {
+        let read = |id| plan_run::read(&self.root, id, Some(&self.state_home));
+        let known = self.session.as_ref().map(read).transpose()?.flatten();
+        Ok(Caller { actor: self.actor(), prompted_at: known.and_then(|run| run.prompt_at) })
+    }
+
+    /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
+    /// of use, the last one.
+    pub fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), Failure> {
+        let missing = || Failure::not_found("no plan run is open here", "`omo run open --for plan FILE` opens one");
+        let runs = self.runs.as_ref().ok_or_else(missing)?;
+        if let Some(id) = named {
+            let run = runs.get(id)?;
+            let state = run.state()?;
+            return Ok((run, state));
+        }
+        let mut found: Vec<(String, RunState)> = Vec::new();
+        for listed in runs.list()? {
+            match listed.state {
+                Ok(state) if self.is_here(&state) => found.push((listed.id, state)),
+                Ok(_) => {}
+                Err(error) => crate::say_warning(&format!("run {}: {error}", neutral(&listed.id, 60))),
+            }
+        }
+        let own = |state: &RunState| state.holder.is_same(&self.actor());
+        let mut open: Vec<_> = found.iter().filter(|(_, state)| state.phase == Phase::Executing).collect();
+        if open.len() > 1 && open.iter().filter(|(_, state)| own(state)).count() == 1 {
+            open.retain(|(_, state)| own(state));
+        }
+        let id = match (&*open, ended) {
+            ([(id, _)], _) => id,
+            ([], Ended::Too) => found.first().map(|(id, _)| id).ok_or_else(missing)?,
+            ([], Ended::Not) => return Err(missing()),
+            (several, _) => {
+                let ids: Vec<String> =
+                    several.iter().map(|(id, state)| format!("  --run {id}   {}", state.plan.source.path)).collect();
+                let message = format!("{} plan runs are open here", several.len());
+                return Err(Failure::user(message, format!("name one:\n{}", ids.join("\n"))));
+            }
+        };
+        let run = runs.get(id)?;
+        let state = run.state()?;
+        Ok((run, state))
+    }
+
+    /// Whether a run changes this work tree.
+    pub fn is_here(&self, state: &RunState) -> bool {
+        Path::new(&state.root) == self.root
+    }
+
+    /// What does something with a run.
+    pub fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, Failure> {
+        Ok(Engine {
+            run,
+            root: Path::new(&state.root),
+            state_home: &self.state_home,
+            caller: self.caller()?,
+            environment: &self.environment,
+            now: env::now,
+        })
+    }
+
+    /// Writes into the session's entry where its run stands, for the hooks. One that cannot be written
+    /// holds up nothing: the ledger is the truth.
+    pub fn tell(&self, run: &Run, before: &RunState, now: &RunState) {
+        if let Err(error) = self.told(run, before, now) {
+            crate::say_warning(&format!("the session's hooks do not know where the run stands: {error}"));
+        }
+    }
+
+    fn told(&self, run: &Run, before: &RunState, now: &RunState) -> Result<(), plan_run::PlanRunError> {
+        let root = Path::new(&now.root);
+        let id = |actor: &Actor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
+        let Some(holder) = id(&now.holder) else { return Ok(()) };
+        let folder = Folder::create(root).map_err(omo_store::state::StateError::from)?;
+        if let Some(old) = id(&before.holder).filter(|old| *old != holder) {
+            plan_run::clear(&folder, &old, run.id(), Project::update(self.env))?;
+        }
+        plan_run::set(&folder, &holder, of_session(run, now), Project::update(self.env))
+    }
+}
+
+/// Whether runs that have ended are of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// They are.
+    Too,
+    /// Only one that is open.
+    Not,
+}
+
+/// A run as its session's entry shows it.
+fn of_session(run: &Run, state: &RunState) -> PlanRun {
+    let counts = state.counts();
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let ended = match &state.phase {
+        Phase::Executing => None,
+        Phase::Ended { result } => Some(result.word().to_owned()),
+        Phase::Cancelled { .. } => Some("cancelled".to_owned()),
+    };
+    let first_line = |text: &str| neutral(text.lines().next().unwrap_or_default(), 200);
+    PlanRun {
+        id: run.id().to_owned(),
+        plan: state.plan.source.path.clone(),
+        total: number(counts.total),
+        passed: number(counts.passed + counts.claimed),
+        failed: number(counts.failed),
+        blocked: number(counts.blocked),
+        running: state.running().next().map(|(id, _)| id.to_owned()),
+        waits: state.open_gate().map(|gate| first_line(&gate.gate.question)),
+        next: "omo next".to_owned(),
+        ended,
+        opened_at: Some(state.opened_at),
+        ..PlanRun::default()
+    }
+}

@@ -1,0 +1,212 @@
+//! `omo run open`: a plan becomes a run, once its user has agreed to what it executes.
+
+use std::io::Write;
+use std::path::Path;
+
+use omo_core::plan_run::PlannedCommand;
+use omo_core::words::checks::CODE_CHARS;
+use omo_core::words::neutral;
+use omo_plan::dialect::Options;
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::{Dialect, Plan};
+use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::state::{CONTINUE, Phase, RunState};
+use omo_plan::run::verbs;
+use omo_runs::engine::{Opening, PlanFile, beginning, planned_commands};
+use omo_runs::projection::Projection;
+use omo_runs::{Run, Runs, dev_workflow};
+use omo_store::env::{self, Env};
+use omo_store::folder::Folder;
+use omo_store::work_tree::WorkTree;
+use omo_store::{pending, plan_run};
+
+use super::arguments::OpenOptions;
+use super::here::{Ended, Here};
+use super::{blocks, manage, typed};
+use crate::confirm::{self, Question};
+use crate::failure::Failure;
+use crate::project::Project;
+
+/// Opens a run of a plan, or goes on with the one that is open.
+pub fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    if options.args_from_hook {
+        return match typed_arguments(&here)?.as_deref().map(typed::read).transpose()? {
+            Some(typed::Typed::Open(typed)) => open_plan(&here, &typed),
+            Some(typed::Typed::GoOn) => go_on(&here),
+            None => say(&blocks::nothing_typed()),
+        };
+    }
+    open_plan(&here, options)
+}
+
+/// What the user typed behind the command, where the hook has kept it.
+fn typed_arguments(here: &Here) -> Result<Option<String>, Failure> {
+    let (Some(id), Some(folder)) = (&here.session, Folder::open(&here.root)?) else { return Ok(None) };
+    Ok(plan_run::take_arguments(&folder, id, "execute-plan", Project::update(here.env))?)
+}
+
+/// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
+fn go_on(here: &Here) -> Result<(), Failure> {
+    let (run, before) = here.run(None, Ended::Not)?;
+    let engine = here.engine(&run, &before)?;
+    let stop = before.open_gate().filter(|gate| !matches!(gate.gate.about, GateKind::Decisions { .. }));
+    let stop = stop.map(|gate| gate.gate.id.clone());
+    let ((), state) = engine.transact(|state| {
+        let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+        Ok((answered.into_iter().collect(), ()))
+    })?;
+    here.tell(&run, &before, &state);
+    say(&blocks::resumed(run.id(), &state))
+}
+
+fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
+    let Some(given) = &options.plan else { return go_on(here) };
+    let file = PlanFile::read(&here.root, &std::env::current_dir()?, Path::new(given)).map_err(outside(given))?;
+    let plan = file.plan(Options { k: options.k, batch_size: options.batch_size });
+    if !plan.is_sound() {
+        return Err(unsound(&plan, &file.bytes));
+    }
+    if plan.dialect != Dialect::DevWorkflow {
+        let message = format!("{} is written as {}, which this omo reads and does not run yet", file.path, plan.dialect.word());
+        return Err(Failure::precondition(message, "`omo plan show` shows it; what is run are plans with `### Task N:`"));
+    }
+    let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
+    match known(here, &plan, options)? {
+        Some(Known::Open(run, state)) => return manage::go_on(here, &run, &state, Some(plan)),
+        Some(Known::Complete(run, state)) => return say(&blocks::complete_already(run.id(), &state)),
+        None => {}
+    }
+    let approved = approve(here, &plan, options.digest.as_deref())?;
+    let runs = Runs::create(&here.root, Some(&here.state_home))?;
+    let memory = runs.path().join(omo_runs::projection::MEMORY);
+    let projection = Projection::new(&here.root, &memory, "");
+    if !projection.owns_checkpoint()? {
+        let message = format!("{} was left by another program", dev_workflow::CHECKPOINT);
+        let hint = "`omo run import` goes on from it; to begin afresh, remove it";
+        return Err(Failure::conflict(message, hint));
+    }
+    projection.check()?;
+    let (actor, now) = (here.actor(), env::now());
+    let root = here.root.display().to_string();
+    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });
+    let more = beginning(opened.clone(), &plan, &actor, now);
+    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    let state = here.engine(&run, &state)?.project(state.clone())?;
+    here.tell(&run, &state, &state);
+    say(&blocks::opened(run.id(), &state))
+}
+
+fn outside(given: &str) -> impl Fn(omo_runs::engine::PlanFileError) -> Failure {
+    let given = neutral(given, 200);
+    move |error| {
+        use omo_runs::engine::PlanFileError::{Missing, Outside};
+        match error {
+            Missing(_) => Failure::not_found(format!("there is no plan `{given}`"), "name the file from the current folder"),
+            Outside(_) => Failure::precondition(
+                format!("`{given}` lies outside of this project"),
+                "a run changes the project that its plan lies in: start it there, or copy the plan here",
+            ),
+            error => error.into(),
+        }
+    }
+}
+
+fn no_repository(root: &Path) -> Failure {
+    let message = format!("{} is in no git repository, so nobody could tell what a task has changed", root.display());
+    Failure::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
+}
+
+fn unsound(plan: &Plan, bytes: &[u8]) -> Failure {
+    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    let shown = crate::plan::diagnostics(plan, bytes);
+    let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
+    let message = format!("{} has {errors}, so nothing was run\n\n{shown}", plan.source.path);
+    Failure::plan(message, format!("mend the plan; `omo plan lint {}` shows all of this again", plan.source.path))
+}
+
+enum Known {
+    Open(Run, Box<RunState>),
+    Complete(Run, Box<RunState>),
+}
+
+/// The run of this plan that there is already. One of another plan must not be open: both would write the
+/// same checkpoint.
+fn known(here: &Here, plan: &Plan, options: &OpenOptions) -> Result<Option<Known>, Failure> {
+    let Some(runs) = &here.runs else { return Ok(None) };
+    for listed in runs.list()? {
+        let Ok(state) = listed.state else { continue };
+        if !here.is_here(&state) {
+            continue;
+        }
+        let is_same = state.plan.source.path == plan.source.path;
+        let run = runs.get(&listed.id)?;
+        match &state.phase {
+            Phase::Executing if is_same => return Ok(Some(Known::Open(run, Box::new(state)))),
+            Phase::Executing => return Err(another(&listed.id, &state)),
+            Phase::Ended { result } if is_same && !options.again => {
+                let is_unchanged = state.plan_sha256 == plan.source.sha256;
+                return match result {
+                    RunResult::Complete if is_unchanged => Ok(Some(Known::Complete(run, Box::new(state)))),
+                    RunResult::Complete => Ok(None),
+                    RunResult::CompletedWithFailures | RunResult::Failed => {
+                        Ok(Some(Known::Open(run, Box::new(state))))
+                    }
+                };
+            }
+            Phase::Ended { .. } | Phase::Cancelled { .. } => {}
+        }
+    }
+    Ok(None)
+}
+
+fn another(id: &str, state: &RunState) -> Failure {
+    let path = &state.plan.source.path;
+    let message = format!("the run {id} of {path} is open here, and one work tree has one checkpoint");
+    Failure::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
+}
+
+/// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
+pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>) -> Result<String, Failure> {
+    let commands = planned_commands(plan);
+    let now = pending::digest(&here.root, &commands);
+    if commands.is_empty() || pending::is_approved(Some(&here.state_home), &now) {
+        return Ok(now);
+    }
+    let path = &plan.source.path;
+    let left = pending::write(Some(&here.state_home), &here.root, path, &commands)?;
+    if here.env.in_session {
+        let code = left.get(..CODE_CHARS).unwrap_or(&left);
+        return Err(not_approved(path, &commands, code));
+    }
+    let shown = blocks::commands(&commands, usize::MAX);
+    let text = format!("{path} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
+    let shown_by = format!("`omo plan show {path}` shows the commands; their digest is {left}");
+    let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
+    confirm::ask(here.env, &Question { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
+    let all = pending::all(Some(&here.state_home), &here.root)?;
+    let gone = || Failure::conflict("what was shown is not there any more", "run it again");
+    let agreed = pending::named(&all, &left).ok_or_else(gone)?;
+    pending::approve(Some(&here.state_home), &here.root, agreed, here.env.now)?;
+    Ok(left)
+}
+
+fn not_approved(path: &str, commands: &[PlannedCommand], code: &str) -> Failure {
+    const SHOWN: usize = 30;
+    let count = commands.len();
+    let message = format!(
+        "nothing was run. {path} would execute {count} commands as its checks, and you have not approved them:\n\n{}",
+        blocks::commands(commands, SHOWN)
+    );
+    let quoted = shlex::try_quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned);
+    let hint = format!(
+        "read them; to approve exactly these, type:\n  /omo:execute-plan {quoted} --approve {code}\n\
+         Only the user can do that: a model shows them this and ends its turn."
+    );
+    Failure::human(message, hint)
+}
+
+/// Prints a block.
+pub fn say(text: &str) -> Result<(), Failure> {
+    Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
+}

@@ -1,0 +1,93 @@
+//! What a person typed behind `/omo:execute-plan`, as the hook kept it.
+
+use omo_core::words::neutral;
+
+use super::arguments::{OpenOptions, Purpose};
+use crate::failure::Failure;
+
+const USAGE: &str = "type `/omo:execute-plan <plan.md> [--k N] [--batch-size N] [--again]`, or nothing behind it to go on";
+
+/// What they ask for.
+#[derive(Debug)]
+pub enum Typed {
+    /// To open a run of a plan.
+    Open(OpenOptions),
+    /// To go on with the one that is open, past the stop that it waits at.
+    GoOn,
+}
+
+/// Reads it. The words were never near a shell; they are parted as one would part them.
+pub fn read(text: &str) -> Result<Typed, Failure> {
+    let wrong = |what: String| Failure::user(what, USAGE);
+    let words = shlex::split(text).ok_or_else(|| wrong("a quote is not closed".to_owned()))?;
+    let mut options =
+        OpenOptions { purpose: Purpose::Plan, k: 3, batch_size: 5, again: false, digest: None, args_from_hook: false, plan: None };
+    let mut words = words.into_iter();
+    let mut has_option = false;
+    while let Some(word) = words.next() {
+        let (name, inline) = match word.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            _ => (word.clone(), None),
+        };
+        let mut value = || inline.clone().or_else(|| words.next()).ok_or_else(|| wrong(format!("{name} needs a value")));
+        let number = |text: String| match text.parse::<u32>() {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err(wrong(format!("`{}` is no whole number from 1 on", neutral(&text, 40)))),
+        };
+        match name.as_str() {
+            // The hook has taken it: the user's own words are the approval.
+            "--approve" => drop(value()?),
+            "--k" => options.k = number(value()?)?,
+            "--batch-size" => options.batch_size = number(value()?)?,
+            "--again" => options.again = true,
+            option if option.starts_with("--") => {
+                return Err(wrong(format!("`{}` is no option of this command", neutral(option, 40))));
+            }
+            _ if options.plan.is_none() => options.plan = Some(word),
+            _ => return Err(wrong(format!("`{}` is one word too many; quote a path with spaces", neutral(&word, 60)))),
+        }
+        has_option |= name.starts_with("--");
+    }
+    let goes_on = !has_option && options.plan.as_deref().is_none_or(|word| word == "continue");
+    match options.plan {
+        _ if goes_on => Ok(Typed::GoOn),
+        None => Err(wrong("no plan is named".to_owned())),
+        Some(_) => Ok(Typed::Open(options)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(text: &str) -> OpenOptions {
+        match read(text).unwrap() {
+            Typed::Open(options) => options,
+            Typed::GoOn => panic!("{text}"),
+        }
+    }
+
+    #[test]
+    fn a_plan_and_its_options_are_read_in_any_order() {
+        for text in ["docs/p.md --k 2 --batch-size=4", "--k=2 --batch-size 4 docs/p.md", "--approve 0123456789ab docs/p.md --k 2 --batch-size 4"] {
+            let options = opened(text);
+            assert_eq!((options.plan.as_deref(), options.k, options.batch_size), (Some("docs/p.md"), 2, 4), "{text}");
+        }
+        assert_eq!(opened("'my plan.md' --again").plan.as_deref(), Some("my plan.md"));
+        assert_eq!(opened("$HOME/p.md").plan.as_deref(), Some("$HOME/p.md"), "nothing is expanded");
+    }
+
+    #[test]
+    fn nothing_at_all_goes_on() {
+        for text in ["", "  ", "continue"] {
+            assert!(matches!(read(text).unwrap(), Typed::GoOn), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for text in ["p.md q.md", "p.md --k", "p.md --k 0", "p.md --k x", "p.md --yolo", "'p.md", "--again"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! One line for the check that runs, on a terminal.
+
+use omo_core::words::checks::code;
+use omo_runs::engine::Watcher;
+
+use crate::progress::Line;
+
+/// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
+pub struct Shown(Line);
+
+impl Shown {
+    /// One on stderr.
+    pub fn new() -> Self {
+        Self(Line::new())
+    }
+}
+
+impl Watcher for Shown {
+    fn begins(&mut self, command: &str, place: usize, of: usize) {
+        self.0.begin(format!("check {} of {of}", place + 1), code(command, 60));
+    }
+
+    fn goes_on(&mut self) -> bool {
+        self.0.tick();
+        true
+    }
+}
