@@ -326,7 +326,7 @@ impl RunState {
             What::UnitImported { status, evidence, files, .. } => {
                 let end = UnitEnd { evidence: evidence.clone(), files: files.clone(), ..UnitEnd::default() };
                 end_as((*status).into(), &end);
-                unit.why = (*status == ImportedStatus::Blocked).then(|| end.evidence);
+                unit.why = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
             What::UnitStarted { attempt, ticket, tree, guarded, vacuous, .. } => {
                 unit.status = UnitStatus::Running;
