@@ -5,4 +5,19 @@
 //! when what it says is on the disk.
 
 pub mod dev_workflow;
+pub mod engine;
+mod error;
+pub mod import;
+pub mod ledger;
+mod letters;
+pub mod place;
 pub mod projection;
+mod run;
+mod runs;
+pub mod snapshot;
+mod ticket;
+
+pub use error::{RunsError, TransactError};
+pub use run::Run;
+pub use runs::{Listed, Runs};
+pub use ticket::{Ticket, ticket};

@@ -5,6 +5,8 @@
 //! the path for a link in between. A link at any level, a file that is no regular one, one that
 //! belongs to somebody else, or one that is too large is refused, not followed.
 
+mod durable;
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -77,6 +79,18 @@ impl Folder {
             source,
         })?;
         Self::create_parts(state_home, parts)
+    }
+
+    /// Opens a folder that lies below `top` in folders of these names; `None` where there is none. Links on
+    /// the way to `top` are its user's affair, and below it they are refused.
+    pub fn open_below(top: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
+        Self::open_parts(top, parts)
+    }
+
+    /// As [`Folder::open_below`], making each of them where there is none, the last one for its owner
+    /// alone. `top` itself has to be there.
+    pub fn create_below(top: &Path, parts: &[&str]) -> Result<Self, FolderError> {
+        Self::create_parts(top, parts)
     }
 
     fn open_parts(root: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {

@@ -37,7 +37,12 @@ pub struct Lock {
 impl Lock {
     /// Takes the lock, waiting for at most `deadline`.
     pub fn take(folder: &Folder, deadline: Duration) -> Result<Self, LockError> {
-        let file = folder.open_lock(NAME)?;
+        Self::take_named(folder, NAME, deadline)
+    }
+
+    /// As [`Lock::take`], of a lock that has a file of its own: it is for something else than the state.
+    pub fn take_named(folder: &Folder, name: &str, deadline: Duration) -> Result<Self, LockError> {
+        let file = folder.open_lock(name)?;
         let start = Instant::now();
         let mut pause = Duration::from_micros(200);
         loop {

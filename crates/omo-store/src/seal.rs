@@ -55,13 +55,18 @@ impl std::fmt::Debug for Key {
 impl Key {
     /// The key below the user's state folder; made where there is none.
     pub fn load(state_home: Option<&Path>) -> Result<Self, KeyError> {
-        let home = state_home.ok_or(KeyError::NoHome)?;
-        if let Some(folder) = Folder::open_own(home)?
-            && let Some(key) = read(&folder)?
-        {
+        if let Some(key) = Self::find(state_home)? {
             return Ok(key);
         }
-        make(&Folder::create_own(home)?)
+        make(&Folder::create_own(state_home.ok_or(KeyError::NoHome)?)?)
+    }
+
+    /// As [`Key::load`], and makes none: what was sealed before bears the seal of one that was there.
+    pub fn find(state_home: Option<&Path>) -> Result<Option<Self>, KeyError> {
+        match Folder::open_own(state_home.ok_or(KeyError::NoHome)?)? {
+            Some(folder) => read(&folder),
+            None => Ok(None),
+        }
     }
 
     /// The seal of some bytes.

@@ -109,6 +109,11 @@ impl Directory {
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
+    /// Has the names in it be on the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.0)?)
+    }
+
     /// The names of what is in it, but for those that are no Unicode.
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();

@@ -1,0 +1,262 @@
+//! One run: its ledger, read and added to.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::timestamp::Timestamp;
+use omo_plan::id;
+use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::state::{BadLedger, RunState};
+use omo_plan::run::verbs::Refusal;
+use omo_store::folder::{Folder, FolderError};
+use omo_store::lock::{Lock, LockError};
+use omo_store::seal::Key;
+
+use crate::error::{RunsError, TransactError};
+use crate::ledger::{self, Position, Reading, SEALED_BYTES};
+use crate::place::Place;
+use crate::snapshot;
+
+/// The ledger's name.
+pub(crate) const LEDGER: &str = "events.jsonl";
+/// Says that a folder is that of a run, and of which one.
+pub(crate) const MARKER: &str = "omo-run";
+/// Says that a run is being removed: nobody may add to it any more.
+pub(crate) const GOING: &str = "going";
+const SNAPSHOT: &str = "snapshot.json";
+const TORN: &str = "torn-";
+const LOGS: &str = "logs";
+/// A larger ledger is neither read nor written. A plan of the greatest size fits in several times.
+pub const MAX_LEDGER: u64 = 256 * 1024 * 1024;
+/// A larger snapshot is not read.
+const MAX_SNAPSHOT: u64 = 64 * 1024 * 1024;
+/// So many events that no snapshot covers are folded again and again before one is written.
+const UNCOVERED: u64 = 64;
+/// The longest name of a file for output: an id, and what tells its logs apart.
+pub const MAX_LOG_NAME: usize = 128;
+/// How long a writer waits for the others. Each of them is done within milliseconds, but for a disk that
+/// is very slow.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    id: String,
+    place: Place,
+    path: PathBuf,
+    key: Key,
+}
+
+/// Something that only one process does at a time; dropping it lets the next one.
+#[derive(Debug)]
+pub struct Guard {
+    _lock: Lock,
+}
+
+/// A ledger that was folded.
+struct Folded {
+    state: RunState,
+    /// Where its last whole write ends.
+    end: Position,
+    /// What a snapshot knows already, as the number of its last event.
+    covered: u64,
+    /// How long the file is: longer where a write did not come to its end.
+    size: u64,
+}
+
+impl Run {
+    pub(crate) fn new(id: &str, place: Place, key: Key) -> Self {
+        Self { id: id.to_owned(), path: place.path(), place, key }
+    }
+
+    /// What it is called.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it stands. Waits for nobody.
+    pub fn state(&self) -> Result<RunState, RunsError> {
+        Ok(self.undisturbed(|folder| self.fold(folder))?.state)
+    }
+
+    /// All that happened in it.
+    pub fn events(&self) -> Result<Vec<Event>, RunsError> {
+        let reading = self.undisturbed(|folder| {
+            let text = self.text(folder, 0)?.1;
+            self.read(&text, Position::default())
+        })?;
+        Ok(reading.events)
+    }
+
+    /// How often a write of it did not come to its end, and what was left of that was put aside.
+    pub fn torn(&self) -> Result<usize, RunsError> {
+        Ok(self.open()?.names(TORN)?.len())
+    }
+
+    /// Writes down what follows from where the run stands: all of it, or nothing. It is on the disk when
+    /// this returns.
+    ///
+    /// # Errors
+    ///
+    /// What was decided is a refusal, an event cannot happen in that state, or a file cannot be used. The
+    /// ledger is then as it was.
+    pub fn transact<T>(
+        &self,
+        actor: &Actor,
+        now: Timestamp,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+    ) -> Result<(T, RunState), TransactError> {
+        let folder = self.open()?;
+        let _lock = self.lock(&folder)?;
+        let Folded { mut state, end, covered, size } = self.fold(&folder)?;
+        let (happened, answer) = decide(&state).map_err(TransactError::Refused)?;
+        if happened.is_empty() {
+            return Ok((answer, state));
+        }
+        let mut events = Vec::with_capacity(happened.len());
+        for what in happened {
+            let event = Event { seq: state.seq + 1, ts: now, actor: actor.clone(), what };
+            state.apply(&event).map_err(|source| RunsError::Ledger { path: self.ledger(), source })?;
+            events.push(event);
+        }
+        let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunsError::Json)?;
+        if after.offset > MAX_LEDGER {
+            return Err(RunsError::TooLarge(self.ledger()).into());
+        }
+        self.put_torn_aside(&folder, end.offset, size)?;
+        folder.append_durably(LEDGER, end.offset, &text)?;
+        if state.seq - covered >= UNCOVERED {
+            // Only a cache: without it the next reader folds more.
+            let _ = self.keep(&folder, &after, &state);
+        }
+        Ok((answer, state))
+    }
+
+    /// A new file for the output of something that the run starts, in the place of one of that name, and
+    /// where it is.
+    ///
+    /// # Errors
+    ///
+    /// The name is not made as an id is, or has more than [`MAX_LOG_NAME`] bytes.
+    pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunsError> {
+        let (start, rest) = name.split_at_checked(1).unwrap_or_default();
+        let may_follow = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        if !id::is_id(start) || !rest.bytes().all(may_follow) || name.len() > MAX_LOG_NAME {
+            return Err(RunsError::LogName(name.to_owned()));
+        }
+        let logs = self.place.inner(LOGS).create()?;
+        Ok((logs.create_file(name)?, logs.path().join(name)))
+    }
+
+    /// Lets one process at a time check a unit; `None` where another one does. The system lets the next
+    /// one when this one has died.
+    pub fn try_lock_check(&self, unit: &str) -> Result<Option<Guard>, RunsError> {
+        let name = format!("check-{}.lock", id::checked(unit)?);
+        match Lock::take_named(&self.open()?, &name, Duration::ZERO) {
+            Ok(lock) => Ok(Some(Guard { _lock: lock })),
+            Err(LockError::Busy(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The run, for whoever adds to it or removes it: nobody else does so meanwhile.
+    pub(crate) fn lock(&self, folder: &Folder) -> Result<Lock, RunsError> {
+        let lock = Lock::take(folder, PATIENCE)?;
+        if folder.has(GOING) {
+            return Err(RunsError::NotFound(self.id.clone()));
+        }
+        Ok(lock)
+    }
+
+    pub(crate) fn open(&self) -> Result<Folder, RunsError> {
+        self.place.open()?.ok_or_else(|| RunsError::NotFound(self.id.clone()))
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.path.join(LEDGER)
+    }
+
+    /// Reads without the lock. What is wrong then may be a ledger that was just mended: it is looked at
+    /// once more while nobody writes, where that can be had.
+    fn undisturbed<T>(&self, read: impl Fn(&Folder) -> Result<T, RunsError>) -> Result<T, RunsError> {
+        let folder = self.open()?;
+        match read(&folder) {
+            Err(error @ (RunsError::Line { .. } | RunsError::Ledger { .. })) => match self.lock(&folder) {
+                Ok(_lock) => read(&folder),
+                Err(_) => Err(error),
+            },
+            result => result,
+        }
+    }
+
+    /// The ledger from there on, and where it begins: at its start, where it is shorter than that.
+    fn text(&self, folder: &Folder, from: u64) -> Result<(u64, Vec<u8>), RunsError> {
+        let missing =
+            || FolderError::Io { action: "read", path: self.ledger(), source: std::io::ErrorKind::NotFound.into() };
+        Ok(folder.read_from(LEDGER, from, MAX_LEDGER)?.ok_or_else(missing)?)
+    }
+
+    fn read(&self, text: &[u8], start: Position) -> Result<Reading, RunsError> {
+        ledger::read(text, &self.id, &self.key, start).map_err(|source| RunsError::Line { path: self.ledger(), source })
+    }
+
+    fn fold(&self, folder: &Folder) -> Result<Folded, RunsError> {
+        if let Some(folded) = self.fold_from_snapshot(folder)? {
+            return Ok(folded);
+        }
+        let (_, text) = self.text(folder, 0)?;
+        let reading = self.read(&text, Position::default())?;
+        let bad = |source| RunsError::Ledger { path: self.ledger(), source };
+        let mut events = reading.events.iter();
+        let first = events.next().ok_or_else(|| bad(nothing()))?;
+        let mut state = RunState::open(first).map_err(bad)?;
+        events.try_for_each(|event| state.apply(event)).map_err(bad)?;
+        Ok(Folded { state, end: reading.end, covered: 0, size: text.len() as u64 })
+    }
+
+    /// As [`Run::fold`], with what a snapshot knows; `None` where none fits the ledger.
+    fn fold_from_snapshot(&self, folder: &Folder) -> Result<Option<Folded>, RunsError> {
+        let known = folder.read(SNAPSHOT, MAX_SNAPSHOT).ok().flatten();
+        let Some((position, mut state)) = known.and_then(|text| snapshot::read(&text, &self.id, &self.key)) else {
+            return Ok(None);
+        };
+        let from = position.offset.saturating_sub(SEALED_BYTES as u64);
+        let (start, text) = self.text(folder, from)?;
+        let Some((before, text)) = text.split_at_checked(SEALED_BYTES).filter(|_| start == from) else {
+            return Ok(None);
+        };
+        if !ledger::ends_at(&position, before) {
+            return Ok(None);
+        }
+        let (covered, size) = (position.seq, position.offset + text.len() as u64);
+        let reading = self.read(text, position)?;
+        let bad = |source| RunsError::Ledger { path: self.ledger(), source };
+        reading.events.iter().try_for_each(|event| state.apply(event)).map_err(bad)?;
+        Ok(Some(Folded { state, end: reading.end, covered, size }))
+    }
+
+    fn keep(&self, folder: &Folder, end: &Position, state: &RunState) -> Result<(), RunsError> {
+        Ok(folder.replace(SNAPSHOT, &snapshot::write(&self.id, end, state, &self.key)?)?)
+    }
+
+    /// Cuts off what a write left that did not come to its end. It is kept, for whoever wonders.
+    fn put_torn_aside(&self, folder: &Folder, whole: u64, size: u64) -> Result<(), RunsError> {
+        if size == whole {
+            return Ok(());
+        }
+        let (_, torn) = self.text(folder, whole)?;
+        let name = format!("{TORN}{}", folder.names(TORN)?.len() + 1);
+        folder.create_durably(&name, &torn)?;
+        Ok(folder.cut(LEDGER, whole)?)
+    }
+}
+
+fn nothing() -> BadLedger {
+    BadLedger { seq: 0, what: "is missing: nothing was ever written down".to_owned() }
+}

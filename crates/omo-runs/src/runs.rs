@@ -1,0 +1,200 @@
+//! All runs of a repository: found, listed, begun and removed.
+
+use std::path::Path;
+
+use omo_core::timestamp::Timestamp;
+use omo_plan::id;
+use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::state::{Phase, RunState};
+use omo_store::folder::{Folder, FolderError};
+use omo_store::lock::Lock;
+use omo_store::seal::Key;
+
+use crate::error::RunsError;
+use crate::ledger::{self, Position};
+use crate::letters;
+use crate::place::{self, Place};
+use crate::run::{GOING, LEDGER, MARKER, MAX_LEDGER, PATIENCE, Run};
+
+/// What the name of a run's folder begins with until all that belongs there is in it: no id does.
+const UNFINISHED: &str = ".new-";
+const LETTERS: usize = 4;
+/// A marker holds no more than an id.
+const MAX_MARKER: u64 = 256;
+
+/// The runs of a repository.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    place: Place,
+    key: Key,
+}
+
+/// A run, as it is listed.
+#[derive(Debug)]
+pub struct Listed {
+    /// What it is called.
+    pub id: String,
+    /// Where it stands, or why that cannot be told.
+    pub state: Result<RunState, RunsError>,
+}
+
+impl Runs {
+    /// The runs of the repository of this folder; `None` where it never had one. Writes nothing.
+    pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Self>, RunsError> {
+        let Some(place) = place::find(root, state_home)? else { return Ok(None) };
+        let key = Key::find(state_home)?.ok_or_else(|| RunsError::NoKey(place.path()))?;
+        Ok(Some(Self { place, key }))
+    }
+
+    /// As [`Runs::find`], making the place of them where there is none.
+    pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunsError> {
+        let place = place::create(root, state_home)?;
+        Ok(Self { place, key: Key::load(state_home)? })
+    }
+
+    /// All of them, the newest first. One that cannot be read is listed with why.
+    pub fn list(&self) -> Result<Vec<Listed>, RunsError> {
+        let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
+        let listed = self.ids(&base)?.into_iter().filter(|id| self.is_there(id)).map(|id| {
+            let state = self.run(&id).state();
+            Listed { id, state }
+        });
+        Ok(listed.collect())
+    }
+
+    /// The run of this id.
+    pub fn get(&self, id: &str) -> Result<Run, RunsError> {
+        let id = id::checked(id)?;
+        if self.is_there(id) { Ok(self.run(id)) } else { Err(RunsError::NotFound(id.to_owned())) }
+    }
+
+    /// Begins a run with what happened first. It is there whole, or not at all.
+    pub fn begin(
+        &self,
+        actor: &Actor,
+        now: Timestamp,
+        opened: What,
+        more: Vec<What>,
+    ) -> Result<(Run, RunState), RunsError> {
+        let base = self.place.create()?;
+        let _lock = Lock::take(&base, PATIENCE)?;
+        let id = new_id(&base, now)?;
+        let (events, state) = self.first(actor, now, opened, more)?;
+        let (text, end) = ledger::write(&events, &id, &self.key, &Position::default())?;
+        if end.offset > MAX_LEDGER {
+            return Err(RunsError::TooLarge(self.place.inner(&id).path().join(LEDGER)));
+        }
+        let unfinished = format!("{UNFINISHED}{id}");
+        let placed = self.fill(&base, &unfinished, &id, &text).and_then(|()| {
+            base.rename(&unfinished, &id)?;
+            base.keep_names()
+        });
+        if placed.is_err() {
+            // Where even this fails, `gc` clears it.
+            let _ = base.remove_folder(&unfinished);
+        }
+        placed?;
+        Ok((self.run(&id), state))
+    }
+
+    /// Removes the runs that ended before `keep_since`, and what was left of runs whose beginning or removal
+    /// did not come to its end. Gives the ids of those that it removed. What cannot be read stays, and so
+    /// does whatever is no run.
+    pub fn gc(&self, keep_since: Timestamp) -> Result<Vec<String>, RunsError> {
+        let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
+        let _lock = Lock::take(&base, PATIENCE)?;
+        for name in base.names(UNFINISHED)? {
+            base.remove_folder(&name)?;
+        }
+        let mut removed = Vec::new();
+        for id in self.ids(&base)? {
+            if self.retire(&id, keep_since)? {
+                base.remove_folder(&id)?;
+                removed.push(id);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Closes a run that is to be removed; nobody can add to it from then on.
+    fn retire(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunsError> {
+        let run = self.run(id);
+        let folder = run.open()?;
+        if folder.has(GOING) {
+            return Ok(true);
+        }
+        let _lock = run.lock(&folder)?;
+        let is_old = |state: RunState| state.phase != Phase::Executing && state.updated_at < keep_since;
+        if !run.state().is_ok_and(is_old) {
+            return Ok(false);
+        }
+        folder.create_durably(GOING, b"")?;
+        Ok(true)
+    }
+
+    fn run(&self, id: &str) -> Run {
+        Run::new(id, self.place.inner(id), self.key.clone())
+    }
+
+    /// Whether there is such a run, and it is not being removed.
+    fn is_there(&self, id: &str) -> bool {
+        self.proved(id).is_some_and(|folder| !folder.has(GOING))
+    }
+
+    /// The folder of a run, if it can be proved to be one: it lies here without a link, and says itself
+    /// which run it is of.
+    fn proved(&self, id: &str) -> Option<Folder> {
+        let folder = id::is_id(id).then(|| self.place.inner(id).open().ok().flatten()).flatten()?;
+        let marker = folder.read(MARKER, MAX_MARKER).ok()??;
+        (marker == id.as_bytes()).then_some(folder)
+    }
+
+    /// The ids of what is proved to be a run, the newest first: the time is at their beginning.
+    fn ids(&self, base: &Folder) -> Result<Vec<String>, RunsError> {
+        let mut ids = base.names("")?;
+        ids.retain(|id| self.proved(id).is_some());
+        ids.reverse();
+        Ok(ids)
+    }
+
+    fn first(
+        &self,
+        actor: &Actor,
+        now: Timestamp,
+        opened: What,
+        more: Vec<What>,
+    ) -> Result<(Vec<Event>, RunState), RunsError> {
+        let bad = |source| RunsError::Ledger { path: self.place.path(), source };
+        let event = |seq, what| Event { seq, ts: now, actor: actor.clone(), what };
+        let opened = event(1, opened);
+        let mut state = RunState::open(&opened).map_err(bad)?;
+        let mut events = vec![opened];
+        for what in more {
+            let next = event(state.seq + 1, what);
+            state.apply(&next).map_err(bad)?;
+            events.push(next);
+        }
+        Ok((events, state))
+    }
+
+    fn fill(&self, base: &Folder, unfinished: &str, id: &str, ledger: &[u8]) -> Result<(), FolderError> {
+        base.renew_folder(unfinished)?;
+        let folder = self.place.inner(unfinished).create()?;
+        folder.create_durably(MARKER, id.as_bytes())?;
+        folder.create_durably(LEDGER, ledger)?;
+        folder.keep_names()
+    }
+}
+
+/// An id that no run has: the time to the second, and letters.
+fn new_id(base: &Folder, now: Timestamp) -> Result<String, RunsError> {
+    let digits: String = now.to_string().chars().filter(char::is_ascii_digit).collect();
+    let (day, time) = digits.split_at_checked(8).unwrap_or_default();
+    let time: String = time.chars().take(6).collect();
+    loop {
+        let id = format!("{day}-{time}-{}", letters::random(LETTERS)?);
+        if !base.has(&id) {
+            return Ok(id);
+        }
+    }
+}

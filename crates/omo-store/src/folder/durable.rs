@@ -1,0 +1,60 @@
+//! What a folder does for files that must outlive a power failure: nothing here returns before what it
+//! wrote is on the disk, but for the removal of folders, which can be done again.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use super::{Folder, FolderError, io_error, refused, troubled};
+use crate::platform::{Purpose, Trouble};
+
+impl Folder {
+    /// Adds to a file that holds `size` bytes, in one write, and returns when they are on the disk. Where
+    /// that fails, the file is made to hold what it held before. Whoever calls this has the lock.
+    pub fn append_durably(&self, name: &str, size: u64, bytes: &[u8]) -> Result<(), FolderError> {
+        let mut file = self.open_file(name, Purpose::Overwrite)?;
+        if self.check(name, &file)? != size {
+            return Err(refused(&self.path.join(name), "longer or shorter than a moment ago"));
+        }
+        let position = self.done("append to", name, file.seek(SeekFrom::Start(size)))?;
+        let written = file.write_all(bytes).and_then(|()| file.sync_data());
+        if written.is_err() {
+            // What is left of it where even this fails is known by its missing end.
+            let _ = file.set_len(position).and_then(|()| file.sync_data());
+        }
+        self.done("append to", name, written)
+    }
+
+    /// Makes a file that was not there, whole and on the disk when this returns.
+    pub fn create_durably(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
+        let mut file = self.create_file(name)?;
+        self.done("write", name, file.write_all(bytes).and_then(|()| file.sync_all()))
+    }
+
+    /// Leaves the first `size` bytes of a file, on the disk when this returns.
+    pub fn cut(&self, name: &str, size: u64) -> Result<(), FolderError> {
+        let file = self.open_file(name, Purpose::Overwrite)?;
+        self.check(name, &file)?;
+        self.done("shorten", name, file.set_len(size).and_then(|()| file.sync_data()))
+    }
+
+    /// Has the names of what is in the folder be on the disk when this returns.
+    pub fn keep_names(&self) -> Result<(), FolderError> {
+        self.directory.sync().map_err(|error| io_error("write", &self.path, error))
+    }
+
+    /// Whether there is anything of that name.
+    pub fn has(&self, name: &str) -> bool {
+        !self.directory.lacks(name)
+    }
+
+    /// Removes a folder and all that is in it; a link is refused. One that is not there is no error.
+    pub fn remove_folder(&self, name: &str) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        match self.directory.inner(name) {
+            Err(Trouble::System(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(trouble) => return Err(troubled("open", &path, trouble)),
+            // It is let go first: on Windows nothing that is held can be removed.
+            Ok(_) => {}
+        }
+        self.done("remove", name, std::fs::remove_dir_all(&path))
+    }
+}
