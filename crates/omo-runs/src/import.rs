@@ -1,1 +1,212 @@
 //! What other programs wrote down about a plan that they executed, as events of a run.
+//!
+//! None of it was checked by omo. What was done is taken in as a claim: what depends on it goes on, and
+//! nothing shows it as passed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use omo_core::words::neutral;
+use omo_plan::model::Plan;
+use omo_plan::run::event::{ImportedStatus, What};
+use serde_json::{Map, Value};
+
+/// So many ids are named in a message.
+const NAMED: usize = 10;
+/// The longest evidence that is taken in, in characters.
+const MAX_EVIDENCE: usize = 300;
+
+/// Why a file cannot be taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It is no JSON.
+    #[error("is no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is JSON of something else.
+    #[error("is no checkpoint: {0}")]
+    Shape(&'static str),
+    /// It says itself that it is of another plan.
+    #[error("is of the plan `{}`, and not of `{}`", neutral(.named, 200), neutral(.plan, 200))]
+    OtherPlan {
+        /// What it names.
+        named: String,
+        /// The plan that was given.
+        plan: String,
+    },
+    /// It says something of units that the plan does not have.
+    #[error("names what the plan does not have: {}", neutral(&.0.join(", "), 300))]
+    UnknownUnits(Vec<String>),
+    /// It says something of a unit that cannot be understood.
+    #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", neutral(.0, 64))]
+    Status(String),
+}
+
+/// What is written down about one unit.
+struct Entry {
+    status: ImportedStatus,
+    evidence: String,
+    files: Vec<String>,
+}
+
+/// The events that stand for a checkpoint of `execute-plan`, in the order of the plan. What it has in
+/// `completed` may be a map of entries or of words, or a list of entries or of ids that were done: older
+/// runs left all of these.
+///
+/// A blocked unit is only written down where the plan does not say what blocks it: otherwise it is let go
+/// on by itself once that is done.
+pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<What>, ImportError> {
+    let Value::Object(top) = serde_json::from_str(text)? else {
+        return Err(ImportError::Shape("it is no object"));
+    };
+    is_of_plan(plan, &top)?;
+    let entries = completed(top.get("completed").ok_or(ImportError::Shape("it has no `completed`"))?)?;
+    let unknown = entries.keys().filter(|id| plan.unit(id).is_none());
+    let unknown: Vec<String> = unknown.take(NAMED).cloned().collect();
+    if !unknown.is_empty() {
+        return Err(ImportError::UnknownUnits(unknown));
+    }
+    let stands_in_the_way = |id: &String| entries.get(id).is_some_and(|entry| entry.status != ImportedStatus::Done);
+    let told = plan.units.iter().filter_map(|unit| {
+        let entry = entries.get(&unit.id)?;
+        let follows = entry.status == ImportedStatus::Blocked && unit.deps.iter().any(stands_in_the_way);
+        (!follows).then(|| What::UnitImported {
+            unit: unit.id.clone(),
+            status: entry.status,
+            evidence: entry.evidence.clone(),
+            files: entry.files.clone(),
+        })
+    });
+    Ok(told.collect())
+}
+
+/// A checkpoint names its plan, as a path from wherever it was executed: the file's name has to be the
+/// same. One that names none is taken for what it is said to be.
+fn is_of_plan(plan: &Plan, top: &Map<String, Value>) -> Result<(), ImportError> {
+    let Some(named) = top.get("plan_file").and_then(Value::as_str) else { return Ok(()) };
+    if Path::new(named).file_name() == Path::new(&plan.source.path).file_name() {
+        return Ok(());
+    }
+    Err(ImportError::OtherPlan { named: named.to_owned(), plan: plan.source.path.clone() })
+}
+
+fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
+    let of_list = |item: &Value| {
+        let id = item.get("task_id").or_else(|| item.get("id")).unwrap_or(item);
+        let id = word(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
+        // A list of ids is one of what was done.
+        let entry = if item.is_object() { entry(&id, item)? } else { entry(&id, &Value::from("done"))? };
+        Ok((id, entry))
+    };
+    match value {
+        Value::Object(map) => map.iter().map(|(id, value)| Ok((id.clone(), entry(id, value)?))).collect(),
+        Value::Array(list) => list.iter().map(of_list).collect(),
+        _ => Err(ImportError::Shape("`completed` is neither a map nor a list")),
+    }
+}
+
+/// An id may have been written as a number.
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
+    let status = match value.get("status").unwrap_or(value).as_str() {
+        Some("done") => ImportedStatus::Done,
+        Some("failed") => ImportedStatus::Failed,
+        Some("blocked") => ImportedStatus::Blocked,
+        _ => return Err(ImportError::Status(id.to_owned())),
+    };
+    let said = value.get("evidence").and_then(Value::as_str).unwrap_or_default();
+    let evidence = format!("imported, not checked by omo: {}", neutral(said, MAX_EVIDENCE));
+    let evidence = if said.trim().is_empty() { "imported, not checked by omo".to_owned() } else { evidence };
+    let files = value.get("files_written").and_then(Value::as_array);
+    let files = files.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    Ok(Entry { status, evidence, files })
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_plan::run::event::{Actor, Event};
+    use omo_plan::run::state::{RunState, Standing, UnitStatus};
+
+    use super::*;
+    use crate::samples;
+
+    /// Task 2 needs 1, 3 needs 2, and 4 needs nothing.
+    fn plan() -> Plan {
+        samples::plan(&[("1", &[]), ("2", &["1"]), ("3", &["2"]), ("4", &[])])
+    }
+
+    fn told(completed: &str) -> Vec<(String, ImportedStatus)> {
+        let events =
+            checkpoint(&plan(), &format!(r#"{{"plan_file":"docs/plan.md","completed":{completed}}}"#)).unwrap();
+        let of = |what| match what {
+            What::UnitImported { unit, status, .. } => (unit, status),
+            other => panic!("{other:?}"),
+        };
+        events.into_iter().map(of).collect()
+    }
+
+    #[test]
+    fn every_shape_of_completed_says_the_same() {
+        let wanted = vec![("1".to_owned(), ImportedStatus::Done), ("4".to_owned(), ImportedStatus::Failed)];
+        for shape in [
+            r#"{"4":{"status":"failed"},"1":{"status":"done","files_written":["a"],"evidence":"ok"}}"#,
+            r#"{"1":"done","4":"failed"}"#,
+            r#"[{"task_id":"1","status":"done"},{"id":4,"status":"failed"}]"#,
+        ] {
+            assert_eq!(told(shape), wanted, "{shape}");
+        }
+        assert_eq!(
+            told(r#"["1", 2]"#),
+            [("1".to_owned(), ImportedStatus::Done), ("2".to_owned(), ImportedStatus::Done)]
+        );
+        assert_eq!(told("{}"), []);
+    }
+
+    #[test]
+    fn what_is_blocked_by_what_failed_is_not_written_down_and_what_nothing_blocks_is() {
+        let failed = ("1".to_owned(), ImportedStatus::Failed);
+        assert_eq!(told(r#"{"1":"failed","2":"blocked","3":"blocked"}"#), std::slice::from_ref(&failed));
+        let blocked = ("4".to_owned(), ImportedStatus::Blocked);
+        assert_eq!(told(r#"{"1":"failed","4":"blocked"}"#), [failed, blocked]);
+    }
+
+    #[test]
+    fn a_claim_lets_others_go_on_and_has_not_passed() {
+        let events = checkpoint(&plan(), r#"{"completed":{"1":{"status":"done","evidence":"12 tests\n"}}}"#).unwrap();
+        let actor = Actor::default();
+        let event = |seq, what| Event { seq, ts: samples::time(seq), actor: actor.clone(), what };
+        let mut state = RunState::open(&event(1, samples::opened(plan()))).unwrap();
+        state.apply(&event(2, events[0].clone())).unwrap();
+        assert_eq!(state.standing("1"), Some(Standing::Is(UnitStatus::Claimed)));
+        assert!(state.lets_go_on("1"));
+        assert_eq!((state.counts().passed, state.counts().claimed), (0, 1));
+        let evidence = state.units["1"].end.as_ref().map(|end| end.evidence.as_str());
+        assert_eq!(evidence, Some("imported, not checked by omo: 12 tests"));
+    }
+
+    #[test]
+    fn what_is_no_checkpoint_of_this_plan_says_why() {
+        let cases = [
+            ("", "is no JSON"),
+            ("[]", "is no checkpoint: it is no object"),
+            ("{}", "it has no `completed`"),
+            (r#"{"completed":7}"#, "neither a map nor a list"),
+            (r#"{"completed":[{}]}"#, "an entry of `completed` has no id"),
+            (r#"{"completed":{"1":"passed"}}"#, "says of 1 what cannot be understood"),
+            (r#"{"completed":{"1":null}}"#, "says of 1 what cannot be understood"),
+            (r#"{"completed":{"9":"done"}}"#, "names what the plan does not have: 9"),
+            (r#"{"plan_file":"other.md","completed":{}}"#, "is of the plan `other.md`"),
+        ];
+        for (text, wanted) in cases {
+            let error = checkpoint(&plan(), text).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{text}: {error}");
+        }
+        assert!(checkpoint(&plan(), &"[".repeat(100_000)).is_err());
+    }
+}

@@ -14,6 +14,8 @@ pub mod place;
 pub mod projection;
 mod run;
 mod runs;
+#[cfg(test)]
+mod samples;
 pub mod snapshot;
 mod ticket;
 

@@ -1,0 +1,69 @@
+//! Plans and events for the tests of this crate.
+
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::{
+    Complexity, Dialect, OnFailure, OnUnitFail, Parallel, Plan, Policy, SCHEMA, Source, Unit, UnitKind,
+};
+use omo_plan::run::event::What;
+
+/// A plan with these units, each with what it depends on.
+pub(crate) fn plan(units: &[(&str, &[&str])]) -> Plan {
+    Plan {
+        schema: SCHEMA,
+        dialect: Dialect::DevWorkflow,
+        source: Source { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 },
+        title: "A plan".to_owned(),
+        goal: String::new(),
+        preconditions: Vec::new(),
+        units: units.iter().map(|(id, deps)| unit(id, deps)).collect(),
+        groups: Vec::new(),
+        final_checks: Vec::new(),
+        policy: Policy {
+            on_unit_fail: OnUnitFail::Continue,
+            parallel: Parallel::None,
+            max_workers: 1,
+            max_iterations: 1,
+            batch_size: 5,
+            wants_contracts: false,
+            hub_k: 3,
+        },
+        diagnostics: Vec::new(),
+    }
+}
+
+fn unit(id: &str, deps: &[&str]) -> Unit {
+    Unit {
+        id: id.to_owned(),
+        title: format!("Unit {id}"),
+        lines: [1, 1],
+        body_sha256: "0".repeat(64),
+        body: String::new(),
+        kind: UnitKind::Impl,
+        pair: None,
+        deps: deps.iter().map(|dep| (*dep).to_owned()).collect(),
+        files: Vec::new(),
+        never: Vec::new(),
+        checks: Vec::new(),
+        red_check: None,
+        on_failure: OnFailure::Hold,
+        alternative: None,
+        attempts_max: 1,
+        commit: None,
+        stop_after: false,
+        criteria: Vec::new(),
+        complexity: Complexity::Standard,
+        model: None,
+        contract: None,
+        extra: std::collections::BTreeMap::new(),
+    }
+}
+
+/// The event that opens a run of a plan.
+pub(crate) fn opened(plan: Plan) -> What {
+    What::RunOpened { plan: Box::new(plan), approved: "0".repeat(64), base: None }
+}
+
+/// A time, so many seconds after another.
+pub(crate) fn time(seconds: u64) -> Timestamp {
+    Timestamp::from_millis(1_780_000_000_000 + i64::try_from(seconds).unwrap_or(0) * 1_000)
+}
