@@ -41,6 +41,33 @@ pub enum Command {
         #[command(subcommand)]
         action: Gate,
     },
+    /// Read a plan: show it, lint it, or print it for programs
+    #[command(after_help = help::run::PLAN)]
+    Plan {
+        #[command(subcommand)]
+        action: crate::plan::Plan,
+    },
+    /// Run a plan, in a ledger that says what was proved
+    #[command(after_help = help::run::RUN)]
+    Run {
+        #[command(subcommand)]
+        action: crate::run::Run,
+    },
+    /// Say what comes next in a run, for whoever works on it
+    #[command(hide = true, after_help = help::run::NEXT)]
+    Next(crate::run::NextOptions),
+    /// Work on one task of a run
+    #[command(hide = true, after_help = help::run::UNIT)]
+    Unit {
+        #[command(subcommand)]
+        action: crate::run::Unit,
+    },
+    /// Run the checks of one task of a run, and change nothing
+    #[command(hide = true, after_help = help::run::CHECK)]
+    Check(crate::run::CheckOptions),
+    /// Show what came of a run
+    #[command(after_help = help::run::REPORT)]
+    Report(crate::run::ReportOptions),
     /// Approve what omo.toml would run, as `omo gate approve` does
     #[command(after_help = help::TRUST)]
     Trust(ConfirmOptions),
@@ -165,6 +192,9 @@ pub enum Gate {
     /// Take the files and counts as they are now as the ones to be held to
     #[command(after_help = help::GATE_ACCEPT)]
     Accept(AcceptOptions),
+    /// Answer what a plan run asks its user
+    #[command(after_help = help::run::ANSWER)]
+    Answer(crate::run::AnswerOptions),
 }
 
 #[derive(Debug, Args)]

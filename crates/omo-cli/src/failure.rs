@@ -5,10 +5,16 @@ use std::io;
 use std::process::ExitCode;
 
 use omo_exec::claude::ClaudeError;
+use omo_plan::run::verbs::{Refusal, RefusalKind};
+use omo_runs::engine::{EngineError, PlanFileError};
+use omo_runs::projection::ProjectionError;
+use omo_runs::{RunsError, TransactError};
 use omo_store::config::Problem;
 use omo_store::document::DocumentError;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
+use omo_store::pending::PendingError;
+use omo_store::project_file::ProjectFileError;
 use omo_store::state::StateError;
 use omo_store::trust::TrustError;
 
@@ -151,6 +157,16 @@ impl Failure {
         Self { kind: Kind::Conflict, message: message.into(), hint: Some(hint.into()) }
     }
 
+    /// The answer was given on stdout already, and only the exit status is left to say.
+    pub fn said(kind: Kind) -> Self {
+        Self { kind, message: String::new(), hint: None }
+    }
+
+    /// Whether everything was said already.
+    pub fn is_said(&self) -> bool {
+        self.message.is_empty()
+    }
+
     /// The configuration is wrong.
     pub fn config(problem: &Problem) -> Self {
         Self::precondition(problem.to_string(), "mend the file, or remove the line to use the default")
@@ -228,5 +244,89 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::BrokenPipe } else { Kind::Io };
         Self { kind, message: error.to_string(), hint: None }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let kind = match refusal.kind {
+            RefusalKind::NotFound => Kind::NotFound,
+            RefusalKind::Precondition => Kind::Precondition,
+            RefusalKind::Contention => Kind::Busy,
+            RefusalKind::Human => Kind::Human,
+        };
+        Self { kind, message: refusal.message, hint: Some(refusal.hint) }
+    }
+}
+
+impl From<TransactError> for Failure {
+    fn from(error: TransactError) -> Self {
+        match error {
+            TransactError::Refused(refusal) => refusal.into(),
+            TransactError::Runs(error) => error.into(),
+        }
+    }
+}
+
+impl From<RunsError> for Failure {
+    fn from(error: RunsError) -> Self {
+        let (kind, hint) = match &error {
+            RunsError::NoRepository(_) => (Kind::Precondition, "`git init` makes one"),
+            RunsError::Id(_) => (Kind::User, "`omo run list` names the runs of this repository"),
+            RunsError::NotFound(_) => (Kind::NotFound, "`omo run list` names the runs of this repository"),
+            RunsError::Lock(_) => (Kind::Busy, "try again; if it lasts, a stopped process holds the run's lock"),
+            RunsError::NoKey(_) | RunsError::Key(_) => (Kind::Io, "`omo doctor` looks at the key"),
+            RunsError::Line { .. } | RunsError::Ledger { .. } => {
+                (Kind::Io, "the run cannot go on; what is in the files stays, and a new run of the plan can be opened")
+            }
+            _ => (Kind::Io, "check the rights and the space of that folder; nothing was changed"),
+        };
+        Self { kind, message: error.to_string(), hint: Some(hint.to_owned()) }
+    }
+}
+
+impl From<ProjectionError> for Failure {
+    fn from(error: ProjectionError) -> Self {
+        let hint = "the ledger has everything; once the file can be written, `omo next` writes it";
+        Self::io(error.to_string(), hint)
+    }
+}
+
+impl From<PlanFileError> for Failure {
+    fn from(error: PlanFileError) -> Self {
+        let message = error.to_string();
+        match error {
+            PlanFileError::Missing(_) => Self::not_found(message, "name the file from the current folder"),
+            PlanFileError::Outside(_) => Self::precondition(message, "a run changes the project that its plan lies in"),
+            PlanFileError::Read { .. } | PlanFileError::Write(_) => Self::io(message, "check the rights of that file"),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Refused(refusal) => refusal.into(),
+            EngineError::Runs(error) => error.into(),
+            EngineError::Projection(error) => error.into(),
+            EngineError::PlanFile(error) => error.into(),
+            EngineError::Cut => Self::conflict("it was ended before it was done", "run it again; nothing counts of it"),
+        }
+    }
+}
+
+impl From<PendingError> for Failure {
+    fn from(error: PendingError) -> Self {
+        match error {
+            PendingError::Folder(error) => error.into(),
+            PendingError::Lock(error) => StateError::from(error).into(),
+            error => Self::io(error.to_string(), "nothing of the plan was run"),
+        }
+    }
+}
+
+impl From<ProjectFileError> for Failure {
+    fn from(error: ProjectFileError) -> Self {
+        Self::io(error.to_string(), "check the rights of the project folder")
     }
 }

@@ -43,6 +43,7 @@ pub fn run(env: &Env, config: &Config, action: Action) -> Result<(), Failure> {
         Action::Accept(options) => accept(env, &project, &options),
         Action::Approve(options) => approve(env, &project, &options),
         Action::Run(options) => verify::run(env, config, &options),
+        Action::Answer(options) => crate::run::answer(env, &options),
     }
 }
 

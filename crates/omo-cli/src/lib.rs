@@ -4,6 +4,7 @@
 
 mod arguments;
 mod blocked;
+mod confirm;
 mod doctor;
 mod failure;
 mod gate;
@@ -11,7 +12,9 @@ mod help;
 mod log;
 mod platform;
 mod progress;
+mod plan;
 mod project;
+mod run;
 mod setup;
 mod status;
 mod statusline;
@@ -38,11 +41,13 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     signals::outlive_size_limit();
-    match run(Arguments::parse()) {
+    match dispatch(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.kind == Kind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            say(&failure);
+            if !failure.is_said() {
+                say(&failure);
+            }
             failure.kind.exit_code()
         }
     }
@@ -76,7 +81,7 @@ pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
     Kind::ALL.iter().map(|kind| (kind.status(), kind.meaning()))
 }
 
-fn run(arguments: Arguments) -> Result<(), Failure> {
+fn dispatch(arguments: Arguments) -> Result<(), Failure> {
     let env = Env::from_process();
     let config = config::load(env.config_file.as_deref());
     match arguments.command {
@@ -97,6 +102,12 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             stop::run(&env, &options.into())
         }
         Command::Verify(options) => verify::run(&env, &config, &options),
+        Command::Plan { action } => plan::run(action),
+        Command::Run { action } => run::run(&env, &config, action),
+        Command::Next(options) => run::next(&env, &options),
+        Command::Unit { action } => run::unit(&env, action),
+        Command::Check(options) => run::check(&env, &options),
+        Command::Report(options) => run::report(&env, options),
         Command::Gate { action } => gate::run(&env, &config, action),
         Command::Trust(options) => gate::run(&env, &config, Gate::Approve(options)),
         Command::Blocked(options) => blocked::run(&env, &options),

@@ -129,6 +129,14 @@ pub struct Decision {
     pub chosen_goes_to: Option<std::ops::Range<usize>>,
 }
 
+impl Decision {
+    /// Whether another reading of the plan asks the same, whatever was chosen in either.
+    pub fn is_same_question(&self, other: &Self) -> bool {
+        let question = |of: &Self| (of.id.clone(), of.title.clone(), of.blocking, of.options.clone());
+        question(self) == question(other)
+    }
+}
+
 /// One option of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionOption {
@@ -185,6 +193,16 @@ pub struct Unit {
     pub contract: Option<String>,
     /// Labels that no rule reads, with their values.
     pub extra: BTreeMap<String, String>,
+}
+
+impl Unit {
+    /// The checks that prove it once it was worked on, in their order. Tests are proved by their failure,
+    /// as long as what they test is not there; anywhere else that failure is looked for before the work
+    /// begins, and cannot be there any more when it is done.
+    pub fn proof(&self) -> impl Iterator<Item = &Check> {
+        let red = self.red_check.iter().filter(|_| self.kind == UnitKind::Tests);
+        red.chain(&self.checks)
+    }
 }
 
 /// What kind of work a unit is.

@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dev_workflow::{CHECKPOINT, REPORT, checkpoint, report};
 
+/// What remembers what was written, beside the runs of a repository.
+pub const MEMORY: &str = "written.json";
 /// A larger file is not one that omo wrote.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 

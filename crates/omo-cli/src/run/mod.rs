@@ -11,6 +11,7 @@ mod manage;
 mod next;
 mod open;
 mod report;
+mod segment;
 mod typed;
 mod unit;
 mod watch;

@@ -90,7 +90,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
     let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });
-    let more = beginning(opened.clone(), &plan, &actor, now);
+    let more = beginning(opened.clone(), Vec::new(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;
     here.tell(&run, &state, &state);
@@ -112,12 +112,12 @@ fn outside(given: &str) -> impl Fn(omo_runs::engine::PlanFileError) -> Failure {
     }
 }
 
-fn no_repository(root: &Path) -> Failure {
+pub fn no_repository(root: &Path) -> Failure {
     let message = format!("{} is in no git repository, so nobody could tell what a task has changed", root.display());
     Failure::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
 }
 
-fn unsound(plan: &Plan, bytes: &[u8]) -> Failure {
+pub fn unsound(plan: &Plan, bytes: &[u8]) -> Failure {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     let shown = crate::plan::diagnostics(plan, bytes);
     let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };

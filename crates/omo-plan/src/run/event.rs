@@ -96,6 +96,11 @@ pub enum What {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         plan_sha256: Option<String>,
     },
+    /// Units were handed out, to be begun by whoever got them.
+    HandedOut {
+        /// Which ones.
+        units: Vec<String>,
+    },
     /// A worker began.
     UnitStarted {
         /// On which unit.
@@ -117,8 +122,11 @@ pub enum What {
     CheckRan {
         /// Of which unit; `final` for those of the whole plan.
         unit: String,
-        /// In which attempt.
+        /// In which attempt; 0 for those of the whole plan, which have none.
         attempt: u32,
+        /// Its place among the checks that prove the unit, or the plan, from 0.
+        #[serde(default)]
+        place: usize,
         /// Its command.
         command: String,
         /// What came of it.

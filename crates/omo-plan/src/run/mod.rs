@@ -1,11 +1,14 @@
-//! A run of a plan: what happened (`event`), where that leaves it (`state`), what comes next
-//! (`schedule`), and what each verb may do to it (`verbs`).
+//! A run of a plan: what happened (`event`), where that leaves it (`fold`, `state`, `standing`), what
+//! comes next (`schedule`), and what each verb may do to it (`verbs`).
 //!
 //! The ledger is the truth and the state is what it folds to. A verb is a function from the state
 //! to events, or to a refusal; nothing else makes events. No verb lets its caller say that a unit
 //! has passed: [`verbs::judged`] takes what the verify runner measured.
 
 pub mod event;
+mod fold;
+mod question;
 pub mod schedule;
+mod standing;
 pub mod state;
 pub mod verbs;

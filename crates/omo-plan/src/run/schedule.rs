@@ -3,12 +3,13 @@
 //! There is always an action or an end: where nothing can be begun, nobody is at work and nobody is
 //! asked, the run is over.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Group, OnUnitFail, Parallel, Precondition, Unit};
+use crate::model::{Decision, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan, Precondition, Unit};
 use crate::paths;
 use crate::run::event::{GateKind, RunResult};
-use crate::run::state::{GateState, ONE_BY_ONE, Phase, RunState, Standing, UnitStatus};
+use crate::run::standing::lets_go_on;
+use crate::run::state::{CONTINUE, GateState, ONE_BY_ONE, Phase, RunState, STOP, Standing, UnitStatus, WITHDRAWN};
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,15 +38,20 @@ pub fn next(state: &RunState) -> Action<'_> {
     if let Some(gate) = state.open_gate() {
         return Action::Ask(gate);
     }
-    if let Some(about) = due_gate(state) {
+    if let Some(about) = due_question(state) {
         return Action::Open(about);
     }
-    let standings = state.standings();
+    let view = View::of(state);
     let running: Vec<&str> = state.running().map(|(id, _)| id).collect();
-    let has_failed = standings.iter().any(|(unit, standing)| is_failure(state, unit, standing));
-    let stops = has_failed && state.plan.policy.on_unit_fail == OnUnitFail::Stop;
+    let stops = view.failures().any(|unit| view.stops_the_run(unit));
+    if stops && running.is_empty() {
+        return Action::End(RunResult::Failed);
+    }
     if !stops {
-        let ready = ready(state, &standings);
+        if let Some(group) = view.due_stop() {
+            return Action::Open(GateKind::HardStop { group });
+        }
+        let ready = view.ready();
         if !ready.is_empty() {
             return Action::Start(ready);
         }
@@ -53,125 +59,224 @@ pub fn next(state: &RunState) -> Action<'_> {
     if !running.is_empty() {
         return Action::Wait(running);
     }
-    if stops {
-        return Action::End(RunResult::Failed);
-    }
-    if has_failed || standings.iter().any(|(_, standing)| !standing.is_ended()) {
+    if view.failures().next().is_some() || !view.left.is_empty() {
         return Action::End(RunResult::CompletedWithFailures);
     }
-    final_checks(state)
+    final_checks(&view)
 }
 
-fn final_checks(state: &RunState) -> Action<'_> {
-    let outcomes: Vec<_> = state.plan.final_checks.iter().map(|check| state.final_checks.get(&check.command)).collect();
+fn final_checks<'a>(view: &View<'a>) -> Action<'a> {
+    let state = view.state;
+    let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     match () {
-        () if outcomes.iter().any(Option::is_none) => Action::FinalChecks,
-        () if outcomes.iter().flatten().all(|outcome| outcome.is_green()) => Action::End(RunResult::Complete),
-        () => Action::End(RunResult::Failed),
+        () if outcomes().flatten().any(|outcome| !outcome.is_green()) => Action::End(RunResult::Failed),
+        () if outcomes().any(|outcome| outcome.is_none()) => Action::FinalChecks,
+        // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
+        () if view.was_left_out() => Action::End(RunResult::CompletedWithFailures),
+        () => Action::End(RunResult::Complete),
     }
 }
 
-fn is_failure(state: &RunState, unit: &Unit, standing: &Standing) -> bool {
-    standing.is_ended() && !state.lets_go_on(&unit.id)
-}
-
-/// What has to be asked before anything else is begun, and was not asked yet.
-fn due_gate(state: &RunState) -> Option<GateKind> {
-    let was_opened = |wanted: &dyn Fn(&GateKind) -> bool| state.gates.iter().any(|known| wanted(&known.gate.about));
-    for precondition in &state.plan.preconditions {
-        if matches!(precondition, Precondition::Verification { approved: false })
-            && !was_opened(&|about| *about == GateKind::Verification)
-        {
-            return Some(GateKind::Verification);
-        }
+/// What has to be asked before anything else is begun, whatever else is done, and was not asked yet.
+fn due_question(state: &RunState) -> Option<GateKind> {
+    let is_verified = |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
+    if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &GateKind::Verification) {
+        return Some(GateKind::Verification);
     }
-    due_decisions(state).or_else(|| due_hard_stop(state))
+    due_decisions(state).or_else(|| due_judgment(state))
 }
 
-/// Blocking decisions one by one, then the others in one question, then those of them that were not
-/// taken together, one by one.
+fn was_answered(state: &RunState, about: &GateKind) -> bool {
+    let is_it = |known: &GateState| {
+        known.gate.about == *about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
+    };
+    state.gates.iter().any(is_it)
+}
+
+/// Blocking decisions one by one, and those without a recommendation; then the others in one question, and
+/// if they were not taken together, one by one too.
 fn due_decisions(state: &RunState) -> Option<GateKind> {
     let open = state.plan.preconditions.iter().filter_map(|precondition| match precondition {
-        Precondition::Decision(decision) if decision.chosen.is_none() => Some(decision),
+        Precondition::Decision(decision) if !is_settled(state, decision) => Some(decision),
         _ => None,
     });
-    let (blocking, others): (Vec<_>, Vec<_>) = open.partition(|decision| decision.blocking);
-    let is_asked_together = state.gates.iter().any(|known| {
-        let several =
-            matches!(&known.gate.about, GateKind::Decisions { decisions } if decisions.iter().all(|one| !one.blocking));
-        several && known.answer.as_ref().is_some_and(|answer| answer.option == ONE_BY_ONE)
-    });
-    if let Some(first) = blocking.first() {
-        return Some(GateKind::Decisions { decisions: vec![(*first).clone()] });
-    }
-    let recommended = others.iter().all(|decision| decision.recommended.is_some());
-    match others.as_slice() {
-        [] => None,
-        several if several.len() > 1 && recommended && !is_asked_together => {
-            Some(GateKind::Decisions { decisions: several.iter().map(|decision| (*decision).clone()).collect() })
-        }
-        [first, ..] => Some(GateKind::Decisions { decisions: vec![(*first).clone()] }),
-    }
-}
-
-/// The first batch behind which a person is to be asked, all of which has ended, while something is
-/// left to do.
-fn due_hard_stop(state: &RunState) -> Option<GateKind> {
-    let standings = state.standings();
-    let left = left(&standings);
-    if left.is_empty() {
-        return None;
-    }
-    let is_over = |group: &&Group| group.units.iter().all(|id| !left.contains(id.as_str()));
-    let mut behind = state.plan.groups.iter().take_while(is_over).enumerate();
-    let due = behind.find(|(place, group)| group.hard_stop && !state.is_stop_passed(*place));
-    due.map(|(place, _)| GateKind::HardStop { group: place })
-}
-
-/// The units that have not ended.
-fn left<'a>(standings: &[(&'a Unit, Standing)]) -> BTreeSet<&'a str> {
-    let left = standings.iter().filter(|(_, standing)| !standing.is_ended());
-    left.map(|(unit, _)| unit.id.as_str()).collect()
-}
-
-/// The units that can be begun now, all of them at the same time.
-fn ready<'a>(state: &'a RunState, standings: &[(&'a Unit, Standing)]) -> Vec<&'a Unit> {
-    let policy = &state.plan.policy;
-    let most = match (policy.parallel, policy.max_workers) {
-        (Parallel::None, _) => 1,
-        (Parallel::Groups | Parallel::Units, 0) => usize::MAX,
-        (Parallel::Groups | Parallel::Units, most) => usize::try_from(most).unwrap_or(usize::MAX),
+    let (single, others): (Vec<_>, Vec<_>) =
+        open.partition(|decision| decision.blocking || decision.recommended.is_none());
+    let of = |decisions: &[&Decision]| {
+        Some(GateKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
     };
-    let open = open_groups(state, standings);
-    let mut at_work: Vec<&Unit> = state.running().filter_map(|(id, _)| state.plan.unit(id)).collect();
-    let mut ready = Vec::new();
-    for (unit, standing) in standings {
-        if at_work.len() >= most {
-            break;
-        }
-        let waits = matches!(standing, Standing::Is(UnitStatus::Pending | UnitStatus::Held));
-        if waits
-            && state.plan.group_of(&unit.id).is_none_or(|(place, _)| open.contains(&place))
-            && unit.deps.iter().all(|id| state.lets_go_on(id))
-            && at_work.iter().all(|other| are_apart(unit, other))
-        {
-            at_work.push(unit);
-            ready.push(*unit);
-        }
+    let asks_one_by_one = state.gates.iter().any(|known| {
+        matches!(&known.gate.about, GateKind::Decisions { decisions } if decisions.len() > 1)
+            && known.answer.as_ref().is_some_and(|answer| answer.option == ONE_BY_ONE)
+    });
+    match (single.as_slice(), others.as_slice()) {
+        ([], []) => None,
+        ([first, ..], _) => of(&[*first]),
+        ([], [first, _, ..]) if asks_one_by_one => of(&[*first]),
+        ([], together) => of(together),
     }
-    ready
 }
 
-/// The places of the groups that may be worked on: every group of an earlier stage has ended, and so has
-/// every one that they depend on.
-fn open_groups(state: &RunState, standings: &[(&Unit, Standing)]) -> Vec<usize> {
-    let groups = &state.plan.groups;
-    let left = left(standings);
-    let is_over = |group: &Group| group.units.iter().all(|id| !left.contains(id.as_str()));
-    let first = groups.iter().filter(|group| !is_over(group)).map(|group| group.stage).min();
-    let is_dep_over = |id: &String| groups.iter().find(|group| group.id == *id).is_none_or(is_over);
-    let is_open = |group: &Group| Some(group.stage) == first && group.deps.iter().all(is_dep_over);
-    groups.iter().enumerate().filter(|(_, group)| is_open(group)).map(|(place, _)| place).collect()
+/// Whether nothing is to be asked about a decision: it was taken, or was answered without anything to
+/// choose from.
+fn is_settled(state: &RunState, decision: &Decision) -> bool {
+    let was_asked = || {
+        state.gates.iter().any(|known| {
+            matches!(&known.gate.about, GateKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
+                && known.answer.as_ref().is_some_and(|answer| answer.option != WITHDRAWN)
+        })
+    };
+    decision.chosen.is_some() || was_asked()
+}
+
+/// The first unit that has failed, asks for human judgment, and has had none yet.
+fn due_judgment(state: &RunState) -> Option<GateKind> {
+    let waits = |unit: &&Unit| {
+        let known = state.units.get(&unit.id);
+        unit.on_failure == OnFailure::Escalate
+            && known.is_some_and(|known| known.status == UnitStatus::Failed && known.judgment.is_none())
+    };
+    state.plan.units.iter().find(waits).map(|unit| GateKind::Escalated { unit: unit.id.clone() })
+}
+
+/// The places of the groups in the order in which they are worked on: by stage, then as the plan has them.
+pub(crate) fn in_order(plan: &Plan) -> Vec<usize> {
+    let mut places: Vec<(usize, usize)> =
+        plan.groups.iter().enumerate().map(|(place, group)| (group.stage, place)).collect();
+    places.sort_unstable();
+    places.into_iter().map(|(_, place)| place).collect()
+}
+
+/// What the rules below ask about a state again and again, looked up once.
+struct View<'a> {
+    state: &'a RunState,
+    standings: Vec<(&'a Unit, Standing)>,
+    /// The units that have not ended.
+    left: BTreeSet<&'a str>,
+    /// The place of the group of each unit.
+    group_of: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> View<'a> {
+    fn of(state: &'a RunState) -> Self {
+        let standings = state.standings();
+        let left = standings.iter().filter(|(_, standing)| !standing.is_ended());
+        let left = left.map(|(unit, _)| unit.id.as_str()).collect();
+        let groups = state.plan.groups.iter().enumerate();
+        let group_of = groups.flat_map(|(place, group)| group.units.iter().map(move |id| (id.as_str(), place)));
+        Self { state, left, group_of: group_of.collect(), standings }
+    }
+
+    /// The units that ended so that what depends on them cannot be done, and those.
+    fn failures(&self) -> impl Iterator<Item = &'a Unit> {
+        let failed = self.standings.iter().filter(|(unit, standing)| match standing {
+            Standing::Is(status) => status.is_ended() && !lets_go_on(unit, *status),
+            Standing::Blocked { .. } => true,
+        });
+        failed.map(|(unit, _)| *unit)
+    }
+
+    /// Whether nothing more is begun because of a unit that has failed: a person said so, or the policy does
+    /// and nobody has said otherwise.
+    fn stops_the_run(&self, unit: &Unit) -> bool {
+        match self.state.units.get(&unit.id).and_then(|known| known.judgment.as_deref()) {
+            Some(STOP) => true,
+            Some(_) => false,
+            None => self.state.plan.policy.on_unit_fail == OnUnitFail::Stop && self.has_failed(unit),
+        }
+    }
+
+    /// Whether the unit itself did, and not another that it waits for; nor did a person leave it out.
+    fn has_failed(&self, unit: &Unit) -> bool {
+        let status = self.state.units.get(&unit.id).map(|known| known.status);
+        matches!(status, Some(UnitStatus::Failed | UnitStatus::Unverified))
+    }
+
+    fn was_left_out(&self) -> bool {
+        self.standings.iter().any(|(_, standing)| *standing == Standing::Is(UnitStatus::Skipped))
+    }
+
+    fn is_over(&self, group: &Group) -> bool {
+        group.units.iter().all(|id| !self.left.contains(id.as_str()))
+    }
+
+    /// The batch, by its place, behind which a person is to be asked now: all of it has ended, and so has
+    /// everything before it, while something is left to do.
+    fn due_stop(&self) -> Option<usize> {
+        let groups = &self.state.plan.groups;
+        let is_over = |place: &usize| groups.get(*place).is_some_and(|group| self.is_over(group));
+        let mut over = in_order(&self.state.plan).into_iter().take_while(is_over);
+        over.find(|place| self.holds(*place)).filter(|_| !self.left.is_empty())
+    }
+
+    /// Whether a person has still to be asked behind a batch.
+    fn holds(&self, place: usize) -> bool {
+        self.state.plan.groups.get(place).is_some_and(|group| group.hard_stop) && !self.state.is_stop_passed(place)
+    }
+
+    /// The units that can be begun now, all of them at the same time.
+    fn ready(&self) -> Vec<&'a Unit> {
+        let policy = &self.state.plan.policy;
+        let most = match (policy.parallel, policy.max_workers) {
+            (Parallel::None, _) => 1,
+            (Parallel::Groups | Parallel::Units, 0) => usize::MAX,
+            (Parallel::Groups | Parallel::Units, most) => usize::try_from(most).unwrap_or(usize::MAX),
+        };
+        let open = self.open_groups();
+        let is_running = |(_, standing): &&(&Unit, Standing)| *standing == Standing::Is(UnitStatus::Running);
+        let mut at_work: Vec<&Unit> = self.standings.iter().filter(is_running).map(|(unit, _)| *unit).collect();
+        let mut ready = Vec::new();
+        for (unit, standing) in &self.standings {
+            if at_work.len() >= most {
+                break;
+            }
+            let waits = matches!(standing, Standing::Is(UnitStatus::Pending | UnitStatus::Held));
+            if waits
+                && self.group_of.get(unit.id.as_str()).is_none_or(|place| open.contains(place))
+                && unit.deps.iter().all(|id| self.state.lets_go_on(id))
+                && !lacks_contract(&self.state.plan, unit)
+                && at_work.iter().all(|other| self.may_meet(unit, other))
+            {
+                at_work.push(unit);
+                ready.push(*unit);
+            }
+        }
+        ready
+    }
+
+    /// The places of the groups that may be worked on: every group of an earlier stage has ended, and so has
+    /// every one that they depend on; and no stop before them waits to be passed.
+    fn open_groups(&self) -> BTreeSet<usize> {
+        let groups = &self.state.plan.groups;
+        let order = in_order(&self.state.plan);
+        let last = order.iter().position(|place| self.holds(*place)).unwrap_or(order.len());
+        let reached = order.into_iter().take(last.saturating_add(1));
+        let first = groups.iter().filter(|group| !self.is_over(group)).map(|group| group.stage).min();
+        let is_dep_over = |id: &String| groups.iter().find(|group| group.id == *id).is_none_or(|dep| self.is_over(dep));
+        let is_open = |group: &Group| Some(group.stage) == first && group.deps.iter().all(is_dep_over);
+        reached.filter(|place| groups.get(*place).is_some_and(is_open)).collect()
+    }
+
+    /// Whether two units can be worked on at the same time: in work trees of their own, or in one where
+    /// they touch nothing that is the same.
+    fn may_meet(&self, one: &Unit, other: &Unit) -> bool {
+        let group = |unit: &Unit| self.group_of.get(unit.id.as_str()).copied();
+        let is_own = |place: Option<usize>| {
+            let group = place.and_then(|place| self.state.plan.groups.get(place));
+            group.is_some_and(|group| group.isolation == Isolation::Worktree)
+        };
+        match (group(one), group(other)) {
+            (first, second) if first != second && (is_own(first) || is_own(second)) => true,
+            // A session does one thing after the other.
+            (first, second) if first == second && self.state.plan.policy.parallel == Parallel::Groups => false,
+            _ => are_apart(one, other),
+        }
+    }
+}
+
+/// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
+pub(crate) fn lacks_contract(plan: &Plan, unit: &Unit) -> bool {
+    plan.policy.wants_contracts && unit.contract.is_none()
 }
 
 /// Whether two units of one work tree can be worked on at the same time: both name their files, and none

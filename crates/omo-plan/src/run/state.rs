@@ -1,4 +1,4 @@
-//! Where a run stands: what its ledger folds to.
+//! Where a run stands, as plain data: what its ledger folds to (`fold`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use omo_core::check::CheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Decision, OnFailure, Plan, Precondition, Unit};
-use crate::run::event::{Actor, Event, Gate, GateKind, ImportedStatus, RunResult, UnitEnd, What};
+use crate::model::{Decision, Plan, Unit};
+use crate::run::event::{Actor, Gate, ImportedStatus, RunResult, UnitEnd};
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,16 +32,32 @@ pub struct RunState {
     pub units: BTreeMap<String, UnitState>,
     /// The gates, in the order in which they were opened.
     pub gates: Vec<GateState>,
-    /// The last result of each final check, by its command.
-    pub final_checks: BTreeMap<String, CheckOutcome>,
+    /// Units of batches behind which a person said that it goes on: a stop is passed as long as all of
+    /// its batch are among them, however an edited plan numbers its batches.
+    #[serde(default)]
+    pub reviewed: BTreeSet<String>,
+    /// The result of each final check since anything else was done, by its place in the plan, from 0.
+    pub final_checks: BTreeMap<usize, CheckOutcome>,
     /// Files that omo writes for others and that something else had changed, with where that was put.
     pub drift: Vec<(String, Option<String>)>,
+    /// What was handed out last.
+    #[serde(default)]
+    pub handed_out: Option<HandedOut>,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When the last event was written.
     pub updated_at: Timestamp,
     /// The number of that event.
     pub seq: u64,
+}
+
+/// Units that were handed out together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandedOut {
+    /// Which ones.
+    pub units: Vec<String>,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// Where a run as a whole stands.
@@ -69,11 +85,15 @@ pub struct UnitState {
     pub status: UnitStatus,
     /// Attempts that were begun and count.
     pub attempts: u32,
+    /// Those of them that were over when a person, or an edited plan, last had it done again: they are
+    /// not held against it any more.
+    #[serde(default)]
+    pub attempts_before: u32,
     /// How the last attempt ended, where one has.
     pub end: Option<UnitEnd>,
     /// The attempt that runs.
     pub running: Option<Running>,
-    /// The last result of each of its checks.
+    /// What came of each check of the last attempt, in the order in which they ran.
     #[serde(default)]
     pub checks: Vec<(String, CheckOutcome)>,
     /// Checks that were green before the work began, by their place.
@@ -87,6 +107,9 @@ pub struct UnitState {
     /// How often a worker of it was lost since somebody last asked for it.
     #[serde(default)]
     pub lost: u32,
+    /// What a person answered when its failure was put to them.
+    #[serde(default)]
+    pub judgment: Option<String>,
     /// When the last event about it was written.
     #[serde(default)]
     pub at: Option<Timestamp>,
@@ -244,259 +267,27 @@ impl std::fmt::Display for BadLedger {
 impl std::error::Error for BadLedger {}
 
 impl RunState {
-    /// The state after the first event, which opens the run.
-    pub fn open(event: &Event) -> Result<Self, BadLedger> {
-        let What::RunOpened { plan, approved, root, base } = &event.what else {
-            return Err(BadLedger { seq: event.seq, what: "does not open a run".to_owned() });
-        };
-        let units = plan.units.iter().map(|unit| (unit.id.clone(), UnitState::default())).collect();
-        Ok(Self {
-            plan: (**plan).clone(),
-            plan_sha256: plan.source.sha256.clone(),
-            approved: approved.clone(),
-            root: root.clone(),
-            base: base.clone(),
-            phase: Phase::Executing,
-            holder: event.actor.clone(),
-            units,
-            gates: Vec::new(),
-            final_checks: BTreeMap::new(),
-            drift: Vec::new(),
-            opened_at: event.ts,
-            updated_at: event.ts,
-            seq: event.seq,
-        })
-    }
-
-    /// The state after one more event.
-    pub fn apply(&mut self, event: &Event) -> Result<(), BadLedger> {
-        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
-        if event.seq != self.seq + 1 {
-            return Err(bad("does not follow the one before it"));
-        }
-        match &event.what {
-            What::RunOpened { .. } => return Err(bad("opens a run that is open")),
-            What::Taken => self.holder = event.actor.clone(),
-            What::PlanChanged { plan, approved } => self.take_plan(plan, approved),
-            What::GateOpened { gate } => {
-                self.gates.push(GateState { gate: gate.clone(), opened_at: event.ts, answer: None });
-            }
-            What::GateAnswered { gate, option, plan_sha256 } => {
-                let answer = Answer { option: option.clone(), by: event.actor.clone(), at: event.ts };
-                let open = self.gates.iter_mut().find(|state| state.gate.id == *gate && state.answer.is_none());
-                open.ok_or_else(|| bad("answers a gate that is not open"))?.answer = Some(answer);
-                self.take_choice(gate, option);
-                if let Some(sha256) = plan_sha256 {
-                    self.plan_sha256.clone_from(sha256);
-                }
-            }
-            What::CheckRan { unit, command, outcome, .. } if unit == FINAL => {
-                self.final_checks.insert(command.clone(), outcome.clone());
-            }
-            What::ProjectionDrift { file, kept } => self.drift.push((file.clone(), kept.clone())),
-            What::Cancelled { why } => self.phase = Phase::Cancelled { why: why.clone() },
-            What::Resumed => {
-                self.phase = Phase::Executing;
-                self.holder = event.actor.clone();
-            }
-            What::RunEnded { result } => self.phase = Phase::Ended { result: *result },
-            what => self.apply_to_unit(event, what)?,
-        }
-        (self.seq, self.updated_at) = (event.seq, event.ts);
-        Ok(())
-    }
-
-    fn apply_to_unit(&mut self, event: &Event, what: &What) -> Result<(), BadLedger> {
-        let Some(id) = unit_of(what) else { return Ok(()) };
-        let missing = || BadLedger { seq: event.seq, what: "is about a unit that the plan does not have".to_owned() };
-        let unit = self.units.get_mut(id).ok_or_else(missing)?;
-        unit.at = Some(event.ts);
-        let mut end_as = |status, end: &UnitEnd| {
-            unit.status = status;
-            unit.running = None;
-            unit.end = Some(end.clone());
-            unit.why = None;
-            unit.is_stale = false;
-        };
-        match what {
-            What::UnitPassed { end, .. } => end_as(UnitStatus::Passed, end),
-            What::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
-            What::UnitFailed { end, is_final: true, .. } => end_as(UnitStatus::Failed, end),
-            What::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
-            What::UnitImported { status, evidence, files, .. } => {
-                let end = UnitEnd { evidence: evidence.clone(), files: files.clone(), ..UnitEnd::default() };
-                end_as((*status).into(), &end);
-                unit.why = (*status == ImportedStatus::Blocked).then_some(end.evidence);
-            }
-            What::UnitStarted { attempt, ticket, tree, guarded, vacuous, .. } => {
-                unit.status = UnitStatus::Running;
-                unit.attempts = *attempt;
-                unit.why = None;
-                unit.checks.clear();
-                unit.vacuous.clone_from(vacuous);
-                let (by, ticket) = (event.actor.clone(), ticket.clone());
-                let (tree, guarded) = (tree.clone(), guarded.clone());
-                unit.running = Some(Running { by, ticket, since: event.ts, tree, guarded });
-            }
-            What::CheckRan { command, outcome, .. } => {
-                unit.checks.retain(|(known, _)| known != command);
-                unit.checks.push((command.clone(), outcome.clone()));
-            }
-            What::UnitHeld { why, attempt, .. } => {
-                (unit.status, unit.running, unit.why) = (UnitStatus::Held, None, Some(why.clone()));
-                (unit.attempts, unit.lost) = (attempt.saturating_sub(1), unit.lost.saturating_add(1));
-            }
-            What::UnitSkipped { why, .. } => {
-                (unit.status, unit.running, unit.why) = (UnitStatus::Skipped, None, Some(why.clone()));
-            }
-            What::UnitReopened { why, .. } => {
-                (unit.status, unit.running, unit.why) = (UnitStatus::Pending, None, Some(why.clone()));
-                unit.lost = 0;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or
-    /// is new, and what was done and says something else is to be done again.
-    fn take_plan(&mut self, plan: &Plan, approved: &str) {
-        let mut units = BTreeMap::new();
-        for unit in &plan.units {
-            let known = self.plan.unit(&unit.id).zip(self.units.get(&unit.id));
-            let state = match known {
-                None => UnitState::default(),
-                Some((old, state)) if old.body_sha256 == unit.body_sha256 => state.clone(),
-                Some((_, state)) if state.status == UnitStatus::Running => state.clone(),
-                Some((_, state)) => UnitState {
-                    is_stale: matches!(state.status, UnitStatus::Passed | UnitStatus::Claimed),
-                    attempts: state.attempts,
-                    end: state.end.clone(),
-                    ..UnitState::default()
-                },
-            };
-            units.insert(unit.id.clone(), state);
-        }
-        (self.plan, self.units) = (plan.clone(), units);
-        self.plan_sha256.clone_from(&plan.source.sha256);
-        approved.clone_into(&mut self.approved);
-    }
-
-    /// What a decision became is part of the plan that workers read.
-    fn take_choice(&mut self, gate: &str, option: &str) {
-        let of_gate = self.gates.iter().find(|state| state.gate.id == gate).map(|state| state.gate.about.clone());
-        let Some(GateKind::Decisions { decisions }) = of_gate else { return };
-        for decision in decisions {
-            if let Some(label) = chosen_label(&decision, option) {
-                for known in &mut self.plan.preconditions {
-                    if let Precondition::Decision(known) = known
-                        && known.id == decision.id
-                    {
-                        known.chosen = Some(label.clone());
-                    }
-                }
-            }
-        }
-    }
-
-    /// The open gate that the run waits at, if it does: the first one without an answer.
-    pub fn open_gate(&self) -> Option<&GateState> {
-        self.gates.iter().find(|state| state.answer.is_none())
-    }
-
-    /// Whether the stop behind a batch was let pass.
-    pub fn is_stop_passed(&self, group: usize) -> bool {
-        self.gates.iter().any(|state| state.gate.about == GateKind::HardStop { group } && state.answer.is_some())
-    }
-
-    /// Where a unit stands; `None` where the plan does not have it.
-    pub fn standing(&self, id: &str) -> Option<Standing> {
-        let status = self.units.get(id)?.status;
-        if !matches!(status, UnitStatus::Pending | UnitStatus::Held) {
-            return Some(Standing::Is(status));
-        }
-        Some(self.blocker(id).map_or(Standing::Is(status), |by| Standing::Blocked { by }))
-    }
-
-    /// Where every unit stands, in the order of the plan.
-    pub fn standings(&self) -> Vec<(&Unit, Standing)> {
-        let blocked = self.blocked();
-        let standing = |unit: &Unit| match (blocked.get(unit.id.as_str()), self.units.get(&unit.id)) {
-            (Some(by), _) => Standing::Blocked { by: (*by).to_owned() },
-            (None, state) => Standing::Is(state.map(|state| state.status).unwrap_or_default()),
-        };
-        self.plan.units.iter().map(|unit| (unit, standing(unit))).collect()
-    }
-
-    fn blocker(&self, id: &str) -> Option<String> {
-        self.blocked().get(id).map(|by| (*by).to_owned())
-    }
-
-    /// Every unit that cannot be done because of what it depends on, with the one that it is because of. The
-    /// units of a plan stand after what they depend on, so that once through is enough.
-    fn blocked(&self) -> BTreeMap<&str, &str> {
-        let mut blocked = BTreeMap::new();
-        for unit in &self.plan.units {
-            let status = |id: &str| self.units.get(id).map(|state| state.status).unwrap_or_default();
-            if !matches!(status(&unit.id), UnitStatus::Pending | UnitStatus::Held) {
-                continue;
-            }
-            let is_bad = |id: &str| (status(id).is_ended() && !self.lets_go_on(id)) || blocked.contains_key(id);
-            if let Some(by) = unit.deps.iter().find(|id| is_bad(id)) {
-                blocked.insert(unit.id.as_str(), by.as_str());
-            }
-        }
-        blocked
-    }
-
-    /// Whether what depends on a unit may be begun: it has passed, it is said to have been done before the
-    /// run, or the plan says itself that it may be left out.
-    pub fn lets_go_on(&self, id: &str) -> bool {
-        let may_be_left_out = || self.plan.unit(id).is_some_and(|unit| unit.on_failure == OnFailure::Skip);
-        match self.units.get(id).map(|state| state.status) {
-            Some(UnitStatus::Passed | UnitStatus::Claimed) => true,
-            Some(UnitStatus::Skipped) => may_be_left_out(),
-            _ => false,
-        }
-    }
-
-    /// How many units stand how.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts { total: self.plan.units.len(), ..Counts::default() };
-        for (_, standing) in self.standings() {
-            match standing {
-                Standing::Is(UnitStatus::Passed) => counts.passed += 1,
-                Standing::Is(UnitStatus::Claimed) => counts.claimed += 1,
-                Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => counts.failed += 1,
-                Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped) => counts.blocked += 1,
-                Standing::Is(_) => counts.pending += 1,
-            }
-        }
-        counts
-    }
-
-    /// The units that somebody is at.
-    pub fn running(&self) -> impl Iterator<Item = (&str, &Running)> {
-        self.units.iter().filter_map(|(id, unit)| Some((id.as_str(), unit.running.as_ref()?)))
-    }
-
     /// What differs between the plan that the run knows and another reading of its file: the ids of the
     /// units that say something else, that are new, and that are gone.
     pub fn differences(&self, plan: &Plan) -> Differences {
-        let (old, new) = (&self.plan, plan);
-        let ids = |plan: &Plan| -> BTreeSet<String> { plan.units.iter().map(|unit| unit.id.clone()).collect() };
-        let (before, after) = (ids(old), ids(new));
-        let says_else =
-            |id: &&String| old.unit(id).map(|unit| &unit.body_sha256) != new.unit(id).map(|unit| &unit.body_sha256);
+        let (before, after) = (texts(&self.plan), texts(plan));
+        let ids_where = |units: &[Unit], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
+            units.iter().map(|unit| &unit.id).filter(|id| keep(id)).cloned().collect()
+        };
         Differences {
-            changed: before.intersection(&after).filter(says_else).cloned().collect(),
-            added: after.difference(&before).cloned().collect(),
-            removed: before.difference(&after).cloned().collect(),
+            changed: ids_where(&plan.units, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
+            added: ids_where(&plan.units, &|id| !before.contains_key(id)),
+            removed: ids_where(&self.plan.units, &|id| !after.contains_key(id)),
         }
     }
 }
 
-/// What differs between two readings of a plan.
+/// The digest of each unit's text, by its id.
+pub(crate) fn texts(plan: &Plan) -> BTreeMap<&str, &str> {
+    plan.units.iter().map(|unit| (unit.id.as_str(), unit.body_sha256.as_str())).collect()
+}
+
+/// What differs between two readings of a plan, in the order of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Units that say something else.
@@ -512,10 +303,8 @@ pub const FINAL: &str = "final";
 
 /// The label that an answer chooses for a decision; `None` where it chooses none.
 pub fn chosen_label(decision: &Decision, option: &str) -> Option<String> {
-    if option == ACCEPT_ALL {
-        return decision.recommended.clone();
-    }
-    decision.options.iter().find(|known| known.label == option).map(|known| known.label.clone())
+    let named = decision.options.iter().find(|known| known.label == option).map(|known| known.label.clone());
+    named.or_else(|| decision.recommended.clone().filter(|_| option == ACCEPT_ALL))
 }
 
 /// Takes the recommendation of every decision that is asked about.
@@ -524,18 +313,7 @@ pub const ACCEPT_ALL: &str = "accept-all";
 pub const ONE_BY_ONE: &str = "one-by-one";
 /// Goes on.
 pub const CONTINUE: &str = "continue";
-
-fn unit_of(what: &What) -> Option<&str> {
-    match what {
-        What::UnitStarted { unit, .. }
-        | What::CheckRan { unit, .. }
-        | What::UnitPassed { unit, .. }
-        | What::UnitFailed { unit, .. }
-        | What::UnitUnverified { unit, .. }
-        | What::UnitImported { unit, .. }
-        | What::UnitSkipped { unit, .. }
-        | What::UnitHeld { unit, .. }
-        | What::UnitReopened { unit, .. } => Some(unit),
-        _ => None,
-    }
-}
+/// Ends the run where it stands.
+pub const STOP: &str = "stop";
+/// Stands in the place of an answer where something else has made the question moot. No gate offers it.
+pub const WITHDRAWN: &str = "withdrawn";

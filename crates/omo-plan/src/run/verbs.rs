@@ -8,9 +8,10 @@ use omo_core::timestamp::Timestamp;
 use omo_core::words::neutral;
 
 use crate::model::{Dialect, OnFailure, Plan, Unit, UnitKind};
-use crate::run::event::{Actor, Gate, GateKind, GateOption, UnitEnd, What};
-use crate::run::schedule::{self, Action};
-use crate::run::state::{ACCEPT_ALL, CONTINUE, FINAL, GateState, ONE_BY_ONE, Phase, RunState, Standing, UnitStatus};
+use crate::run::event::{Actor, GateKind, UnitEnd, What};
+use crate::run::question::gate;
+use crate::run::schedule::{self, Action, lacks_contract};
+use crate::run::state::{FINAL, GateState, Phase, RunState, Standing, UnitStatus};
 
 /// So often a worker may be lost before the unit counts as failed: a session that dies at the same
 /// unit again and again must not be fed to it for ever.
@@ -75,6 +76,10 @@ pub type IsAlive<'a> = &'a dyn Fn(&crate::run::event::Process) -> Option<bool>;
 ///
 /// The session that the run belongs to lives.
 pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<What>, Refusal> {
+    // A run that is over has no holder: whoever goes on with it becomes that.
+    if state.phase != Phase::Executing {
+        return Ok(Vec::new());
+    }
     let holder = &state.holder;
     let holder_lives = holder.process.as_ref().and_then(is_alive);
     let is_terminal = caller.actor.session.is_none();
@@ -85,8 +90,11 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
             return Err(held(state));
         }
         events.push(What::Taken);
-    } else if !is_terminal && holder_lives == Some(false) {
-        // The same session in another process of the client.
+    } else if !is_terminal
+        && (holder_lives == Some(false) || holder.process.is_none() && caller.actor.process.is_some())
+    {
+        // The same session in another process of the client, or one whose process was not known: without
+        // it nobody could ever tell that this session is gone.
         events.push(What::Taken);
     }
     let is_lost = |by: &Actor| by.process.as_ref().and_then(is_alive) == Some(false);
@@ -127,9 +135,14 @@ fn lost(state: &RunState, id: &str, why: &str) -> What {
     What::UnitHeld { unit: id.to_owned(), attempt, why: why.to_owned() }
 }
 
-/// The event that follows by itself from where a run stands, if one does: a gate that is due, or the
-/// end. Applied again and again until there is none.
+/// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
+/// has failed, a gate that is due, or the end. Applied again and again until there is none.
 pub fn advance(state: &RunState) -> Option<What> {
+    if state.phase == Phase::Executing
+        && let Some(unit) = without_contract(&state.plan).find(|unit| waits(state, unit))
+    {
+        return Some(without_contract_failed(unit));
+    }
     match schedule::next(state) {
         Action::Open(about) => Some(What::GateOpened { gate: gate(state, about) }),
         Action::End(result) => Some(What::RunEnded { result }),
@@ -138,79 +151,23 @@ pub fn advance(state: &RunState) -> Option<What> {
 }
 
 /// What is written down right after a run was opened: tasks without the contract that the plan promises
-/// are failed before they begin.
+/// are failed before they begin. Those of an edited plan are by [`advance`].
 pub fn opened(plan: &Plan) -> Vec<What> {
-    let has_none = |unit: &&Unit| plan.policy.wants_contracts && unit.contract.is_none();
-    let failed = plan.units.iter().filter(has_none).map(|unit| {
-        let end = UnitEnd { evidence: "missing Task Contract".to_owned(), ..UnitEnd::default() };
-        What::UnitFailed { unit: unit.id.clone(), is_final: true, end }
-    });
-    failed.collect()
+    without_contract(plan).map(without_contract_failed).collect()
 }
 
-/// A gate as it is put to a person.
-fn gate(state: &RunState, about: GateKind) -> Gate {
-    let option = |id: &str, text: &str| GateOption { id: id.to_owned(), text: text.to_owned() };
-    let (question, options) = match &about {
-        GateKind::Verification => (
-            "The plan does not say that it was verified (`## Verification` with the verdict Approved). Run it all the same?"
-                .to_owned(),
-            vec![option(CONTINUE, "run it unverified; have it verified first and `omo run resume` takes that in")],
-        ),
-        GateKind::Decisions { decisions } => decision_question(decisions),
-        GateKind::HardStop { group } => hard_stop_question(state, *group),
-        GateKind::Environment { unit, what } => (
-            format!("A check of {} {unit} could not be run here: {what}. Run it again?", state.plan.dialect.unit_word()),
-            vec![option(CONTINUE, "what was missing is there now")],
-        ),
-        GateKind::Escalated { unit } => (
-            format!("{} {unit} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
-            vec![option(CONTINUE, "go on with what does not depend on it")],
-        ),
-    };
-    let id = format!("g{}", state.gates.len() + 1);
-    Gate { id, about, question, options }
+fn without_contract(plan: &Plan) -> impl Iterator<Item = &Unit> {
+    plan.units.iter().filter(|unit| lacks_contract(plan, unit))
 }
 
-fn decision_question(decisions: &[crate::model::Decision]) -> (String, Vec<GateOption>) {
-    let option = |id: &str, text: String| GateOption { id: id.to_owned(), text };
-    let line = |decision: &crate::model::Decision| {
-        let options: Vec<String> =
-            decision.options.iter().map(|one| format!("{}: {}", one.label, neutral(&one.text, 160))).collect();
-        let recommended =
-            decision.recommended.as_ref().map(|label| format!(" (recommended: {label})")).unwrap_or_default();
-        format!("{} {}{recommended}\n{}", decision.id, neutral(&decision.title, 160), options.join("\n"))
-    };
-    match decisions {
-        [decision] => {
-            let options = decision.options.iter().map(|one| option(&one.label, neutral(&one.text, 160)));
-            (line(decision), options.collect())
-        }
-        several => {
-            let lines: Vec<String> = several.iter().map(line).collect();
-            let question =
-                format!("{}\n\nTake all recommendations, or go through them one by one?", lines.join("\n---\n"));
-            let all = option(ACCEPT_ALL, "take all recommendations".to_owned());
-            (question, vec![all, option(ONE_BY_ONE, "go through them one by one".to_owned())])
-        }
-    }
+fn without_contract_failed(unit: &Unit) -> What {
+    let end = UnitEnd { evidence: "missing Task Contract".to_owned(), ..UnitEnd::default() };
+    What::UnitFailed { unit: unit.id.clone(), is_final: true, end }
 }
 
-fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<GateOption>) {
-    let counts = state.counts();
-    let ended = counts.total - counts.pending;
-    let failed = if counts.failed > 0 { format!(", {} failed", counts.failed) } else { String::new() };
-    let blocked = if counts.blocked > 0 { format!(", {} blocked", counts.blocked) } else { String::new() };
-    let claimed = if counts.claimed > 0 { format!(", {} imported as done", counts.claimed) } else { String::new() };
-    let question = format!(
-        "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{claimed}{failed}{blocked}. Continue?",
-        group + 1,
-        state.plan.groups.len(),
-        counts.total,
-        counts.passed,
-    );
-    let text = format!("go on with the {} that are left", counts.pending);
-    (question, vec![GateOption { id: CONTINUE.to_owned(), text }])
+fn waits(state: &RunState, unit: &Unit) -> bool {
+    let status = state.units.get(&unit.id).map(|known| known.status);
+    matches!(status, Some(UnitStatus::Pending | UnitStatus::Held))
 }
 
 /// What the edge found out before a worker begins.
@@ -252,20 +209,29 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal>
         _ => {}
     }
     match schedule::next(state) {
-        Action::Ask(gate) => Err(waits(gate)),
+        Action::Ask(gate) => Err(unanswered(gate)),
         Action::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
-        Action::Over => Err(precondition("the run has ended".to_owned())),
+        Action::Over => Err(over("`omo run resume` goes on with it")),
         _ => Err(precondition(format!("it is not the turn of {id}"))),
     }
 }
 
-fn waits(gate: &GateState) -> Refusal {
+fn over(hint: &str) -> Refusal {
+    Refusal::new(RefusalKind::Precondition, "the run has ended", hint)
+}
+
+fn unanswered(gate: &GateState) -> Refusal {
     let first = gate.gate.question.lines().next().unwrap_or_default();
     let message = format!("gate {} waits for an answer: {}", gate.gate.id, neutral(first, 200));
     Refusal::new(RefusalKind::Human, message, "`omo next` shows the question and how it is answered")
 }
 
-fn found<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
+/// The unit of this id.
+///
+/// # Errors
+///
+/// The plan has none.
+pub fn found<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
     state.plan.unit(id).ok_or_else(|| {
         let ids: Vec<&str> = state.plan.units.iter().take(20).map(|unit| unit.id.as_str()).collect();
         let more = if state.plan.units.len() > ids.len() { ", …" } else { "" };
@@ -333,22 +299,31 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
     let id = unit.id.clone();
-    let ran = measured.outcomes.iter().map(|(check, outcome)| What::CheckRan {
+    let wanted: Vec<&Check> = unit.proof().collect();
+    // What is none of its checks proves nothing about it, and refutes nothing.
+    let outcomes: Vec<(usize, &(Check, CheckOutcome))> = measured
+        .outcomes
+        .iter()
+        .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
+        .collect();
+    let ran = outcomes.iter().map(|(place, (check, outcome))| What::CheckRan {
         unit: id.clone(),
         attempt,
+        place: *place,
         command: check.command.clone(),
         outcome: outcome.clone(),
     });
     let mut events: Vec<What> = ran.collect();
-    let missing = measured.outcomes.iter().find_map(|(_, outcome)| match &outcome.verdict {
+    let missing = outcomes.iter().find_map(|(_, (_, outcome))| match &outcome.verdict {
         CheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
         _ => None,
     });
-    let is_green = measured.outcomes.iter().all(|(_, outcome)| outcome.is_green());
-    let wanted = unit.red_check.iter().count() + unit.checks.len();
+    // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
+    let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
+        && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
     let end = UnitEnd {
         attempt,
-        evidence: evidence(&measured),
+        evidence: evidence(&outcomes),
         files: measured.files,
         out_of_scope: measured.out_of_scope,
         missing: measured.missing,
@@ -357,7 +332,7 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         tree: measured.tree,
     };
     if !measured.tampered.is_empty() {
-        let evidence = format!("changed what it must not change: {}", measured.tampered.join(", "));
+        let evidence = format!("changed what it must not change: {}", neutral(&measured.tampered.join(", "), 300));
         events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(What::UnitHeld { unit: id.clone(), attempt, why: format!("its check could not be run: {what}") });
@@ -366,10 +341,10 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
         events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
-    } else if wanted == 0 {
+    } else if wanted.is_empty() {
         let evidence = "no Verify: nothing could prove it".to_owned();
         events.push(What::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });
-    } else if is_green && measured.outcomes.len() == wanted {
+    } else if is_green {
         events.push(What::UnitPassed { unit: id, end });
     } else {
         events.extend(failed(unit, end, state));
@@ -378,24 +353,29 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
 }
 
 /// What the checks showed, on one line.
-fn evidence(measured: &Measured) -> String {
-    let of = |(check, outcome): &(Check, CheckOutcome)| {
+fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
+    let of = |(_, (check, outcome)): &(usize, &(Check, CheckOutcome))| {
         format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(&outcome.detail, 160))
     };
-    let red = measured.outcomes.iter().find(|(_, outcome)| !outcome.is_green());
-    red.map_or_else(|| measured.outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
+    if outcomes.is_empty() {
+        return "its checks were not run".to_owned();
+    }
+    let red = outcomes.iter().find(|(_, (_, outcome))| !outcome.is_green());
+    red.map_or_else(|| outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
 }
 
 /// What becomes of an attempt that has failed.
 fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<What> {
     let id = unit.id.clone();
-    let is_last = end.attempt >= unit.attempts_max;
+    let before = state.units.get(&unit.id).map_or(0, |known| known.attempts_before);
+    let is_last = end.attempt.saturating_sub(before) >= unit.attempts_max;
     match unit.on_failure {
-        OnFailure::Skip => vec![What::UnitSkipped { unit: id, why: end.evidence }],
-        OnFailure::Escalate => {
-            let gate = gate(state, GateKind::Escalated { unit: id.clone() });
-            vec![What::UnitFailed { unit: id, is_final: true, end }, What::GateOpened { gate }]
+        OnFailure::Skip => {
+            let why = end.evidence.clone();
+            vec![What::UnitFailed { unit: id.clone(), is_final: true, end }, What::UnitSkipped { unit: id, why }]
         }
+        // The gate that asks about it follows by itself.
+        OnFailure::Escalate => vec![What::UnitFailed { unit: id, is_final: true, end }],
         OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
             vec![What::UnitFailed { unit: id, is_final: is_last, end }]
         }
@@ -432,11 +412,18 @@ pub fn worker_lost(state: &RunState, id: &str) -> Result<What, Refusal> {
 ///
 /// # Errors
 ///
-/// It has ended, somebody is at it, or no person said so.
+/// It was done or left out, somebody is at it, the run has ended, or no person said so.
 pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<What, Refusal> {
     let unit = found(state, id)?;
+    if state.phase != Phase::Executing {
+        return Err(over("`omo unit retry` has a unit done again, `omo run resume` goes on with the run"));
+    }
     match state.standing(id) {
-        Some(standing @ Standing::Is(UnitStatus::Running | UnitStatus::Passed | UnitStatus::Claimed)) => {
+        Some(
+            standing @ Standing::Is(
+                UnitStatus::Running | UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped,
+            ),
+        ) => {
             let message = format!("{id} is {}", standing.word());
             return Err(Refusal::new(
                 RefusalKind::Precondition,
@@ -469,7 +456,7 @@ pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<What>, R
         let message = format!("{id} is {}", standing.word());
         return Err(Refusal::new(RefusalKind::Precondition, message, hint));
     }
-    if state.plan.policy.wants_contracts && unit.contract.is_none() {
+    if lacks_contract(&state.plan, unit) {
         let message = format!("{id} still has no Task Contract");
         return Err(Refusal::new(RefusalKind::Precondition, message, "add it to the plan, then `omo run resume`"));
     }
@@ -496,7 +483,8 @@ fn person_wanted(state: &RunState, caller: &Caller, id: &str, verb: &str) -> Res
 ///
 /// # Errors
 ///
-/// It is not there, was answered, has no such option, or no person has spoken since it was opened.
+/// It is not there, was answered, has no such option, the run has ended, or no person has spoken since the
+/// gate was opened.
 pub fn answer(
     state: &RunState,
     caller: &Caller,
@@ -511,6 +499,9 @@ pub fn answer(
     if let Some(answer) = &known.answer {
         let message = format!("gate {gate} was answered: {}", answer.option);
         return Err(Refusal::new(RefusalKind::Precondition, message, "`omo next` says what comes next"));
+    }
+    if state.phase != Phase::Executing {
+        return Err(over("`omo run resume` goes on with it, and asks again what is still open"));
     }
     let options: Vec<&str> = known.gate.options.iter().map(|option| option.id.as_str()).collect();
     if !options.contains(&option) {
@@ -538,11 +529,13 @@ pub fn cancel(state: &RunState, why: &str) -> Result<What, Refusal> {
     Err(Refusal::new(RefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }
 
-/// The final checks have run.
+/// The final checks have run: what came of each, in the order of the plan, up to the first that was red or
+/// further.
 pub fn finals(measured: Vec<(Check, CheckOutcome)>) -> Vec<What> {
-    let ran = measured.into_iter().map(|(check, outcome)| What::CheckRan {
+    let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| What::CheckRan {
         unit: FINAL.to_owned(),
         attempt: 0,
+        place,
         command: check.command,
         outcome,
     });

@@ -59,7 +59,18 @@ pub struct Found {
     /// Whose it is.
     #[serde(default)]
     pub plan_file: String,
-    /// Where that stands.
-    #[serde(default)]
-    pub status: String,
+    /// So many direct dependents made a task a hub.
+    #[serde(default = "usual_k")]
+    pub k: u32,
+    /// Tasks in a batch.
+    #[serde(default = "usual_batch_size")]
+    pub batch_size: u32,
+}
+
+fn usual_k() -> u32 {
+    3
+}
+
+fn usual_batch_size() -> u32 {
+    5
 }

@@ -10,15 +10,14 @@ use std::path::Path;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
-use omo_plan::model::Plan;
 use omo_plan::run::event::{Actor, Event, Process, What};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 
-use crate::ledger::{Run, RunsError, TransactError};
-use crate::projection::{Projection, ProjectionError};
+use crate::{Run, RunsError, TransactError};
+use crate::projection::{MEMORY, Projection, ProjectionError};
 
-pub use plan_file::{PlanFile, PlanFileError, edited};
+pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited, options as options_of};
 pub use start::{Opening, Started, brief, planned_commands};
 pub use work::{Judged, Worked};
 
@@ -136,7 +135,7 @@ impl Engine<'_> {
 
     /// As [`Engine::transact`], for a run that nothing is to be done to.
     pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
-        let memory = self.run.memory();
+        let memory = self.run.folder().with_file_name(MEMORY);
         let projection = Projection::new(self.root, &memory, self.run.id());
         let drifts = projection.write(&state)?;
         if drifts.is_empty() {
@@ -194,13 +193,17 @@ impl<'a> Play<'a> {
     }
 }
 
-/// The events of a run that begins: it is opened, what is known beforehand is written down, and what
-/// follows by itself.
-pub fn beginning(opened: What, plan: &Plan, actor: &Actor, now: Timestamp) -> Vec<What> {
+/// The events of a run behind the one that opens it: what is known beforehand, and what follows by itself.
+pub fn beginning(opened: What, known: Vec<What>, actor: &Actor, now: Timestamp) -> Vec<What> {
+    let failed = match &opened {
+        What::RunOpened { plan, .. } => verbs::opened(plan),
+        _ => Vec::new(),
+    };
     let event = Event { seq: 1, ts: now, actor: actor.clone(), what: opened };
     let Ok(state) = RunState::open(&event) else { return Vec::new() };
     let mut play = Play::new(state, actor, now);
-    play.all(verbs::opened(plan));
+    play.all(known);
+    play.all(failed);
     play.advance();
     play.events
 }

@@ -13,7 +13,7 @@ use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
 use omo_store::pending;
 
 use super::{Engine, EngineError, Watcher};
-use crate::ledger;
+use crate::ticket;
 
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to
 /// be green already.
@@ -85,11 +85,11 @@ impl Engine<'_> {
         let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
         let tree = changes::snapshot(self.root, self.state_home, self.run.id());
         let vacuous = self.green_already(&unit, watcher)?;
-        let ticket = ledger::ticket()?;
-        let start = Start { ticket: ticket.digest, tree: tree.as_ref().and_then(written), guarded: guarded(&state, &unit), vacuous };
+        let made = ticket()?;
+        let start = Start { ticket: made.digest, tree: tree.as_ref().and_then(written), guarded: guarded(&state, &unit), vacuous };
         let ((), state) = self.transact(|state| Ok((vec![verbs::start(state, id, start)?], ())))?;
         let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
-        Ok(Started { brief: brief(&state, &unit), unit, attempt, ticket: ticket.text })
+        Ok(Started { brief: brief(&state, &unit), unit, attempt, ticket: made.text })
     }
 
     /// The checks that are green before the work begins, by their place among all checks of the unit.

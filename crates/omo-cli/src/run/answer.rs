@@ -1,0 +1,40 @@
+//! `omo gate answer`: what a person decided about a run.
+
+use std::io::Write;
+use std::path::Path;
+
+use omo_plan::run::event::GateKind;
+use omo_plan::run::state::chosen_label;
+use omo_plan::run::verbs;
+use omo_runs::engine;
+use omo_store::env::Env;
+
+use super::arguments::AnswerOptions;
+use super::here::{Ended, Here};
+use crate::failure::Failure;
+
+/// Writes an answer down; a decision also into the plan.
+pub fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
+    let engine = here.engine(&run, &before)?;
+    engine.unedited(&before)?;
+    let (gate, option) = (options.gate.as_str(), options.option.as_str());
+    // Refused before the plan is touched.
+    engine.transact(|state| Ok((Vec::new(), verbs::answer(state, &engine.caller, gate, option, None).map(drop)?)))?;
+    let about = before.gates.iter().find(|known| known.gate.id == gate).map(|known| &known.gate.about);
+    let choices: Vec<_> = match about {
+        Some(GateKind::Decisions { decisions }) => {
+            let choice = |decision: &omo_plan::model::Decision| Some((decision.clone(), chosen_label(decision, option)?));
+            decisions.iter().filter_map(choice).collect()
+        }
+        _ => Vec::new(),
+    };
+    let written = if choices.is_empty() { None } else { engine::choose(Path::new(&before.root), &before, &choices)? };
+    let state = engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, gate, option, written.clone())?]))?;
+    here.tell(&run, &before, &state);
+    let mut out = anstream::stdout().lock();
+    let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
+    writeln!(out, "Answered {gate}: {option}{into}.\n\nDO\n  run: omo next --workflow")?;
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! What the verbs print for whoever works on a run: short blocks that begin with one word in capitals and
+//! end with the one command to run next.
+//!
+//! A block has at most [`MAX_BYTES`]. What stands in the plan is data: it is neutralised, cut, and indented
+//! below our own words. No command in it has a pipe or a second command, so that a permission for `omo`
+//! covers it.
+
+use std::fmt::Write;
+
+use omo_core::plan_run::PlannedCommand;
+use omo_core::words::checks::code;
+use omo_core::words::{age, neutral};
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::Unit;
+use omo_plan::run::event::GateKind;
+use omo_plan::run::state::{Counts, GateState, Phase, RunState, Standing};
+use omo_plan::run::event::RunResult;
+use omo_runs::dev_workflow::{self, REPORT, Completed};
+use omo_core::timestamp::Timestamp;
+
+use super::segment::HandOut;
+
+/// The greatest length of a block.
+pub const MAX_BYTES: usize = 2_048;
+/// Rows of tasks in a block.
+const ROWS: usize = 12;
+/// Characters of such a row.
+const ROW_CHARS: usize = 100;
+/// What the Bash tool has to be told for a command that may take minutes.
+const PATIENTLY: &str = "(Bash timeout 600000)";
+
+/// Nothing was typed behind the command: the model called it by itself.
+pub fn nothing_typed() -> String {
+    "DO\n  No arguments were typed for this command. If you called it yourself, run this with the plan that you \
+     were asked to execute:\n  run: omo run open --for plan '<plan.md>'\n  If you do not know which plan is meant, ask the user."
+        .to_owned()
+}
+
+/// A run was opened.
+pub fn opened(id: &str, state: &RunState) -> String {
+    let plan = &state.plan;
+    let stops: Vec<String> =
+        plan.groups.iter().enumerate().filter(|(_, group)| group.hard_stop).map(|(place, _)| (place + 1).to_string()).collect();
+    let stops = if stops.is_empty() { "no hard stop".to_owned() } else { format!("hard stops after {}", stops.join(", ")) };
+    let mut text = format!(
+        "omo: opened the run {id} of {}: {} tasks in {} batches, {stops}.\n",
+        path(state),
+        plan.units.len(),
+        plan.groups.len()
+    );
+    text.push_str(&notes(state));
+    text.push_str("\nDO\n  run: omo next --workflow");
+    within(text)
+}
+
+/// What the plan's reader found, beside errors.
+fn notes(state: &RunState) -> String {
+    const SHOWN: usize = 8;
+    let found: Vec<_> = state.plan.diagnostics.iter().filter(|found| found.severity == Severity::Warning).collect();
+    let mut text = String::new();
+    for one in found.iter().take(SHOWN) {
+        let _ = writeln!(text, "note: line {}: {}", one.line, neutral(&one.text, 120));
+    }
+    if found.len() > SHOWN {
+        let _ = writeln!(text, "note: and {} more: omo plan lint {}", found.len() - SHOWN, path(state));
+    }
+    text
+}
+
+/// A run goes on.
+pub fn resumed(id: &str, state: &RunState) -> String {
+    let text = format!("omo: going on with the run {id} of {}: {}.\n", path(state), tally(state.counts()));
+    within(format!("{text}\nDO\n  run: omo next --workflow"))
+}
+
+/// The run of this very plan has come to its end before.
+pub fn complete_already(id: &str, state: &RunState) -> String {
+    let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", path(state));
+    within(format!("{head}\n`--again` behind the plan begins anew.\n\n{}", done(state)))
+}
+
+/// A segment for the Workflow tool.
+pub fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
+    let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
+    format!(
+        "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
+         args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo next --workflow --wait 540      {PATIENTLY}\n\
+         If you have no Workflow tool, run instead: omo next",
+        tally(state.counts()),
+        out.units().join(", "),
+    )
+}
+
+/// One task for a subagent.
+pub fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
+    let id = &unit.id;
+    within(format!(
+        "SPAWN agent\n  {}; next is task {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"omo:executor\"   \
+         model: \"{}\"   run_in_background: false\n     description: \"task {id}\"\n     prompt: \"Execute task {id} of the plan run {run}. \
+         Begin with: omo unit start {id} --run {run}\"\n  2. When it has answered, whatever it said:\n  run: omo next      {PATIENTLY}\n\
+         If you have no Agent tool, run instead: omo next --inline",
+        tally(state.counts()),
+        title(unit),
+        unit.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
+    ))
+}
+
+/// One task for this session itself.
+pub fn work_inline(run: &str, unit: &Unit) -> String {
+    let id = &unit.id;
+    within(format!(
+        "DO\n  Task {id}, \"{}\", is yours to do in this session.\n  run: omo unit start {id} --run {run}      {PATIENTLY}\n  \
+         Then do what it prints, and end with the `omo unit done` line that stands there.",
+        title(unit)
+    ))
+}
+
+/// Somebody is at work.
+pub fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
+    let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
+    let lines: Vec<String> =
+        ids.iter().map(|id| format!("  Task {id} is being worked on since {}.", age(since(id), now))).collect();
+    let lost = ids.first().map(|id| format!("\nIf that agent has ended without a word: omo unit fail --lost {id}")).unwrap_or_default();
+    let flag = if workflow { " --workflow" } else { "" };
+    within(format!("WAIT\n{}\n  run: omo next{flag} --wait 540      {PATIENTLY}{lost}", lines.join("\n")))
+}
+
+/// A segment was handed out, and nobody has begun yet.
+pub fn wait_for_workers() -> String {
+    format!("WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo next --workflow --wait 540      {PATIENTLY}")
+}
+
+/// A person has to answer.
+pub fn ask(gate: &GateState, state: &RunState) -> String {
+    match &gate.gate.about {
+        GateKind::Decisions { .. } => ask_within_the_turn(gate),
+        GateKind::HardStop { group } => hard_stop(*group, state),
+        GateKind::Verification | GateKind::Environment { .. } | GateKind::Escalated { .. } => stop(gate),
+    }
+}
+
+fn ask_within_the_turn(gate: &GateState) -> String {
+    let gate = &gate.gate;
+    let question: Vec<String> = gate.question.lines().map(|line| format!("    {}", neutral(line, 160))).collect();
+    let choices: Vec<&str> = gate.options.iter().map(|option| option.id.as_str()).collect();
+    within(format!(
+        "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter; do not choose for them.\n{}\n  \
+         Then, with what they chose:\n  run: omo gate answer {} {}\n  (choices: {})",
+        question.join("\n"),
+        gate.id,
+        choices.first().unwrap_or(&"continue"),
+        choices.join(", ")
+    ))
+}
+
+fn hard_stop(group: usize, state: &RunState) -> String {
+    let mut text = "STOP\n  Show the user these lines, then end your turn. Do not answer for them.\n\n".to_owned();
+    let _ = writeln!(text, "  Paused at hard-stop: waiting for \"continue\"");
+    let _ = writeln!(text, "  Batch {} of {} of {} is over: {}.", group + 1, state.plan.groups.len(), path(state), tally(state.counts()));
+    let batch = state.plan.groups.get(group).map(|group| group.units.as_slice()).unwrap_or_default();
+    let ended: Vec<Completed> = dev_workflow::completed(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
+    rows(&mut text, &ended);
+    let left: Vec<&str> = omo_plan::run::segment::segment(state).concat();
+    if !left.is_empty() {
+        let _ = writeln!(text, "  Next: {}.", few(&left));
+    }
+    go_on(&mut text);
+    within(text)
+}
+
+fn stop(gate: &GateState) -> String {
+    let mut text = "STOP\n  Show the user these lines, then end your turn. Do not answer for them.\n\n".to_owned();
+    for line in gate.gate.question.lines() {
+        let _ = writeln!(text, "  {}", neutral(line, 300));
+    }
+    for option in &gate.gate.options {
+        let _ = writeln!(text, "    {}: {}", option.id, neutral(&option.text, 200));
+    }
+    go_on(&mut text);
+    let _ = write!(text, "\n  After a plain \"continue\": omo gate answer {} continue", gate.gate.id);
+    within(text)
+}
+
+fn go_on(text: &mut String) {
+    let _ = write!(text, "  To go on, type: /omo:execute-plan      (or just: continue)");
+}
+
+/// The run came to its end.
+pub fn done(state: &RunState) -> String {
+    let word = match &state.phase {
+        Phase::Ended { result } => result.word(),
+        Phase::Cancelled { .. } => "cancelled",
+        Phase::Executing => "in_progress",
+    };
+    let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  Execution complete: {word}\n");
+    let _ = writeln!(text, "  {}: {}.", path(state), tally(state.counts()));
+    let bad: Vec<Completed> =
+        dev_workflow::completed(state).into_iter().filter(|task| task.status != dev_workflow::Status::Done).collect();
+    rows(&mut text, &bad);
+    let _ = write!(text, "  Report: {REPORT}");
+    let is_failed = |standing: &Standing| matches!(standing, Standing::Is(status) if status.is_ended());
+    let failed = state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
+    if let Some((unit, _)) = failed {
+        let _ = write!(text, "\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id);
+    }
+    within(text)
+}
+
+/// The exit status that goes with it: whether all of it went well.
+pub fn is_all_well(state: &RunState) -> bool {
+    state.phase == Phase::Ended { result: RunResult::Complete }
+}
+
+fn rows(text: &mut String, tasks: &[Completed]) {
+    for task in tasks.iter().take(ROWS) {
+        let row = format!("{} {}  {} — {}", task.status.mark(), task.id, neutral(&task.title, 40), neutral(&task.evidence, 60));
+        let _ = writeln!(text, "    {}", row.chars().take(ROW_CHARS).collect::<String>());
+    }
+    if tasks.len() > ROWS {
+        let _ = writeln!(text, "    … and {} more: omo report", tasks.len() - ROWS);
+    }
+}
+
+/// How far a run is, in words.
+pub fn tally(counts: Counts) -> String {
+    let Counts { total, passed, claimed, failed, blocked, .. } = counts;
+    let mut text = format!("{passed} of {total} tasks done");
+    for (count, word) in [(claimed, "done before, unchecked"), (failed, "failed"), (blocked, "blocked")] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {word}");
+        }
+    }
+    text
+}
+
+/// The commands that a plan executes, one a line.
+pub fn commands(commands: &[PlannedCommand], shown: usize) -> String {
+    let width = commands.iter().take(shown).map(|command| command.unit.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for command in commands.iter().take(shown) {
+        let folder = command.folder.as_ref().map(|folder| format!("   in {}", neutral(folder, 100))).unwrap_or_default();
+        let _ = writeln!(text, "  {:width$}  {}{folder}", command.unit, code(&command.command, 2_000));
+    }
+    if commands.len() > shown {
+        let _ = writeln!(text, "  … and {} more: `omo plan show` has all of them", commands.len() - shown);
+    }
+    text
+}
+
+fn few(ids: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let more = if ids.len() > SHOWN { format!(" and {} more", ids.len() - SHOWN) } else { String::new() };
+    let word = if ids.len() == 1 { "task" } else { "tasks" };
+    format!("{word} {}{more}", ids.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+}
+
+fn title(unit: &Unit) -> String {
+    neutral(&unit.title, 80).replace('"', "'")
+}
+
+fn path(state: &RunState) -> String {
+    neutral(&state.plan.source.path, 200)
+}
+
+/// The block, no longer than it may be: lines are taken out of its middle, never its last ones, which say
+/// what to do.
+fn within(text: String) -> String {
+    if text.len() <= MAX_BYTES {
+        return text;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let kept_behind = 4.min(lines.len());
+    let (front, back) = lines.split_at(lines.len() - kept_behind);
+    let room = MAX_BYTES.saturating_sub(back.iter().map(|line| line.len() + 1).sum::<usize>() + 8);
+    let mut out = String::new();
+    for line in front {
+        if out.len() + line.len() + 1 > room {
+            out.push_str("  …\n");
+            break;
+        }
+        let _ = writeln!(out, "{line}");
+    }
+    out.push_str(&back.join("\n"));
+    out
+}

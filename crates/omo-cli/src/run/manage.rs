@@ -1,0 +1,332 @@
+//! `omo run list|show|resume|cancel|gc|import`.
+
+use std::io::Write;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use omo_core::timestamp::Timestamp;
+use omo_core::words::{age, neutral};
+use omo_plan::dialect;
+use omo_plan::model::Plan;
+use omo_plan::run::event::{RunResult, What};
+use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
+use omo_plan::run::verbs;
+use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited, options_of};
+use omo_runs::{Run, Runs, dev_workflow, import as imports};
+use omo_store::env::{self, Env};
+use omo_store::project_file::ProjectFile;
+use omo_store::work_tree::WorkTree;
+use serde::Serialize;
+
+use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, RunOptions, ShowOptions};
+use super::here::{Ended, Here};
+use super::{blocks, open};
+use crate::failure::Failure;
+use crate::table::{self, Cell};
+
+/// One run, as it is listed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    id: String,
+    plan: String,
+    state: String,
+    total: usize,
+    passed: usize,
+    failed: usize,
+    blocked: usize,
+    holder: Option<String>,
+    updated_at: Option<Timestamp>,
+    problem: Option<String>,
+}
+
+/// Lists the runs, the newest first.
+pub fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let listed = here.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
+    let lines: Vec<Line> = listed.into_iter().map(|listed| line(listed.id, listed.state)).collect();
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
+    } else if lines.is_empty() {
+        writeln!(out, "No plan was run in this repository. `omo run open --for plan FILE` runs one.")?;
+    } else {
+        let cells = |line: &Line| {
+            let state = line.problem.as_deref().unwrap_or(&line.state);
+            let done = if line.problem.is_some() { "-".to_owned() } else { format!("{} of {}", line.passed, line.total) };
+            [
+                Cell::plain(neutral(&line.id, 64)),
+                Cell::new(neutral(state, 100), colour(&line.state)),
+                Cell::plain(done),
+                Cell::plain(line.updated_at.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now)))),
+                Cell::plain(neutral(&line.plan, 100)),
+            ]
+        };
+        table::write(&mut out, ["run", "state", "done", "last", "plan"], lines.iter().map(cells).collect())?;
+    }
+    Ok(())
+}
+
+fn line(id: String, state: Result<RunState, omo_runs::RunsError>) -> Line {
+    match state {
+        Ok(state) => {
+            let counts = state.counts();
+            Line {
+                id,
+                plan: state.plan.source.path.clone(),
+                state: word(&state).to_owned(),
+                total: counts.total,
+                passed: counts.passed,
+                failed: counts.failed,
+                blocked: counts.blocked,
+                holder: state.holder.session.clone(),
+                updated_at: Some(state.updated_at),
+                problem: None,
+            }
+        }
+        Err(error) => Line {
+            id,
+            plan: String::new(),
+            state: "unreadable".to_owned(),
+            total: 0,
+            passed: 0,
+            failed: 0,
+            blocked: 0,
+            holder: None,
+            updated_at: None,
+            problem: Some(error.to_string()),
+        },
+    }
+}
+
+/// Where a run stands, in one word.
+pub fn word(state: &RunState) -> &'static str {
+    match &state.phase {
+        Phase::Executing if state.open_gate().is_some() => "waits for you",
+        Phase::Executing => "executing",
+        Phase::Ended { result } => result.word(),
+        Phase::Cancelled { .. } => "cancelled",
+    }
+}
+
+fn colour(word: &str) -> Style {
+    match word {
+        "complete" => AnsiColor::Green.on_default(),
+        "waits for you" | "cancelled" => AnsiColor::Yellow.on_default(),
+        "completed_with_failures" | "failed" | "unreadable" => AnsiColor::Red.on_default(),
+        _ => Style::new(),
+    }
+}
+
+/// Shows a run, task by task.
+pub fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&omo_plan::run::report::report(run.id(), &state)).unwrap_or_default())?;
+        return Ok(());
+    }
+    head(&mut out, &run, &state, env)?;
+    tasks(&mut out, &state)?;
+    for gate in state.gates.iter().filter(|gate| gate.answer.is_none()) {
+        writeln!(out, "\n{} waits for you: {}", gate.gate.id, neutral(&gate.gate.question, 600))?;
+        let options: Vec<String> = gate.gate.options.iter().map(|option| format!("  omo gate answer {} {}", gate.gate.id, option.id)).collect();
+        writeln!(out, "{}", options.join("\n"))?;
+    }
+    if let Some(edit) = edited(Path::new(&state.root), &state)? {
+        writeln!(out, "\nThe plan was edited since: {edit}. `omo run resume` takes that in.")?;
+    }
+    Ok(())
+}
+
+fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &Env) -> Result<(), Failure> {
+    let dim = Style::new().dimmed();
+    let torn = run.torn()?;
+    let mut rows = vec![
+        ("run", run.id().to_owned()),
+        ("plan", neutral(&state.plan.source.path, 200)),
+        ("state", format!("{}, {}", word(state), blocks::tally(state.counts()))),
+        ("held by", state.holder.word()),
+        ("begun", format!("{} ({} ago)", state.opened_at, age(Some(state.opened_at), env.now))),
+        ("last event", format!("{} ago", age(Some(state.updated_at), env.now))),
+    ];
+    if torn > 0 {
+        rows.push(("interrupted", format!("{torn} writes did not come to their end; nothing of them counts")));
+    }
+    for (file, kept) in &state.drift {
+        let kept = kept.as_ref().map(|kept| format!("; what was in it is in {kept}")).unwrap_or_default();
+        rows.push(("edited", format!("{file} was changed by something else{kept}")));
+    }
+    let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    for (label, value) in rows {
+        writeln!(out, "{dim}{label:width$}{dim:#}  {value}")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
+    let rows = state.standings().into_iter().map(|(unit, standing)| {
+        let known = state.units.get(&unit.id);
+        let evidence = match &standing {
+            Standing::Blocked { by } => format!("waits for {by}"),
+            _ => known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default(),
+        };
+        let style = match &standing {
+            Standing::Is(UnitStatus::Passed) => AnsiColor::Green.on_default(),
+            Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => AnsiColor::Red.on_default(),
+            Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped | UnitStatus::Claimed) => AnsiColor::Yellow.on_default(),
+            Standing::Is(_) => Style::new(),
+        };
+        [
+            Cell::plain(&unit.id),
+            Cell::new(standing.word(), style),
+            Cell::plain(known.map_or(0, |known| known.attempts).to_string()),
+            Cell::plain(neutral(&unit.title, 40)),
+            Cell::plain(neutral(&evidence, 60)),
+        ]
+    });
+    table::write(out, ["task", "state", "attempts", "title", "evidence"], rows.collect())?;
+    Ok(())
+}
+
+/// Takes a run over, with its plan as the file says it now.
+pub fn resume(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.as_deref(), Ended::Too)?;
+    if here.session.is_some() {
+        // A session takes only what nobody holds; a person at a terminal takes it from whoever does.
+        verbs::take(&state, &here.caller()?, &omo_runs::engine::is_alive)?;
+    }
+    go_on(&here, &run, &state, None)
+}
+
+/// Goes on with a run. `plan` is its plan, where that was read already.
+pub fn go_on(here: &Here, run: &Run, before: &RunState, plan: Option<Plan>) -> Result<(), Failure> {
+    let engine = here.engine(run, before)?;
+    if here.session.is_some() {
+        verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
+    }
+    let edit = edited(Path::new(&before.root), before)?;
+    let replanned = match &edit {
+        None => None,
+        Some(_) => Some(read_again(here, before, plan)?),
+    };
+    let is_over = matches!(before.phase, Phase::Ended { .. });
+    if is_over && replanned.is_none() {
+        return open::say(&blocks::done(before));
+    }
+    let ((), state) = engine.take_over(|state| {
+        let Some((plan, approved)) = replanned else { return Ok((Vec::new(), ())) };
+        Ok((vec![verbs::replan(state, plan, approved)?], ()))
+    })?;
+    here.tell(run, before, &state);
+    let mut text = blocks::resumed(run.id(), &state);
+    if let Some(edit) = edit {
+        text = format!("{}{text}", news(&edit, before, &state));
+    }
+    open::say(&text)
+}
+
+/// The plan as its file says it now, with the approval of exactly its commands.
+fn read_again(here: &Here, state: &RunState, plan: Option<Plan>) -> Result<(Plan, String), Failure> {
+    let root = Path::new(&state.root);
+    let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
+    // Read with the options that the run has; others would make other batches of the same tasks.
+    let options = options_of(state);
+    let plan = plan.filter(|plan| dialect::Options { k: plan.policy.hub_k, batch_size: plan.policy.batch_size } == options);
+    let plan = plan.unwrap_or_else(|| file.plan(options));
+    if !plan.is_sound() {
+        return Err(open::unsound(&plan, &file.bytes));
+    }
+    let approved = open::approve(here, &plan, None)?;
+    Ok((plan, approved))
+}
+
+/// What an edit of the plan means for its run.
+fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
+    let mut text = String::new();
+    let (were, are) = (before.plan.units.len(), now.plan.units.len());
+    if were != are {
+        text.push_str(&format!("ℹ️ Plan now has {are} tasks (was {were}); resuming with updated total.\n"));
+    }
+    let stale: Vec<&str> = now.units.iter().filter(|(_, unit)| unit.is_stale).map(|(id, _)| id.as_str()).collect();
+    text.push_str(&format!("note: the plan was edited: {edit}\n"));
+    if !stale.is_empty() {
+        text.push_str(&format!("note: stale, to be done again: {}\n", stale.join(", ")));
+    }
+    text
+}
+
+/// Ends a run before its end.
+pub fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
+    let engine = here.engine(&run, &before)?;
+    let state = engine.decide(|state| Ok(vec![verbs::cancel(state, &options.reason)?]))?;
+    here.tell(&run, &before, &state);
+    let message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());
+    open::say(&message)
+}
+
+/// Removes the records of runs that ended long ago.
+pub fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let Some(runs) = &here.runs else { return open::say("There is nothing to remove.") };
+    let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
+    let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
+    let removed = runs.gc(since)?;
+    for id in &removed {
+        let _ = omo_exec::changes::forget(&here.state_home, id);
+    }
+    if removed.is_empty() {
+        return open::say(&format!("No run ended more than {} days ago.", options.days));
+    }
+    open::say(&format!("removed: {}", removed.join(", ")))
+}
+
+/// Goes on from the checkpoint that another program left.
+pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let path = std::env::current_dir()?.join(&options.file);
+    let shown = neutral(&options.file, 200);
+    let bytes = match omo_runs::engine::read_plan_bytes(&path) {
+        Err(omo_runs::engine::PlanFileError::Missing(_)) => {
+            return Err(Failure::not_found(format!("there is no file `{shown}`"), "name the checkpoint that was left"));
+        }
+        read => read?,
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let found: dev_workflow::checkpoint::Found = serde_json::from_str(&text)
+        .map_err(|error| Failure::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left"))?;
+    let file = PlanFile::read(&here.root, &here.root, Path::new(&found.plan_file)).map_err(|error| {
+        Failure::not_found(format!("the plan that `{shown}` names: {error}"), "put the plan back, or correct `plan_file`")
+    })?;
+    let plan = file.plan(dialect::Options { k: found.k, batch_size: found.batch_size });
+    if !plan.is_sound() {
+        return Err(open::unsound(&plan, &file.bytes));
+    }
+    let events = imports::checkpoint(&plan, &text)
+        .map_err(|error| Failure::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
+    let work_tree = WorkTree::find(&here.root).ok_or_else(|| open::no_repository(&here.root))?;
+    let approved = open::approve(&here, &plan, options.digest.as_deref())?;
+    let runs = Runs::create(&here.root, Some(&here.state_home))?;
+    let (actor, now) = (here.actor(), env::now());
+    let root = here.root.display().to_string();
+    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });
+    let more = beginning(opened.clone(), events, &actor, now);
+    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    // What was taken in stands in the ledger now, and the file is omo's own from here on.
+    if let Some(file) = ProjectFile::at(&here.root, dev_workflow::CHECKPOINT) {
+        file.remove()?;
+    }
+    let state = here.engine(&run, &state)?.project(state.clone())?;
+    here.tell(&run, &state, &state);
+    open::say(&format!("omo: took {} in, as claims that omo has not checked.\n{}", shown, blocks::resumed(run.id(), &state)))
+}
+
+/// Whether a run came to its end with failures.
+pub fn has_failures(state: &RunState) -> bool {
+    matches!(state.phase, Phase::Ended { result: RunResult::CompletedWithFailures | RunResult::Failed })
+}

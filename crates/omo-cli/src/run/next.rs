@@ -1,0 +1,132 @@
+//! `omo next`: what comes next in a run. The only verb of the loop.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use omo_plan::run::event::What;
+use omo_plan::run::schedule::{self, Action};
+use omo_plan::run::state::RunState;
+use omo_plan::run::verbs::{Refusal, RefusalKind};
+use omo_runs::Run;
+use omo_runs::engine::Engine;
+use omo_store::env::{self, Env};
+
+use super::arguments::NextOptions;
+use super::blocks;
+use super::here::{Ended, Here};
+use super::segment::HandOut;
+use super::watch::Shown;
+use crate::failure::{Failure, Kind};
+
+/// The longest wait: a command of the client lives ten minutes.
+const LONGEST_WAIT: Duration = Duration::from_secs(590);
+/// How often the ledger is looked at while somebody is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How long the first worker of a segment may take to begin, in milliseconds.
+const BEGINS_WITHIN_MILLIS: i64 = 120_000;
+
+/// Prints what comes next.
+pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let engine = here.engine(&run, &before)?;
+    let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
+    let mut state = looked_at(&engine, &before)?;
+    loop {
+        match block(&here, &engine, &state, options)? {
+            Block::Wait(text) if Instant::now() >= deadline => return say(&here, &run, &before, &state, &text, Kind::BrokenPipe),
+            Block::Wait(_) => state = changed(&run, &state, deadline)?,
+            Block::Final => {
+                engine.final_checks(&mut Shown::new())?;
+                state = looked_at(&engine, &state)?;
+            }
+            Block::Said { text, kind, state: now } => return say(&here, &run, &before, &now, &text, kind),
+        }
+    }
+}
+
+/// The run after whatever follows by itself; what has ended is looked at as it is.
+fn looked_at(engine: &Engine, state: &RunState) -> Result<RunState, Failure> {
+    if schedule::next(state) == Action::Over {
+        return Ok(engine.project(state.clone())?);
+    }
+    engine.unedited(state)?;
+    engine.approved(state)?;
+    Ok(engine.transact(|_| Ok((Vec::new(), ())))?.1)
+}
+
+enum Block {
+    /// Somebody is waited for.
+    Wait(String),
+    /// The checks of the whole plan are to be run.
+    Final,
+    /// This is it, with the exit status that goes with it.
+    Said { text: String, kind: Kind, state: Box<RunState> },
+}
+
+fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) -> Result<Block, Failure> {
+    let said = |text: String, kind: Kind| Block::Said { text, kind, state: Box::new(state.clone()) };
+    Ok(match schedule::next(state) {
+        Action::Over => {
+            said(blocks::done(state), if blocks::is_all_well(state) { Kind::BrokenPipe } else { Kind::NotGreen })
+        }
+        Action::Ask(gate) => said(blocks::ask(gate, state), Kind::Human),
+        Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), options.workflow)),
+        Action::FinalChecks => Block::Final,
+        Action::Start(_) if options.workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
+        Action::Start(_) if options.workflow => hand_out(engine, state)?,
+        Action::Start(units) => match units.first() {
+            Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit), Kind::BrokenPipe),
+            Some(unit) => said(blocks::spawn_agent(engine.run.id(), unit, state), Kind::BrokenPipe),
+            None => return Err(stuck(here)),
+        },
+        Action::Open(_) | Action::End(_) => return Err(stuck(here)),
+    })
+}
+
+/// Whoever folds a ledger writes down what follows by itself, so that this is never seen.
+fn stuck(here: &Here) -> Failure {
+    Failure::io("the run does not know how to go on", format!("please report this, with `omo run show` in {}", here.root.display()))
+}
+
+/// Whether a segment was handed out a moment ago, of which nobody has begun yet.
+fn is_handed_out(state: &RunState) -> bool {
+    let Some(out) = &state.handed_out else { return false };
+    let is_left = out.units.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
+    let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
+    is_left && quiet < BEGINS_WITHIN_MILLIS
+}
+
+fn hand_out(engine: &Engine, _: &RunState) -> Result<Block, Failure> {
+    let (out, state) = engine.transact(|state| {
+        if !matches!(schedule::next(state), Action::Start(_)) {
+            return Err(Refusal {
+                kind: RefusalKind::Contention,
+                message: "somebody else has begun meanwhile".to_owned(),
+                hint: "run `omo next` again".to_owned(),
+            });
+        }
+        let out = HandOut::of(engine.run.id(), state);
+        let units = out.units().into_iter().map(str::to_owned).collect();
+        Ok((vec![What::HandedOut { units }], out))
+    })?;
+    let text = blocks::spawn_workflow(&out, &state);
+    Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })
+}
+
+/// Waits until the ledger has another event, or the time is over.
+fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, Failure> {
+    loop {
+        let now = run.state()?;
+        if now.seq != state.seq || Instant::now() >= deadline {
+            return Ok(now);
+        }
+        std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));
+    }
+}
+
+fn say(here: &Here, run: &Run, before: &RunState, state: &RunState, text: &str, kind: Kind) -> Result<(), Failure> {
+    here.tell(run, before, state);
+    writeln!(anstream::stdout(), "{}", text.trim_end())?;
+    if kind == Kind::BrokenPipe { Ok(()) } else { Err(Failure::said(kind)) }
+}

@@ -1,0 +1,60 @@
+//! `omo report`: what came of a run, and `omo check`: what the checks of a task say now.
+
+use std::io::Write;
+
+use anstyle::AnsiColor;
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use omo_plan::run::verbs;
+use omo_runs::dev_workflow;
+use omo_store::env::Env;
+
+use super::arguments::{CheckOptions, Form, ReportOptions, ShowOptions};
+use super::here::{Ended, Here};
+use super::manage;
+use super::watch::Shown;
+use crate::failure::{Failure, Kind};
+use crate::table::{self, Cell};
+
+/// Prints the report of a run.
+pub fn report(env: &Env, options: ReportOptions) -> Result<(), Failure> {
+    let json = match options.form {
+        Some(Form::Seed004) => {
+            let here = Here::find(env)?;
+            let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+            return Ok(write!(anstream::stdout(), "{}", dev_workflow::report::section(&state))?);
+        }
+        Some(Form::Json) => true,
+        None => false,
+    };
+    manage::show(env, &ShowOptions { run: options.run, json })
+}
+
+/// Runs the checks of a task, and changes nothing.
+pub fn check(env: &Env, options: &CheckOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let engine = here.engine(&run, &state)?;
+    let unit = verbs::found(&state, &options.id)?;
+    engine.approved(&state)?;
+    let outcomes = engine.check_all(unit, None, &mut Shown::new())?;
+    let mut out = anstream::stdout().lock();
+    if outcomes.is_empty() {
+        return Err(Failure::not_green(format!("{} has no check", unit.id), "a plan names it behind `**Verify:**`"));
+    }
+    let rows = outcomes.iter().map(|(check, outcome)| {
+        let colour = if outcome.is_green() { AnsiColor::Green } else { AnsiColor::Red };
+        [
+            Cell::new(outcome.verdict.word(), colour.on_default().bold()),
+            Cell::plain(format!("{:.1} s", std::time::Duration::from_millis(outcome.took_millis).as_secs_f64())),
+            Cell::plain(neutral(&outcome.detail, 100)),
+            Cell::plain(code(&check.command, 200)),
+        ]
+    });
+    table::write(&mut out, ["verdict", "time", "detail", "command"], rows.collect())?;
+    let Some((_, red)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) else { return Ok(()) };
+    for line in red.first_lines.iter().chain(&red.last_lines) {
+        writeln!(out, "  {line}")?;
+    }
+    Err(Failure::said(Kind::NotGreen))
+}

@@ -1,0 +1,291 @@
+//! How the events of a ledger become the state of its run, one after the other.
+//!
+//! A ledger is written by verbs only, so what cannot be here is a ledger that something else wrote, or
+//! a newer omo: it is refused with the number of the event, never folded into a state that is wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Decision, Plan, Precondition};
+use crate::run::event::{Event, Gate, GateKind, ImportedStatus, UnitEnd, What};
+use crate::run::schedule;
+use crate::run::state::{
+    HandedOut,
+    Answer, BadLedger, FINAL, GateState, Phase, RunState, Running, STOP, UnitState, UnitStatus, WITHDRAWN,
+    chosen_label, texts,
+};
+
+impl RunState {
+    /// The state after the first event, which opens the run.
+    ///
+    /// # Errors
+    ///
+    /// It opens none.
+    pub fn open(event: &Event) -> Result<Self, BadLedger> {
+        let What::RunOpened { plan, approved, root, base } = &event.what else {
+            return Err(BadLedger { seq: event.seq, what: "does not open a run".to_owned() });
+        };
+        let units = plan.units.iter().map(|unit| (unit.id.clone(), UnitState::default())).collect();
+        Ok(Self {
+            plan: (**plan).clone(),
+            plan_sha256: plan.source.sha256.clone(),
+            approved: approved.clone(),
+            root: root.clone(),
+            base: base.clone(),
+            phase: Phase::Executing,
+            holder: event.actor.clone(),
+            units,
+            gates: Vec::new(),
+            reviewed: BTreeSet::new(),
+            final_checks: BTreeMap::new(),
+            drift: Vec::new(),
+            handed_out: None,
+            opened_at: event.ts,
+            updated_at: event.ts,
+            seq: event.seq,
+        })
+    }
+
+    /// The state after one more event. Where that is an error, nothing has changed.
+    ///
+    /// # Errors
+    ///
+    /// The event cannot be the next one of this run.
+    pub fn apply(&mut self, event: &Event) -> Result<(), BadLedger> {
+        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+        if self.seq.checked_add(1) != Some(event.seq) {
+            return Err(bad("does not follow the one before it"));
+        }
+        match &event.what {
+            What::RunOpened { .. } => return Err(bad("opens a run that is open")),
+            What::HandedOut { units } => self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts }),
+            What::Taken => self.holder = event.actor.clone(),
+            What::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
+            What::GateOpened { gate } => self.open_a_gate(event, gate)?,
+            What::GateAnswered { gate, option, plan_sha256 } => {
+                self.take_answer(event, gate, option)?;
+                if let Some(sha256) = plan_sha256 {
+                    self.plan_sha256.clone_from(sha256);
+                }
+            }
+            // A unit may be called so too; its attempts are counted from 1.
+            What::CheckRan { unit, attempt: 0, place, outcome, .. } if unit == FINAL => {
+                self.final_checks.insert(*place, outcome.clone());
+            }
+            What::ProjectionDrift { file, kept } => self.drift.push((file.clone(), kept.clone())),
+            What::Cancelled { why } => {
+                self.give_back_all("the run was cancelled");
+                self.phase = Phase::Cancelled { why: why.clone() };
+            }
+            What::Resumed => self.resume(event),
+            What::RunEnded { result } => self.phase = Phase::Ended { result: *result },
+            what => self.apply_to_unit(event, what)?,
+        }
+        (self.seq, self.updated_at) = (event.seq, event.ts);
+        Ok(())
+    }
+
+    fn apply_to_unit(&mut self, event: &Event, what: &What) -> Result<(), BadLedger> {
+        let Some(id) = unit_of(what) else { return Ok(()) };
+        let missing = || BadLedger { seq: event.seq, what: "is about a unit that the plan does not have".to_owned() };
+        let unit = self.units.get_mut(id).ok_or_else(missing)?;
+        unit.at = Some(event.ts);
+        let mut end_as = |status, end: &UnitEnd| {
+            unit.status = status;
+            unit.running = None;
+            unit.end = Some(end.clone());
+            unit.why = None;
+            unit.is_stale = false;
+        };
+        match what {
+            What::UnitPassed { end, .. } => end_as(UnitStatus::Passed, end),
+            What::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
+            What::UnitFailed { end, is_final: true, .. } => end_as(UnitStatus::Failed, end),
+            What::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
+            What::UnitImported { status, evidence, files, .. } => {
+                let end = UnitEnd { evidence: evidence.clone(), files: files.clone(), ..UnitEnd::default() };
+                end_as((*status).into(), &end);
+                unit.why = (*status == ImportedStatus::Blocked).then_some(end.evidence);
+            }
+            What::UnitStarted { attempt, ticket, tree, guarded, vacuous, .. } => {
+                unit.status = UnitStatus::Running;
+                unit.attempts = *attempt;
+                unit.why = None;
+                unit.judgment = None;
+                unit.checks.clear();
+                unit.vacuous.clone_from(vacuous);
+                let (by, ticket) = (event.actor.clone(), ticket.clone());
+                let (tree, guarded) = (tree.clone(), guarded.clone());
+                unit.running = Some(Running { by, ticket, since: event.ts, tree, guarded });
+                // What was found of the whole before something of it changed says nothing any more.
+                self.final_checks.clear();
+            }
+            What::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
+            What::UnitHeld { why, attempt, .. } => {
+                give_back(unit, *attempt, why);
+                unit.lost = unit.lost.saturating_add(1);
+            }
+            What::UnitSkipped { why, .. } => {
+                (unit.status, unit.running, unit.why) = (UnitStatus::Skipped, None, Some(why.clone()));
+                unit.is_stale = false;
+            }
+            What::UnitReopened { why, .. } => {
+                (unit.status, unit.running, unit.why) = (UnitStatus::Pending, None, Some(why.clone()));
+                (unit.lost, unit.attempts_before, unit.judgment) = (0, unit.attempts, None);
+            }
+            _ => {}
+        }
+        if matches!(what, What::UnitSkipped { .. } | What::UnitReopened { .. }) {
+            self.final_checks.clear();
+            let about_it = |about: &GateKind| matches!(about, GateKind::Escalated { unit } | GateKind::Environment { unit, .. } if unit == id);
+            self.withdraw(event, about_it);
+        }
+        Ok(())
+    }
+
+    /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or
+    /// is new, and what was done and says something else is to be done again.
+    fn take_plan(&mut self, event: &Event, plan: &Plan, approved: &str) {
+        let texts = texts(&self.plan);
+        let mut units = BTreeMap::new();
+        for unit in &plan.units {
+            let state = match texts.get(unit.id.as_str()).zip(self.units.get(&unit.id)) {
+                None => UnitState::default(),
+                Some((text, state)) if *text == unit.body_sha256 || state.status == UnitStatus::Running => {
+                    state.clone()
+                }
+                Some((_, state)) => {
+                    self.reviewed.remove(&unit.id);
+                    UnitState {
+                        is_stale: state.is_stale || matches!(state.status, UnitStatus::Passed | UnitStatus::Claimed),
+                        attempts: state.attempts,
+                        attempts_before: state.attempts,
+                        end: state.end.clone(),
+                        at: Some(event.ts),
+                        ..UnitState::default()
+                    }
+                }
+            };
+            units.insert(unit.id.clone(), state);
+        }
+        self.reviewed.retain(|id| units.contains_key(id));
+        let before = std::mem::replace(&mut self.plan, plan.clone());
+        self.keep_choices(&before);
+        self.units = units;
+        self.plan_sha256.clone_from(&plan.source.sha256);
+        approved.clone_into(&mut self.approved);
+        self.final_checks.clear();
+        // What was asked was asked about the plan as it was. Where it is still open it is asked again.
+        self.withdraw(event, |_| true);
+    }
+
+    /// A decision that its user took stays taken where the edited plan asks just the same: the answer may
+    /// not have got into the file.
+    fn keep_choices(&mut self, before: &Plan) {
+        for decision in decisions(&mut self.plan) {
+            let known = before.preconditions.iter().find_map(|known| match known {
+                Precondition::Decision(known) if known.is_same_question(decision) => Some(known),
+                _ => None,
+            });
+            if let (None, Some(known)) = (&decision.chosen, known) {
+                decision.chosen.clone_from(&known.chosen);
+            }
+        }
+    }
+
+    fn open_a_gate(&mut self, event: &Event, gate: &Gate) -> Result<(), BadLedger> {
+        if self.gates.iter().any(|known| known.gate.id == gate.id) {
+            return Err(BadLedger { seq: event.seq, what: "opens a gate that there is already".to_owned() });
+        }
+        self.gates.push(GateState { gate: gate.clone(), opened_at: event.ts, answer: None });
+        Ok(())
+    }
+
+    fn take_answer(&mut self, event: &Event, gate: &str, option: &str) -> Result<(), BadLedger> {
+        let missing = || BadLedger { seq: event.seq, what: "answers a gate that is not open".to_owned() };
+        let open = self.gates.iter_mut().find(|state| state.gate.id == gate && state.answer.is_none());
+        let open = open.ok_or_else(missing)?;
+        open.answer = Some(Answer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
+        match open.gate.about.clone() {
+            GateKind::Verification => {}
+            GateKind::Decisions { decisions } => self.take_choices(&decisions, option),
+            GateKind::HardStop { group } => {
+                let behind = schedule::in_order(&self.plan).into_iter().take_while(|place| *place != group);
+                let groups = behind.chain([group]).filter_map(|place| self.plan.groups.get(place));
+                self.reviewed.extend(groups.flat_map(|group| group.units.iter().cloned()));
+            }
+            GateKind::Environment { unit, .. } => {
+                if let Some(unit) = self.units.get_mut(&unit) {
+                    unit.lost = 0;
+                }
+            }
+            GateKind::Escalated { unit } => {
+                if let Some(unit) = self.units.get_mut(&unit) {
+                    unit.judgment = Some(option.to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a decision became is part of the plan that workers read.
+    fn take_choices(&mut self, asked: &[Decision], option: &str) {
+        for decision in decisions(&mut self.plan) {
+            let of_it = asked.iter().find(|asked| asked.id == decision.id);
+            if let Some(label) = of_it.and_then(|asked| chosen_label(asked, option)) {
+                decision.chosen = Some(label);
+            }
+        }
+    }
+
+    /// Takes back every open question of this kind: something has made it moot.
+    fn withdraw(&mut self, event: &Event, is_moot: impl Fn(&GateKind) -> bool) {
+        for gate in self.gates.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.gate.about)) {
+            gate.answer = Some(Answer { option: WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
+        }
+    }
+
+    /// Nobody is at work in a run that is over: tickets that are out are worth nothing from then on.
+    fn give_back_all(&mut self, why: &str) {
+        for unit in self.units.values_mut().filter(|unit| unit.running.is_some()) {
+            give_back(unit, unit.attempts, why);
+        }
+    }
+
+    fn resume(&mut self, event: &Event) {
+        self.phase = Phase::Executing;
+        self.holder = event.actor.clone();
+        self.final_checks.clear();
+        // Whoever had the run stopped is asked again, now that it goes on.
+        for unit in self.units.values_mut().filter(|unit| unit.judgment.as_deref() == Some(STOP)) {
+            unit.judgment = None;
+        }
+    }
+}
+
+/// Ends an attempt that does not count.
+fn give_back(unit: &mut UnitState, attempt: u32, why: &str) {
+    (unit.status, unit.running, unit.why) = (UnitStatus::Held, None, Some(why.to_owned()));
+    unit.attempts = attempt.saturating_sub(1);
+}
+
+fn decisions(plan: &mut Plan) -> impl Iterator<Item = &mut Decision> {
+    plan.preconditions.iter_mut().filter_map(|known| match known {
+        Precondition::Decision(decision) => Some(decision),
+        Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
+    })
+}
+
+fn unit_of(what: &What) -> Option<&str> {
+    match what {
+        What::UnitStarted { unit, .. }
+        | What::CheckRan { unit, .. }
+        | What::UnitPassed { unit, .. }
+        | What::UnitFailed { unit, .. }
+        | What::UnitUnverified { unit, .. }
+        | What::UnitImported { unit, .. }
+        | What::UnitSkipped { unit, .. }
+        | What::UnitHeld { unit, .. }
+        | What::UnitReopened { unit, .. } => Some(unit),
+        _ => None,
+    }
+}

@@ -1,0 +1,79 @@
+//! The questions that a run puts to a person, and what they can answer.
+
+use omo_core::words::neutral;
+
+use crate::model::Decision;
+use crate::run::event::{Gate, GateKind, GateOption};
+use crate::run::state::{ACCEPT_ALL, CONTINUE, ONE_BY_ONE, RunState, STOP};
+
+/// A gate as it is put to a person.
+pub(crate) fn gate(state: &RunState, about: GateKind) -> Gate {
+    let option = |id: &str, text: &str| GateOption { id: id.to_owned(), text: text.to_owned() };
+    let (question, options) = match &about {
+        GateKind::Verification => (
+            "The plan does not say that it was verified (`## Verification` with the verdict Approved). Run it all the same?"
+                .to_owned(),
+            vec![option(CONTINUE, "run it unverified; have it verified first and `omo run resume` takes that in")],
+        ),
+        GateKind::Decisions { decisions } => decision_question(decisions),
+        GateKind::HardStop { group } => hard_stop_question(state, *group),
+        GateKind::Environment { unit, what } => (
+            format!("A check of {} {unit} could not be run here: {what}. Run it again?", state.plan.dialect.unit_word()),
+            vec![option(CONTINUE, "what was missing is there now")],
+        ),
+        GateKind::Escalated { unit } => (
+            format!("{} {unit} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
+            vec![
+                option(CONTINUE, "go on with what does not depend on it"),
+                option(STOP, "begin nothing more; `omo unit retry` goes on from here once it is mended"),
+            ],
+        ),
+    };
+    let id = format!("g{}", state.gates.len() + 1);
+    Gate { id, about, question, options }
+}
+
+fn decision_question(decisions: &[Decision]) -> (String, Vec<GateOption>) {
+    let option = |id: &str, text: String| GateOption { id: id.to_owned(), text };
+    let line = |decision: &Decision| {
+        let options: Vec<String> =
+            decision.options.iter().map(|one| format!("{}: {}", one.label, neutral(&one.text, 160))).collect();
+        let recommended =
+            decision.recommended.as_ref().map(|label| format!(" (recommended: {label})")).unwrap_or_default();
+        format!("{} {}{recommended}\n{}", decision.id, neutral(&decision.title, 160), options.join("\n"))
+    };
+    match decisions {
+        // Without an option there would be no answer, and the run would wait for ever.
+        [decision] if decision.options.is_empty() => {
+            (line(decision), vec![option(CONTINUE, "go on without choosing".to_owned())])
+        }
+        [decision] => {
+            let options = decision.options.iter().map(|one| option(&one.label, neutral(&one.text, 160)));
+            (line(decision), options.collect())
+        }
+        several => {
+            let lines: Vec<String> = several.iter().map(line).collect();
+            let question =
+                format!("{}\n\nTake all recommendations, or go through them one by one?", lines.join("\n---\n"));
+            let all = option(ACCEPT_ALL, "take all recommendations".to_owned());
+            (question, vec![all, option(ONE_BY_ONE, "go through them one by one".to_owned())])
+        }
+    }
+}
+
+fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<GateOption>) {
+    let counts = state.counts();
+    let ended = counts.total - counts.pending;
+    let failed = if counts.failed > 0 { format!(", {} failed", counts.failed) } else { String::new() };
+    let blocked = if counts.blocked > 0 { format!(", {} blocked", counts.blocked) } else { String::new() };
+    let claimed = if counts.claimed > 0 { format!(", {} imported as done", counts.claimed) } else { String::new() };
+    let question = format!(
+        "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{claimed}{failed}{blocked}. Continue?",
+        group + 1,
+        state.plan.groups.len(),
+        counts.total,
+        counts.passed,
+    );
+    let text = format!("go on with the {} that are left", counts.pending);
+    (question, vec![GateOption { id: CONTINUE.to_owned(), text }])
+}

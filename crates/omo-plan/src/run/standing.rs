@@ -1,0 +1,108 @@
+//! Where each unit of a run stands, what it depends on included. That a unit is blocked follows from
+//! the others each time anew and is written down nowhere.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::model::{OnFailure, Unit};
+use crate::run::state::{Counts, GateState, RunState, Running, Standing, UnitStatus};
+
+impl RunState {
+    /// The open gate that the run waits at, if it does: the first one without an answer.
+    pub fn open_gate(&self) -> Option<&GateState> {
+        self.gates.iter().find(|state| state.answer.is_none())
+    }
+
+    /// Whether the stop behind a batch, named by its place from 0, was let pass.
+    pub fn is_stop_passed(&self, group: usize) -> bool {
+        self.plan.groups.get(group).is_some_and(|group| group.units.iter().all(|id| self.reviewed.contains(id)))
+    }
+
+    /// Where a unit stands; `None` where the plan does not have it.
+    pub fn standing(&self, id: &str) -> Option<Standing> {
+        let status = self.units.get(id)?.status;
+        let blocker = self.blocked().get(id).map(|by| (*by).to_owned());
+        Some(blocker.map_or(Standing::Is(status), |by| Standing::Blocked { by }))
+    }
+
+    /// Where every unit stands, in the order of the plan.
+    pub fn standings(&self) -> Vec<(&Unit, Standing)> {
+        let blocked = self.blocked();
+        let standing = |unit: &Unit| match blocked.get(unit.id.as_str()) {
+            Some(by) => Standing::Blocked { by: (*by).to_owned() },
+            None => Standing::Is(self.status(&unit.id)),
+        };
+        self.plan.units.iter().map(|unit| (unit, standing(unit))).collect()
+    }
+
+    fn status(&self, id: &str) -> UnitStatus {
+        self.units.get(id).map(|state| state.status).unwrap_or_default()
+    }
+
+    /// Every unit that cannot be done because of what it depends on, with the one of those that it is
+    /// because of.
+    fn blocked(&self) -> BTreeMap<&str, &str> {
+        let mut dependents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut blocked = BTreeMap::new();
+        let mut ends = VecDeque::new();
+        for unit in &self.plan.units {
+            let status = self.status(&unit.id);
+            if matches!(status, UnitStatus::Pending | UnitStatus::Held) {
+                for id in &unit.deps {
+                    dependents.entry(id).or_default().push(&unit.id);
+                }
+            } else if status.is_ended() && !lets_go_on(unit, status) {
+                ends.push_back(unit.id.as_str());
+            }
+        }
+        while let Some(by) = ends.pop_front() {
+            for id in dependents.remove(by).unwrap_or_default() {
+                blocked.entry(id).or_insert_with(|| {
+                    ends.push_back(id);
+                    by
+                });
+            }
+        }
+        blocked
+    }
+
+    /// Whether what depends on a unit may be begun: it has passed, it is said to have been done before the
+    /// run, or the plan says itself that it may be left out.
+    pub fn lets_go_on(&self, id: &str) -> bool {
+        match self.status(id) {
+            // Only here does the plan have a say: looking it up is not free.
+            UnitStatus::Skipped => self.plan.unit(id).is_some_and(|unit| lets_go_on(unit, UnitStatus::Skipped)),
+            status => matches!(status, UnitStatus::Passed | UnitStatus::Claimed),
+        }
+    }
+
+    /// How many units stand how.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts { total: self.plan.units.len(), ..Counts::default() };
+        for (_, standing) in self.standings() {
+            match standing {
+                Standing::Is(UnitStatus::Passed) => counts.passed += 1,
+                Standing::Is(UnitStatus::Claimed) => counts.claimed += 1,
+                Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => counts.failed += 1,
+                Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped) => counts.blocked += 1,
+                Standing::Is(_) => counts.pending += 1,
+            }
+        }
+        counts
+    }
+
+    /// The units that somebody is at.
+    pub fn running(&self) -> impl Iterator<Item = (&str, &Running)> {
+        self.units.iter().filter_map(|(id, unit)| Some((id.as_str(), unit.running.as_ref()?)))
+    }
+}
+
+/// Whether what depends on a unit of this status may be begun.
+pub(crate) fn lets_go_on(unit: &Unit, status: UnitStatus) -> bool {
+    match status {
+        UnitStatus::Passed | UnitStatus::Claimed => true,
+        UnitStatus::Skipped => unit.on_failure == OnFailure::Skip,
+        UnitStatus::Pending | UnitStatus::Running | UnitStatus::Held | UnitStatus::Unverified | UnitStatus::Failed => {
+            false
+        }
+    }
+}
