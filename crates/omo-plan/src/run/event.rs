@@ -114,7 +114,7 @@ pub enum What {
         /// The digests of the files that it must not change, each as `path` and `digest`.
         #[serde(default)]
         guarded: Vec<(String, String)>,
-        /// Checks that were green before the work began: they prove nothing about it.
+        /// The places of its checks that were green before the work began: they prove nothing about it.
         #[serde(default)]
         vacuous: Vec<usize>,
     },

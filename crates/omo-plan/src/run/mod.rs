@@ -1,5 +1,6 @@
 //! A run of a plan: what happened (`event`), where that leaves it (`fold`, `state`, `standing`), what
-//! comes next (`schedule`), and what each verb may do to it (`verbs`).
+//! comes next (`schedule`, `segment`), what each verb may do to it (`verbs`), and what is said about it
+//! (`report`).
 //!
 //! The ledger is the truth and the state is what it folds to. A verb is a function from the state
 //! to events, or to a refusal; nothing else makes events. No verb lets its caller say that a unit
@@ -8,7 +9,9 @@
 pub mod event;
 mod fold;
 mod question;
+pub mod report;
 pub mod schedule;
+pub mod segment;
 mod standing;
 pub mod state;
 pub mod verbs;

@@ -1,0 +1,362 @@
+//! What is said about a run, as plain data: every rendering of a report shows this, and nothing in it
+//! is kept anywhere but in the ledger.
+
+use omo_core::check::CheckOutcome;
+use omo_core::timestamp::Timestamp;
+use serde::Serialize;
+
+use crate::model::Unit;
+use crate::run::event::{Actor, RunResult};
+use crate::run::schedule::{self, Action};
+use crate::run::state::{GateState, Phase, RunState, Standing, UnitState, UnitStatus, WITHDRAWN};
+
+/// The version of this model, in what is written.
+pub const SCHEMA: u32 = 1;
+
+/// The report of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The run.
+    pub run: String,
+    /// The path of the plan, as it was given.
+    pub plan: String,
+    /// The SHA-256 of the plan's file as the run knows it.
+    pub plan_sha256: String,
+    /// The plan's title.
+    pub title: String,
+    /// How it is written.
+    pub dialect: &'static str,
+    /// How the run ended, or that it has not.
+    pub result: ResultWord,
+    /// Why it was cancelled, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Who it belongs to.
+    pub holder: Hand,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When anything last happened in it.
+    pub updated_at: Timestamp,
+    /// The commit that was checked out at its start.
+    pub base: Option<String>,
+    /// How many units stand how.
+    pub counts: CountRow,
+    /// Each unit, in the order of the plan.
+    pub units: Vec<UnitRow>,
+    /// The checks of the whole plan, in its order.
+    pub final_checks: Vec<CheckRow>,
+    /// What nothing has proved, and why: units that are done and were not checked, or whose checks were
+    /// green before the work, and final checks that did not run.
+    pub not_verified: Vec<Unproved>,
+    /// What a person was asked, in that order.
+    pub gates: Vec<GateRow>,
+    /// Files that omo writes for others and that something else had changed.
+    pub drift: Vec<DriftRow>,
+    /// The command that goes on from here; `None` where nothing is left to do.
+    pub go_on: Option<String>,
+}
+
+/// How a run stands, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResultWord {
+    /// It goes on.
+    InProgress,
+    /// It waits for a person.
+    Waiting,
+    /// Everything has passed.
+    Complete,
+    /// Some did not.
+    CompletedWithFailures,
+    /// It was stopped by a failure, or a final check is red.
+    Failed,
+    /// It was ended before its end.
+    Cancelled,
+}
+
+/// How many units stand how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CountRow {
+    /// All of them.
+    pub total: usize,
+    /// Proved.
+    pub passed: usize,
+    /// Done, as something else than omo says.
+    pub claimed: usize,
+    /// Failed for good, unverified ones included.
+    pub failed: usize,
+    /// Blocked or left out.
+    pub blocked: usize,
+    /// Not ended.
+    pub pending: usize,
+}
+
+/// One unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnitRow {
+    /// What it is called.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Where it stands: [`Standing::word`].
+    pub standing: &'static str,
+    /// The unit that it waits for in vain, where it is blocked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<String>,
+    /// The plan says something else about it since it was done.
+    pub is_stale: bool,
+    /// How often it was begun.
+    pub attempts: u32,
+    /// Each check of its last attempt.
+    pub checks: Vec<CheckRow>,
+    /// What shows it, or what was wrong, on one line; empty where nothing is known.
+    pub evidence: String,
+    /// The files that its last attempt changed.
+    pub files: Vec<String>,
+    /// Those of them that it does not name.
+    pub out_of_scope: Vec<String>,
+    /// The commands of its checks that were green before the work began.
+    pub vacuous: Vec<String>,
+    /// What its worker left for those who come after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckRow {
+    /// Its command.
+    pub command: String,
+    /// What it was worth, in a word; `None` where it did not run.
+    pub verdict: Option<&'static str>,
+    /// The verdict in a few words.
+    pub detail: String,
+    /// The exit status, where it ended by itself.
+    pub exit: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub took_millis: Option<u64>,
+}
+
+/// Something that nothing has proved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unproved {
+    /// The unit; `None` for a check of the whole plan.
+    pub unit: Option<String>,
+    /// Why it is not proved.
+    pub why: String,
+}
+
+/// One question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GateRow {
+    /// What it is called.
+    pub id: String,
+    /// What was asked.
+    pub question: String,
+    /// What can be answered.
+    pub options: Vec<String>,
+    /// What was answered; `None` where nobody has, or where the question was taken back.
+    pub answer: Option<String>,
+    /// Something else had made it moot before anybody answered.
+    pub is_withdrawn: bool,
+    /// Whose hand answered it, or made it moot.
+    pub by: Option<Hand>,
+    /// When.
+    pub at: Option<Timestamp>,
+}
+
+/// Whose hand something was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "hand", rename_all = "snake_case")]
+pub enum Hand {
+    /// A session of the client.
+    Session {
+        /// Which one.
+        id: String,
+    },
+    /// A terminal of the user.
+    Terminal,
+}
+
+/// One file that something else had changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DriftRow {
+    /// The file.
+    pub file: String,
+    /// Where the changed one was put.
+    pub kept: Option<String>,
+}
+
+/// What is to be said about a run.
+pub fn report(run: &str, state: &RunState) -> Report {
+    let counts = state.counts();
+    let units: Vec<UnitRow> =
+        state.standings().iter().map(|(unit, standing)| unit_row(unit, standing, state.units.get(&unit.id))).collect();
+    let final_checks = final_rows(state);
+    Report {
+        schema: SCHEMA,
+        run: run.to_owned(),
+        plan: state.plan.source.path.clone(),
+        plan_sha256: state.plan_sha256.clone(),
+        title: state.plan.title.clone(),
+        dialect: state.plan.dialect.word(),
+        result: result(state),
+        why: match &state.phase {
+            Phase::Cancelled { why } => Some(why.clone()),
+            Phase::Executing | Phase::Ended { .. } => None,
+        },
+        holder: hand(&state.holder),
+        opened_at: state.opened_at,
+        updated_at: state.updated_at,
+        base: state.base.clone(),
+        counts: CountRow {
+            total: counts.total,
+            passed: counts.passed,
+            claimed: counts.claimed,
+            failed: counts.failed,
+            blocked: counts.blocked,
+            pending: counts.pending,
+        },
+        not_verified: not_verified(&units, &final_checks),
+        units,
+        final_checks,
+        gates: state.gates.iter().map(gate_row).collect(),
+        drift: state.drift.iter().map(|(file, kept)| DriftRow { file: file.clone(), kept: kept.clone() }).collect(),
+        go_on: go_on(run, state),
+    }
+}
+
+fn result(state: &RunState) -> ResultWord {
+    match &state.phase {
+        Phase::Executing if state.open_gate().is_some() => ResultWord::Waiting,
+        Phase::Executing => ResultWord::InProgress,
+        Phase::Cancelled { .. } => ResultWord::Cancelled,
+        Phase::Ended { result: RunResult::Complete } => ResultWord::Complete,
+        Phase::Ended { result: RunResult::CompletedWithFailures } => ResultWord::CompletedWithFailures,
+        Phase::Ended { result: RunResult::Failed } => ResultWord::Failed,
+    }
+}
+
+fn hand(actor: &Actor) -> Hand {
+    actor.session.as_ref().map_or(Hand::Terminal, |id| Hand::Session { id: id.clone() })
+}
+
+fn unit_row(unit: &Unit, standing: &Standing, known: Option<&UnitState>) -> UnitRow {
+    let end = known.and_then(|known| known.end.as_ref());
+    let why = known.and_then(|known| known.why.as_deref());
+    let blocked_by = match standing {
+        Standing::Blocked { by } => Some(by.clone()),
+        Standing::Is(_) => None,
+    };
+    // Why it was left out or given back is younger than how its last attempt ended.
+    let evidence = match (&blocked_by, why, end) {
+        (Some(by), ..) => format!("{by}, which it depends on, has not passed"),
+        (None, Some(why), _) => why.to_owned(),
+        (None, None, Some(end)) => end.evidence.clone(),
+        (None, None, None) => String::new(),
+    };
+    let vacuous = known.map(|known| known.vacuous.as_slice()).unwrap_or_default();
+    let is_vacuous = |place: &usize| vacuous.contains(place);
+    UnitRow {
+        id: unit.id.clone(),
+        title: unit.title.clone(),
+        standing: standing.word(),
+        blocked_by,
+        is_stale: known.is_some_and(|known| known.is_stale),
+        attempts: known.map_or(0, |known| known.attempts),
+        checks: known.map(check_rows).unwrap_or_default(),
+        evidence,
+        files: end.map(|end| end.files.clone()).unwrap_or_default(),
+        out_of_scope: end.map(|end| end.out_of_scope.clone()).unwrap_or_default(),
+        vacuous: unit
+            .proof()
+            .enumerate()
+            .filter(|(place, _)| is_vacuous(place))
+            .map(|(_, check)| check.command.clone())
+            .collect(),
+        note: end.and_then(|end| end.note.clone()),
+    }
+}
+
+fn check_rows(known: &UnitState) -> Vec<CheckRow> {
+    known.checks.iter().map(|(command, outcome)| check_row(command, Some(outcome))).collect()
+}
+
+fn final_rows(state: &RunState) -> Vec<CheckRow> {
+    let checks = state.plan.final_checks.iter().enumerate();
+    checks.map(|(place, check)| check_row(&check.command, state.final_checks.get(&place))).collect()
+}
+
+fn check_row(command: &str, outcome: Option<&CheckOutcome>) -> CheckRow {
+    CheckRow {
+        command: command.to_owned(),
+        verdict: outcome.map(|outcome| outcome.verdict.word()),
+        detail: outcome.map(|outcome| outcome.detail.clone()).unwrap_or_default(),
+        exit: outcome.and_then(|outcome| outcome.exit),
+        took_millis: outcome.map(|outcome| outcome.took_millis),
+    }
+}
+
+fn not_verified(units: &[UnitRow], final_checks: &[CheckRow]) -> Vec<Unproved> {
+    let of_unit = units.iter().filter_map(|unit| {
+        let why = if unit.standing == Standing::Is(UnitStatus::Unverified).word() {
+            unit.evidence.clone()
+        } else if unit.standing == Standing::Is(UnitStatus::Claimed).word() {
+            "done before the run, as another program says; omo has not checked it".to_owned()
+        } else if unit.standing == Standing::Is(UnitStatus::Passed).word() && !unit.vacuous.is_empty() {
+            format!("green before the work began: {}", unit.vacuous.join("; "))
+        } else {
+            return None;
+        };
+        Some(Unproved { unit: Some(unit.id.clone()), why })
+    });
+    let of_plan = final_checks.iter().filter(|check| check.verdict.is_none());
+    let of_plan = of_plan.map(|check| Unproved { unit: None, why: format!("did not run: {}", check.command) });
+    of_unit.chain(of_plan).collect()
+}
+
+fn gate_row(known: &GateState) -> GateRow {
+    let answer = known.answer.as_ref();
+    let is_withdrawn = answer.is_some_and(|answer| answer.option == WITHDRAWN);
+    GateRow {
+        id: known.gate.id.clone(),
+        question: known.gate.question.clone(),
+        options: known.gate.options.iter().map(|option| option.id.clone()).collect(),
+        answer: answer.filter(|_| !is_withdrawn).map(|answer| answer.option.clone()),
+        is_withdrawn,
+        by: answer.map(|answer| hand(&answer.by)),
+        at: answer.map(|answer| answer.at),
+    }
+}
+
+/// The command that goes on from where a run stands.
+fn go_on(run: &str, state: &RunState) -> Option<String> {
+    match &state.phase {
+        Phase::Cancelled { .. } => return Some(format!("omo run resume {run}")),
+        Phase::Ended { .. } => {
+            // What is tried again has failed itself: what it blocks follows.
+            let may_retry =
+                |standing: &Standing| matches!(standing, Standing::Is(UnitStatus::Failed | UnitStatus::Unverified));
+            let standings = state.standings();
+            let failed = standings.iter().find(|(_, standing)| may_retry(standing));
+            let left_out = standings.iter().find(|(_, standing)| *standing == Standing::Is(UnitStatus::Skipped));
+            if let Some((unit, _)) = failed.or(left_out) {
+                return Some(format!("omo unit retry {}", unit.id));
+            }
+            let is_red = state.final_checks.values().any(|outcome| !outcome.is_green());
+            return is_red.then(|| format!("omo run resume {run}"));
+        }
+        Phase::Executing => {}
+    }
+    match schedule::next(state) {
+        // Where there is something to choose, nothing that could be pasted chooses it.
+        Action::Ask(known) => match known.gate.options.as_slice() {
+            [only] => Some(format!("omo gate answer {} {}", known.gate.id, only.id)),
+            _ => Some("omo next".to_owned()),
+        },
+        Action::Over => None,
+        _ => Some("omo next".to_owned()),
+    }
+}
