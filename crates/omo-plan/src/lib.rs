@@ -6,7 +6,9 @@
 
 pub mod diagnostic;
 pub mod digest;
+pub mod document;
 pub mod id;
+pub mod labels;
 pub mod model;
 pub mod paths;
 pub mod run;

@@ -1,0 +1,256 @@
+//! One pass over a plan's Markdown: where its headings, code blocks and comments are, in bytes of
+//! the file as it is.
+//!
+//! Where a heading, a fence or a comment begins is CommonMark's rule (pulldown-cmark). What a
+//! heading means is the rule of the dialects; what stands below one is read by [`crate::labels`].
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+/// What a file may begin with and which is no part of its text.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// A plan's text and the places in it. Every range is one of bytes of the file, from its start, a byte
+/// order mark included.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The file, whole.
+    pub text: &'a str,
+    /// Where its Markdown begins: behind a byte order mark and a front matter.
+    pub body: usize,
+    /// The lines of the front matter that have a key: the key, its value, and the bytes of both.
+    pub front_matter: Vec<Field<'a>>,
+    /// The headings that stand in no quote, list, code or HTML, in their order.
+    pub headings: Vec<Heading<'a>>,
+    /// The code blocks, wherever they stand, in their order.
+    pub code: Vec<Code<'a>>,
+    /// The HTML blocks, in their order: what looks like Markdown in one is none.
+    pub html: Vec<Range<usize>>,
+    line_starts: OnceCell<Vec<usize>>,
+}
+
+/// A line `key: value` of a front matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// The key, as it is written.
+    pub key: &'a str,
+    /// The value, without the quotes around it.
+    pub value: &'a str,
+    /// The bytes of the line.
+    pub span: Range<usize>,
+}
+
+/// A heading that begins with `#`. A line with a line of dashes below it is taken for text: plans
+/// part their tasks with such lines, and often without the empty line that Markdown wants there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// How many `#` it has, from 1 to 6.
+    pub level: usize,
+    /// Its text as it is written, without the `#` before and behind it.
+    pub text: &'a str,
+    /// From its first `#` to the end of its line.
+    pub span: Range<usize>,
+    /// Spaces stand before its first `#`.
+    pub is_indented: bool,
+}
+
+/// A code block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code<'a> {
+    /// From the fence that opens it, or its first line, to the end of its last line or of the fence
+    /// that closes it.
+    pub span: Range<usize>,
+    /// The bytes between its fences, or all of them where it is indented.
+    pub inner: Range<usize>,
+    /// What stands behind the fence that opens it; `None` where it has no fence.
+    pub info: Option<&'a str>,
+    /// Its fence is not closed.
+    pub is_open: bool,
+}
+
+impl<'a> Document<'a> {
+    /// Reads a text. Every text is a document.
+    pub fn read(text: &'a str) -> Self {
+        let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let (front_matter, body) = front_matter(text, start);
+        let mut document = Document {
+            text,
+            body,
+            front_matter,
+            headings: Vec::new(),
+            code: Vec::new(),
+            html: Vec::new(),
+            line_starts: OnceCell::new(),
+        };
+        document.read_blocks();
+        document
+    }
+
+    fn read_blocks(&mut self) {
+        // How many quotes, lists and items are open.
+        let mut depth = 0_usize;
+        let markdown = self.slice(self.body..self.text.len());
+        for (event, place) in Parser::new_ext(markdown, Options::empty()).into_offset_iter() {
+            let span = place.start + self.body..place.end + self.body;
+            match event {
+                Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) => depth += 1,
+                Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item) => depth = depth.saturating_sub(1),
+                Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                    self.headings.extend(heading(self.text, level, span));
+                }
+                Event::Start(Tag::CodeBlock(kind)) => self.code.push(code(self.text, &kind, span)),
+                Event::Start(Tag::HtmlBlock) => self.html.push(span),
+                _ => {}
+            }
+        }
+    }
+
+    /// The text of some bytes; empty where they are not all in it.
+    pub fn slice(&self, bytes: Range<usize>) -> &'a str {
+        self.text.get(bytes).unwrap_or_default()
+    }
+
+    /// The value of a key of the front matter, whatever the case of its letters.
+    pub fn front_value(&self, key: &str) -> Option<&Field<'a>> {
+        self.front_matter.iter().find(|field| field.key.eq_ignore_ascii_case(key))
+    }
+
+    /// What a number of headings reach over: each ends where the next begins whose level is at most its
+    /// own, or at the end of the text. In their order; what is inside another is there too.
+    pub fn sections(&self) -> Vec<Range<usize>> {
+        let mut ends = vec![self.text.len(); self.headings.len()];
+        // The headings behind the one that is looked at, of which none is inside another one.
+        let mut next: Vec<&Heading<'_>> = Vec::new();
+        for (heading, end) in self.headings.iter().zip(&mut ends).rev() {
+            while next.last().is_some_and(|later| later.level > heading.level) {
+                next.pop();
+            }
+            *end = next.last().map_or(self.text.len(), |later| later.span.start);
+            next.push(heading);
+        }
+        self.headings.iter().zip(ends).map(|(heading, end)| heading.span.start..end).collect()
+    }
+
+    /// The line that a byte stands in, from 1.
+    pub fn line(&self, byte: usize) -> usize {
+        let starts =
+            self.line_starts.get_or_init(|| lines(self.text, 0..self.text.len()).map(|line| line.start).collect());
+        starts.partition_point(|start| *start <= byte).max(1)
+    }
+
+    /// The code block that a byte stands in.
+    pub fn code_at(&self, byte: usize) -> Option<&Code<'a>> {
+        let behind = self.code.partition_point(|code| code.span.start <= byte);
+        self.code.get(behind.checked_sub(1)?).filter(|code| code.span.contains(&byte))
+    }
+
+    /// A byte stands in an HTML block, such as a comment over several lines.
+    pub fn is_in_html(&self, byte: usize) -> bool {
+        let behind = self.html.partition_point(|span| span.start <= byte);
+        behind.checked_sub(1).and_then(|last| self.html.get(last)).is_some_and(|span| span.contains(&byte))
+    }
+
+    /// The fence that is never closed, so that all that follows is code.
+    pub fn unclosed_fence(&self) -> Option<&Code<'a>> {
+        let last = self.code.last()?;
+        let rest = self.text.get(last.span.end..).unwrap_or_default();
+        (last.is_open && rest.trim().is_empty()).then_some(last)
+    }
+
+    /// What a code block holds, without the indentation that all of its lines share.
+    pub fn code_text(&self, code: &Code<'_>) -> String {
+        let rows: Vec<&str> = lines(self.text, code.inner.clone()).map(|line| self.slice(line)).collect();
+        let indentation = |row: &&str| row.len() - row.trim_start_matches([' ', '\t']).len();
+        let shared = rows.iter().filter(|row| !row.trim().is_empty()).map(indentation).min().unwrap_or(0);
+        let rows: Vec<&str> = rows.iter().map(|row| row.get(shared..).unwrap_or_default()).collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+}
+
+/// The lines of a part of a text, without what ends them. A line ends as Markdown says: with `\n`,
+/// `\r\n` or `\r`.
+pub fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let end = part.end.min(bytes.len());
+    let mut next = (part.start < end).then_some(part.start);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let rest = bytes.get(start..end).unwrap_or_default();
+        let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let stop = start + length.unwrap_or(rest.len());
+        let ending = match (bytes.get(stop), bytes.get(stop + 1)) {
+            (Some(b'\r'), Some(b'\n')) => 2,
+            _ => 1,
+        };
+        next = (length.is_some() && stop + ending < end).then_some(stop + ending);
+        Some(start..stop)
+    })
+}
+
+/// The fields of the front matter, and where it ends. A text without one ends it where it begins.
+fn front_matter(text: &str, start: usize) -> (Vec<Field<'_>>, usize) {
+    let slice = |span: Range<usize>| text.get(span).unwrap_or_default();
+    let mut rows = lines(text, start..text.len());
+    if rows.next().is_none_or(|first| slice(first).trim_end() != "---") {
+        return (Vec::new(), start);
+    }
+    let mut fields = Vec::new();
+    for span in rows {
+        let row = slice(span.clone());
+        if matches!(row.trim_end(), "---" | "...") {
+            return (fields, span.end);
+        }
+        if let Some((key, value)) = row.split_once(':')
+            && !key.starts_with([' ', '\t', '#', '-'])
+        {
+            let value = value.trim().trim_matches(['"', '\'']);
+            fields.push(Field { key: key.trim(), value, span });
+        }
+    }
+    (Vec::new(), start)
+}
+
+fn heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<Heading<'_>> {
+    let row = text.get(span.clone())?.trim_end();
+    let before = text.get(..span.start)?;
+    let is_indented = !(before.is_empty() || before.ends_with(['\n', '\r']) || before == BYTE_ORDER_MARK);
+    let inner = row.strip_prefix('#')?.trim_start_matches('#').trim();
+    // Numbers signs behind it close it where a space stands before them.
+    let open = inner.trim_end_matches('#');
+    let inner = if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { inner };
+    Some(Heading { level: level as usize, text: inner, span: span.start..span.start + row.len(), is_indented })
+}
+
+fn code<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usize>) -> Code<'a> {
+    let raw = text.get(span.clone()).unwrap_or_default();
+    let span = span.start..span.start + raw.trim_end_matches(['\n', '\r']).len();
+    if matches!(kind, CodeBlockKind::Indented) {
+        return Code { inner: span.clone(), span, info: None, is_open: false };
+    }
+    let mut rows = lines(text, span.clone());
+    let first = rows.next().unwrap_or(span.start..span.start);
+    let row = text.get(first.clone()).unwrap_or_default();
+    let sign = row.chars().next().unwrap_or('`');
+    let info = row.trim_start_matches(sign);
+    let fence = row.len() - info.len();
+    let (mut begin, mut end) = (span.end, span.end);
+    let mut last = None;
+    for row in rows {
+        begin = begin.min(row.start);
+        last = Some(row);
+    }
+    let closing = last.filter(|row| {
+        // Quotes and lists stand before a fence inside of them.
+        let row = text.get(row.clone()).unwrap_or_default().trim().trim_start_matches(['>', ' ', '\t']);
+        row.len() >= fence && row.chars().all(|char| char == sign)
+    });
+    if let Some(closing) = &closing {
+        end = closing.start;
+    }
+    Code { span, inner: begin..end.max(begin), info: Some(info.trim()), is_open: closing.is_none() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! The labels of a part of a plan: `**Verify:** …` and its kin, each with what belongs to it.
+//!
+//! A label stands at the start of a line, behind a list's sign or not, with its colon inside of its
+//! emphasis (`**Label:** v`), behind it (`**Label**: v`), or without any (`Label: v`). Its value runs
+//! to the next label or heading, over lists, paragraphs and code. In code and in HTML is no label.
+
+use std::ops::Range;
+
+use crate::document::{Document, lines};
+
+/// A longer name is a sentence.
+const MAX_NAME: usize = 60;
+
+/// A label with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label<'a> {
+    /// Its name as it is written.
+    pub name: &'a str,
+    /// Its name in small letters, with single spaces.
+    pub key: String,
+    /// From its emphasis to its colon or the end of its emphasis.
+    pub span: Range<usize>,
+    /// What stands behind it on its line, without space around it.
+    pub rest: Range<usize>,
+    /// All of its value, from behind it to the next label or heading, without space around it.
+    pub value: Range<usize>,
+}
+
+/// What one line has of a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    /// How far its list's sign, or itself, stands from the line's start.
+    indentation: usize,
+    is_listed: bool,
+    is_emphasized: bool,
+    /// In bytes of the line, as all of these.
+    name: Range<usize>,
+    span: Range<usize>,
+}
+
+/// The labels of a part of a document, in their order.
+///
+/// A label whose name, in small letters, is one of `known` always counts. Any other one counts where it
+/// is emphasized and is not part of the value of the one before: as an item of a list below it, or
+/// further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label that
+/// nobody knows is kept.
+pub fn labels<'a>(document: &Document<'a>, part: Range<usize>, known: &[&str]) -> Vec<Label<'a>> {
+    let mut found: Vec<Label<'a>> = Vec::new();
+    // How the label before stands: an item, and how far from the line's start.
+    let mut before = None;
+    let mut headings = document.headings.iter().skip_while(|heading| heading.span.start < part.start).peekable();
+    for line in lines(document.text, part.clone()) {
+        if headings.next_if(|heading| heading.span.start < line.end).is_some() {
+            end_at(&mut found, document, line.start);
+            before = None;
+            continue;
+        }
+        let row = document.slice(line.clone());
+        let Some(label) = label_of(row) else { continue };
+        let place = |bytes: Range<usize>| line.start + bytes.start..line.start + bytes.end;
+        let name = document.slice(place(label.name.clone()));
+        let key = key(name);
+        let stands = (label.is_listed, label.indentation);
+        let is_below = before.is_some_and(|before| stands > before);
+        if !known.contains(&key.as_str()) && (is_below || !label.is_emphasized) {
+            continue;
+        }
+        if document.code_at(line.start + label.name.start).is_some() || document.is_in_html(line.start) {
+            continue;
+        }
+        end_at(&mut found, document, line.start);
+        before = Some(stands);
+        let span = place(label.span);
+        let rest = trimmed(document, span.end..line.end);
+        found.push(Label { name, key, value: span.end..part.end, span, rest });
+    }
+    end_at(&mut found, document, part.end);
+    found
+}
+
+/// A name in small letters, with single spaces.
+pub fn key(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Some bytes of a document without the space around them.
+pub fn trimmed(document: &Document<'_>, bytes: Range<usize>) -> Range<usize> {
+    let text = document.slice(bytes.clone());
+    let start = bytes.start + (text.len() - text.trim_start().len());
+    start..start + text.trim().len()
+}
+
+/// The text of an item or a line behind its space, its list's sign and its box, and how many bytes
+/// these have. `None` for the count of a line that is no item.
+pub fn item(row: &str) -> (Option<usize>, &str) {
+    let text = row.trim_start_matches([' ', '\t']);
+    let digits = text.trim_start_matches(|char: char| char.is_ascii_digit());
+    let behind = match text.strip_prefix(['-', '*', '+']) {
+        Some(behind) => Some(behind),
+        None if digits.len() < text.len() => digits.strip_prefix(['.', ')']),
+        None => None,
+    };
+    let Some(behind) = behind.filter(|behind| behind.is_empty() || behind.starts_with([' ', '\t'])) else {
+        return (None, text);
+    };
+    let inner = behind.trim_start();
+    let boxed = ["[ ]", "[x]", "[X]"].iter().find_map(|sign| inner.strip_prefix(sign));
+    let inner = boxed.map_or(inner, str::trim_start);
+    (Some(row.len() - inner.len()), inner)
+}
+
+fn end_at(found: &mut [Label<'_>], document: &Document<'_>, end: usize) {
+    if let Some(last) = found.last_mut() {
+        last.value = trimmed(document, last.value.start..end.min(last.value.end));
+    }
+}
+
+fn label_of(row: &str) -> Option<Found> {
+    let indentation = row.len() - row.trim_start_matches([' ', '\t']).len();
+    let (sign, text) = item(row);
+    let start = row.len() - text.len();
+    let open = text.len() - text.trim_start_matches(['*', '_']).len();
+    let inner = text.get(open..)?;
+    let (name, length) = if open == 0 { plain(inner)? } else { emphasized(inner, text.get(..open)?)? };
+    let is_name = name.chars().any(char::is_alphabetic) && name.len() <= MAX_NAME && !name.contains('`');
+    is_name.then(|| Found {
+        indentation,
+        is_listed: sign.is_some(),
+        is_emphasized: open > 0,
+        name: start + open..start + open + name.len(),
+        span: start..start + open + length,
+    })
+}
+
+/// The name of a label behind its opening emphasis, and how many bytes it has with its colon and what
+/// closes its emphasis.
+fn emphasized<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, usize)> {
+    let close = inner.find(['*', '_'])?;
+    let (text, behind) = (inner.get(..close)?, inner.get(close..)?);
+    let closed = behind.strip_prefix(sign)?;
+    if let Some(name) = text.trim_end().strip_suffix([':', '：']) {
+        return Some((name.trim_end(), inner.len() - closed.len()));
+    }
+    let rest = closed.trim_start_matches(' ').strip_prefix([':', '：'])?;
+    Some((text.trim_end(), inner.len() - rest.len()))
+}
+
+/// The same for a label without emphasis, behind whose colon is a space or nothing.
+fn plain(inner: &str) -> Option<(&str, usize)> {
+    let (name, behind) = inner.split_once([':', '：'])?;
+    let has_end = behind.is_empty() || behind.starts_with(char::is_whitespace);
+    has_end.then_some((name.trim_end(), inner.len() - behind.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<'a>(text: &'a str, known: &[&str]) -> Vec<(&'a str, &'a str)> {
+        let document = Document::read(text);
+        let found = labels(&document, 0..text.len(), known);
+        found.iter().map(|label| (label.name, document.slice(label.value.clone()))).collect()
+    }
+
+    #[test]
+    fn a_label_is_known_in_every_spelling() {
+        for text in [
+            "**Verify:** a b",
+            "**Verify**: a b",
+            "**Verify** : a b",
+            "Verify: a b",
+            "- **Verify:** a b",
+            "* **Verify**: a b",
+            "1. Verify: a b",
+            "  - [ ] **Verify:** a b",
+            "__Verify:__ a b",
+            "*Verify:* a b",
+            "**Verify：** a b",
+            "**Verify:**\n\n  a b\n\n",
+            "\u{feff}Verify: a b",
+        ] {
+            let text = text.trim_start_matches('\u{feff}');
+            assert_eq!(read(text, &["verify"]), [("Verify", "a b")], "{text:?}");
+        }
+        for text in
+            ["**Verify: a** b", "**Verify** a", "Verify:a", "`Verify: a`", "**`x`:** a", "**:** a", "x ** y: **"]
+        {
+            assert_eq!(read(text, &["verify"]), [], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_runs_to_the_next_label_or_heading() {
+        let text =
+            "**Files:**\n- Create: `a`\n- Modify: `b`\n\n**Odd one:** x\ny\n### H\nz\nVerify:\n```\nFiles: no\n```\n";
+        assert_eq!(
+            read(text, &["files", "verify"]),
+            [("Files", "- Create: `a`\n- Modify: `b`"), ("Odd one", "x\ny"), ("Verify", "```\nFiles: no\n```")]
+        );
+    }
+
+    #[test]
+    fn what_stands_below_a_label_is_its_value() {
+        let text = "**Task Contract:**\n- **Expected:** a\n- **Automated:** b\n**Verify:** c\n";
+        assert_eq!(
+            read(text, &["verify"]),
+            [("Task Contract", "- **Expected:** a\n- **Automated:** b"), ("Verify", "c")]
+        );
+        let text = "- **Files:** a\n  - **Odd:** b\n- **Verify:** c\n";
+        assert_eq!(read(text, &[]), [("Files", "a\n  - **Odd:** b"), ("Verify", "c")]);
+        let text = "**Goal:** a\n- **Verify:** c\n";
+        assert_eq!(read(text, &["verify"]), [("Goal", "a"), ("Verify", "c")]);
+    }
+
+    #[test]
+    fn a_comment_has_no_labels() {
+        assert_eq!(read("<!--\nVerify: a\n-->\n\nVerify: b\n", &["verify"]), [("Verify", "b")]);
+    }
+
+    #[test]
+    fn an_item_is_known_by_its_sign() {
+        for (row, text, is_item) in [
+            ("- a", "a", true),
+            (" 12) b", "b", true),
+            ("-a", "-a", false),
+            ("* [x] c", "c", true),
+            ("1.5 d", "1.5 d", false),
+        ] {
+            let (sign, found) = item(row);
+            assert_eq!((found, sign.is_some()), (text, is_item), "{row}");
+        }
+    }
+}
