@@ -1,7 +1,7 @@
 //! One pass over a plan's Markdown: where its headings, code blocks and comments are, in bytes of
 //! the file as it is.
 //!
-//! Where a heading, a fence or a comment begins is CommonMark's rule (pulldown-cmark). What a
+//! Where a heading, a fence or a comment begins is the rule of `CommonMark` (pulldown-cmark). What a
 //! heading means is the rule of the dialects; what stands below one is read by [`crate::labels`].
 
 use std::cell::OnceCell;

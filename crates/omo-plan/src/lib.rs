@@ -5,6 +5,7 @@
 //! diagnostics and decisions come out.
 
 pub mod diagnostic;
+pub mod dialect;
 pub mod digest;
 pub mod document;
 pub mod id;
@@ -12,3 +13,4 @@ pub mod labels;
 pub mod model;
 pub mod paths;
 pub mod run;
+pub mod segments;

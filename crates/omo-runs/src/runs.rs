@@ -1,6 +1,6 @@
 //! All runs of a repository: found, listed, begun and removed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::id;
@@ -50,6 +50,11 @@ impl Runs {
     pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunsError> {
         let place = place::create(root, state_home)?;
         Ok(Self { place, key: Key::load(state_home)? })
+    }
+
+    /// The folder that they are in.
+    pub fn path(&self) -> PathBuf {
+        self.place.path()
     }
 
     /// All of them, the newest first. One that cannot be read is listed with why.

@@ -78,8 +78,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
         None => {}
     }
     let approved = approve(here, &plan, options.digest.as_deref())?;
-    let runs = Runs::create(&here.root, Some(&here.state_home))?;
-    let memory = runs.path().join(omo_runs::projection::MEMORY);
+    let memory = here.runs.as_ref().map(|runs| runs.path().join(omo_runs::projection::MEMORY)).unwrap_or_default();
     let projection = Projection::new(&here.root, &memory, "");
     if !projection.owns_checkpoint()? {
         let message = format!("{} was left by another program", dev_workflow::CHECKPOINT);
@@ -87,6 +86,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
         return Err(Failure::conflict(message, hint));
     }
     projection.check()?;
+    let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
     let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });

@@ -29,7 +29,7 @@ pub struct Completed {
 /// The three ends of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Its checks were green.
+    /// Its checks were green, or another program said that it was done before omo knew of it.
     Done,
     /// They were not, or there was none.
     Failed,
@@ -72,6 +72,7 @@ fn end(standing: &Standing, known: Option<&UnitState>) -> Option<(Status, String
     let evidence = || known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
     match standing {
         Standing::Is(UnitStatus::Passed) => Some((Status::Done, evidence())),
+        Standing::Is(UnitStatus::Claimed) => Some((Status::Done, format!("not checked by omo: {}", evidence()))),
         Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => Some((Status::Failed, evidence())),
         Standing::Is(UnitStatus::Skipped) => {
             let why = known.and_then(|known| known.why.clone()).unwrap_or_default();

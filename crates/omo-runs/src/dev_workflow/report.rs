@@ -51,8 +51,10 @@ fn plan_line(path: &str) -> String {
 }
 
 fn tally(counts: Counts) -> String {
-    let Counts { total, passed, failed, blocked, pending } = counts;
-    format!("{total} total, {passed} completed, {blocked} blocked, {failed} failed, {pending} pending")
+    let Counts { total, passed, claimed, failed, blocked, pending } = counts;
+    let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
+    let completed = passed + claimed;
+    format!("{total} total, {completed} completed{unchecked}, {blocked} blocked, {failed} failed, {pending} pending")
 }
 
 fn row(task: &Completed) -> String {

@@ -2,7 +2,7 @@
 
 use omo_core::check::{Check, CheckOutcome};
 use omo_exec::changes;
-use omo_exec::check;
+use omo_exec::check::{self, Log};
 use omo_plan::digest::sha256;
 use omo_plan::model::{FileAction, Unit, UnitKind};
 use omo_plan::paths;
@@ -83,7 +83,7 @@ impl Engine<'_> {
         attempt: Option<u32>,
         watcher: &mut impl Watcher,
     ) -> Result<Vec<(Check, CheckOutcome)>, EngineError> {
-        let checks: Vec<&Check> = unit.red_check.iter().chain(&unit.checks).collect();
+        let checks: Vec<&Check> = unit.proof().collect();
         self.run_checks(&unit.id, &checks, attempt, watcher)
     }
 
@@ -99,6 +99,7 @@ impl Engine<'_> {
             watcher.begins(&known.command, place, checks.len());
             // Without a log the check runs all the same.
             let log = attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
+            let log = log.map(|(file, path)| Log { path, file });
             let outcome = check::run(known, self.root, self.environment, log, || watcher.goes_on());
             let outcome = outcome.ok_or(EngineError::Cut)?;
             let is_green = outcome.is_green();

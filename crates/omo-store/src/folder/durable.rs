@@ -1,10 +1,10 @@
 //! What a folder does for files that must outlive a power failure: nothing here returns before what it
-//! wrote is on the disk, but for the removal of folders, which can be done again.
+//! wrote is on the disk.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 
-use super::{Folder, FolderError, io_error, refused, troubled};
-use crate::platform::{Purpose, Trouble};
+use super::{Folder, FolderError, io_error, refused};
+use crate::platform::Purpose;
 
 impl Folder {
     /// Adds to a file that holds `size` bytes, in one write, and returns when they are on the disk. Where
@@ -44,17 +44,5 @@ impl Folder {
     /// Whether there is anything of that name.
     pub fn has(&self, name: &str) -> bool {
         !self.directory.lacks(name)
-    }
-
-    /// Removes a folder and all that is in it; a link is refused. One that is not there is no error.
-    pub fn remove_folder(&self, name: &str) -> Result<(), FolderError> {
-        let path = self.path.join(name);
-        match self.directory.inner(name) {
-            Err(Trouble::System(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(trouble) => return Err(troubled("open", &path, trouble)),
-            // It is let go first: on Windows nothing that is held can be removed.
-            Ok(_) => {}
-        }
-        self.done("remove", name, std::fs::remove_dir_all(&path))
     }
 }

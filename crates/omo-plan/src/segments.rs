@@ -1,0 +1,178 @@
+//! Which tasks of a plan are done together, in which order, and behind which of them a person is
+//! asked: batches, hubs and hard stops.
+//!
+//! A pair of tests and their implementation is one thing of two tasks, wherever the two stand. What is
+//! needed comes before what needs it, and else the order is that of the file. A batch is filled until
+//! the next one does not fit. Behind the first batch, one with a hub, and one with a marked task a
+//! person is asked.
+
+mod depends_on;
+mod order;
+mod outline;
+
+use std::collections::HashMap;
+
+use serde::{Serialize, Serializer};
+
+use crate::diagnostic::{Code, Diagnostic, has_errors};
+use crate::document::Document;
+use crate::model::{MAX_BYTES, MAX_UNITS};
+
+pub use outline::{Outline, Task};
+
+/// How many direct dependents make a task a hub, where nothing else is said.
+pub const DEFAULT_K: usize = 3;
+/// How many tasks are in a batch, where nothing else is said.
+pub const DEFAULT_BATCH_SIZE: usize = 5;
+
+/// The batches of a plan, in the shape in which they are printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Segments {
+    /// How many tasks a batch has at most, as it was asked for. One holds at least one thing, so that
+    /// 0 is 1, and a pair has a batch of 1 to itself.
+    pub batch_size: usize,
+    /// How many tasks there are.
+    pub total: usize,
+    /// The ids of the tasks, in the order in which they are run. Empty where no order can be told:
+    /// ids stand twice, or tasks need each other.
+    pub batches: Vec<Vec<String>>,
+    /// How many tasks name each of them as what they depend on, in the order of the file.
+    #[serde(serialize_with = "as_map")]
+    pub dependents: Vec<(String, usize)>,
+    /// The batches, from 0, behind which a person is asked.
+    pub hard_stops: Vec<usize>,
+    /// The tasks and what they depend on, in the order of the file.
+    pub tasks: Vec<Edges>,
+    /// How many direct dependents make a task a hub.
+    pub k: usize,
+    /// What was found. Where something is an error, nothing of the plan may be run.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A task and what it depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Edges {
+    /// Its id.
+    pub id: String,
+    /// The ids of what it names, each once, in the order in which they are named.
+    pub depends_on: Vec<String>,
+}
+
+impl Segments {
+    /// Whether nothing of the plan may be run.
+    pub fn has_errors(&self) -> bool {
+        has_errors(&self.diagnostics)
+    }
+}
+
+fn as_map<S: Serializer>(pairs: &[(String, usize)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(id, count)| (id, count)))
+}
+
+/// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
+pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> Segments {
+    let text = match text(bytes) {
+        Ok(text) => text,
+        Err(diagnostic) => return empty(k, batch_size, vec![diagnostic]),
+    };
+    of_outline(&Outline::read(&Document::read(text)), k, batch_size)
+}
+
+/// A file as text.
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
+    let refuse = |code: Code, at: usize, text: String| {
+        let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
+        Diagnostic { code, severity: code.severity(), span: at..at, line, unit: None, text, help: None }
+    };
+    if bytes.len() as u64 > MAX_BYTES {
+        let text = format!("the plan has {} bytes, and may have {MAX_BYTES}", bytes.len());
+        return Err(refuse(Code::TooLarge, 0, text));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let text = format!("byte {} is none of a text in UTF-8", error.valid_up_to());
+        refuse(Code::NotUtf8, error.valid_up_to(), text)
+    })
+}
+
+/// The batches of a plan that was looked through.
+pub fn of_outline(outline: &Outline, k: usize, batch_size: usize) -> Segments {
+    let tasks = &outline.tasks;
+    let mut found = empty(k, batch_size, outline.diagnostics.clone());
+    found.total = tasks.len();
+    if tasks.len() > MAX_UNITS {
+        let text = format!("the plan has {} tasks, and a run can have {MAX_UNITS}", tasks.len());
+        found.diagnostics.push(outline.about(tasks.get(MAX_UNITS), Code::TooManyUnits, text));
+    }
+    let has_double = found.diagnostics.iter().any(|found| found.code == Code::DuplicateId);
+    match if has_double { None } else { order::units(outline, &mut found.diagnostics) } {
+        Some(units) => fill(&mut found, tasks, &units),
+        None => found.batches = Vec::new(),
+    }
+    found.diagnostics.sort_by_key(|found| (found.span.start, found.code));
+    found
+}
+
+fn empty(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> Segments {
+    Segments {
+        batch_size,
+        total: 0,
+        batches: Vec::new(),
+        dependents: Vec::new(),
+        hard_stops: Vec::new(),
+        tasks: Vec::new(),
+        k,
+        diagnostics,
+    }
+}
+
+fn fill(found: &mut Segments, tasks: &[Task], units: &[Vec<usize>]) {
+    let mut dependents: HashMap<&str, usize> = HashMap::with_capacity(tasks.len());
+    for id in tasks.iter().flat_map(|task| &task.depends_on) {
+        *dependents.entry(id.as_str()).or_default() += 1;
+    }
+    let count = |task: &Task| dependents.get(task.id.as_str()).copied().unwrap_or(0);
+    for batch in batches(units, found.batch_size) {
+        let members = || batch.iter().filter_map(|index| tasks.get(*index));
+        let stops = found.batches.is_empty() || members().any(|task| task.is_marked || count(task) >= found.k);
+        if stops {
+            found.hard_stops.push(found.batches.len());
+        }
+        found.batches.push(members().map(|task| task.id.clone()).collect());
+    }
+    found.dependents = tasks.iter().map(|task| (task.id.clone(), count(task))).collect();
+    let edges = |task: &Task| Edges { id: task.id.clone(), depends_on: task.depends_on.clone() };
+    found.tasks = tasks.iter().map(edges).collect();
+}
+
+/// Fills batches: what does not fit any more begins the next one.
+fn batches(units: &[Vec<usize>], size: usize) -> Vec<Vec<usize>> {
+    let mut filled: Vec<Vec<usize>> = Vec::new();
+    for unit in units {
+        match filled.last_mut() {
+            Some(last) if last.len() + unit.len() <= size => last.extend(unit),
+            _ => filled.push(unit.clone()),
+        }
+    }
+    filled
+}
+
+/// What comes next: of the batches in their order what has not ended yet, up to and with the first
+/// hard stop that has something left. `None` where everything has ended.
+pub fn next_segment<'a>(
+    batches: &'a [Vec<String>],
+    hard_stops: &[usize],
+    is_ended: impl Fn(&str) -> bool,
+) -> Option<Vec<Vec<&'a str>>> {
+    let mut segment = Vec::new();
+    for (index, batch) in batches.iter().enumerate() {
+        let left: Vec<&str> = batch.iter().map(String::as_str).filter(|id| !is_ended(id)).collect();
+        if left.is_empty() {
+            continue;
+        }
+        segment.push(left);
+        if hard_stops.contains(&index) {
+            break;
+        }
+    }
+    (!segment.is_empty()).then_some(segment)
+}

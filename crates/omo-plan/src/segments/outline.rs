@@ -1,0 +1,284 @@
+//! What the order of a plan depends on: its tasks, what they name as needed before, and its markers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::document::{Document, Heading, lines};
+use crate::id::is_id;
+
+use super::depends_on;
+
+/// More findings of one kind are not kept: nobody reads them.
+const MAX_OF_A_KIND: usize = 1000;
+
+/// A task as its heading has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// What it is called: its number without zeros before it, and `-tests` or `-impl` where it has one.
+    pub id: String,
+    /// Its title, without comments.
+    pub title: String,
+    /// The bytes of its heading.
+    pub heading: Range<usize>,
+    /// The line of its heading, from 1.
+    pub line: usize,
+    /// From its heading to the next task, or to the next heading of level 1 or 2.
+    pub section: Range<usize>,
+    /// The ids of what it names as needed before, each once.
+    pub depends_on: Vec<String>,
+    /// It has a checkpoint marker.
+    pub is_marked: bool,
+}
+
+impl Task {
+    /// The id of the other half, where this is one of a pair.
+    pub fn other_half(&self) -> Option<String> {
+        let (number, half) = self.id.split_once('-')?;
+        match half {
+            "tests" => Some(format!("{number}-impl")),
+            "impl" => Some(format!("{number}-tests")),
+            _ => None,
+        }
+    }
+
+    /// It is the half that is written first.
+    pub fn is_tests(&self) -> bool {
+        self.id.ends_with("-tests")
+    }
+}
+
+/// The tasks of a plan, and what was found on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// In the order of the file.
+    pub tasks: Vec<Task>,
+    /// The place of each task by its id.
+    pub places: HashMap<String, usize>,
+    /// What was found: at most a thousand of each kind.
+    pub diagnostics: Vec<Diagnostic>,
+    counts: BTreeMap<Code, usize>,
+}
+
+impl Outline {
+    /// Looks through a document.
+    pub fn read(document: &Document<'_>) -> Self {
+        let mut outline =
+            Outline { tasks: Vec::new(), places: HashMap::new(), diagnostics: Vec::new(), counts: BTreeMap::new() };
+        outline.find_tasks(document);
+        if outline.tasks.is_empty() {
+            let end = document.headings.last().map_or(0..0, |last| last.span.clone());
+            let text = "the plan has no task: a task begins with a line `### Task 1: its title`".to_owned();
+            outline.report(document, Code::NoUnits, end, text, None);
+        }
+        if let Some(fence) = document.unclosed_fence() {
+            let span = lines(document.text, fence.span.clone()).next().unwrap_or(fence.span.clone());
+            let text = "the fence is not closed: all that follows is code".to_owned();
+            outline.report(document, Code::UnclosedFence, span, text, None);
+        }
+        outline.find_markers(document);
+        depends_on::read(document, &mut outline);
+        outline
+    }
+
+    fn find_tasks(&mut self, document: &Document<'_>) {
+        let mut open = false;
+        for heading in &document.headings {
+            let task = task(document, heading);
+            let ends = task.is_some() || heading.level <= 2;
+            if let Some(last) = self.tasks.last_mut().filter(|_| open && ends) {
+                last.section.end = heading.span.start;
+            }
+            if let Some(task) = task {
+                open = true;
+                self.add(document, task);
+            } else {
+                open &= !ends;
+                if resembles(heading.text) {
+                    self.report_look_alike(document, heading.span.clone());
+                }
+            }
+        }
+        for span in &document.html {
+            for line in lines(document.text, span.clone()) {
+                let row = document.slice(line.clone());
+                if row.strip_prefix("### ").is_some_and(|text| parts(text).is_some()) {
+                    self.report_look_alike(document, line);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, document: &Document<'_>, task: Task) {
+        let place = self.tasks.len();
+        let first = *self.places.entry(task.id.clone()).or_insert(place);
+        if first != place {
+            let line = self.tasks.get(first).map_or(0, |first| first.line);
+            let text = format!("task {} stands on line {line} already", task.id);
+            self.report(document, Code::DuplicateId, task.heading.clone(), text, Some(&task.id));
+        }
+        self.tasks.push(task);
+    }
+
+    fn report_look_alike(&mut self, document: &Document<'_>, span: Range<usize>) {
+        let text = "this is no task: a task begins with `### Task 1: its title`, at the start of a line".to_owned();
+        self.report(document, Code::LooksLikeAStep, span, text, None);
+    }
+
+    /// Comments count wherever they stand but in code blocks; a task's heading belongs to it.
+    fn find_markers(&mut self, document: &Document<'_>) {
+        for (start, _) in document.text.match_indices("<!--") {
+            let Some(kind) = marker(document.slice(start..document.text.len())) else { continue };
+            if document.code_at(start).is_some() {
+                continue;
+            }
+            let span = start..start + "<!--".len();
+            let task = self.task_at(start);
+            match (kind, task.and_then(|task| self.tasks.get_mut(task))) {
+                (Marker::Exact, Some(task)) => task.is_marked = true,
+                (Marker::Exact, None) => {
+                    let text = "the marker stands outside of every task and has no effect".to_owned();
+                    self.report(document, Code::MarkerOutsideTask, span, text, None);
+                }
+                (Marker::Resembling, _) => {
+                    let text = "this is no checkpoint marker: one is `<!-- checkpoint -->`, on one line".to_owned();
+                    self.report(document, Code::LooksLikeAMarker, span, text, None);
+                }
+            }
+        }
+    }
+
+    /// The place of the task that a byte belongs to.
+    pub fn task_at(&self, byte: usize) -> Option<usize> {
+        let behind = self.tasks.partition_point(|task| task.section.start <= byte);
+        let place = behind.checked_sub(1)?;
+        self.tasks.get(place).filter(|task| task.section.contains(&byte)).map(|_| place)
+    }
+
+    pub(super) fn report(
+        &mut self,
+        document: &Document<'_>,
+        code: Code,
+        span: Range<usize>,
+        text: String,
+        unit: Option<&str>,
+    ) {
+        let count = self.counts.entry(code).or_default();
+        *count += 1;
+        if *count <= MAX_OF_A_KIND {
+            self.diagnostics.push(diagnostic(document, code, span, text, unit));
+        }
+    }
+
+    /// A diagnostic about a task's heading.
+    pub(super) fn about(&self, task: Option<&Task>, code: Code, text: String) -> Diagnostic {
+        let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
+        let unit = task.map(|task| task.id.clone());
+        Diagnostic { code, severity: code.severity(), span, line, unit, text, help: None }
+    }
+}
+
+/// A diagnostic about some bytes of a document.
+pub(crate) fn diagnostic(
+    document: &Document<'_>,
+    code: Code,
+    span: Range<usize>,
+    text: String,
+    unit: Option<&str>,
+) -> Diagnostic {
+    let line = document.line(span.start);
+    Diagnostic { code, severity: code.severity(), span, line, unit: unit.map(str::to_owned), text, help: None }
+}
+
+fn task(document: &Document<'_>, heading: &Heading<'_>) -> Option<Task> {
+    if heading.level != 3 || heading.is_indented {
+        return None;
+    }
+    let (number, half, title) = parts(heading.text)?;
+    let id = id(number, half);
+    is_id(&id).then(|| Task {
+        id,
+        title: without_comments(title),
+        heading: heading.span.clone(),
+        line: document.line(heading.span.start),
+        section: heading.span.start..document.text.len(),
+        depends_on: Vec::new(),
+        is_marked: false,
+    })
+}
+
+/// The number, the word behind it, and the title of `Task 1-tests: title`.
+fn parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
+    let rest = text.strip_prefix("Task")?;
+    let inner = rest.trim_start();
+    let (number, rest) = leading(inner, |char| char.is_ascii_digit());
+    if inner.len() == rest.len() || text.len() == "Task".len() + inner.len() {
+        return None;
+    }
+    let (half, rest) = half(rest);
+    let title = rest.trim_start().strip_prefix(':')?;
+    Some((number, half, title))
+}
+
+/// A text up to the first character that is none of these, and the rest.
+pub(super) fn leading(text: &str, is_one: impl Fn(char) -> bool) -> (&str, &str) {
+    let end = text.find(|char| !is_one(char)).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// The word behind a task's number: `-tests`, `-impl`, or another.
+pub(super) fn half(text: &str) -> (Option<&str>, &str) {
+    let Some(behind) = text.strip_prefix('-') else { return (None, text) };
+    match leading(behind, |char| char.is_ascii_alphabetic()) {
+        ("", _) => (None, text),
+        (word, rest) => (Some(word), rest),
+    }
+}
+
+/// A task's id: its number without zeros before it, and the word behind it.
+pub(super) fn id(number: &str, half: Option<&str>) -> String {
+    let number = match number.trim_start_matches('0') {
+        "" => "0",
+        number => number,
+    };
+    half.map_or_else(|| number.to_owned(), |half| format!("{number}-{half}"))
+}
+
+/// Whether a heading that is no task's could be meant as one.
+fn resembles(text: &str) -> bool {
+    let word = text.trim_start_matches(|char: char| !char.is_alphanumeric());
+    let is_task = word.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("task"));
+    let behind = word.get(4..).unwrap_or_default();
+    let number = behind.trim_start_matches(|char: char| char.is_whitespace() || "#-_.:*`".contains(char));
+    is_task && number.starts_with(char::is_numeric)
+}
+
+enum Marker {
+    Exact,
+    Resembling,
+}
+
+/// What the comment that a text begins with is of a marker.
+fn marker(text: &str) -> Option<Marker> {
+    let inner = text.strip_prefix("<!--")?;
+    // A marker is short: the end of a long comment is not looked for.
+    let near = inner.get(..inner.char_indices().nth(60).map_or(inner.len(), |(end, _)| end))?;
+    let inner = near.split_once("-->").map_or("", |(inner, _)| inner);
+    let letters: String = inner.chars().filter(|char| char.is_alphabetic()).collect();
+    if inner.trim() == "checkpoint" && !inner.contains(['\n', '\r']) {
+        return Some(Marker::Exact);
+    }
+    letters.to_lowercase().starts_with("checkpoint").then_some(Marker::Resembling)
+}
+
+fn without_comments(title: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = title;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        let Some((_, behind)) = comment.split_once("-->") else { break };
+        plain.push_str(before);
+        rest = behind;
+    }
+    plain.push_str(rest);
+    plain.trim().to_owned()
+}
