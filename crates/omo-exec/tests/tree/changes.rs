@@ -113,7 +113,6 @@ fn a_repository_without_a_commit_has_snapshots() {
 #[test]
 fn a_setting_or_a_reference_of_the_repository_hides_nothing() {
     let it = Repository::new();
-    it.git(&["config", "diff.ignoreSubmodules", "all"]);
     it.git(&["config", "diff.renames", "copies"]);
     it.git(&["config", "core.quotePath", "true"]);
     let before = it.snapshot();
@@ -132,6 +131,8 @@ fn a_change_in_a_submodule_is_one_of_the_submodule() {
     let inner = Repository::called("inner");
     let it = Repository::new();
     it.git(&["submodule", "--quiet", "add", inner.top.to_str().unwrap(), "libs/inner"]);
+    it.git(&["config", "diff.ignoreSubmodules", "all"]);
+    it.git(&["config", "-f", ".gitmodules", "submodule.libs/inner.ignore", "all"]);
     let before = it.snapshot();
     it.write("libs/inner/a.txt", "changed\n");
     let changed = it.snapshot();

@@ -99,9 +99,14 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let of_exec = ["claude.rs", "git.rs", "keeper.rs", "process.rs", "status_line.rs"];
     let known = of_exec.map(|name| format!("crates/omo-exec/src/{name}"));
     assert_eq!(places, known);
-    // The one that runs what somebody wrote is a keeper, which is only ever given a gate.
-    assert!(read("crates/omo-exec/src/keeper.rs").contains("Command::new(shell.program())"));
+    // The one that runs what somebody wrote is a keeper, which is only ever given a gate or a check of
+    // a plan, and runs it in `/bin/sh` or, a check alone, in the bash that was found outside the project.
+    let keeper = read("crates/omo-exec/src/keeper.rs");
+    assert!(keeper.contains("Command::new(shell.program())"));
+    assert!(keeper.contains("spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, "));
     assert!(read("crates/omo-exec/src/platform/unix.rs").contains("PathBuf::from(\"/bin/sh\")"));
+    assert!(read("crates/omo-exec/src/check.rs").contains("let bash = bash(environment.search(), root);"));
+    assert!(read("crates/omo-exec/src/gates.rs").contains("check: None,"));
     let git = read("crates/omo-exec/src/git.rs");
     assert!(git.contains("Command::new(program(folder)?)") && git.contains("find(\"git\", "));
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
