@@ -9,12 +9,13 @@ use anyhow::{Context, Result};
 use crate::{cargo, rust_target};
 
 /// What a plugin is made of, besides the binaries.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 11] = [
     ".claude-plugin/plugin.json",
     ".claude-plugin/marketplace.json",
     "hooks.json",
     "commands",
     "agents",
+    "workflows",
     "evals",
     "README.md",
     "LICENSE",

@@ -1,0 +1,133 @@
+export const meta = {
+  name: 'execute-segment',
+  description: 'Execute one segment of a plan that omo runs: its tasks one after another, up to the next hard stop',
+  phases: [{ title: 'Execute Segment', detail: 'one executor for each task, in the order of the plan' }],
+}
+
+// One segment of a plan: the tasks of `args.batches`, one executor after another.
+//
+// The array that is returned is advisory. What counts is the ledger, which only `omo` writes, from
+// checks that it ran itself: each executor begins and ends its task with a verb of `omo`. So nothing
+// here decides whether a task is done; it only keeps from dispatching what `omo` would refuse to begin.
+//
+// `omo next --workflow` prints the arguments: `batches`, `tasks` with what each depends on, what has
+// `failed_or_blocked` before, the plan, and the id of the run. The name above is not that of the
+// command `/omo:execute-plan`, since a workflow takes the place of a command of its own name.
+
+const ONLY_OBJECTS = 'Pass the segment payload as a JSON object, not a stringified one.'
+
+const REPORT = {
+  type: 'object',
+  properties: {
+    task_id: { type: 'string', description: 'the id of the task, as it was given' },
+    status: { type: 'string', enum: ['done', 'failed', 'blocked'] },
+    files_written: { type: 'array', items: { type: 'string' }, description: 'each file that was written or deleted' },
+    evidence: { type: 'string', description: 'the first line that `omo unit done` printed, word for word' },
+  },
+  required: ['task_id', 'status', 'files_written', 'evidence'],
+}
+
+function kindOf(value) {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+// The arguments as an object; models like to send JSON as a string.
+function readPayload(given) {
+  let payload = given
+  if (typeof given === 'string') {
+    try {
+      payload = JSON.parse(given)
+    } catch (error) {
+      throw new Error(
+        `execute-plan: args arrived as a string and is not valid JSON (${error.message}). ${ONLY_OBJECTS}`,
+      )
+    }
+    log('args arrived as a JSON string; parsed it. Callers should pass an object.')
+  }
+  if (kindOf(payload) !== 'object') {
+    throw new Error(`execute-plan: args must be a JSON object (got ${kindOf(payload)}). ${ONLY_OBJECTS}`)
+  }
+  if (!Array.isArray(payload.batches)) {
+    const keys = Object.keys(payload).join(', ') || 'none'
+    throw new Error(
+      `execute-plan: args.batches must be an array (got ${kindOf(payload.batches)}; payload keys: ${keys}).`,
+    )
+  }
+  return payload
+}
+
+function promptFor(id, payload) {
+  const run = payload.run ? ` --run ${payload.run}` : ''
+  const plan = payload.plan_file ? ` of the plan ${payload.plan_file}` : ''
+  const place = payload.project_root ? ` The project is in ${payload.project_root}; run omo there.` : ''
+  return [
+    `Execute task ${id}${plan}, and no other task.${place}`,
+    '',
+    `1. Run: omo unit start ${id}${run}`,
+    '   It prints the path of a brief and a ticket. If it refuses, change nothing: the task is blocked',
+    '   where a dependency failed or a person is waited for, else failed; the line it printed is the evidence.',
+    '2. Read the brief, and do what it says, in the files that it lists and no others.',
+    '3. Run: omo unit done --ticket <ticket>',
+    '   (with a Bash timeout of 600000.) omo runs the checks itself and prints the verdict.',
+    `4. Report task_id "${id}"; status "done" only if omo printed PASSED, else "failed"; files_written;`,
+    '   and as evidence the first line that omo unit done printed, word for word.',
+    '',
+    'Write no state, checkpoint or report file: omo keeps the books.',
+  ].join('\n')
+}
+
+function failed(id, evidence) {
+  return { task_id: id, status: 'failed', files_written: [], evidence }
+}
+
+// What an executor reported, in the one shape that callers read.
+function readReport(id, report) {
+  if (kindOf(report) !== 'object') return failed(id, 'agent returned no structured result (schema mismatch)')
+  return {
+    task_id: report.task_id ?? id,
+    status: report.status ?? 'failed',
+    files_written: Array.isArray(report.files_written) ? report.files_written : [],
+    evidence: report.evidence ?? '',
+  }
+}
+
+async function dispatch(id, payload) {
+  const options = {
+    label: `task:${id}`,
+    phase: 'Execute Segment',
+    agentType: 'omo:executor',
+    model: 'sonnet',
+    schema: REPORT,
+  }
+  try {
+    return readReport(id, await agent(promptFor(id, payload), options))
+  } catch (error) {
+    return failed(id, `agent dispatch error: ${error?.message ?? error}`)
+  }
+}
+
+const payload = readPayload(args)
+const needs = new Map((payload.tasks ?? []).map((task) => [task.id, task.depends_on ?? []]))
+const lost = new Set(payload.failed_or_blocked ?? [])
+const results = []
+
+for (const batch of payload.batches) {
+  for (const id of batch) {
+    const cause = (needs.get(id) ?? []).find((dependency) => lost.has(dependency))
+    const result =
+      cause === undefined
+        ? await dispatch(id, payload)
+        : {
+            task_id: id,
+            status: 'blocked',
+            files_written: [],
+            evidence: `skipped: dependency ${cause} failed or blocked in this run`,
+          }
+    if (result.status === 'failed' || result.status === 'blocked') lost.add(id)
+    else lost.delete(id)
+    results.push(result)
+  }
+}
+
+return results
