@@ -216,20 +216,43 @@ fn every_hook_is_a_binary_run_in_exec_form_with_a_bound() {
     }
 }
 
+/// Every command with its text, but the one of plans.
+fn commands() -> Vec<(String, String)> {
+    let files = fs::read_dir(top().join("commands")).unwrap().map(|entry| entry.unwrap().path());
+    let with_text = files.map(|path| {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(&path).unwrap())
+    });
+    let mut commands: Vec<_> = with_text.filter(|(name, _)| name != "execute-plan").collect();
+    commands.sort();
+    commands
+}
+
 #[test]
 fn every_command_describes_itself_and_no_model_can_call_it() {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(top().join("commands")).unwrap() {
-        let path = entry.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
+    let commands = commands();
+    for (name, text) in &commands {
         let front = text.strip_prefix("---\n").and_then(|text| text.split("\n---\n").next()).unwrap();
-        assert!(front.contains("description: "), "{}", path.display());
-        assert!(front.contains("disable-model-invocation: true"), "{}", path.display());
-        assert!(!text.contains("!`"), "{} runs a shell", path.display());
-        names.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+        assert!(front.contains("description: "), "{name}");
+        assert!(front.contains("disable-model-invocation: true"), "{name}");
+        assert!(!text.contains("!`"), "{name} runs a shell");
     }
-    names.sort();
+    let names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["gate", "status", "statusline", "stop-continuation", "ulw"]);
+}
+
+/// A model may call this one when its user asks for a plan in their own words: it judges nothing, and
+/// what the plan would run is approved by the user alone.
+#[test]
+fn the_command_of_plans_runs_one_line_that_nothing_typed_is_a_part_of() {
+    let text = read("commands/execute-plan.md");
+    let opens = "\n!`omo run open --for plan --args-from-hook`\n";
+    assert_eq!((text.matches("!`").count(), text.matches(opens).count()), (1, 1));
+    // Nobody is asked about what the command allows. Whether a file may be edited stays with the
+    // user's own permission mode.
+    let allowed = text.lines().find_map(|line| line.strip_prefix("allowed-tools: "));
+    assert_eq!(allowed, Some("Bash(omo:*), Workflow, Agent, AskUserQuestion, Read"));
+    assert!(text.lines().count() <= 40, "longer than a dispatcher needs");
 }
 
 #[test]
