@@ -24,6 +24,7 @@ mod judged;
 mod letting_go;
 mod marketplace;
 mod plugin;
+mod segment;
 mod sessions;
 // A setup is watched and killed with strace, which is there alone.
 #[cfg(target_os = "linux")]

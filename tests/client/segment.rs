@@ -1,0 +1,64 @@
+//! Plans in the client: the command opens the run, the workflow dispatches a segment of it.
+
+use std::time::Duration;
+
+use omo_testkit::model::Kind;
+use omo_testkit::{Script, Turn};
+use serde_json::{Value, json};
+
+use crate::stage::stage;
+
+/// What an executor reports.
+fn report(id: &str, status: &str, evidence: &str) -> Turn {
+    let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
+    Turn::call("StructuredOutput", input)
+}
+
+#[test]
+fn a_segment_goes_to_one_executor_after_another() {
+    let segment = json!({
+        "name": "omo:execute-segment",
+        "args": {
+            "run": "r-1-abcd",
+            "plan_file": "docs/plan.md",
+            "tasks": [{ "id": "1" }, { "id": "2" }, { "id": "3", "depends_on": ["2"] }],
+            "batches": [["1", "2"], ["3"]],
+        },
+    });
+    let script = Script::new()
+        .turn(Turn::call("Workflow", segment))
+        .say("I wait for the segment.")
+        .agent(
+            "Execute task 1 of",
+            [
+                Turn::bash("command -v omo").delay(Duration::from_secs(2)),
+                report("1", "done", "PASSED 1"),
+                Turn::text("Done."),
+            ],
+        )
+        .agent("Execute task 2 of", [report("2", "failed", "FAILED 2"), Turn::text("Done.")])
+        .say("The segment is over.");
+    let Some(stage) = stage(script) else { return };
+    let run = stage.print("run the workflow omo:execute-segment", &[]);
+    assert_eq!(run.result(), Some("The segment is over."));
+    for part in ["PASSED 1", "FAILED 2", "skipped: dependency 2 failed or blocked in this run"] {
+        assert!(stage.count(2, part) > 0, "the client did not hand on: {part}");
+    }
+    let agents = stage.model.requests_of(Kind::Agent);
+    let first: &Value = &agents.first().unwrap().body;
+    assert!(first["model"].as_str().unwrap().contains("sonnet"), "{}", first["model"]);
+    assert!(first["system"].to_string().contains("You execute one task of a plan."), "not our executor");
+    // The executor found omo on its path.
+    assert!(agents[1].count_of("/bin/omo") > 0, "{}", agents[1].body["messages"]);
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+/// A workflow of the same name would be run in its place, and nothing would ever open the run.
+#[test]
+fn the_command_opens_the_run_before_a_model_reads_anything() {
+    let Some(stage) = stage(Script::new()) else { return };
+    let run = stage.print("/omo:execute-plan no-such-plan.md", &[]);
+    let result = run.result().unwrap();
+    assert!(result.contains("Shell command failed") && result.contains("omo run open --for plan"), "{result}");
+    assert_eq!(stage.requests(), 0);
+}
