@@ -178,7 +178,7 @@ pub fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize
     std::iter::from_fn(move || {
         let start = next?;
         let rest = bytes.get(start..end).unwrap_or_default();
-        let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let length = memchr::memchr2(b'\n', b'\r', rest);
         let stop = start + length.unwrap_or(rest.len());
         let ending = match (bytes.get(stop), bytes.get(stop + 1)) {
             (Some(b'\r'), Some(b'\n')) => 2,

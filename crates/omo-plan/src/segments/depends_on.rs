@@ -154,7 +154,7 @@ fn resolve(
 /// Where the words of the label stand in a text.
 fn places_of_label(text: &str) -> impl Iterator<Item = usize> {
     let is_label = |at: usize| text.get(at..at + LABEL.len()).is_some_and(|word| word.eq_ignore_ascii_case(LABEL));
-    text.match_indices(['d', 'D']).map(|(at, _)| at).filter(move |at| is_label(*at))
+    memchr::memchr2_iter(b'd', b'D', text.as_bytes()).filter(move |at| is_label(*at))
 }
 
 /// The bytes behind the label whose words stand here, up to the end of its line.

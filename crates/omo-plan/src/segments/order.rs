@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::diagnostic::{Code, Diagnostic};
 
-use super::outline::Outline;
+use super::outline::{MAX_OF_A_KIND, Outline};
 
 /// The tasks by their places in the file, a pair as one, in the order in which they are run. `None`
 /// where there is no order, and what stands in its way is reported.
@@ -119,12 +119,13 @@ fn cycle(outline: &Outline, units: &[Vec<usize>], needs: &[Vec<usize>], open: &[
 /// Tells what is run after something that stands behind it.
 fn report_reordered(outline: &Outline, units: &[Vec<usize>], order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
     let mut last = 0;
-    for unit in order {
-        last = last.max(*unit);
-        for place in units.get(*unit).into_iter().flatten().filter(|_| *unit < last) {
-            let Some(task) = outline.tasks.get(*place) else { continue };
-            let text = format!("task {} is run after what it depends on, later than it stands here", task.id);
-            diagnostics.push(outline.about(Some(task), Code::Reordered, text));
-        }
+    let late = order.iter().filter(|unit| {
+        last = last.max(**unit);
+        **unit < last
+    });
+    let tasks = late.filter_map(|unit| units.get(*unit)).flatten().filter_map(|place| outline.tasks.get(*place));
+    for task in tasks.take(MAX_OF_A_KIND) {
+        let text = format!("task {} is run after what it depends on, later than it stands here", task.id);
+        diagnostics.push(outline.about(Some(task), Code::Reordered, text));
     }
 }

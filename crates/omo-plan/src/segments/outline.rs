@@ -10,7 +10,7 @@ use crate::id::is_id;
 use super::depends_on;
 
 /// More findings of one kind are not kept: nobody reads them.
-const MAX_OF_A_KIND: usize = 1000;
+pub(super) const MAX_OF_A_KIND: usize = 1000;
 
 /// A task as its heading has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Outline {
 
     /// Comments count wherever they stand but in code blocks; a task's heading belongs to it.
     fn find_markers(&mut self, document: &Document<'_>) {
-        for (start, _) in document.text.match_indices("<!--") {
+        for start in memchr::memmem::find_iter(document.text.as_bytes(), "<!--") {
             let Some(kind) = marker(document.slice(start..document.text.len())) else { continue };
             if document.code_at(start).is_some() {
                 continue;
