@@ -2,7 +2,7 @@
 //! person's prompt is noted, and nothing that something else wrote counts.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -46,13 +46,8 @@ fn id(scene: &Scene) -> Result<SessionId> {
 }
 
 /// How the command changes the state.
-fn update<'a>(home: &'a PathBuf) -> Update<'a> {
-    Update {
-        deadline: Duration::from_secs(9),
-        corrupt: Corrupt::Refuse,
-        now: env::now(),
-        state_home: Some(home.as_path()),
-    }
+fn update(home: &Path) -> Update<'_> {
+    Update { deadline: Duration::from_secs(9), corrupt: Corrupt::Refuse, now: env::now(), state_home: Some(home) }
 }
 
 /// The command writes down where the run stands.

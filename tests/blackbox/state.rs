@@ -209,13 +209,13 @@ pub const CASES: &[Case] = &[
         let later = "\"later\":[ {\"name\":\"tests\", \"run\":\"cargo test\"} ]";
         let text = s
             .armed_text()
-            .replace("{\"ulw\":{", &format!("{{{later},\"run\":{{\"plan\": 1.0}},\"ulw\":{{\"x\" :[1e3],"));
+            .replace("{\"ulw\":{", &format!("{{{later},\"run\":{{\"soon\" :[1.0]}},\"ulw\":{{\"x\" :[1e3],"));
         s.write_state(text.as_bytes())?;
         s.blocks(&json!({}))?;
         s.prompt("ulw again")?;
         s.prompt("/omo:stop-continuation")?;
         let written = fs::read_to_string(s.state_file())?;
-        for kept in [later, "\"run\":{\"plan\": 1.0}", "\"x\":[1e3]"] {
+        for kept in [later, "\"soon\":[1.0]", "\"x\":[1e3]"] {
             ensure!(written.contains(kept), "{kept} is gone from {written}");
         }
         Ok(())

@@ -117,13 +117,15 @@ pub struct TypedCommand {
 
 /// Longer arguments are not kept, in bytes: cut, they would be other arguments.
 pub const ARGUMENTS_BYTES: usize = 4_096;
+/// No command of omo has a longer name, in bytes.
+const NAME_BYTES: usize = 64;
 /// Older arguments are nobody's any more, in milliseconds: 10 minutes.
 pub const ARGUMENTS_KEPT_MILLIS: i64 = 10 * 60_000;
 
 impl TypedCommand {
-    /// A command to keep; `None` where its arguments are too long.
-    pub fn new(name: &str, arguments: &str, at: Timestamp) -> Option<Self> {
-        let is_short = arguments.len() <= ARGUMENTS_BYTES;
+    /// A command to keep; `None` where its arguments or its name are too long.
+    pub fn to_keep(name: &str, arguments: &str, at: Timestamp) -> Option<Self> {
+        let is_short = arguments.len() <= ARGUMENTS_BYTES && name.len() <= NAME_BYTES;
         is_short.then(|| Self { name: name.to_owned(), arguments: arguments.to_owned(), at })
     }
 
@@ -205,8 +207,9 @@ mod tests {
     #[test]
     fn arguments_are_kept_whole_for_a_short_time_or_not_at_all() {
         let full = "x".repeat(ARGUMENTS_BYTES);
-        let command = TypedCommand::new("execute-plan", &full, at(1_000)).unwrap();
-        assert_eq!(TypedCommand::new("execute-plan", &format!("{full}x"), at(0)), None);
+        let command = TypedCommand::to_keep("execute-plan", &full, at(1_000)).unwrap();
+        assert_eq!(TypedCommand::to_keep("execute-plan", &format!("{full}x"), at(0)), None);
+        assert_eq!(TypedCommand::to_keep(&"x".repeat(65), "", at(0)), None);
         for (name, now, recent) in [
             ("execute-plan", 1_000, true),
             ("execute-plan", 1_000 + ARGUMENTS_KEPT_MILLIS, true),

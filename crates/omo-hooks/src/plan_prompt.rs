@@ -44,7 +44,7 @@ pub fn note(context: &Context, intent: &Intent, session: Option<&Session>) {
 
 fn try_to_note(context: &Context, intent: &Intent, session: Option<&Session>) -> Result<(), StateError> {
     let typed = match intent {
-        Intent::Command { name, arguments } => Some(TypedCommand::new(name, arguments, context.env.now)),
+        Intent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
         _ => None,
     };
     let may_be_open = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::is_open);

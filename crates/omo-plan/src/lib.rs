@@ -5,7 +5,6 @@
 //! diagnostics and decisions come out.
 
 pub mod diagnostic;
-pub mod dialect;
 pub mod digest;
 pub mod document;
 pub mod id;

@@ -168,7 +168,9 @@ impl<'a> Projection<'a> {
             let name = format!("{path}.edited-{number}");
             let Some(file) = ProjectFile::at(self.root, &name) else { break };
             match file.read(MAX_BYTES)? {
-                Some(known) if sha256(&known) == digest => return Ok(Drift { file: path.to_owned(), kept: Some(name) }),
+                Some(known) if sha256(&known) == digest => {
+                    return Ok(Drift { file: path.to_owned(), kept: Some(name) });
+                }
                 Some(_) => {}
                 None => {
                     file.replace(edited.as_bytes())?;

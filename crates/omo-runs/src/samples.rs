@@ -60,7 +60,7 @@ fn unit(id: &str, deps: &[&str]) -> Unit {
 
 /// The event that opens a run of a plan.
 pub(crate) fn opened(plan: Plan) -> What {
-    What::RunOpened { plan: Box::new(plan), approved: "0".repeat(64), base: None }
+    What::RunOpened { plan: Box::new(plan), approved: "0".repeat(64), root: "/p".to_owned(), base: None }
 }
 
 /// A time, so many seconds after another.

@@ -258,7 +258,7 @@ mod tests {
         let take =
             |name: &str, millis: i64| take_arguments(&place.folder, &place.id, name, place.options(millis)).unwrap();
         let keep = || {
-            let command = TypedCommand::new("execute-plan", "a; b $(c)", Timestamp::from_millis(10));
+            let command = TypedCommand::to_keep("execute-plan", "a; b $(c)", Timestamp::from_millis(10));
             place.change(|session| keep_arguments(session, command));
         };
         assert_eq!(take("execute-plan", 10), None);

@@ -89,7 +89,7 @@ fn activation() -> Activation {
 #[test]
 fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     let other = "{\"ulw\" : {\"enabled\":true , \"stopBlocks\":3.0e0},\r\n \"x\":[ 1,2.50 ,\"\\u00e9\\/\"] }";
-    let ours = r#"{"later":[ {"name":"tests"} ],"run":{"plan": 1},"ulw":{"enabled":false,"later":{"x": 1e2}},"stopContinuation":{"disabled":true,"by" :"me"}}"#;
+    let ours = r#"{"later":[ {"name":"tests"} ],"run":{"soon" :[1.0]},"ulw":{"enabled":false,"later":{"x": 1e2}},"stopContinuation":{"disabled":true,"by" :"me"}}"#;
     let text = format!("{{ \"version\" : 1, \"later\": [ true ],\n\"sessions\": {{\"mine\":{ours}, \"b\":{other}}} }}");
     let project = Project::new(Some(text.as_bytes())).unwrap();
     project.arm(Corrupt::Refuse).unwrap();
@@ -98,7 +98,7 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
         format!("\"b\":{other}"),
         r#""later": [ true ]"#.to_owned(),
         r#""later":[ {"name":"tests"} ]"#.to_owned(),
-        r#""run":{"plan": 1}"#.to_owned(),
+        r#""soon":[1.0]"#.to_owned(),
         r#""later":{"x": 1e2}"#.to_owned(),
         r#""by":"me""#.to_owned(),
     ] {

@@ -25,13 +25,15 @@ pub fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
     let about = before.gates.iter().find(|known| known.gate.id == gate).map(|known| &known.gate.about);
     let choices: Vec<_> = match about {
         Some(GateKind::Decisions { decisions }) => {
-            let choice = |decision: &omo_plan::model::Decision| Some((decision.clone(), chosen_label(decision, option)?));
+            let choice =
+                |decision: &omo_plan::model::Decision| Some((decision.clone(), chosen_label(decision, option)?));
             decisions.iter().filter_map(choice).collect()
         }
         _ => Vec::new(),
     };
     let written = if choices.is_empty() { None } else { engine::choose(Path::new(&before.root), &before, &choices)? };
-    let state = engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, gate, option, written.clone())?]))?;
+    let state =
+        engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, gate, option, written.clone())?]))?;
     here.tell(&run, &before, &state);
     let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };

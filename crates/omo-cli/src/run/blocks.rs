@@ -8,15 +8,15 @@
 use std::fmt::Write;
 
 use omo_core::plan_run::PlannedCommand;
+use omo_core::timestamp::Timestamp;
 use omo_core::words::checks::code;
 use omo_core::words::{age, neutral};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Unit;
 use omo_plan::run::event::GateKind;
-use omo_plan::run::state::{Counts, GateState, Phase, RunState, Standing};
 use omo_plan::run::event::RunResult;
-use omo_runs::dev_workflow::{self, REPORT, Completed};
-use omo_core::timestamp::Timestamp;
+use omo_plan::run::state::{Counts, GateState, Phase, RunState, Standing};
+use omo_runs::dev_workflow::{self, Completed, REPORT};
 
 use super::segment::HandOut;
 
@@ -39,9 +39,18 @@ pub fn nothing_typed() -> String {
 /// A run was opened.
 pub fn opened(id: &str, state: &RunState) -> String {
     let plan = &state.plan;
-    let stops: Vec<String> =
-        plan.groups.iter().enumerate().filter(|(_, group)| group.hard_stop).map(|(place, _)| (place + 1).to_string()).collect();
-    let stops = if stops.is_empty() { "no hard stop".to_owned() } else { format!("hard stops after {}", stops.join(", ")) };
+    let stops: Vec<String> = plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.hard_stop)
+        .map(|(place, _)| (place + 1).to_string())
+        .collect();
+    let stops = if stops.is_empty() {
+        "no hard stop".to_owned()
+    } else {
+        format!("hard stops after batch {}", stops.join(", "))
+    };
     let mut text = format!(
         "omo: opened the run {id} of {}: {} tasks in {} batches, {stops}.\n",
         path(state),
@@ -118,16 +127,21 @@ pub fn work_inline(run: &str, unit: &Unit) -> String {
 /// Somebody is at work.
 pub fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
-    let lines: Vec<String> =
-        ids.iter().map(|id| format!("  Task {id} is being worked on since {}.", age(since(id), now))).collect();
-    let lost = ids.first().map(|id| format!("\nIf that agent has ended without a word: omo unit fail --lost {id}")).unwrap_or_default();
+    let line = |id: &&str| format!("  Task {id} is being worked on, begun {} ago.", age(since(id), now));
+    let lines: Vec<String> = ids.iter().map(line).collect();
+    let lost = ids
+        .first()
+        .map(|id| format!("\nIf that agent has ended without a word: omo unit fail --lost {id}"))
+        .unwrap_or_default();
     let flag = if workflow { " --workflow" } else { "" };
     within(format!("WAIT\n{}\n  run: omo next{flag} --wait 540      {PATIENTLY}{lost}", lines.join("\n")))
 }
 
 /// A segment was handed out, and nobody has begun yet.
 pub fn wait_for_workers() -> String {
-    format!("WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo next --workflow --wait 540      {PATIENTLY}")
+    format!(
+        "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo next --workflow --wait 540      {PATIENTLY}"
+    )
 }
 
 /// A person has to answer.
@@ -156,16 +170,38 @@ fn ask_within_the_turn(gate: &GateState) -> String {
 fn hard_stop(group: usize, state: &RunState) -> String {
     let mut text = "STOP\n  Show the user these lines, then end your turn. Do not answer for them.\n\n".to_owned();
     let _ = writeln!(text, "  Paused at hard-stop: waiting for \"continue\"");
-    let _ = writeln!(text, "  Batch {} of {} of {} is over: {}.", group + 1, state.plan.groups.len(), path(state), tally(state.counts()));
+    let _ = writeln!(
+        text,
+        "  Batch {} of {} of {} is over: {}.",
+        group + 1,
+        state.plan.groups.len(),
+        path(state),
+        tally(state.counts())
+    );
     let batch = state.plan.groups.get(group).map(|group| group.units.as_slice()).unwrap_or_default();
-    let ended: Vec<Completed> = dev_workflow::completed(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
+    let ended: Vec<Completed> =
+        dev_workflow::completed(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
     rows(&mut text, &ended);
-    let left: Vec<&str> = omo_plan::run::segment::segment(state).concat();
+    let left = segment_behind(group, state);
     if !left.is_empty() {
         let _ = writeln!(text, "  Next: {}.", few(&left));
     }
     go_on(&mut text);
     within(text)
+}
+
+/// What is to be done behind a batch, up to the next stop.
+fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
+    let behind = state.plan.groups.iter().skip(group + 1);
+    let mut units = Vec::new();
+    for group in behind {
+        let is_left = |id: &&String| state.standing(id).is_some_and(|standing| !standing.is_ended());
+        units.extend(group.units.iter().filter(is_left).map(String::as_str));
+        if group.hard_stop && !units.is_empty() {
+            break;
+        }
+    }
+    units
 }
 
 fn stop(gate: &GateState) -> String {
@@ -199,9 +235,11 @@ pub fn done(state: &RunState) -> String {
     rows(&mut text, &bad);
     let _ = write!(text, "  Report: {REPORT}");
     let is_failed = |standing: &Standing| matches!(standing, Standing::Is(status) if status.is_ended());
-    let failed = state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
+    let failed =
+        state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
     if let Some((unit, _)) = failed {
-        let _ = write!(text, "\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id);
+        let _ =
+            write!(text, "\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id);
     }
     within(text)
 }
@@ -213,7 +251,13 @@ pub fn is_all_well(state: &RunState) -> bool {
 
 fn rows(text: &mut String, tasks: &[Completed]) {
     for task in tasks.iter().take(ROWS) {
-        let row = format!("{} {}  {} — {}", task.status.mark(), task.id, neutral(&task.title, 40), neutral(&task.evidence, 60));
+        let row = format!(
+            "{} {}  {} — {}",
+            task.status.mark(),
+            task.id,
+            neutral(&task.title, 40),
+            neutral(&task.evidence, 60)
+        );
         let _ = writeln!(text, "    {}", row.chars().take(ROW_CHARS).collect::<String>());
     }
     if tasks.len() > ROWS {
@@ -238,7 +282,8 @@ pub fn commands(commands: &[PlannedCommand], shown: usize) -> String {
     let width = commands.iter().take(shown).map(|command| command.unit.len()).max().unwrap_or(0);
     let mut text = String::new();
     for command in commands.iter().take(shown) {
-        let folder = command.folder.as_ref().map(|folder| format!("   in {}", neutral(folder, 100))).unwrap_or_default();
+        let folder =
+            command.folder.as_ref().map(|folder| format!("   in {}", neutral(folder, 100))).unwrap_or_default();
         let _ = writeln!(text, "  {:width$}  {}{folder}", command.unit, code(&command.command, 2_000));
     }
     if commands.len() > shown {

@@ -8,7 +8,7 @@ use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, neutral};
 use omo_plan::dialect;
 use omo_plan::model::Plan;
-use omo_plan::run::event::{RunResult, What};
+use omo_plan::run::event::What;
 use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited, options_of};
@@ -53,12 +53,15 @@ pub fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
     } else {
         let cells = |line: &Line| {
             let state = line.problem.as_deref().unwrap_or(&line.state);
-            let done = if line.problem.is_some() { "-".to_owned() } else { format!("{} of {}", line.passed, line.total) };
+            let done =
+                if line.problem.is_some() { "-".to_owned() } else { format!("{} of {}", line.passed, line.total) };
             [
                 Cell::plain(neutral(&line.id, 64)),
                 Cell::new(neutral(state, 100), colour(&line.state)),
                 Cell::plain(done),
-                Cell::plain(line.updated_at.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now)))),
+                Cell::plain(
+                    line.updated_at.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now))),
+                ),
                 Cell::plain(neutral(&line.plan, 100)),
             ]
         };
@@ -124,14 +127,23 @@ pub fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
     let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let mut out = anstream::stdout().lock();
     if options.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&omo_plan::run::report::report(run.id(), &state)).unwrap_or_default())?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&omo_plan::run::report::report(run.id(), &state)).unwrap_or_default()
+        )?;
         return Ok(());
     }
     head(&mut out, &run, &state, env)?;
     tasks(&mut out, &state)?;
     for gate in state.gates.iter().filter(|gate| gate.answer.is_none()) {
         writeln!(out, "\n{} waits for you: {}", gate.gate.id, neutral(&gate.gate.question, 600))?;
-        let options: Vec<String> = gate.gate.options.iter().map(|option| format!("  omo gate answer {} {}", gate.gate.id, option.id)).collect();
+        let options: Vec<String> = gate
+            .gate
+            .options
+            .iter()
+            .map(|option| format!("  omo gate answer {} {}", gate.gate.id, option.id))
+            .collect();
         writeln!(out, "{}", options.join("\n"))?;
     }
     if let Some(edit) = edited(Path::new(&state.root), &state)? {
@@ -171,12 +183,16 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
         let known = state.units.get(&unit.id);
         let evidence = match &standing {
             Standing::Blocked { by } => format!("waits for {by}"),
-            _ => known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default(),
+            Standing::Is(_) => {
+                known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default()
+            }
         };
         let style = match &standing {
             Standing::Is(UnitStatus::Passed) => AnsiColor::Green.on_default(),
             Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => AnsiColor::Red.on_default(),
-            Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped | UnitStatus::Claimed) => AnsiColor::Yellow.on_default(),
+            Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped | UnitStatus::Claimed) => {
+                AnsiColor::Yellow.on_default()
+            }
             Standing::Is(_) => Style::new(),
         };
         [
@@ -235,7 +251,8 @@ fn read_again(here: &Here, state: &RunState, plan: Option<Plan>) -> Result<(Plan
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read with the options that the run has; others would make other batches of the same tasks.
     let options = options_of(state);
-    let plan = plan.filter(|plan| dialect::Options { k: plan.policy.hub_k, batch_size: plan.policy.batch_size } == options);
+    let plan =
+        plan.filter(|plan| dialect::Options { k: plan.policy.hub_k, batch_size: plan.policy.batch_size } == options);
     let plan = plan.unwrap_or_else(|| file.plan(options));
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
@@ -246,17 +263,16 @@ fn read_again(here: &Here, state: &RunState, plan: Option<Plan>) -> Result<(Plan
 
 /// What an edit of the plan means for its run.
 fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
-    let mut text = String::new();
     let (were, are) = (before.plan.units.len(), now.plan.units.len());
-    if were != are {
-        text.push_str(&format!("ℹ️ Plan now has {are} tasks (was {were}); resuming with updated total.\n"));
-    }
+    let total = format!("ℹ️ Plan now has {are} tasks (was {were}); resuming with updated total.\n");
     let stale: Vec<&str> = now.units.iter().filter(|(_, unit)| unit.is_stale).map(|(id, _)| id.as_str()).collect();
-    text.push_str(&format!("note: the plan was edited: {edit}\n"));
-    if !stale.is_empty() {
-        text.push_str(&format!("note: stale, to be done again: {}\n", stale.join(", ")));
-    }
-    text
+    let again = format!("note: stale, to be done again: {}\n", stale.join(", "));
+    let said = [
+        (were != are).then_some(total),
+        Some(format!("note: the plan was edited: {edit}\n")),
+        (!stale.is_empty()).then_some(again),
+    ];
+    said.into_iter().flatten().collect()
 }
 
 /// Ends a run before its end.
@@ -298,10 +314,14 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
         read => read?,
     };
     let text = String::from_utf8_lossy(&bytes);
-    let found: dev_workflow::checkpoint::Found = serde_json::from_str(&text)
-        .map_err(|error| Failure::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left"))?;
+    let found: dev_workflow::checkpoint::Found = serde_json::from_str(&text).map_err(|error| {
+        Failure::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left")
+    })?;
     let file = PlanFile::read(&here.root, &here.root, Path::new(&found.plan_file)).map_err(|error| {
-        Failure::not_found(format!("the plan that `{shown}` names: {error}"), "put the plan back, or correct `plan_file`")
+        Failure::not_found(
+            format!("the plan that `{shown}` names: {error}"),
+            "put the plan back, or correct `plan_file`",
+        )
     })?;
     let plan = file.plan(dialect::Options { k: found.k, batch_size: found.batch_size });
     if !plan.is_sound() {
@@ -323,10 +343,9 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
     }
     let state = here.engine(&run, &state)?.project(state.clone())?;
     here.tell(&run, &state, &state);
-    open::say(&format!("omo: took {} in, as claims that omo has not checked.\n{}", shown, blocks::resumed(run.id(), &state)))
-}
-
-/// Whether a run came to its end with failures.
-pub fn has_failures(state: &RunState) -> bool {
-    matches!(state.phase, Phase::Ended { result: RunResult::CompletedWithFailures | RunResult::Failed })
+    open::say(&format!(
+        "omo: took {} in, as claims that omo has not checked.\n{}",
+        shown,
+        blocks::resumed(run.id(), &state)
+    ))
 }

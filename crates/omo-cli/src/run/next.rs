@@ -34,7 +34,9 @@ pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
     let mut state = looked_at(&engine, &before)?;
     loop {
         match block(&here, &engine, &state, options)? {
-            Block::Wait(text) if Instant::now() >= deadline => return say(&here, &run, &before, &state, &text, Kind::BrokenPipe),
+            Block::Wait(text) if Instant::now() >= deadline => {
+                return say(&here, &run, &before, &state, &text, Kind::BrokenPipe);
+            }
             Block::Wait(_) => state = changed(&run, &state, deadline)?,
             Block::Final => {
                 engine.final_checks(&mut Shown::new())?;
@@ -86,7 +88,10 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
 
 /// Whoever folds a ledger writes down what follows by itself, so that this is never seen.
 fn stuck(here: &Here) -> Failure {
-    Failure::io("the run does not know how to go on", format!("please report this, with `omo run show` in {}", here.root.display()))
+    Failure::io(
+        "the run does not know how to go on",
+        format!("please report this, with `omo run show` in {}", here.root.display()),
+    )
 }
 
 /// Whether a segment was handed out a moment ago, of which nobody has begun yet.

@@ -6,8 +6,8 @@ use std::path::Path;
 use omo_core::plan_run::PlannedCommand;
 use omo_core::words::checks::CODE_CHARS;
 use omo_core::words::neutral;
-use omo_plan::dialect::Options;
 use omo_plan::diagnostic::Severity;
+use omo_plan::dialect::Options;
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
@@ -68,8 +68,12 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
         return Err(unsound(&plan, &file.bytes));
     }
     if plan.dialect != Dialect::DevWorkflow {
-        let message = format!("{} is written as {}, which this omo reads and does not run yet", file.path, plan.dialect.word());
-        return Err(Failure::precondition(message, "`omo plan show` shows it; what is run are plans with `### Task N:`"));
+        let message =
+            format!("{} is written as {}, which this omo reads and does not run yet", file.path, plan.dialect.word());
+        return Err(Failure::precondition(
+            message,
+            "`omo plan show` shows it; what is run are plans with `### Task N:`",
+        ));
     }
     let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
     match known(here, &plan, options)? {
@@ -102,7 +106,9 @@ fn outside(given: &str) -> impl Fn(omo_runs::engine::PlanFileError) -> Failure {
     move |error| {
         use omo_runs::engine::PlanFileError::{Missing, Outside};
         match error {
-            Missing(_) => Failure::not_found(format!("there is no plan `{given}`"), "name the file from the current folder"),
+            Missing(_) => {
+                Failure::not_found(format!("there is no plan `{given}`"), "name the file from the current folder")
+            }
             Outside(_) => Failure::precondition(
                 format!("`{given}` lies outside of this project"),
                 "a run changes the project that its plan lies in: start it there, or copy the plan here",
@@ -149,9 +155,7 @@ fn known(here: &Here, plan: &Plan, options: &OpenOptions) -> Result<Option<Known
                 return match result {
                     RunResult::Complete if is_unchanged => Ok(Some(Known::Complete(run, Box::new(state)))),
                     RunResult::Complete => Ok(None),
-                    RunResult::CompletedWithFailures | RunResult::Failed => {
-                        Ok(Some(Known::Open(run, Box::new(state))))
-                    }
+                    RunResult::CompletedWithFailures | RunResult::Failed => Ok(Some(Known::Open(run, Box::new(state)))),
                 };
             }
             Phase::Ended { .. } | Phase::Cancelled { .. } => {}

@@ -74,8 +74,7 @@ fn is_short(arguments: &Arguments) -> bool {
 
 fn arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> Arguments {
     let units = batches.iter().flatten().filter_map(|id| state.plan.unit(id));
-    let tasks: Vec<Task> =
-        units.map(|unit| Task { id: unit.id.clone(), depends_on: unit.deps.clone() }).collect();
+    let tasks: Vec<Task> = units.map(|unit| Task { id: unit.id.clone(), depends_on: unit.deps.clone() }).collect();
     let is_bad = |id: &str| state.standing(id).is_some_and(|standing| is_bad(state, id, &standing));
     let mut failed_or_blocked: Vec<String> =
         tasks.iter().flat_map(|task| &task.depends_on).filter(|id| is_bad(id)).cloned().collect();

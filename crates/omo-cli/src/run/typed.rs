@@ -5,7 +5,8 @@ use omo_core::words::neutral;
 use super::arguments::{OpenOptions, Purpose};
 use crate::failure::Failure;
 
-const USAGE: &str = "type `/omo:execute-plan <plan.md> [--k N] [--batch-size N] [--again]`, or nothing behind it to go on";
+const USAGE: &str =
+    "type `/omo:execute-plan <plan.md> [--k N] [--batch-size N] [--again]`, or nothing behind it to go on";
 
 /// What they ask for.
 #[derive(Debug)]
@@ -20,8 +21,15 @@ pub enum Typed {
 pub fn read(text: &str) -> Result<Typed, Failure> {
     let wrong = |what: String| Failure::user(what, USAGE);
     let words = shlex::split(text).ok_or_else(|| wrong("a quote is not closed".to_owned()))?;
-    let mut options =
-        OpenOptions { purpose: Purpose::Plan, k: 3, batch_size: 5, again: false, digest: None, args_from_hook: false, plan: None };
+    let mut options = OpenOptions {
+        purpose: Purpose::Plan,
+        k: 3,
+        batch_size: 5,
+        again: false,
+        digest: None,
+        args_from_hook: false,
+        plan: None,
+    };
     let mut words = words.into_iter();
     let mut has_option = false;
     while let Some(word) = words.next() {
@@ -29,7 +37,8 @@ pub fn read(text: &str) -> Result<Typed, Failure> {
             Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
             _ => (word.clone(), None),
         };
-        let mut value = || inline.clone().or_else(|| words.next()).ok_or_else(|| wrong(format!("{name} needs a value")));
+        let mut value =
+            || inline.clone().or_else(|| words.next()).ok_or_else(|| wrong(format!("{name} needs a value")));
         let number = |text: String| match text.parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
             _ => Err(wrong(format!("`{}` is no whole number from 1 on", neutral(&text, 40)))),
@@ -69,7 +78,11 @@ mod tests {
 
     #[test]
     fn a_plan_and_its_options_are_read_in_any_order() {
-        for text in ["docs/p.md --k 2 --batch-size=4", "--k=2 --batch-size 4 docs/p.md", "--approve 0123456789ab docs/p.md --k 2 --batch-size 4"] {
+        for text in [
+            "docs/p.md --k 2 --batch-size=4",
+            "--k=2 --batch-size 4 docs/p.md",
+            "--approve 0123456789ab docs/p.md --k 2 --batch-size 4",
+        ] {
             let options = opened(text);
             assert_eq!((options.plan.as_deref(), options.k, options.batch_size), (Some("docs/p.md"), 2, 4), "{text}");
         }

@@ -65,7 +65,10 @@ pub fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
             let state = engine.decide(|state| Ok(vec![verbs::worker_lost(state, id)?]))?;
             here.tell(&run, &before, &state);
             let word = state.standing(id).map_or("pending", |standing| standing.word());
-            Ok(writeln!(anstream::stdout(), "{id} is {word}; its ticket is not valid any more. `omo next` says what comes next.")?)
+            Ok(writeln!(
+                anstream::stdout(),
+                "{id} is {word}; its ticket is not valid any more. `omo next` says what comes next."
+            )?)
         }
     }
 }

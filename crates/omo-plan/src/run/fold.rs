@@ -9,8 +9,7 @@ use crate::model::{Decision, Plan, Precondition};
 use crate::run::event::{Event, Gate, GateKind, ImportedStatus, UnitEnd, What};
 use crate::run::schedule;
 use crate::run::state::{
-    HandedOut,
-    Answer, BadLedger, FINAL, GateState, Phase, RunState, Running, STOP, UnitState, UnitStatus, WITHDRAWN,
+    Answer, BadLedger, FINAL, GateState, HandedOut, Phase, RunState, Running, STOP, UnitState, UnitStatus, WITHDRAWN,
     chosen_label, texts,
 };
 

@@ -74,6 +74,7 @@ fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<GateOption
         counts.total,
         counts.passed,
     );
-    let text = format!("go on with the {} that are left", counts.pending);
+    let left = if counts.pending == 1 { "one that is".to_owned() } else { format!("{} that are", counts.pending) };
+    let text = format!("go on with the {left} left");
     (question, vec![GateOption { id: CONTINUE.to_owned(), text }])
 }

@@ -195,16 +195,16 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal>
     match state.standing(id) {
         Some(Standing::Is(UnitStatus::Running)) => {
             let message = format!("somebody is at {} {id} already", state.plan.dialect.unit_word());
-            let hint = format!("let it finish; if that worker is gone: `omo unit fail {id} --lost`");
+            let hint = format!("let it finish; if that worker is gone: `omo unit fail --lost {id}`");
             return Err(Refusal::new(RefusalKind::Contention, message, hint));
         }
         Some(standing) if standing.is_ended() => {
-            let again = if matches!(standing, Standing::Is(UnitStatus::Passed)) {
-                ""
-            } else {
-                "; `omo unit retry` has it done again"
+            let more = match &standing {
+                Standing::Blocked { by } => format!(" by {by}"),
+                Standing::Is(UnitStatus::Passed) => String::new(),
+                Standing::Is(_) => format!("; `omo unit retry {id}` has it done again"),
             };
-            return Err(precondition(format!("{id} is {}{again}", standing.word())));
+            return Err(precondition(format!("{id} is {}{more}", standing.word())));
         }
         _ => {}
     }
@@ -355,7 +355,9 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
 /// What the checks showed, on one line.
 fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(Check, CheckOutcome))| {
-        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(&outcome.detail, 160))
+        // Most checks of a plan are no test runners: that nothing was counted says nothing about them.
+        let detail = outcome.detail.strip_suffix(", no count of tests").unwrap_or(&outcome.detail);
+        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(detail, 160))
     };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();

@@ -16,34 +16,37 @@ const HEADING: &str = "## Execution Report";
 /// The section of this plan, without what stands around it.
 pub fn section(state: &RunState) -> String {
     let counts = state.counts();
-    let mut text = format!("{HEADING}\n\n");
-    let _ = writeln!(text, "{}", plan_line(&state.plan.source.path));
-    let _ = writeln!(text, "**Status:** {}", status(state, "in-progress"));
-    let _ = writeln!(text, "**Tasks:** {}", tally(counts));
+    // Each in a paragraph of its own: rendered, lines that follow each other run into one.
+    let mut text = format!("{HEADING}\n\n{}\n\n", plan_line(&state.plan.source.path));
+    let _ = write!(text, "**Status:** {}\n\n", status(state, "in-progress"));
+    let _ = write!(text, "**Tasks:** {}\n\n", tally(counts));
     if state.plan.diagnostics.iter().any(|found| found.code == Code::NoContractVersion) {
-        let _ = writeln!(text, "**Legacy mode:** the plan has no `contract_version`; its tasks ran without a Task Contract");
-    }
-    for gate in state.gates.iter().filter_map(|known| Some((known, known.answer.as_ref()?))) {
-        let (known, answer) = gate;
-        let question = known.gate.question.lines().next().unwrap_or_default();
-        let _ = writeln!(
+        let _ = write!(
             text,
-            "**Gate {}:** {} → {} ({}, {})",
-            known.gate.id,
-            one_line(question),
-            answer.option,
-            answer.by.word(),
-            answer.at
+            "**Legacy mode:** the plan names no `contract_version`; its tasks run without a Task Contract\n\n"
         );
     }
-    let _ = write!(text, "\n### Task Results\n\n");
+    let _ = write!(text, "### Task Results\n\n");
     for task in completed(state) {
         let _ = writeln!(text, "{}", row(&task));
         for remark in remarks(state, &task.id) {
             let _ = writeln!(text, "  - {remark}");
         }
     }
+    answers(&mut text, state);
     text
+}
+
+/// What a person was asked, and what they answered.
+fn answers(text: &mut String, state: &RunState) {
+    let answered = state.gates.iter().filter_map(|known| Some((&known.gate, known.answer.as_ref()?)));
+    for (place, (gate, answer)) in answered.enumerate() {
+        if place == 0 {
+            let _ = write!(text, "\n### Answers\n\n");
+        }
+        let question = one_line(gate.question.lines().next().unwrap_or_default());
+        let _ = writeln!(text, "- {}: {question} **{}** ({}, {})", gate.id, answer.option, answer.by.word(), answer.at);
+    }
 }
 
 fn plan_line(path: &str) -> String {

@@ -14,8 +14,8 @@ use omo_plan::run::event::{Actor, Event, Process, What};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 
-use crate::{Run, RunsError, TransactError};
 use crate::projection::{MEMORY, Projection, ProjectionError};
+use crate::{Run, RunsError, TransactError};
 
 pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited, options as options_of};
 pub use start::{Opening, Started, brief, planned_commands};
@@ -175,7 +175,9 @@ impl<'a> Play<'a> {
     }
 
     fn all(&mut self, events: Vec<What>) {
-        events.into_iter().for_each(|what| self.one(what));
+        for what in events {
+            self.one(what);
+        }
     }
 
     fn one(&mut self, what: What) {

@@ -48,7 +48,8 @@ impl PlanFile {
         let real = absolute.canonicalize().map_err(|source| unread(&absolute, source))?;
         let top = root.canonicalize().map_err(|source| unread(root, source))?;
         let inner = real.strip_prefix(&top).map_err(|_| PlanFileError::Outside(absolute.clone()))?;
-        let parts: Vec<String> = inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        let parts: Vec<String> =
+            inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
         Ok(Self { path: parts.join("/"), bytes: bytes(&real)? })
     }
 
@@ -88,7 +89,8 @@ pub enum Edit {
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Units(differences) = self else { return f.write_str("what stands around its tasks") };
-        let parts = [("changed", &differences.changed), ("added", &differences.added), ("removed", &differences.removed)];
+        let parts =
+            [("changed", &differences.changed), ("added", &differences.added), ("removed", &differences.removed)];
         let said: Vec<String> = parts
             .iter()
             .filter(|(_, ids)| !ids.is_empty())

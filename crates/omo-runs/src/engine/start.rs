@@ -86,7 +86,12 @@ impl Engine<'_> {
         let tree = changes::snapshot(self.root, self.state_home, self.run.id());
         let vacuous = self.green_already(&unit, watcher)?;
         let made = ticket()?;
-        let start = Start { ticket: made.digest, tree: tree.as_ref().and_then(written), guarded: guarded(&state, &unit), vacuous };
+        let start = Start {
+            ticket: made.digest,
+            tree: tree.as_ref().and_then(written),
+            guarded: guarded(&state, &unit),
+            vacuous,
+        };
         let ((), state) = self.transact(|state| Ok((vec![verbs::start(state, id, start)?], ())))?;
         let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
         Ok(Started { brief: brief(&state, &unit), unit, attempt, ticket: made.text })
@@ -189,7 +194,9 @@ fn before(text: &mut String, state: &RunState, unit: &Unit) {
     let known = state.units.get(&unit.id);
     if known.is_some_and(|known| known.is_stale) {
         let _ = writeln!(text, "- It was done before the plan was edited; what is there may be of the old text.");
-    } else if let Some(end) = end(&unit.id).filter(|_| state.standing(&unit.id) != Some(Standing::Is(UnitStatus::Passed))) {
+    } else if let Some(end) =
+        end(&unit.id).filter(|_| state.standing(&unit.id) != Some(Standing::Is(UnitStatus::Passed)))
+    {
         let _ = writeln!(text, "- The last attempt: {}", end.evidence);
     }
     if let Some(why) = known.and_then(|known| known.why.as_ref()) {

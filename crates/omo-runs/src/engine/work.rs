@@ -54,7 +54,8 @@ impl Engine<'_> {
         let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
         let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
         let Worked { files, out_of_scope, tampered, missing, tree } = worked;
-        let measured = Measured { outcomes: outcomes.clone(), files, out_of_scope, tampered, missing, note, tests, tree };
+        let measured =
+            Measured { outcomes: outcomes.clone(), files, out_of_scope, tampered, missing, note, tests, tree };
         let ((), state) = self.transact(|state| Ok((verbs::judged(state, &digest, measured)?, ())))?;
         Ok(Judged { unit, outcomes, state })
     }
@@ -98,7 +99,8 @@ impl Engine<'_> {
         for (place, known) in checks.iter().enumerate() {
             watcher.begins(&known.command, place, checks.len());
             // Without a log the check runs all the same.
-            let log = attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
+            let log =
+                attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
             let log = log.map(|(file, path)| Log { path, file });
             let outcome = check::run(known, self.root, self.environment, log, || watcher.goes_on());
             let outcome = outcome.ok_or(EngineError::Cut)?;
@@ -126,9 +128,9 @@ impl Engine<'_> {
         let now = changes::snapshot(self.root, self.state_home, self.run.id());
         let before = running.tree.as_deref().and_then(read);
         let own = [CHECKPOINT, REPORT];
-        let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
-            changes::changed(self.root, self.state_home, self.run.id(), &before, now, &own)
-        });
+        let changed = before
+            .zip(now.as_ref())
+            .and_then(|(before, now)| changes::changed(self.root, self.state_home, self.run.id(), &before, now, &own));
         let files: Vec<String> = changed.unwrap_or_default().into_iter().map(|change| change.path).collect();
         let is_named = |file: &&String| unit.files.iter().any(|named| paths::overlap(&named.path, file));
         let names_files = !unit.files.is_empty();

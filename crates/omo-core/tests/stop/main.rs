@@ -1,6 +1,9 @@
 //! The Stop table, row by row: what reaches each row, which row wins, and where the bounds lie.
 //!
-//! What holds over whole sequences of events is in `stop_properties.rs`.
+//! What a plan run changes is in `plan.rs`, what holds over whole sequences of events in
+//! `stop_properties.rs`.
+
+mod plan;
 
 use omo_core::limits::Limits;
 use omo_core::plan_run::PlanRun;
@@ -492,112 +495,6 @@ fn every_row_has_a_case() {
     assert_eq!(decide(None), StopDecision { row: Row::Unreadable, action: StopAction::Allow });
     let numbers: Vec<u8> = Row::ALL.iter().map(|row| row.number()).collect();
     assert_eq!(numbers, (1..=15).collect::<Vec<u8>>());
-}
-
-/// What a plan run changes, and which row that reaches.
-const PLAN_CASES: &[Case] = &[
-    ("a plan goes on", |_| {}, Row::Continue, "block"),
-    ("a claim while it goes on is not judged", claim_done, Row::Continue, "block"),
-    (
-        "verified a moment before it was opened",
-        |g| {
-            g.event.claim = Some(Claim::Done);
-            g.judgement = Some(Judgement::Verified);
-        },
-        Row::Continue,
-        "block",
-    ),
-    (
-        "the third failure, now",
-        |g| {
-            g.session().verification.attempts = 2;
-            g.judgement = Some(Judgement::Failed);
-        },
-        Row::Continue,
-        "block",
-    ),
-    ("a failure from before it that nobody is told", |g| g.same_failure_sent = 2, Row::Continue, "block"),
-    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), Row::SaidBlocked, "blocked"),
-    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, Row::BlocksSpent, "released"),
-    ("too old", |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE)), Row::TimeSpent, "expired"),
-    ("in the cooldown", |g| last_block_before(g, 1_000), Row::Cooldown, "warn"),
-    ("the way out", |g| g.session().stop_continuation.disabled = true, Row::StopContinuation, "allow"),
-    ("a background agent", |g| g.event.wakeup_scheduled = true, Row::BackgroundWork, "allow"),
-    ("ultrawork is off", |g| g.session().ulw.enabled = false, Row::NoRun, "allow"),
-    ("it waits", waits, Row::PlanOrPaused, "allow"),
-    (
-        "it waits, and the message claims",
-        |g| {
-            waits(g);
-            claim_done(g);
-        },
-        Row::PlanOrPaused,
-        "allow",
-    ),
-    (
-        "it waits at the bounds",
-        |g| {
-            waits(g);
-            spend_all(g);
-        },
-        Row::PlanOrPaused,
-        "allow",
-    ),
-    (
-        "it ended while it waited",
-        |g| {
-            waits(g);
-            end_plan(g);
-        },
-        Row::Continue,
-        "block",
-    ),
-    (
-        "it ended, and the claim is judged",
-        |g| {
-            end_plan(g);
-            g.event.claim = Some(Claim::Done);
-            g.judgement = Some(Judgement::Verified);
-        },
-        Row::ClaimJudged,
-        "verified",
-    ),
-];
-
-fn waits(given: &mut Given) {
-    given.plan.get_or_insert_default().waits = Some("continue after batch 1?".to_owned());
-}
-
-fn end_plan(given: &mut Given) {
-    given.plan.get_or_insert_default().ended = Some("complete".to_owned());
-}
-
-#[test]
-fn an_open_plan_is_what_is_left_to_do() {
-    for (name, change, row, expected) in PLAN_CASES {
-        let mut given = Given { plan: Some(PlanRun::default()), ..Given::armed() };
-        change(&mut given);
-        let decision = given.decide();
-        assert_eq!((decision.row, word(&decision)), (*row, *expected), "{name}");
-        let goes_on = given.plan.as_ref().is_some_and(|plan| plan.waits.is_none() && plan.ended.is_none());
-        if let StopAction::Block(block) = &decision.action {
-            let expected = if goes_on { Cause::PlanGoesOn } else { Cause::Unfinished };
-            assert_eq!(block.cause, expected, "{name}");
-        }
-    }
-}
-
-#[test]
-fn a_claim_is_judged_once_no_plan_is_open() {
-    let mut given = Given::armed();
-    given.event.claim = Some(Claim::Done);
-    assert!(is_to_be_judged(&given.facts()));
-    given.plan = Some(PlanRun::default());
-    assert!(!is_to_be_judged(&given.facts()), "it goes on");
-    waits(&mut given);
-    assert!(!is_to_be_judged(&given.facts()), "it waits");
-    end_plan(&mut given);
-    assert!(is_to_be_judged(&given.facts()), "it ended");
 }
 
 /// A row, and what makes it match whatever else holds.
