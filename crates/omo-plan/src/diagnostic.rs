@@ -101,6 +101,8 @@ codes! {
     LooksLikeAMarker Warning "looks_like_a_marker_but_is_not" "A comment looks like a checkpoint marker and is none.",
     MissingVerify Warning "missing_verify" "A task has no check: nothing can prove it.",
     VerifyMayBeProse Warning "verify_may_be_prose" "A check reads like a sentence, not like a command.",
+    SeveralCommands Warning "several_commands" "A check has several lines: only the status of the last one counts.",
+    ExpectationIsProse Note "expectation_is_prose" "What is expected of a check is prose: only its exit status is held to it.",
     PipeInVerify Warning "pipe_in_verify" "A check pipes its output on: without pipefail its status would be that of the last command.",
     MissingOnFailure Warning "missing_on_failure" "Nothing is said about a failure: the run stops there.",
     OnFailureHasMore Warning "on_failure_has_more_than_the_action" "More is said about a failure than one action: only the first counts.",

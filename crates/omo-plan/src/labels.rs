@@ -20,6 +20,8 @@ pub struct Label<'a> {
     pub key: String,
     /// From its emphasis to its colon or the end of its emphasis.
     pub span: Range<usize>,
+    /// It is an item of a list.
+    pub is_listed: bool,
     /// What stands behind it on its line, without space around it.
     pub rest: Range<usize>,
     /// All of its value, from behind it to the next label or heading, without space around it.
@@ -32,6 +34,8 @@ struct Found {
     /// How far its list's sign, or itself, stands from the line's start.
     indentation: usize,
     is_listed: bool,
+    /// As a step of a list with numbers.
+    is_numbered: bool,
     is_emphasized: bool,
     /// In bytes of the line, as all of these.
     name: Range<usize>,
@@ -40,7 +44,8 @@ struct Found {
 
 /// The labels of a part of a document, in their order.
 ///
-/// A label whose name, in small letters, is one of `known` always counts. Any other one counts where it
+/// A label whose name, in small letters, is one of `known` counts, but for a numbered step below another
+/// label. Any other one counts where it
 /// is emphasized and is not part of the value of the one before: as an item of a list below it, or
 /// further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label that
 /// nobody knows is kept.
@@ -48,7 +53,8 @@ pub fn labels<'a>(document: &Document<'a>, part: Range<usize>, known: &[&str]) -
     let mut found: Vec<Label<'a>> = Vec::new();
     // How the label before stands: an item, and how far from the line's start.
     let mut before = None;
-    let mut headings = document.headings.iter().skip_while(|heading| heading.span.start < part.start).peekable();
+    let first = document.headings.partition_point(|heading| heading.span.start < part.start);
+    let mut headings = document.headings.iter().skip(first).peekable();
     for line in lines(document.text, part.clone()) {
         if headings.next_if(|heading| heading.span.start < line.end).is_some() {
             end_at(&mut found, document, line.start);
@@ -62,7 +68,8 @@ pub fn labels<'a>(document: &Document<'a>, part: Range<usize>, known: &[&str]) -
         let key = key(name);
         let stands = (label.is_listed, label.indentation);
         let is_below = before.is_some_and(|before| stands > before);
-        if !known.contains(&key.as_str()) && (is_below || !label.is_emphasized) {
+        let is_known = known.contains(&key.as_str()) && !(is_below && label.is_numbered);
+        if !is_known && (is_below || !label.is_emphasized) {
             continue;
         }
         if document.code_at(line.start + label.name.start).is_some() || document.is_in_html(line.start) {
@@ -72,7 +79,7 @@ pub fn labels<'a>(document: &Document<'a>, part: Range<usize>, known: &[&str]) -
         before = Some(stands);
         let span = place(label.span);
         let rest = trimmed(document, span.end..line.end);
-        found.push(Label { name, key, value: span.end..part.end, span, rest });
+        found.push(Label { name, key, value: span.end..part.end, span, rest, is_listed: label.is_listed });
     }
     end_at(&mut found, document, part.end);
     found
@@ -126,6 +133,7 @@ fn label_of(row: &str) -> Option<Found> {
     is_name.then(|| Found {
         indentation,
         is_listed: sign.is_some(),
+        is_numbered: sign.is_some() && row.trim_start().starts_with(|char: char| char.is_ascii_digit()),
         is_emphasized: open > 0,
         name: start + open..start + open + name.len(),
         span: start..start + open + length,
@@ -208,6 +216,8 @@ mod tests {
         );
         let text = "- **Files:** a\n  - **Odd:** b\n- **Verify:** c\n";
         assert_eq!(read(text, &[]), [("Files", "a\n  - **Odd:** b"), ("Verify", "c")]);
+        let text = "**Steps:**\n1. a\n2. Verify: c\n";
+        assert_eq!(read(text, &["verify"]), [("Steps", "1. a\n2. Verify: c")]);
         let text = "**Goal:** a\n- **Verify:** c\n";
         assert_eq!(read(text, &["verify"]), [("Goal", "a"), ("Verify", "c")]);
     }

@@ -5,6 +5,7 @@
 //! diagnostics and decisions come out.
 
 pub mod diagnostic;
+pub mod dialect;
 pub mod digest;
 pub mod document;
 pub mod id;

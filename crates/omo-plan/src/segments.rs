@@ -18,6 +18,7 @@ use crate::diagnostic::{Code, Diagnostic, has_errors};
 use crate::document::Document;
 use crate::model::{MAX_BYTES, MAX_UNITS};
 
+pub(crate) use outline::diagnostic;
 pub use outline::{Outline, Task};
 
 /// How many direct dependents make a task a hub, where nothing else is said.

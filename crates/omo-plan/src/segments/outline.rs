@@ -171,7 +171,7 @@ impl Outline {
     }
 
     /// A diagnostic about a task's heading.
-    pub(super) fn about(&self, task: Option<&Task>, code: Code, text: String) -> Diagnostic {
+    pub(crate) fn about(&self, task: Option<&Task>, code: Code, text: String) -> Diagnostic {
         let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
         let unit = task.map(|task| task.id.clone());
         Diagnostic { code, severity: code.severity(), span, line, unit, text, help: None }

@@ -1,0 +1,127 @@
+//! Plans of the dialect `dev-workflow`: tasks with dependencies and contracts, done in batches.
+
+mod decisions;
+mod task;
+
+use std::collections::HashMap;
+
+use crate::diagnostic::Code;
+use crate::document::Document;
+use crate::labels::{key, labels};
+use crate::model::{Dialect, Group, Isolation, OnUnitFail, Parallel, Plan, Precondition, Unit};
+use crate::segments::{Outline, Segments, diagnostic, of_outline};
+
+use super::Options;
+
+pub use decisions::choose;
+
+/// Reads a plan whose tasks are known.
+pub(super) fn read(document: &Document<'_>, outline: &Outline, options: Options, plan: &mut Plan) {
+    let segments = of_outline(outline, options.k, options.batch_size);
+    plan.dialect = Dialect::DevWorkflow;
+    plan.policy.on_unit_fail = OnUnitFail::Continue;
+    plan.policy.parallel = Parallel::None;
+    plan.policy.wants_contracts = wants_contracts(document);
+    plan.goal = goal(document, outline);
+    plan.groups = groups(&segments);
+    plan.diagnostics.extend(segments.diagnostics.iter().cloned());
+    let mut units = Vec::with_capacity(outline.tasks.len());
+    for task in &outline.tasks {
+        units.push(task::read(document, outline, task, plan.policy.wants_contracts, &mut plan.diagnostics));
+    }
+    plan.units = in_order(units, &segments);
+    if !plan.policy.wants_contracts {
+        let end = document.headings.first().map_or(0..0, |heading| heading.span.clone());
+        let text = "the plan has no `contract_version`: its tasks are run without a Task Contract".to_owned();
+        plan.diagnostics.push(diagnostic(document, Code::NoContractVersion, end, text, None));
+    }
+    preconditions(document, plan);
+    files_by_case(document, outline, plan);
+}
+
+/// Whether the front matter has a version of contracts from 1 on.
+fn wants_contracts(document: &Document<'_>) -> bool {
+    let value = document.front_value("contract_version").map_or("", |field| field.value);
+    let digits = value.trim_start_matches(['v', 'V']);
+    let number = digits.split(|char: char| !char.is_ascii_digit()).next().unwrap_or_default();
+    number.trim_start_matches('0') != ""
+}
+
+fn goal(document: &Document<'_>, outline: &Outline) -> String {
+    let end = outline.tasks.first().map_or(document.text.len(), |task| task.section.start);
+    let found = labels(document, document.body..end, &["goal"]);
+    let goal = found.iter().find(|label| label.key == "goal");
+    goal.map_or(String::new(), |goal| document.slice(goal.rest.clone()).to_owned())
+}
+
+/// A batch is a group, and all that follows a batch waits for it.
+fn groups(segments: &Segments) -> Vec<Group> {
+    let group = |(stage, units): (usize, &Vec<String>)| Group {
+        id: format!("batch-{}", stage + 1),
+        title: format!("Batch {}", stage + 1),
+        units: units.clone(),
+        stage,
+        deps: Vec::new(),
+        touch: Vec::new(),
+        never: Vec::new(),
+        isolation: Isolation::Shared,
+        hard_stop: segments.hard_stops.binary_search(&stage).is_ok(),
+    };
+    segments.batches.iter().enumerate().map(group).collect()
+}
+
+/// The units in the order in which they are run, where there is one.
+fn in_order(mut units: Vec<Unit>, segments: &Segments) -> Vec<Unit> {
+    let order = segments.batches.iter().flatten().enumerate();
+    let places: HashMap<&str, usize> = order.map(|(place, id)| (id.as_str(), place)).collect();
+    units.sort_by_key(|unit| places.get(unit.id.as_str()).copied());
+    units
+}
+
+fn preconditions(document: &Document<'_>, plan: &mut Plan) {
+    let approved = is_approved(document);
+    plan.preconditions.push(Precondition::Verification { approved });
+    if !approved {
+        let end = document.text.trim_end().len();
+        let text = "the plan has no section `## Verification` with `Verdict: Approved`".to_owned();
+        plan.diagnostics.push(diagnostic(document, Code::NotVerified, end..end, text, None));
+    }
+    for (decision, heading) in decisions::read(document) {
+        if decision.chosen.is_none() {
+            let text = format!("{} is not decided: it has no `**Chosen:**`", decision.id);
+            plan.diagnostics.push(diagnostic(document, Code::UnresolvedDecision, heading, text, None));
+        }
+        plan.preconditions.push(Precondition::Decision(decision));
+    }
+}
+
+/// Whether the last verdict of the plan's verification is that it is approved.
+pub(super) fn is_approved(document: &Document<'_>) -> bool {
+    let sections = document.headings.iter().zip(document.sections());
+    let own = sections.filter(|(heading, _)| heading.level == 2 && key(heading.text) == "verification");
+    let verdicts = own.flat_map(|(_, section)| labels(document, section, &["verdict"]));
+    let last = verdicts.filter(|label| label.key == "verdict").last();
+    last.is_some_and(|verdict| {
+        let said = document.slice(verdict.rest).to_lowercase();
+        let word = said.trim_start_matches(|char: char| !char.is_alphanumeric());
+        let behind = word.strip_prefix("approved");
+        behind.is_some_and(|behind| !behind.starts_with(|char: char| char.is_alphanumeric() || char == ':'))
+    })
+}
+
+/// Tells files that are one file where the case of letters does not count.
+fn files_by_case(document: &Document<'_>, outline: &Outline, plan: &mut Plan) {
+    let mut known: HashMap<String, String> = HashMap::new();
+    for unit in &plan.units {
+        for file in &unit.files {
+            let first = known.entry(file.path.to_lowercase()).or_insert_with(|| file.path.clone());
+            if *first != file.path {
+                let text = format!("`{}` and `{first}` differ only by case", file.path);
+                let place = outline.places.get(&unit.id).and_then(|place| outline.tasks.get(*place));
+                let span = place.map_or(0..0, |task| task.heading.clone());
+                let found = diagnostic(document, Code::FilesDifferOnlyByCase, span, text, Some(&unit.id));
+                plan.diagnostics.push(found);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The decisions that a plan leaves to its user, and how a choice is written into it.
+
+use std::ops::Range;
+
+use crate::document::{Document, Heading, lines};
+use crate::labels::{Label, item, key, labels, trimmed};
+use crate::model::{Decision, DecisionOption};
+
+const KNOWN: [&str; 6] =
+    ["context", "options", "recommendation", "recommendation (unverified)", "chosen", "previously chosen"];
+
+/// The decisions of a plan, each with the bytes of its heading.
+pub(super) fn read(document: &Document<'_>) -> Vec<(Decision, Range<usize>)> {
+    let mut found = Vec::new();
+    let mut is_inside = false;
+    for (heading, section) in document.headings.iter().zip(document.sections()) {
+        if heading.level <= 2 {
+            is_inside = heading.level == 2 && key(heading.text) == "decisions";
+        } else if let Some((id, title)) = name(heading).filter(|_| is_inside) {
+            found.push((decision(document, id, title, heading.span.end..section.end), heading.span.clone()));
+        }
+    }
+    found
+}
+
+/// The id and the rest of a heading `[DP-001] its title (blocking)`.
+fn name<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
+    let text = heading.text;
+    let (id, title) = match text.strip_prefix('[') {
+        Some(inner) => inner.split_once(']')?,
+        None => text.split_once([':', ' ']).filter(|(id, _)| id.starts_with("DP-"))?,
+    };
+    let title = title.trim_start_matches(|char: char| char.is_whitespace() || ":-–—".contains(char));
+    crate::id::is_id(id.trim()).then_some((id.trim(), title))
+}
+
+fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize>) -> Decision {
+    let found = labels(document, section.clone(), &KNOWN);
+    let of = |key: &str| found.iter().find(|label| label.key.starts_with(key));
+    let options = of("options").map(|label| options(document, label.value.clone())).unwrap_or_default();
+    let choice = |label: &Label<'_>| label_of(document.slice(label.rest.clone()), &options);
+    let recommendation = of("recommendation");
+    let chosen = of("chosen").or_else(|| of("previously chosen"));
+    let goes_to = recommendation.map_or_else(
+        || {
+            let end = trimmed(document, section).end;
+            end..end
+        },
+        |label| label.span.start..label.rest.end.max(label.span.end),
+    );
+    let (title, is_recommended) = match title.rsplit_once('(') {
+        Some((before, kind)) if kind.contains("recommended") => (before, true),
+        Some((before, kind)) if kind.contains("blocking") => (before, false),
+        _ => (title, false),
+    };
+    Decision {
+        id: id.to_owned(),
+        title: title.trim().to_owned(),
+        blocking: !is_recommended,
+        recommended: recommendation.and_then(&choice),
+        chosen: chosen.and_then(&choice),
+        chosen_goes_to: Some(goes_to).filter(|_| chosen.is_none()),
+        options,
+    }
+}
+
+/// The items `- A: …` of a list.
+fn options(document: &Document<'_>, value: Range<usize>) -> Vec<DecisionOption> {
+    let mut found = Vec::new();
+    for line in lines(document.text, value) {
+        let (sign, row) = item(document.slice(line));
+        let plain = row.trim_start_matches(['*', '_']);
+        let plain = plain.strip_prefix("Option ").unwrap_or(plain);
+        let Some((label, text)) = plain.split_once([':', ')', '：']).filter(|_| sign.is_some()) else { continue };
+        let label = label.trim_end_matches(['*', '_', ' ']);
+        let is_label = !label.is_empty() && label.len() <= 3 && label.chars().all(|char| char.is_ascii_alphanumeric());
+        if is_label {
+            let text = text.trim_start_matches(['*', '_', ' ']).trim_end().to_owned();
+            found.push(DecisionOption { label: label.to_owned(), text });
+        }
+    }
+    found
+}
+
+/// The option that a text begins with; what it says where it names none of them.
+fn label_of(text: &str, options: &[DecisionOption]) -> Option<String> {
+    let plain = text.trim_start_matches(|char: char| !char.is_alphanumeric());
+    let inner = plain.strip_prefix("Option ").or_else(|| plain.strip_prefix("option ")).unwrap_or(plain);
+    let end = inner.find(|char: char| !char.is_alphanumeric()).unwrap_or(inner.len());
+    let word = inner.get(..end).unwrap_or_default();
+    let known = options.iter().find(|option| option.label.eq_ignore_ascii_case(word));
+    let said = || Some(plain.trim()).filter(|plain| !plain.is_empty()).map(|_| text.trim().to_owned());
+    known.map(|option| option.label.clone()).or_else(|| Some(word.to_owned()).filter(|_| is_letter(word))).or_else(said)
+}
+
+fn is_letter(word: &str) -> bool {
+    word.len() == 1 && word.starts_with(|char: char| char.is_ascii_uppercase())
+}
+
+/// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of the
+/// recommendation, or at the end of a decision without one. A decision that is made stays as it is.
+pub fn choose(text: &str, decision: &Decision, label: &str) -> String {
+    let Some(place) = decision.chosen_goes_to.clone() else { return text.to_owned() };
+    let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else { return text.to_owned() };
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let gap = if place.is_empty() { line_end } else { "" };
+    let label = label.strip_prefix("Option ").unwrap_or(label);
+    format!("{before}{gap}**Chosen:** Option {label}{behind}")
+}

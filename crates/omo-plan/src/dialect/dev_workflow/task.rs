@@ -1,0 +1,190 @@
+//! One task of a plan with all that its labels say.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use omo_core::check::{Check, ExpectedExit, has_pipe};
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::verify::{Found, Stated};
+use crate::dialect::{files, verify};
+use crate::digest::sha256;
+use crate::document::{Document, lines};
+use crate::labels::{Label, labels};
+use crate::model::{Complexity, FileUse, OnFailure, Unit, UnitKind};
+use crate::segments::{Outline, Task, diagnostic};
+
+/// Labels that are read, and others of this dialect that end a value without emphasis too.
+const KNOWN: [&str; 9] = [
+    "files",
+    "depends on",
+    "verify",
+    "task contract",
+    "steps",
+    "expected outcome",
+    "non-goals",
+    "touched surface",
+    "regression shield",
+];
+/// Those that a rule reads: no others are kept by their names.
+const READ: [&str; 4] = ["files", "depends on", "verify", "task contract"];
+
+pub(super) fn read(
+    document: &Document<'_>,
+    outline: &Outline,
+    task: &Task,
+    wants_contract: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Unit {
+    let mut report = |code: Code, span: Range<usize>, text: String| {
+        diagnostics.push(diagnostic(document, code, span, text, Some(&task.id)));
+    };
+    let section = without_tail(document, task.section.clone());
+    let found = labels(document, task.heading.end..section.end, &KNOWN);
+    let contract = contract(document, &found);
+    if wants_contract && contract.is_none() {
+        let text = format!("task {} has no `**Task Contract:**`: it is recorded as failed and not run", task.id);
+        report(Code::MissingTaskContract, task.heading.clone(), text);
+    }
+    let files = read_files(document, &found, &mut report);
+    let (checks, red_check) = checks(task, read_verify(document, task, &found, &mut report));
+    let body = document.slice(section.clone());
+    let pair = task.other_half().filter(|half| outline.places.contains_key(half));
+    Unit {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        lines: [task.line, document.line(section.end.saturating_sub(1).max(section.start))],
+        body_sha256: sha256(body.as_bytes()),
+        body: body.to_owned(),
+        kind: if task.is_tests() { UnitKind::Tests } else { UnitKind::Impl },
+        deps: deps(task, pair.as_deref()),
+        pair,
+        files,
+        never: Vec::new(),
+        checks,
+        red_check,
+        on_failure: OnFailure::Hold,
+        alternative: None,
+        attempts_max: 1,
+        commit: None,
+        stop_after: task.is_marked,
+        criteria: Vec::new(),
+        complexity: Complexity::Standard,
+        model: None,
+        contract,
+        extra: extra(document, &found),
+    }
+}
+
+/// A task's text without what stands before the next one: empty lines, a line of dashes, and the
+/// comment that names a section.
+fn without_tail(document: &Document<'_>, section: Range<usize>) -> Range<usize> {
+    let mut end = section.start;
+    for line in lines(document.text, section.clone()) {
+        let row = document.slice(line.clone()).trim();
+        let is_rule = row.len() > 2 && row.chars().all(|char| char == '-');
+        if !(row.is_empty() || is_rule || row.starts_with("<!-- section:")) {
+            end = line.end;
+        }
+    }
+    section.start..end
+}
+
+/// What it names, and the tests that its implementation is written for.
+fn deps(task: &Task, pair: Option<&str>) -> Vec<String> {
+    let tests = pair.filter(|half| half.ends_with("-tests") && task.depends_on.iter().all(|id| id != half));
+    task.depends_on.iter().cloned().chain(tests.map(str::to_owned)).collect()
+}
+
+fn contract(document: &Document<'_>, labels: &[Label<'_>]) -> Option<String> {
+    let label = labels.iter().find(|label| label.key == "task contract")?;
+    Some(document.slice(label.value.clone()).to_owned()).filter(|contract| !contract.is_empty())
+}
+
+fn read_files(
+    document: &Document<'_>,
+    labels: &[Label<'_>],
+    report: &mut impl FnMut(Code, Range<usize>, String),
+) -> Vec<FileUse> {
+    let values = labels.iter().filter(|label| label.key == "files").map(|label| label.value.clone());
+    let found: Vec<_> = values.flat_map(|value| files::read(document, value)).collect();
+    for (file, span) in &found {
+        if let Some((code, text)) = files::complaint(&file.path) {
+            report(code, span.clone(), text);
+        }
+    }
+    found.into_iter().map(|(file, _)| file).collect()
+}
+
+fn read_verify(
+    document: &Document<'_>,
+    task: &Task,
+    labels: &[Label<'_>],
+    report: &mut impl FnMut(Code, Range<usize>, String),
+) -> Vec<Found> {
+    let all: Vec<_> = labels.iter().filter(|label| label.key == "verify").collect();
+    // One among the items of another list is a step, where there is one that stands by itself.
+    let has_own = all.iter().any(|label| !label.is_listed);
+    let own = all.iter().filter(|label| !(has_own && label.is_listed));
+    let found: Vec<Found> = own.flat_map(|label| verify::read(document, label.value.clone())).collect();
+    let said = all.iter().find(|label| !label.value.is_empty());
+    match said {
+        Some(label) if found.is_empty() => {
+            let text = format!("the Verify of task {} has no command: nothing can prove the task", task.id);
+            report(Code::VerifyMayBeProse, label.span.clone(), text);
+        }
+        None => {
+            let text = format!("task {} has no `**Verify:**`: nothing can prove it", task.id);
+            report(Code::MissingVerify, task.heading.clone(), text);
+        }
+        Some(_) => {}
+    }
+    for one in &found {
+        let shown = omo_core::words::neutral(&one.check.command, 60);
+        let mut tell = |holds: bool, code: Code, what: &str| {
+            if holds {
+                report(code, one.span.clone(), format!("`{shown}` {what}"));
+            }
+        };
+        tell(one.is_prose, Code::VerifyMayBeProse, "reads like a sentence, not like a command");
+        let is_piped = has_pipe(&one.check.command);
+        tell(is_piped, Code::PipeInVerify, "has a pipe: without pipefail only what stands behind it counts");
+        let has_lines = one.check.command.lines().filter(|line| !line.trim_end().ends_with('\\')).count() > 1;
+        tell(has_lines, Code::SeveralCommands, "has several lines: only the status of the last one counts");
+        let words = "is held to its exit status alone: what else is expected is prose";
+        tell(one.is_expected_in_prose, Code::ExpectationIsProse, words);
+    }
+    found
+}
+
+/// Tests that are written first have to fail, unless the plan says of a command that it succeeds.
+fn checks(task: &Task, found: Vec<Found>) -> (Vec<Check>, Option<Check>) {
+    if !task.is_tests() {
+        return (found.into_iter().map(|one| one.check).collect(), None);
+    }
+    let (mut checks, mut red) = (Vec::new(), None);
+    for Found { mut check, stated, .. } in found {
+        if stated != Stated::Success && check.expect.exit == ExpectedExit::Zero {
+            check.expect.exit = ExpectedExit::NonZero;
+        }
+        if check.expect.exit != ExpectedExit::Zero && red.is_none() {
+            red = Some(check);
+        } else {
+            checks.push(check);
+        }
+    }
+    (checks, red)
+}
+
+fn extra(document: &Document<'_>, labels: &[Label<'_>]) -> BTreeMap<String, String> {
+    let mut extra: BTreeMap<String, String> = BTreeMap::new();
+    for label in labels.iter().filter(|label| !READ.contains(&label.key.as_str())) {
+        let value = document.slice(label.value.clone());
+        let known = extra.entry(label.name.to_owned()).or_default();
+        if !known.is_empty() {
+            known.push('\n');
+        }
+        known.push_str(value);
+    }
+    extra
+}

@@ -1,0 +1,156 @@
+//! What `Expected:` says of a command, as far as it can be held to it.
+
+use omo_core::check::{Expect, ExpectedExit, has_pipe};
+
+use super::code_span;
+
+/// What the end of a check is said to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stated {
+    /// Nothing that could be read.
+    #[default]
+    Nothing,
+    /// That it succeeds.
+    Success,
+    /// That it fails.
+    Failure,
+}
+
+/// What was read.
+pub(super) struct Expectation {
+    pub(super) expect: Expect,
+    pub(super) stated: Stated,
+    /// Nothing of it could be.
+    pub(super) is_prose: bool,
+}
+
+const FAILING: [&str; 6] = ["fail", "fails", "failed", "failing", "failure", "red"];
+const PASSING: [&str; 9] = ["pass", "passes", "passed", "passing", "success", "succeeds", "succeeded", "ok", "green"];
+/// Behind one of these the output is quoted.
+const SHOWING: [&str; 18] = [
+    "contains",
+    "contain",
+    "containing",
+    "includes",
+    "include",
+    "including",
+    "shows",
+    "show",
+    "prints",
+    "print",
+    "printed",
+    "output",
+    "outputs",
+    "displays",
+    "says",
+    "with",
+    "returns",
+    "reports",
+];
+/// With one of these a quotation may be what is not to be seen.
+const DENYING: [&str; 12] =
+    ["no", "not", "without", "never", "nothing", "zero", "absent", "missing", "removed", "instead", "or", "except"];
+
+/// Reads what is expected of a command.
+pub(super) fn expectation(text: &str, command: &str) -> Expectation {
+    let (prose, quotes) = parted(text);
+    let lower = prose.to_lowercase();
+    let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let quoted = quotes.first().filter(|_| quotes.len() == 1);
+    let said = quoted.map(|quote| quote.to_lowercase()).unwrap_or_default();
+    let quoted_words: Vec<&str> =
+        said.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let quotes_exit = exit(&quoted_words).is_some();
+    let exit = exit(&words)
+        .or_else(|| exit(&quoted_words))
+        .or_else(|| finds_nothing(command, &words, quotes.first().copied()));
+    let (exit, stated) = match exit {
+        Some(ExpectedExit::Zero) => (ExpectedExit::Zero, Stated::Success),
+        Some(exit) => (exit, Stated::Failure),
+        None => match end(&words) {
+            Stated::Failure => (ExpectedExit::NonZero, Stated::Failure),
+            stated => (ExpectedExit::Zero, stated),
+        },
+    };
+    let is_shown = words.is_empty() || words.iter().any(|word| SHOWING.contains(word));
+    let is_denied = words.iter().any(|word| DENYING.contains(word)) || lower.contains("n't");
+    let stdout_has = quoted.filter(|_| is_shown && !is_denied && !quotes_exit).map(|quote| (*quote).to_owned());
+    // An output that is empty has every empty text.
+    let stdout_has = stdout_has.filter(|quote| !quote.trim().is_empty());
+    let is_prose = stated == Stated::Nothing && stdout_has.is_none();
+    Expectation { expect: Expect { exit, stdout_has }, stated, is_prose }
+}
+
+/// A text without its quotations, and these.
+fn parted(text: &str) -> (String, Vec<&str>) {
+    let (mut prose, mut quotes, mut rest) = (String::new(), Vec::new(), text);
+    while let Some(at) = rest.find(['`', '"', '“']) {
+        let (before, behind) = rest.split_at(at);
+        prose.push_str(before);
+        prose.push(' ');
+        let close = if behind.starts_with('“') { '”' } else { '"' };
+        let quote = code_span(behind).or_else(|| behind.get(close.len_utf8()..)?.split_once(close));
+        let Some((quote, behind)) = quote.filter(|_| behind.starts_with('`') || behind.len() > 1) else {
+            rest = behind.get(1..).unwrap_or_default();
+            continue;
+        };
+        quotes.push(quote);
+        rest = behind;
+    }
+    prose.push_str(rest);
+    (prose, quotes)
+}
+
+/// The exit status that some words say.
+fn exit(words: &[&str]) -> Option<ExpectedExit> {
+    let is_exit = |word: &&&str| matches!(**word, "exit" | "exits" | "exited" | "status");
+    let has_exit = words.iter().any(|word| is_exit(&word)) || words.contains(&"returns");
+    if has_exit && (words.contains(&"nonzero") || words.windows(2).any(|pair| pair == ["non", "zero"])) {
+        return Some(ExpectedExit::NonZero);
+    }
+    let at = words.iter().position(|word| is_exit(&word))?;
+    let between = ["code", "status", "with", "of", "is", "a", "value"];
+    let mut behind = words.iter().skip(at + 1).skip_while(|word| between.contains(*word));
+    let status = behind.next()?.parse::<i32>().ok()?;
+    // `exit 0 or 1` is none that can be held to.
+    let is_one_of = behind.next().is_some_and(|word| *word == "or");
+    (!is_one_of && (0..256).contains(&status)).then_some(match status {
+        0 => ExpectedExit::Zero,
+        status => ExpectedExit::Exactly(status),
+    })
+}
+
+/// Whether some words say that something passes or fails: `FAIL …`, `all tests pass`, `3 passed`.
+fn end(words: &[&str]) -> Stated {
+    let fails = |word: &&str| FAILING.contains(word);
+    let passes = |word: &&str| PASSING.contains(word);
+    if words.first().is_some_and(fails) {
+        return Stated::Failure;
+    }
+    let is_clean = ["no", "0", "zero", "without"];
+    let has_failure = words.iter().enumerate().any(|(at, word)| {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        (fails(word) || matches!(*word, "failures" | "errors")) && !before.is_some_and(|word| is_clean.contains(word))
+    });
+    let is_denied = words.iter().any(|word| matches!(*word, "not" | "cannot"));
+    if words.iter().any(|word| passes(word)) && !has_failure && !is_denied { Stated::Success } else { Stated::Nothing }
+}
+
+/// Programs that look for text end with 1 where they find none. `no output` means that.
+fn finds_nothing(command: &str, words: &[&str], quote: Option<&str>) -> Option<ExpectedExit> {
+    let mut parts = command.split_whitespace();
+    let mut program = parts.next()?;
+    if program == "git" {
+        program = parts.next()?;
+    }
+    let is_search = matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack");
+    let is_alone = !has_pipe(command) && !command.contains([';', '&', '\n']) && !command.contains("||");
+    let things = ["output", "match", "matches", "result", "results", "hit", "hits", "line", "lines", "occurrences"];
+    let says_none = words.windows(2).any(|pair| {
+        let (first, second) = (pair.first().copied().unwrap_or_default(), pair.last().copied().unwrap_or_default());
+        (matches!(first, "no" | "0" | "zero" | "empty") && things.contains(&second))
+            || (first, second) == ("not", "found")
+    });
+    let is_zero = matches!((words, quote), (["0" | "zero" | "nothing" | "empty" | "none", ..], _) | ([], Some("0")));
+    (is_search && is_alone && (says_none || is_zero)).then_some(ExpectedExit::Exactly(1))
+}
