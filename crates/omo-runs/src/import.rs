@@ -133,12 +133,13 @@ mod tests {
     use omo_plan::run::event::{Actor, Event};
     use omo_plan::run::state::{RunState, Standing, UnitStatus};
 
+    use omo_testkit::plans;
+
     use super::*;
-    use crate::samples;
 
     /// Task 2 needs 1, 3 needs 2, and 4 needs nothing.
     fn plan() -> Plan {
-        samples::plan(&[("1", &[]), ("2", &["1"]), ("3", &["2"]), ("4", &[])])
+        plans::plan(&[("1", &[]), ("2", &["1"]), ("3", &["2"]), ("4", &[])])
     }
 
     fn told(completed: &str) -> Vec<(String, ImportedStatus)> {
@@ -180,8 +181,8 @@ mod tests {
     fn a_claim_lets_others_go_on_and_has_not_passed() {
         let events = checkpoint(&plan(), r#"{"completed":{"1":{"status":"done","evidence":"12 tests\n"}}}"#).unwrap();
         let actor = Actor::default();
-        let event = |seq, what| Event { seq, ts: samples::time(seq), actor: actor.clone(), what };
-        let mut state = RunState::open(&event(1, samples::opened(plan()))).unwrap();
+        let event = |seq, what| Event { seq, ts: plans::time(seq), actor: actor.clone(), what };
+        let mut state = RunState::open(&event(1, plans::opened(plan()))).unwrap();
         state.apply(&event(2, events[0].clone())).unwrap();
         assert_eq!(state.standing("1"), Some(Standing::Is(UnitStatus::Claimed)));
         assert!(state.lets_go_on("1"));

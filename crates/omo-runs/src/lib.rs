@@ -14,8 +14,6 @@ pub mod place;
 pub mod projection;
 mod run;
 mod runs;
-#[cfg(test)]
-mod samples;
 pub mod snapshot;
 mod ticket;
 

@@ -82,7 +82,7 @@ impl Run {
 
     /// Where it stands. Waits for nobody.
     pub fn state(&self) -> Result<RunState, RunsError> {
-        Ok(self.undisturbed(|folder| self.fold(folder))?.state)
+        self.undisturbed(|folder| self.state_in(folder))
     }
 
     /// All that happened in it.
@@ -91,7 +91,7 @@ impl Run {
             let text = self.text(folder, 0)?.1;
             self.read(&text, Position::default())
         })?;
-        Ok(reading.events)
+        if reading.events.is_empty() { Err(self.bad(nothing())) } else { Ok(reading.events) }
     }
 
     /// How often a write of it did not come to its end, and what was left of that was put aside.
@@ -122,7 +122,7 @@ impl Run {
         let mut events = Vec::with_capacity(happened.len());
         for what in happened {
             let event = Event { seq: state.seq + 1, ts: now, actor: actor.clone(), what };
-            state.apply(&event).map_err(|source| RunsError::Ledger { path: self.ledger(), source })?;
+            state.apply(&event).map_err(|source| self.bad(source))?;
             events.push(event);
         }
         let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunsError::Json)?;
@@ -165,6 +165,11 @@ impl Run {
         }
     }
 
+    /// As [`Run::state`], for whoever has the lock.
+    pub(crate) fn state_in(&self, folder: &Folder) -> Result<RunState, RunsError> {
+        Ok(self.fold(folder)?.state)
+    }
+
     /// The run, for whoever adds to it or removes it: nobody else does so meanwhile.
     pub(crate) fn lock(&self, folder: &Folder) -> Result<Lock, RunsError> {
         let lock = Lock::take(folder, PATIENCE)?;
@@ -180,6 +185,10 @@ impl Run {
 
     fn ledger(&self) -> PathBuf {
         self.path.join(LEDGER)
+    }
+
+    fn bad(&self, source: BadLedger) -> RunsError {
+        RunsError::Ledger { path: self.ledger(), source }
     }
 
     /// Reads without the lock. What is wrong then may be a ledger that was just mended: it is looked at
@@ -212,11 +221,10 @@ impl Run {
         }
         let (_, text) = self.text(folder, 0)?;
         let reading = self.read(&text, Position::default())?;
-        let bad = |source| RunsError::Ledger { path: self.ledger(), source };
         let mut events = reading.events.iter();
-        let first = events.next().ok_or_else(|| bad(nothing()))?;
-        let mut state = RunState::open(first).map_err(bad)?;
-        events.try_for_each(|event| state.apply(event)).map_err(bad)?;
+        let first = events.next().ok_or_else(|| self.bad(nothing()))?;
+        let mut state = RunState::open(first).map_err(|source| self.bad(source))?;
+        events.try_for_each(|event| state.apply(event)).map_err(|source| self.bad(source))?;
         Ok(Folded { state, end: reading.end, covered: 0, size: text.len() as u64 })
     }
 
@@ -236,8 +244,7 @@ impl Run {
         }
         let (covered, size) = (position.seq, position.offset + text.len() as u64);
         let reading = self.read(text, position)?;
-        let bad = |source| RunsError::Ledger { path: self.ledger(), source };
-        reading.events.iter().try_for_each(|event| state.apply(event)).map_err(bad)?;
+        reading.events.iter().try_for_each(|event| state.apply(event)).map_err(|source| self.bad(source))?;
         Ok(Some(Folded { state, end: reading.end, covered, size }))
     }
 

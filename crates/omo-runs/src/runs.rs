@@ -130,7 +130,7 @@ impl Runs {
         }
         let _lock = run.lock(&folder)?;
         let is_old = |state: RunState| state.phase != Phase::Executing && state.updated_at < keep_since;
-        if !run.state().is_ok_and(is_old) {
+        if !run.state_in(&folder).is_ok_and(is_old) {
             return Ok(false);
         }
         folder.create_durably(GOING, b"")?;

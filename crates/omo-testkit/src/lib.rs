@@ -7,7 +7,8 @@
 //! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed;
 //! - `strace` runs a process with a fault at any of its system calls;
 //! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts
-//!   what a hook needs for them.
+//!   what a hook needs for them;
+//! - [`plans`] are plans that need no file.
 //!
 //! The kit must never reach another address than loopback, read the user's own home, or end a
 //! process that it did not start.
@@ -20,6 +21,7 @@ pub mod instructions;
 mod json;
 mod lab;
 pub mod model;
+pub mod plans;
 mod process;
 pub mod samples;
 pub mod stand_in;

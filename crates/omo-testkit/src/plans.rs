@@ -1,4 +1,4 @@
-//! Plans and events for the tests of this crate.
+//! Plans, and what happens in runs of them, for tests of what is done with a plan once it was read.
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
@@ -7,7 +7,7 @@ use omo_plan::model::{
 use omo_plan::run::event::What;
 
 /// A plan with these units, each with what it depends on.
-pub(crate) fn plan(units: &[(&str, &[&str])]) -> Plan {
+pub fn plan(units: &[(&str, &[&str])]) -> Plan {
     Plan {
         schema: SCHEMA,
         dialect: Dialect::DevWorkflow,
@@ -59,11 +59,16 @@ fn unit(id: &str, deps: &[&str]) -> Unit {
 }
 
 /// The event that opens a run of a plan.
-pub(crate) fn opened(plan: Plan) -> What {
+pub fn opened(plan: Plan) -> What {
     What::RunOpened { plan: Box::new(plan), approved: "0".repeat(64), root: "/p".to_owned(), base: None }
 }
 
+/// An event that can happen at any time, and that tells itself from others.
+pub fn event(name: &str) -> What {
+    What::ProjectionDrift { file: name.to_owned(), kept: None }
+}
+
 /// A time, so many seconds after another.
-pub(crate) fn time(seconds: u64) -> Timestamp {
+pub fn time(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_780_000_000_000 + i64::try_from(seconds).unwrap_or(0) * 1_000)
 }
