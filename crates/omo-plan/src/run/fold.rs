@@ -195,6 +195,12 @@ impl RunState {
         if self.gates.iter().any(|known| known.gate.id == gate.id) {
             return Err(BadLedger { seq: event.seq, what: "opens a gate that there is already".to_owned() });
         }
+        // Its worker was given back because a check could not be run, and is not lost.
+        if let GateKind::Environment { unit, .. } = &gate.about
+            && let Some(unit) = self.units.get_mut(unit)
+        {
+            unit.lost = unit.lost.saturating_sub(1);
+        }
         self.gates.push(GateState { gate: gate.clone(), opened_at: event.ts, answer: None });
         Ok(())
     }
@@ -205,17 +211,12 @@ impl RunState {
         let open = open.ok_or_else(missing)?;
         open.answer = Some(Answer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
         match open.gate.about.clone() {
-            GateKind::Verification => {}
+            GateKind::Verification | GateKind::Environment { .. } => {}
             GateKind::Decisions { decisions } => self.take_choices(&decisions, option),
             GateKind::HardStop { group } => {
                 let behind = schedule::in_order(&self.plan).into_iter().take_while(|place| *place != group);
                 let groups = behind.chain([group]).filter_map(|place| self.plan.groups.get(place));
                 self.reviewed.extend(groups.flat_map(|group| group.units.iter().cloned()));
-            }
-            GateKind::Environment { unit, .. } => {
-                if let Some(unit) = self.units.get_mut(&unit) {
-                    unit.lost = 0;
-                }
             }
             GateKind::Escalated { unit } => {
                 if let Some(unit) = self.units.get_mut(&unit) {

@@ -1,0 +1,139 @@
+//! Who a run belongs to, and what becomes of it when a session is gone.
+
+use omo_core::check::CheckVerdict::Green;
+use omo_plan::run::event::{Actor, Process, What};
+use omo_plan::run::verbs::{self, Caller, MAX_LOST, Refusal, RefusalKind};
+
+use crate::kit::{Play, all, file, plan, session, unit};
+
+fn caller(actor: Actor) -> Caller {
+    Caller { actor, prompted_at: None }
+}
+
+/// A run of session `s1`, process 100, that is at work on its only unit.
+fn at_work() -> Play {
+    let mut play = Play::open(plan(vec![unit("1")]));
+    play.start("1").unwrap();
+    play
+}
+
+/// What a caller has to write down first, where these processes live; nothing is known of process 0.
+fn taken(play: &Play, actor: Actor, living: &[u32]) -> Result<Vec<What>, Refusal> {
+    let is_alive = |process: &Process| (process.pid != 0).then(|| living.contains(&process.pid));
+    verbs::take(&play.state, &caller(actor), &is_alive)
+}
+
+#[test]
+fn a_run_belongs_to_the_session_that_lives() {
+    let nobody = Actor { session: Some("s1".to_owned()), process: None };
+    let lost = What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "its session has ended".to_owned() };
+    for (who, living, expected) in [
+        (session("s1", 100), vec![100], Some(vec![])),
+        // A call whose process cannot be told is the session's all the same.
+        (nobody, vec![100], Some(vec![])),
+        (session("s2", 200), vec![100, 200], None),
+        (session("s2", 200), vec![200], Some(vec![What::Taken, lost.clone()])),
+        // The same session in another process of the client.
+        (session("s1", 101), vec![101], Some(vec![What::Taken, lost.clone()])),
+        // A person at a terminal.
+        (Actor::default(), vec![100], Some(vec![])),
+        (Actor::default(), vec![], Some(vec![lost])),
+    ] {
+        assert_eq!(taken(&at_work(), who.clone(), &living).ok(), expected, "{who:?} {living:?}");
+    }
+}
+
+#[test]
+fn whoever_is_refused_a_run_is_told_who_has_it() {
+    let refusal = taken(&at_work(), session("s2", 200), &[100]).unwrap_err();
+    assert_eq!(refusal.kind, RefusalKind::Contention);
+    assert_eq!(refusal.message, "the run is held by session s1, process 100, last at work 1970-01-01T00:00:02.000Z");
+    assert_eq!(
+        refusal.hint,
+        "wait for it, end it there, or take it over from a terminal of your own: `omo run resume`"
+    );
+}
+
+#[test]
+fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
+    let mut play = at_work();
+    play.caller.actor = session("s1", 0);
+    play.write([What::Taken]);
+    assert_eq!(taken(&play, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
+    play.caller.actor.process = None;
+    play.write([What::Taken]);
+    assert_eq!(taken(&play, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
+    // Its own process is taken in as soon as it is known: somebody else can then tell that it is gone.
+    assert_eq!(taken(&play, session("s1", 100), &[100]).unwrap(), [What::Taken]);
+}
+
+#[test]
+fn a_run_opened_at_a_terminal_goes_to_the_session_that_works_on_it() {
+    let mut play = at_work();
+    play.caller.actor = Actor::default();
+    play.write([What::Taken]);
+    assert_eq!(taken(&play, session("s2", 200), &[100]).unwrap(), [What::Taken]);
+}
+
+#[test]
+fn a_run_that_is_over_has_no_holder() {
+    let mut play = at_work();
+    play.take(verbs::cancel(&play.state, "enough").map(|what| vec![what])).unwrap();
+    assert_eq!(taken(&play, session("s2", 200), &[100]).unwrap(), []);
+}
+
+#[test]
+fn a_run_is_taken_over_with_what_others_were_at() {
+    let mut play = at_work();
+    assert_eq!(verbs::take_over(&play.state, &play.caller), [], "it is this one's already");
+    play.caller.actor = session("s2", 200);
+    let events = verbs::take_over(&play.state, &play.caller);
+    let held = What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "the run was taken over".to_owned() };
+    assert_eq!(events, [What::Taken, held]);
+    play.take(Ok(events)).unwrap();
+    assert_eq!((play.ready(), &play.state.holder), (vec!["1"], &session("s2", 200)));
+}
+
+#[test]
+fn a_cancelled_run_is_resumed_where_it_was() {
+    let mut play = at_work();
+    play.take(verbs::cancel(&play.state, "enough").map(|what| vec![what])).unwrap();
+    let again = verbs::cancel(&play.state, "enough").unwrap_err();
+    assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "the run has ended already"));
+    let events = verbs::take_over(&play.state, &play.caller);
+    assert_eq!(events, [What::Resumed]);
+    play.take(Ok(events)).unwrap();
+    assert_eq!(play.ready(), ["1"]);
+    play.pass("1");
+    assert_eq!(play.state.units["1"].attempts, 1);
+}
+
+#[test]
+fn a_worker_is_lost_so_often_and_no_more() {
+    let mut play = Play::open(plan(vec![unit("1")]));
+    for number in 1..=MAX_LOST {
+        let ticket = play.start("1").unwrap();
+        play.take(verbs::worker_lost(&play.state, "1").map(|what| vec![what])).unwrap();
+        let standing = if number == MAX_LOST { "failed" } else { "held" };
+        assert_eq!(play.standing("1"), standing, "{number}");
+        assert!(play.done(&ticket, all(&unit("1"), &Green)).is_err(), "its ticket is worth nothing any more");
+    }
+    assert_eq!(play.state.units["1"].end.as_ref().unwrap().evidence, "its worker was lost 3 times");
+    play.retry("1").unwrap();
+    assert_eq!(play.state.units["1"].lost, 0, "a person has asked for it");
+    play.pass("1");
+    assert_eq!(play.standing("1"), "passed");
+}
+
+#[test]
+fn every_worker_of_a_session_that_is_gone_is_given_back() {
+    let mut plan = plan(vec![unit("1"), unit("2")]);
+    plan.policy.parallel = omo_plan::model::Parallel::Units;
+    plan.units[1].files = vec![file("elsewhere")];
+    let mut play = Play::open(plan);
+    play.start("1").unwrap();
+    play.start("2").unwrap();
+    let events = taken(&play, session("s2", 200), &[200]).unwrap();
+    play.take(Ok(events)).unwrap();
+    assert_eq!((play.standing("1"), play.standing("2"), play.ready()), ("held", "held", vec!["1", "2"]));
+}

@@ -1,0 +1,297 @@
+//! Plans of small shape, and a player that makes verbs into events and folds them at once.
+
+use std::collections::BTreeMap;
+
+use omo_core::check::{Check, CheckOutcome, CheckVerdict};
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::{
+    Decision, DecisionOption, Dialect, FileAction, FileUse, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan,
+    Policy, SCHEMA, Source, Unit, UnitKind,
+};
+use omo_plan::run::event::{Actor, Event, Process, RunResult, What};
+use omo_plan::run::schedule::{Action, next};
+use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
+use omo_plan::run::verbs::{self, Caller, Measured, Refusal, Start};
+
+/// A unit with one check of its own that fails once and stays failed.
+pub fn unit(id: &str) -> Unit {
+    Unit {
+        id: id.to_owned(),
+        title: format!("Unit {id}"),
+        lines: [1, 2],
+        body_sha256: format!("text of {id}"),
+        body: format!("### Task {id}: Unit {id}"),
+        kind: UnitKind::Impl,
+        pair: None,
+        deps: Vec::new(),
+        files: vec![file(&format!("src/{id}.rs"))],
+        never: Vec::new(),
+        checks: vec![Check::new(&format!("prove {id}"))],
+        red_check: None,
+        on_failure: OnFailure::Hold,
+        alternative: None,
+        attempts_max: 1,
+        commit: None,
+        stop_after: false,
+        criteria: Vec::new(),
+        complexity: omo_plan::model::Complexity::Standard,
+        model: None,
+        contract: Some("contract".to_owned()),
+        extra: BTreeMap::new(),
+    }
+}
+
+/// A unit that needs others.
+pub fn needs(id: &str, deps: &[&str]) -> Unit {
+    Unit { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..unit(id) }
+}
+
+/// A file that is changed.
+pub fn file(path: &str) -> FileUse {
+    FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
+}
+
+/// A plan that is done one unit after the other, all of them in one batch.
+pub fn plan(units: Vec<Unit>) -> Plan {
+    let all: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
+    Plan {
+        schema: SCHEMA,
+        dialect: Dialect::DevWorkflow,
+        source: Source { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 },
+        title: "A plan".to_owned(),
+        goal: String::new(),
+        preconditions: Vec::new(),
+        units,
+        groups: vec![Group { units: all, ..group(0) }],
+        final_checks: Vec::new(),
+        policy: Policy {
+            on_unit_fail: OnUnitFail::Continue,
+            parallel: Parallel::None,
+            max_workers: 0,
+            max_iterations: 1,
+            batch_size: 5,
+            wants_contracts: false,
+            hub_k: 3,
+        },
+        diagnostics: Vec::new(),
+    }
+}
+
+/// A batch without units.
+pub fn group(place: usize) -> Group {
+    Group {
+        id: format!("batch-{}", place + 1),
+        title: String::new(),
+        units: Vec::new(),
+        stage: place,
+        deps: Vec::new(),
+        touch: Vec::new(),
+        never: Vec::new(),
+        isolation: Isolation::Shared,
+        hard_stop: false,
+    }
+}
+
+/// The same plan in these batches, with a stop behind those whose place is named.
+pub fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
+    let groups = batches.iter().enumerate().map(|(place, ids)| Group {
+        units: ids.iter().map(|id| (*id).to_owned()).collect(),
+        hard_stop: stops.contains(&place),
+        ..group(place)
+    });
+    Plan { groups: groups.collect(), ..plan }
+}
+
+/// An open decision between A and B; A is recommended.
+pub fn decision(id: &str, blocking: bool) -> Decision {
+    let option = |label: &str| DecisionOption { label: label.to_owned(), text: format!("take {label}") };
+    Decision {
+        id: id.to_owned(),
+        title: format!("What about {id}"),
+        blocking,
+        options: vec![option("A"), option("B")],
+        recommended: Some("A".to_owned()),
+        chosen: None,
+        chosen_goes_to: None,
+    }
+}
+
+/// What came of a check.
+pub fn outcome(verdict: CheckVerdict) -> CheckOutcome {
+    let exit = i32::from(verdict != CheckVerdict::Green);
+    CheckOutcome {
+        detail: format!("exit {exit}"),
+        verdict,
+        exit: Some(exit),
+        took_millis: 5,
+        first_lines: Vec::new(),
+        last_lines: Vec::new(),
+        log: None,
+        counts: None,
+        has_pipe_without_pipefail: false,
+        setting: String::new(),
+    }
+}
+
+/// It could not be run: `tool` is not there.
+pub fn no_tool() -> CheckVerdict {
+    CheckVerdict::Environment { command: Some("tool".to_owned()) }
+}
+
+/// Every check of a unit, each with this result.
+pub fn all(unit: &Unit, verdict: &CheckVerdict) -> Measured {
+    let outcomes = unit.proof().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
+    Measured { outcomes, ..Measured::default() }
+}
+
+/// A session of the client with a process.
+pub fn session(id: &str, pid: u32) -> Actor {
+    Actor { session: Some(id.to_owned()), process: Some(Process { pid, mark: None }) }
+}
+
+/// A run as it is played.
+#[derive(Clone, Debug)]
+pub struct Play {
+    /// Where it stands.
+    pub state: RunState,
+    /// How it came there.
+    pub events: Vec<Event>,
+    /// Who plays, and when a person last typed something there.
+    pub caller: Caller,
+    now: i64,
+}
+
+impl Play {
+    /// Opens a run by session `s1`, and writes down what follows by itself.
+    pub fn open(plan: Plan) -> Self {
+        let actor = session("s1", 100);
+        let more = verbs::opened(&plan);
+        let what = What::RunOpened { plan: Box::new(plan), approved: "approved".to_owned(), base: None };
+        let opened = Event { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
+        let state = RunState::open(&opened).unwrap();
+        let caller = Caller { actor, prompted_at: None };
+        let mut play = Self { state, events: vec![opened], caller, now: 1_000 };
+        play.write(more);
+        play.advance();
+        play
+    }
+
+    /// Writes events down.
+    pub fn write(&mut self, events: impl IntoIterator<Item = What>) {
+        for what in events {
+            self.now += 1_000;
+            let ts = Timestamp::from_millis(self.now);
+            let event = Event { seq: self.state.seq + 1, ts, actor: self.caller.actor.clone(), what };
+            self.state.apply(&event).unwrap();
+            self.events.push(event);
+        }
+    }
+
+    /// Writes down what follows by itself.
+    pub fn advance(&mut self) {
+        for _ in 0..1_000 {
+            let Some(what) = verbs::advance(&self.state) else { return };
+            self.write([what]);
+        }
+        panic!("what follows by itself never ends: {:?}", self.events.last());
+    }
+
+    /// Writes down what a verb says and what follows; a refusal writes nothing.
+    pub fn take(&mut self, said: Result<Vec<What>, Refusal>) -> Result<(), Refusal> {
+        self.write(said?);
+        self.advance();
+        Ok(())
+    }
+
+    /// A person types something.
+    pub fn types(&mut self) {
+        self.now += 1_000;
+        self.caller.prompted_at = Some(Timestamp::from_millis(self.now));
+    }
+
+    /// A worker begins; its ticket is of the unit and the number of the event.
+    pub fn start(&mut self, id: &str) -> Result<String, Refusal> {
+        let ticket = format!("{id}#{}", self.state.seq);
+        let start = Start { ticket: ticket.clone(), ..Start::default() };
+        self.take(verbs::start(&self.state, id, start).map(|what| vec![what]))?;
+        Ok(ticket)
+    }
+
+    /// The worker of a ticket says that it is done.
+    pub fn done(&mut self, ticket: &str, measured: Measured) -> Result<(), Refusal> {
+        self.take(verbs::judged(&self.state, ticket, measured))
+    }
+
+    /// A worker begins and ends, each check of the unit with this result.
+    pub fn work(&mut self, id: &str, verdict: &CheckVerdict) {
+        let ticket = self.start(id).unwrap();
+        let measured = all(self.state.plan.unit(id).unwrap(), verdict);
+        self.done(&ticket, measured).unwrap();
+    }
+
+    /// A worker begins and its checks are green.
+    pub fn pass(&mut self, id: &str) {
+        self.work(id, &CheckVerdict::Green);
+    }
+
+    /// A worker begins and its first check is red.
+    pub fn fail(&mut self, id: &str) {
+        self.work(id, &CheckVerdict::Red);
+    }
+
+    /// A person types something, and a gate is answered.
+    pub fn answer(&mut self, gate: &str, option: &str) -> Result<(), Refusal> {
+        self.types();
+        self.take(verbs::answer(&self.state, &self.caller, gate, option, None).map(|what| vec![what]))
+    }
+
+    /// A person types something, and a unit is done again.
+    pub fn retry(&mut self, id: &str) -> Result<(), Refusal> {
+        self.types();
+        self.take(verbs::retry(&self.state, &self.caller, id))
+    }
+
+    /// A person types something, and a unit is left out.
+    pub fn skip(&mut self, id: &str) -> Result<(), Refusal> {
+        self.types();
+        self.take(verbs::skip(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
+    }
+
+    /// The run goes on with an edited plan.
+    pub fn replan(&mut self, plan: Plan) -> Result<(), Refusal> {
+        self.take(verbs::replan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
+    }
+
+    /// Where a unit stands, in a word.
+    pub fn standing(&self, id: &str) -> &'static str {
+        self.state.standing(id).map_or("missing", |standing| standing.word())
+    }
+
+    /// The ids that can be begun now.
+    pub fn ready(&self) -> Vec<&str> {
+        match next(&self.state) {
+            Action::Start(units) => units.iter().map(|unit| unit.id.as_str()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The gate that waits for an answer: its id and the word of what it is about.
+    pub fn asked(&self) -> Option<(String, String)> {
+        let known = self.state.open_gate()?;
+        let about = serde_json::to_value(&known.gate.about).unwrap();
+        Some((known.gate.id.clone(), about["about"].as_str().unwrap().to_owned()))
+    }
+
+    /// How it ended, where it has.
+    pub fn result(&self) -> Option<RunResult> {
+        match self.state.phase {
+            Phase::Ended { result } => Some(result),
+            Phase::Executing | Phase::Cancelled { .. } => None,
+        }
+    }
+}
+
+/// A standing that is what the ledger says.
+pub fn is(status: UnitStatus) -> Option<Standing> {
+    Some(Standing::Is(status))
+}

@@ -1,0 +1,14 @@
+//! The rules of a run, played: small plans, verbs in every order, and what may never happen.
+
+mod answers;
+mod holders;
+mod kit;
+mod lines;
+mod misplays;
+mod order;
+mod plan_edits;
+mod proof;
+mod reports;
+mod stops;
+mod table;
+mod walk;
