@@ -1,1 +1,188 @@
-//! To be written.
+//! A plan that is edited under its run: what stays, what is done again, and what is refused.
+
+use omo_plan::model::{Dialect, Plan, Precondition, Unit};
+use omo_plan::run::event::{RunResult, What};
+use omo_plan::run::state::{CONTINUE, Differences, WITHDRAWN};
+use omo_plan::run::verbs::RefusalKind;
+
+use crate::kit::{Play, decision, in_batches, needs, plan, session, unit};
+
+/// The same unit with another text.
+fn edited(unit: Unit) -> Unit {
+    Unit { body_sha256: format!("another {}", unit.body_sha256), ..unit }
+}
+
+/// Another reading of a file with these units.
+fn again(units: Vec<Unit>) -> Plan {
+    let mut plan = plan(units);
+    plan.source.sha256 = "plan, edited".to_owned();
+    plan
+}
+
+#[test]
+fn only_what_says_something_else_is_done_again() {
+    let three = || vec![unit("1"), unit("2"), unit("3"), unit("4")];
+    let mut play = Play::open(plan(three()));
+    play.pass("1");
+    play.pass("2");
+    play.fail("3");
+    play.replan(again(vec![unit("1"), edited(unit("2")), edited(unit("3")), unit("5")])).unwrap();
+    let standings: Vec<&str> = ["1", "2", "3", "4", "5"].iter().map(|id| play.standing(id)).collect();
+    assert_eq!(standings, ["passed", "pending", "pending", "missing", "pending"]);
+    let stale: Vec<bool> = ["1", "2", "3", "5"].iter().map(|id| play.state.units[*id].is_stale).collect();
+    assert_eq!(stale, [false, true, false, false]);
+    assert_eq!((play.state.plan_sha256.as_str(), play.state.approved.as_str()), ("plan, edited", "approved again"));
+    play.pass("2");
+    assert!(!play.state.units["2"].is_stale);
+    play.pass("3");
+    assert_eq!(play.state.units["3"].attempts, 2, "attempts are counted on");
+    play.pass("5");
+    assert_eq!(play.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn what_differs_is_named() {
+    let play = Play::open(plan(vec![unit("1"), unit("2"), unit("3")]));
+    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    let same = play.state.differences(&plan(vec![unit("3"), unit("2"), unit("1")]));
+    assert_eq!(same, Differences::default(), "their order is not their text");
+    let other = play.state.differences(&plan(vec![unit("4"), edited(unit("3")), unit("1"), edited(unit("5"))]));
+    assert_eq!(other, Differences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
+}
+
+#[test]
+fn a_plan_is_not_changed_under_a_worker() {
+    let mut play = Play::open(plan(vec![unit("1"), unit("2")]));
+    let ticket = play.start("1").unwrap();
+    for units in [vec![edited(unit("1")), unit("2")], vec![unit("2")]] {
+        let before = play.state.clone();
+        let refusal = play.replan(again(units)).unwrap_err();
+        assert_eq!(refusal.kind, RefusalKind::Contention);
+        assert_eq!(refusal.message, "somebody is at 1, which the plan says otherwise now");
+        assert_eq!(refusal.hint, "let it finish, or `omo unit fail` it, and then again");
+        assert_eq!(play.state, before);
+    }
+    play.replan(again(vec![unit("1"), edited(unit("2")), unit("3")])).unwrap();
+    play.done(&ticket, crate::kit::all(&unit("1"), &omo_core::check::CheckVerdict::Green)).unwrap();
+    assert_eq!(play.standing("1"), "passed");
+}
+
+#[test]
+fn a_plan_stays_of_its_dialect() {
+    let mut play = Play::open(plan(vec![unit("1")]));
+    let refusal = play.replan(Plan { dialect: Dialect::Ultraplan, ..again(vec![unit("1")]) }).unwrap_err();
+    assert_eq!((refusal.kind, refusal.hint.as_str()), (RefusalKind::Precondition, "open a run of its own for it"));
+    assert_eq!(refusal.message, "the plan was dev-workflow and is ultraplan now");
+}
+
+#[test]
+fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
+    let two = || Unit { attempts_max: 2, ..unit("1") };
+    let mut play = Play::open(plan(vec![two()]));
+    play.fail("1");
+    play.fail("1");
+    play.replan(again(vec![edited(two())])).unwrap();
+    play.take(Ok(omo_plan::run::verbs::take_over(&play.state, &play.caller))).unwrap();
+    play.fail("1");
+    assert_eq!(play.standing("1"), "pending");
+    play.fail("1");
+    assert_eq!((play.standing("1"), play.state.units["1"].attempts), ("failed", 4));
+}
+
+#[test]
+fn a_task_that_lacks_its_contract_is_never_begun() {
+    let without = |id: &str| Unit { contract: None, ..unit(id) };
+    let promising = |units: Vec<Unit>| {
+        let mut plan = again(units);
+        plan.policy.wants_contracts = true;
+        plan
+    };
+    let mut play = Play::open(promising(vec![without("1"), needs("2", &["1"]), unit("3")]));
+    assert_eq!((play.standing("1"), play.standing("2"), play.ready()), ("failed", "blocked", vec!["3"]));
+    assert_eq!(play.state.units["1"].end.as_ref().unwrap().evidence, "missing Task Contract");
+    let refusal = play.retry("1").unwrap_err();
+    assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, "1 still has no Task Contract"));
+    assert_eq!(refusal.hint, "add it to the plan, then `omo run resume`");
+    // One that an edit brings is no better.
+    play.replan(promising(vec![edited(unit("1")), needs("2", &["1"]), unit("3"), without("4")])).unwrap();
+    assert_eq!((play.standing("1"), play.standing("4")), ("pending", "failed"));
+    for id in ["1", "2", "3"] {
+        play.pass(id);
+    }
+    assert_eq!(play.result(), Some(RunResult::CompletedWithFailures));
+}
+
+#[test]
+fn no_edit_slips_a_batch_past_a_stop() {
+    let batches = |first: &[&str]| {
+        let mut units: Vec<Unit> = first.iter().map(|id| unit(id)).collect();
+        units.push(unit("9"));
+        in_batches(again(units), &[first, &["9"]], &[0])
+    };
+    let mut play = Play::open(batches(&["1", "2"]));
+    play.pass("1");
+    play.pass("2");
+    play.answer("g1", CONTINUE).unwrap();
+    play.replan(batches(&["1", "2"])).unwrap();
+    assert_eq!(play.ready(), ["9"], "what was shown is the same");
+    play.replan(batches(&["1", "3"])).unwrap();
+    assert_eq!(play.ready(), ["3"]);
+    play.pass("3");
+    assert_eq!(play.asked().unwrap().1, "hard_stop");
+    play.answer("g2", CONTINUE).unwrap();
+    let mut plan = batches(&["1", "3"]);
+    plan.units[0] = edited(unit("1"));
+    play.replan(plan).unwrap();
+    play.pass("1");
+    assert_eq!(play.asked(), Some(("g3".to_owned(), "hard_stop".to_owned())));
+}
+
+#[test]
+fn what_was_asked_about_the_plan_as_it_was_is_taken_back() {
+    let deciding = |open: bool| {
+        let mut known = decision("D", true);
+        known.chosen = (!open).then(|| "B".to_owned());
+        Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![unit("1")]) }
+    };
+    let mut play = Play::open(deciding(true));
+    play.replan(deciding(false)).unwrap();
+    assert_eq!((play.asked(), play.ready()), (None, vec!["1"]));
+    assert_eq!(play.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    let mut play = Play::open(deciding(true));
+    play.replan(deciding(true)).unwrap();
+    assert_eq!(play.asked().unwrap().0, "g2", "it is still open, and asked again");
+    play.answer("g1", "B").unwrap_err();
+}
+
+#[test]
+fn a_choice_outlives_an_edit_that_asks_the_same() {
+    let with = |title: &str| {
+        let mut known = decision("D", true);
+        title.clone_into(&mut known.title);
+        Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![unit("1")]) }
+    };
+    let mut play = Play::open(with("t"));
+    play.answer("g1", "B").unwrap();
+    play.replan(with("t")).unwrap();
+    assert_eq!(play.asked(), None);
+    let Precondition::Decision(known) = &play.state.plan.preconditions[0] else { panic!() };
+    assert_eq!(known.chosen.as_deref(), Some("B"));
+    play.replan(with("another")).unwrap();
+    assert!(play.asked().is_some(), "this is another question");
+}
+
+#[test]
+fn an_imported_claim_is_done_again_where_its_text_changed() {
+    let mut play = Play::open(plan(vec![unit("1"), needs("2", &["1"])]));
+    play.write([What::UnitImported {
+        unit: "1".to_owned(),
+        status: omo_plan::run::event::ImportedStatus::Done,
+        evidence: String::new(),
+        files: Vec::new(),
+    }]);
+    assert_eq!((play.standing("1"), play.ready()), ("claimed", vec!["2"]));
+    play.caller.actor = session("s1", 100);
+    play.replan(again(vec![edited(unit("1")), needs("2", &["1"])])).unwrap();
+    assert_eq!((play.standing("1"), play.ready()), ("pending", vec!["1"]));
+    assert!(play.state.units["1"].is_stale);
+}

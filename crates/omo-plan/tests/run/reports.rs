@@ -1,1 +1,136 @@
-//! To be written.
+//! What a report says.
+
+use omo_core::check::Check;
+use omo_core::check::CheckVerdict::Green;
+use omo_plan::model::{Plan, Unit};
+use omo_plan::run::event::{ImportedStatus, What};
+use omo_plan::run::report::{Hand, ResultWord, report};
+use omo_plan::run::state::CONTINUE;
+use omo_plan::run::verbs::{self, Measured, Start};
+
+use crate::kit::{Play, all, in_batches, needs, outcome, plan, unit};
+
+#[test]
+fn a_report_says_what_was_proved_and_what_was_not() {
+    let bare = Unit { checks: Vec::new(), ..unit("3") };
+    let units = vec![unit("1"), unit("2"), bare, needs("4", &["2"]), unit("5"), unit("6")];
+    let mut play = Play::open(Plan { final_checks: vec![Check::new("make")], ..plan(units) });
+    let start = Start { ticket: "t".to_owned(), vacuous: vec![0], ..Start::default() };
+    play.take(verbs::start(&play.state, "1", start).map(|what| vec![what])).unwrap();
+    let seen = Measured {
+        files: vec!["src/1.rs".to_owned(), "x".to_owned()],
+        out_of_scope: vec!["x".to_owned()],
+        note: Some("mind the gap".to_owned()),
+        ..all(&unit("1"), &Green)
+    };
+    play.done("t", seen).unwrap();
+    play.fail("2");
+    play.work("3", &Green);
+    play.write([What::UnitImported {
+        unit: "5".to_owned(),
+        status: ImportedStatus::Done,
+        evidence: "so it says".to_owned(),
+        files: Vec::new(),
+    }]);
+    play.write([What::ProjectionDrift { file: "report.md".to_owned(), kept: Some("kept.md".to_owned()) }]);
+    play.skip("6").unwrap();
+    let said = report("r1", &play.state);
+    assert_eq!(said.result, ResultWord::CompletedWithFailures);
+    let counts = &said.counts;
+    let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
+    assert_eq!((counts.total, sum, counts.passed, counts.claimed, counts.failed, counts.blocked), (6, 6, 1, 1, 2, 2));
+    let rows: Vec<(&str, &str, &str)> =
+        said.units.iter().map(|row| (row.id.as_str(), row.standing, row.evidence.as_str())).collect();
+    assert_eq!(
+        rows,
+        [
+            ("1", "passed", "`prove 1` exit 0"),
+            ("2", "failed", "`prove 2` exit 1"),
+            ("3", "unverified", "no Verify: nothing could prove it"),
+            ("4", "blocked", "2, which it depends on, has not passed"),
+            ("5", "claimed", "so it says"),
+            ("6", "skipped", "not wanted"),
+        ]
+    );
+    let first = &said.units[0];
+    assert_eq!((first.attempts, first.vacuous.as_slice()), (1, ["prove 1".to_owned()].as_slice()));
+    assert_eq!(
+        (first.out_of_scope.as_slice(), first.note.as_deref()),
+        (["x".to_owned()].as_slice(), Some("mind the gap"))
+    );
+    let check = &first.checks[0];
+    assert_eq!((check.command.as_str(), check.exit, check.took_millis), ("prove 1", Some(0), Some(5)));
+    let unproved: Vec<(Option<&str>, &str)> =
+        said.not_verified.iter().map(|one| (one.unit.as_deref(), one.why.as_str())).collect();
+    assert_eq!(
+        unproved,
+        [
+            (Some("1"), "green before the work began: prove 1"),
+            (Some("3"), "no Verify: nothing could prove it"),
+            (Some("5"), "done before the run, as another program says; omo has not checked it"),
+            (None, "did not run: make"),
+        ]
+    );
+    assert_eq!((said.drift[0].file.as_str(), said.drift[0].kept.as_deref()), ("report.md", Some("kept.md")));
+    assert_eq!(said.go_on.as_deref(), Some("omo unit retry 2"));
+}
+
+#[test]
+fn a_report_says_who_answered_what() {
+    let mut play =
+        Play::open(in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
+    play.pass("1");
+    let waiting = report("r1", &play.state);
+    assert_eq!((waiting.result, waiting.go_on.as_deref()), (ResultWord::Waiting, Some("omo gate answer g1 continue")));
+    assert_eq!((waiting.gates[0].answer.as_deref(), &waiting.gates[0].by), (None, &None));
+    play.answer("g1", CONTINUE).unwrap();
+    play.pass("2");
+    play.caller = verbs::Caller::default();
+    play.answer("g2", CONTINUE).unwrap();
+    let said = report("r1", &play.state);
+    let hands: Vec<Option<Hand>> = said.gates.iter().map(|gate| gate.by.clone()).collect();
+    assert_eq!(hands, [Some(Hand::Session { id: "s1".to_owned() }), Some(Hand::Terminal)]);
+    assert_eq!((said.result, said.go_on.as_deref()), (ResultWord::InProgress, Some("omo next")));
+    play.pass("3");
+    let said = report("r1", &play.state);
+    assert_eq!((said.result, said.go_on), (ResultWord::Complete, None));
+}
+
+#[test]
+fn a_question_that_was_taken_back_was_answered_by_nobody() {
+    let mut play = Play::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
+    play.pass("1");
+    play.replan(play.state.plan.clone()).unwrap();
+    let said = report("r1", &play.state);
+    let gates: Vec<(bool, Option<&str>)> =
+        said.gates.iter().map(|gate| (gate.is_withdrawn, gate.answer.as_deref())).collect();
+    assert_eq!(gates, [(true, None), (false, None)]);
+}
+
+#[test]
+fn a_report_of_a_run_that_is_over_names_the_way_on() {
+    let open = || Play::open(Plan { final_checks: vec![Check::new("make")], ..plan(vec![unit("1")]) });
+    let mut cancelled = open();
+    cancelled.take(verbs::cancel(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
+    let said = report("r1", &cancelled.state);
+    assert_eq!((said.result, said.why.as_deref()), (ResultWord::Cancelled, Some("enough")));
+    assert_eq!(said.go_on.as_deref(), Some("omo run resume r1"));
+    let mut red = open();
+    red.pass("1");
+    let ran = vec![(Check::new("make"), outcome(omo_core::check::CheckVerdict::Red))];
+    red.take(Ok(verbs::finals(ran))).unwrap();
+    let said = report("r1", &red.state);
+    assert_eq!((said.result, said.final_checks[0].verdict), (ResultWord::Failed, Some("red")));
+    assert_eq!(said.go_on.as_deref(), Some("omo run resume r1"));
+}
+
+#[test]
+fn a_report_is_plain_json() {
+    let play = Play::open(plan(vec![unit("1")]));
+    let json = serde_json::to_value(report("r1", &play.state)).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["result"], "in_progress");
+    assert_eq!(json["holder"], serde_json::json!({"hand": "session", "id": "s1"}));
+    assert_eq!(json["units"][0]["standing"], "pending");
+    assert_eq!(json["opened_at"], "1970-01-01T00:00:01.000Z");
+}
