@@ -5,7 +5,7 @@ use omo_plan::run::event::{GateKind, RunResult};
 use omo_plan::run::state::{ACCEPT_ALL, CONTINUE, ONE_BY_ONE, STOP, WITHDRAWN};
 use omo_plan::run::verbs::{self, RefusalKind};
 
-use crate::kit::{Play, all, decision, in_batches, needs, no_tool, plan, unit};
+use crate::kit::{Run, all, decision, in_batches, needs, no_tool, plan, unit};
 
 /// One unit behind these decisions.
 fn deciding(decisions: Vec<Decision>) -> Plan {
@@ -14,253 +14,252 @@ fn deciding(decisions: Vec<Decision>) -> Plan {
 }
 
 /// The ids of the decisions that are asked about now.
-fn asked_about(play: &Play) -> Vec<String> {
-    match play.state.open_gate().map(|known| &known.gate.about) {
+fn asked_about(run: &Run) -> Vec<String> {
+    match run.state.open_gate().map(|known| &known.gate.about) {
         Some(GateKind::Decisions { decisions }) => decisions.iter().map(|one| one.id.clone()).collect(),
         _ => Vec::new(),
     }
 }
 
 /// What was chosen, decision by decision.
-fn chosen(play: &Play) -> Vec<Option<&str>> {
+fn chosen(run: &Run) -> Vec<Option<&str>> {
     let of = |known: &'_ Precondition| match known {
         Precondition::Decision(decision) => decision.chosen.clone(),
         _ => None,
     };
-    let labels: Vec<Option<String>> = play.state.plan.preconditions.iter().map(of).collect();
+    let labels: Vec<Option<String>> = run.state.plan.preconditions.iter().map(of).collect();
     labels.into_iter().map(|label| label.map(|label| if label == "A" { "A" } else { "B" })).collect()
 }
 
 #[test]
 fn blocking_decisions_are_asked_one_by_one_and_recommended_ones_together() {
-    let mut play = Play::open(deciding(vec![
+    let mut run = Run::open(deciding(vec![
         decision("R1", false),
         decision("B1", true),
         decision("R2", false),
         decision("B2", true),
     ]));
-    assert_eq!(asked_about(&play), ["B1"]);
-    play.answer("g1", "B").unwrap();
-    assert_eq!(asked_about(&play), ["B2"]);
-    play.answer("g2", "A").unwrap();
-    assert_eq!(asked_about(&play), ["R1", "R2"]);
-    let gate = &play.state.open_gate().unwrap().gate;
+    assert_eq!(asked_about(&run), ["B1"]);
+    run.answer("g1", "B").unwrap();
+    assert_eq!(asked_about(&run), ["B2"]);
+    run.answer("g2", "A").unwrap();
+    assert_eq!(asked_about(&run), ["R1", "R2"]);
+    let gate = &run.state.open_gate().unwrap().gate;
     assert_eq!(
         gate.question,
         "R1 What about R1 (recommended: A)\nA: take A\nB: take B\n---\nR2 What about R2 (recommended: A)\nA: take A\nB: take B\n\nTake all recommendations, or go through them one by one?"
     );
     assert_eq!(gate.options.iter().map(|option| option.id.as_str()).collect::<Vec<_>>(), [ACCEPT_ALL, ONE_BY_ONE]);
-    play.answer("g3", ACCEPT_ALL).unwrap();
-    assert_eq!(chosen(&play), [Some("A"), Some("B"), Some("A"), Some("A")]);
-    assert_eq!(play.ready(), ["1"]);
+    run.answer("g3", ACCEPT_ALL).unwrap();
+    assert_eq!(chosen(&run), [Some("A"), Some("B"), Some("A"), Some("A")]);
+    assert_eq!(run.ready(), ["1"]);
 }
 
 #[test]
 fn recommendations_that_are_not_taken_together_are_asked_one_by_one() {
-    let mut play = Play::open(deciding(vec![decision("R1", false), decision("R2", false), decision("R3", false)]));
-    play.answer("g1", ONE_BY_ONE).unwrap();
-    assert_eq!(chosen(&play), [None, None, None], "none is taken before it was confirmed");
+    let mut run = Run::open(deciding(vec![decision("R1", false), decision("R2", false), decision("R3", false)]));
+    run.answer("g1", ONE_BY_ONE).unwrap();
+    assert_eq!(chosen(&run), [None, None, None], "none is taken before it was confirmed");
     for (gate, id, option) in [("g2", "R1", "B"), ("g3", "R2", "A"), ("g4", "R3", "B")] {
-        assert_eq!(asked_about(&play), [id]);
-        assert_eq!(play.ready(), Vec::<&str>::new());
-        play.answer(gate, option).unwrap();
+        assert_eq!(asked_about(&run), [id]);
+        assert_eq!(run.ready(), Vec::<&str>::new());
+        run.answer(gate, option).unwrap();
     }
-    assert_eq!(chosen(&play), [Some("B"), Some("A"), Some("B")]);
-    assert_eq!(play.ready(), ["1"]);
+    assert_eq!(chosen(&run), [Some("B"), Some("A"), Some("B")]);
+    assert_eq!(run.ready(), ["1"]);
 }
 
 #[test]
 fn one_recommendation_is_asked_about_by_itself_and_so_is_what_has_none() {
-    let mut play = Play::open(deciding(vec![decision("R1", false)]));
-    assert_eq!(asked_about(&play), ["R1"]);
-    play.answer("g1", "A").unwrap();
-    assert_eq!(play.ready(), ["1"]);
+    let mut run = Run::open(deciding(vec![decision("R1", false)]));
+    assert_eq!(asked_about(&run), ["R1"]);
+    run.answer("g1", "A").unwrap();
+    assert_eq!(run.ready(), ["1"]);
     let without = Decision { recommended: None, ..decision("N", false) };
-    let play = Play::open(deciding(vec![decision("R1", false), decision("R2", false), without]));
-    assert_eq!(asked_about(&play), ["N"]);
+    let run = Run::open(deciding(vec![decision("R1", false), decision("R2", false), without]));
+    assert_eq!(asked_about(&run), ["N"]);
 }
 
 #[test]
 fn a_decision_without_options_can_be_passed_all_the_same() {
-    let mut play =
-        Play::open(deciding(vec![Decision { options: Vec::new(), recommended: None, ..decision("D", true) }]));
-    assert_eq!(asked_about(&play), ["D"]);
-    play.answer("g1", CONTINUE).unwrap();
-    assert_eq!((chosen(&play), play.ready()), (vec![None], vec!["1"]));
+    let mut run = Run::open(deciding(vec![Decision { options: Vec::new(), recommended: None, ..decision("D", true) }]));
+    assert_eq!(asked_about(&run), ["D"]);
+    run.answer("g1", CONTINUE).unwrap();
+    assert_eq!((chosen(&run), run.ready()), (vec![None], vec!["1"]));
 }
 
 #[test]
 fn a_decision_that_was_taken_asks_nobody() {
-    let play = Play::open(deciding(vec![Decision { chosen: Some("B".to_owned()), ..decision("D", true) }]));
-    assert_eq!((play.asked(), play.ready()), (None, vec!["1"]));
+    let run = Run::open(deciding(vec![Decision { chosen: Some("B".to_owned()), ..decision("D", true) }]));
+    assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
 }
 
 #[test]
 fn a_decision_is_put_to_the_person_within_the_turn() {
-    let mut play = Play::open(deciding(vec![decision("D", true)]));
-    let said = verbs::answer(&play.state, &play.caller, "g1", "B", Some("new digest".to_owned()));
-    play.take(said.map(|what| vec![what])).unwrap();
-    assert_eq!(chosen(&play), [Some("B")]);
-    assert_eq!(play.state.plan_sha256, "new digest");
+    let mut run = Run::open(deciding(vec![decision("D", true)]));
+    let said = verbs::answer(&run.state, &run.caller, "g1", "B", Some("new digest".to_owned()));
+    run.take(said.map(|what| vec![what])).unwrap();
+    assert_eq!(chosen(&run), [Some("B")]);
+    assert_eq!(run.state.plan_sha256, "new digest");
 }
 
 #[test]
 fn an_unverified_plan_is_asked_about_once() {
     let verification = |approved| Precondition::Verification { approved };
     let with = |approved| Plan { preconditions: vec![verification(approved)], ..deciding(vec![]) };
-    assert_eq!(Play::open(with(true)).asked(), None);
-    let mut play = Play::open(with(false));
-    assert_eq!(play.asked().unwrap().1, "verification");
-    play.answer("g1", CONTINUE).unwrap();
-    assert_eq!((play.asked(), play.ready()), (None, vec!["1"]));
+    assert_eq!(Run::open(with(true)).asked(), None);
+    let mut run = Run::open(with(false));
+    assert_eq!(run.asked().unwrap().1, "verification");
+    run.answer("g1", CONTINUE).unwrap();
+    assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
     // An edit that leaves it unverified asks nothing again; one that has it verified takes the question back.
-    play.replan(with(false)).unwrap();
-    assert_eq!(play.asked(), None);
-    let mut play = Play::open(with(false));
-    play.replan(with(true)).unwrap();
-    assert_eq!((play.asked(), play.ready()), (None, vec!["1"]));
-    assert_eq!(play.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    run.replan(with(false)).unwrap();
+    assert_eq!(run.asked(), None);
+    let mut run = Run::open(with(false));
+    run.replan(with(true)).unwrap();
+    assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
+    assert_eq!(run.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
 }
 
 #[test]
 fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
     let two = || in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]);
-    let mut play = Play::open(two());
-    play.types();
-    play.pass("1");
-    let early = verbs::answer(&play.state, &play.caller, "g1", CONTINUE, None).unwrap_err();
+    let mut run = Run::open(two());
+    run.types();
+    run.pass("1");
+    let early = verbs::answer(&run.state, &run.caller, "g1", CONTINUE, None).unwrap_err();
     assert_eq!(early.kind, RefusalKind::Human);
     assert_eq!(early.message, "gate g1 waits for a person, and none has typed anything since it was opened");
     assert_eq!(early.hint, "show them the question and end the turn");
     // At a terminal somebody sits.
     let terminal = verbs::Caller::default();
-    assert!(verbs::answer(&play.state, &terminal, "g1", CONTINUE, None).is_ok());
-    play.answer("g1", CONTINUE).unwrap();
-    assert_eq!(play.ready(), ["2"]);
+    assert!(verbs::answer(&run.state, &terminal, "g1", CONTINUE, None).is_ok());
+    run.answer("g1", CONTINUE).unwrap();
+    assert_eq!(run.ready(), ["2"]);
 }
 
 #[test]
 fn a_gate_takes_only_an_answer_of_its_own_and_only_once() {
-    let mut play = Play::open(deciding(vec![decision("D", true)]));
+    let mut run = Run::open(deciding(vec![decision("D", true)]));
     for (gate, option, kind, message, hint) in [
         ("g9", "A", RefusalKind::NotFound, "the run has no gate `g9`", "`omo next` shows the one that waits"),
         ("g1", "C", RefusalKind::NotFound, "gate g1 has no option `C`", "it has A, B"),
         ("g1", WITHDRAWN, RefusalKind::NotFound, "gate g1 has no option `withdrawn`", "it has A, B"),
     ] {
-        let refusal = play.answer(gate, option).unwrap_err();
+        let refusal = run.answer(gate, option).unwrap_err();
         assert_eq!((refusal.kind, refusal.message.as_str(), refusal.hint.as_str()), (kind, message, hint));
     }
-    play.answer("g1", "A").unwrap();
-    let again = play.answer("g1", "B").unwrap_err();
+    run.answer("g1", "A").unwrap();
+    let again = run.answer("g1", "B").unwrap_err();
     assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "gate g1 was answered: A"));
-    assert_eq!(chosen(&play), [Some("A")]);
+    assert_eq!(chosen(&run), [Some("A")]);
 }
 
 #[test]
 fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
-    let mut play = Play::open(plan(vec![unit("1"), unit("2")]));
+    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
     for gate in ["g1", "g2", "g3", "g4"] {
-        play.work("1", &no_tool());
-        assert_eq!(play.asked(), Some((gate.to_owned(), "environment".to_owned())));
-        assert_eq!((play.standing("1"), play.state.units["1"].attempts), ("held", 0));
-        assert_eq!(play.start("2").unwrap_err().kind, RefusalKind::Human);
-        assert_eq!(play.state.units["1"].lost, 0, "no worker was lost");
-        play.answer(gate, CONTINUE).unwrap();
+        run.work("1", &no_tool());
+        assert_eq!(run.asked(), Some((gate.to_owned(), "environment".to_owned())));
+        assert_eq!((run.standing("1"), run.state.units["1"].attempts), ("held", 0));
+        assert_eq!(run.start("2").unwrap_err().kind, RefusalKind::Human);
+        assert_eq!(run.state.units["1"].lost, 0, "no worker was lost");
+        run.answer(gate, CONTINUE).unwrap();
     }
-    play.pass("1");
-    play.pass("2");
-    assert_eq!(play.result(), Some(RunResult::Complete));
+    run.pass("1");
+    run.pass("2");
+    assert_eq!(run.result(), Some(RunResult::Complete));
 }
 
 #[test]
 fn two_gates_that_are_open_at_once_are_answered_one_after_the_other() {
     let mut plan = in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1", "2"], &["3"]], &[0]);
     plan.policy.parallel = omo_plan::model::Parallel::Units;
-    let mut play = Play::open(plan);
-    let (first, second) = (play.start("1").unwrap(), play.start("2").unwrap());
-    play.done(&first, all(&unit("1"), &no_tool())).unwrap();
-    play.done(&second, all(&unit("2"), &no_tool())).unwrap();
-    let ids: Vec<&str> = play.state.gates.iter().map(|known| known.gate.id.as_str()).collect();
+    let mut run = Run::open(plan);
+    let (first, second) = (run.start("1").unwrap(), run.start("2").unwrap());
+    run.done(&first, all(&unit("1"), &no_tool())).unwrap();
+    run.done(&second, all(&unit("2"), &no_tool())).unwrap();
+    let ids: Vec<&str> = run.state.gates.iter().map(|known| known.gate.id.as_str()).collect();
     assert_eq!(ids, ["g1", "g2"]);
-    play.answer("g2", CONTINUE).unwrap();
-    assert_eq!(play.asked().unwrap().0, "g1");
-    play.answer("g1", CONTINUE).unwrap();
-    play.pass("1");
-    play.pass("2");
-    assert_eq!(play.asked().unwrap().1, "hard_stop");
+    run.answer("g2", CONTINUE).unwrap();
+    assert_eq!(run.asked().unwrap().0, "g1");
+    run.answer("g1", CONTINUE).unwrap();
+    run.pass("1");
+    run.pass("2");
+    assert_eq!(run.asked().unwrap().1, "hard_stop");
 }
 
 /// Three units, the first of which asks for judgment; the second needs it.
-fn escalating(policy: OnUnitFail) -> Play {
+fn escalating(policy: OnUnitFail) -> Run {
     let mut first = unit("1");
     first.on_failure = OnFailure::Escalate;
     let mut plan = plan(vec![first, needs("2", &["1"]), unit("3")]);
     plan.policy.on_unit_fail = policy;
-    let mut play = Play::open(plan);
-    play.fail("1");
-    assert_eq!(play.asked(), Some(("g1".to_owned(), "escalated".to_owned())));
-    assert_eq!(play.start("3").unwrap_err().kind, RefusalKind::Human);
-    play
+    let mut run = Run::open(plan);
+    run.fail("1");
+    assert_eq!(run.asked(), Some(("g1".to_owned(), "escalated".to_owned())));
+    assert_eq!(run.start("3").unwrap_err().kind, RefusalKind::Human);
+    run
 }
 
 #[test]
 fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
     for policy in [OnUnitFail::Continue, OnUnitFail::Stop] {
-        let mut play = escalating(policy);
-        play.answer("g1", CONTINUE).unwrap();
-        assert_eq!(play.ready(), ["3"], "{policy:?}");
-        play.pass("3");
-        assert_eq!(play.result(), Some(RunResult::CompletedWithFailures), "{policy:?}");
+        let mut run = escalating(policy);
+        run.answer("g1", CONTINUE).unwrap();
+        assert_eq!(run.ready(), ["3"], "{policy:?}");
+        run.pass("3");
+        assert_eq!(run.result(), Some(RunResult::CompletedWithFailures), "{policy:?}");
     }
 }
 
 #[test]
 fn a_person_ends_a_run_at_a_step_that_asks_for_judgment() {
     for policy in [OnUnitFail::Continue, OnUnitFail::Stop] {
-        let mut play = escalating(policy);
-        play.answer("g1", STOP).unwrap();
-        assert_eq!(play.result(), Some(RunResult::Failed), "{policy:?}");
+        let mut run = escalating(policy);
+        run.answer("g1", STOP).unwrap();
+        assert_eq!(run.result(), Some(RunResult::Failed), "{policy:?}");
         // Whoever goes on with it is asked again.
-        let events = verbs::take_over(&play.state, &play.caller);
-        play.take(Ok(events)).unwrap();
-        assert_eq!(play.asked(), Some(("g2".to_owned(), "escalated".to_owned())));
-        play.answer("g2", CONTINUE).unwrap();
-        assert_eq!(play.ready(), ["3"]);
+        let events = verbs::take_over(&run.state, &run.caller);
+        run.take(Ok(events)).unwrap();
+        assert_eq!(run.asked(), Some(("g2".to_owned(), "escalated".to_owned())));
+        run.answer("g2", CONTINUE).unwrap();
+        assert_eq!(run.ready(), ["3"]);
     }
 }
 
 #[test]
 fn a_retry_takes_the_place_of_judgment() {
-    let mut play = escalating(OnUnitFail::Stop);
-    play.retry("1").unwrap();
-    assert_eq!((play.asked(), play.ready()), (None, vec!["1"]));
-    assert_eq!(play.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
-    play.fail("1");
-    assert_eq!(play.asked(), Some(("g2".to_owned(), "escalated".to_owned())));
-    play.skip("1").unwrap();
-    assert_eq!((play.asked(), play.ready()), (None, vec!["3"]), "what a person left out stops nothing");
+    let mut run = escalating(OnUnitFail::Stop);
+    run.retry("1").unwrap();
+    assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
+    assert_eq!(run.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    run.fail("1");
+    assert_eq!(run.asked(), Some(("g2".to_owned(), "escalated".to_owned())));
+    run.skip("1").unwrap();
+    assert_eq!((run.asked(), run.ready()), (None, vec!["3"]), "what a person left out stops nothing");
 }
 
 #[test]
 fn a_worker_that_is_lost_for_good_asks_for_judgment_too() {
     let mut first = unit("1");
     first.on_failure = OnFailure::Escalate;
-    let mut play = Play::open(plan(vec![first]));
+    let mut run = Run::open(plan(vec![first]));
     for _ in 0..verbs::MAX_LOST {
-        play.start("1").unwrap();
-        play.take(verbs::worker_lost(&play.state, "1").map(|what| vec![what])).unwrap();
+        run.start("1").unwrap();
+        run.take(verbs::worker_lost(&run.state, "1").map(|what| vec![what])).unwrap();
     }
-    assert_eq!((play.standing("1"), play.asked().unwrap().1.as_str()), ("failed", "escalated"));
+    assert_eq!((run.standing("1"), run.asked().unwrap().1.as_str()), ("failed", "escalated"));
 }
 
 #[test]
 fn gates_of_a_run_that_is_over_are_not_answered() {
-    let mut play = escalating(OnUnitFail::Continue);
-    play.take(verbs::cancel(&play.state, "enough").map(|what| vec![what])).unwrap();
-    let refusal = play.answer("g1", CONTINUE).unwrap_err();
+    let mut run = escalating(OnUnitFail::Continue);
+    run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
+    let refusal = run.answer("g1", CONTINUE).unwrap_err();
     assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, "the run has ended"));
-    let events = verbs::take_over(&play.state, &play.caller);
-    play.take(Ok(events)).unwrap();
-    play.answer("g1", CONTINUE).unwrap();
-    assert_eq!(play.ready(), ["3"]);
+    let events = verbs::take_over(&run.state, &run.caller);
+    run.take(Ok(events)).unwrap();
+    run.answer("g1", CONTINUE).unwrap();
+    assert_eq!(run.ready(), ["3"]);
 }

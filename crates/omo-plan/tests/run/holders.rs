@@ -4,23 +4,23 @@ use omo_core::check::CheckVerdict::Green;
 use omo_plan::run::event::{Actor, Process, What};
 use omo_plan::run::verbs::{self, Caller, MAX_LOST, Refusal, RefusalKind};
 
-use crate::kit::{Play, all, file, plan, session, unit};
+use crate::kit::{Run, all, file, plan, session, unit};
 
 fn caller(actor: Actor) -> Caller {
     Caller { actor, prompted_at: None }
 }
 
 /// A run of session `s1`, process 100, that is at work on its only unit.
-fn at_work() -> Play {
-    let mut play = Play::open(plan(vec![unit("1")]));
-    play.start("1").unwrap();
-    play
+fn at_work() -> Run {
+    let mut run = Run::open(plan(vec![unit("1")]));
+    run.start("1").unwrap();
+    run
 }
 
 /// What a caller has to write down first, where these processes live; nothing is known of process 0.
-fn taken(play: &Play, actor: Actor, living: &[u32]) -> Result<Vec<What>, Refusal> {
+fn taken(run: &Run, actor: Actor, living: &[u32]) -> Result<Vec<What>, Refusal> {
     let is_alive = |process: &Process| (process.pid != 0).then(|| living.contains(&process.pid));
-    verbs::take(&play.state, &caller(actor), &is_alive)
+    verbs::take(&run.state, &caller(actor), &is_alive)
 }
 
 #[test]
@@ -56,73 +56,73 @@ fn whoever_is_refused_a_run_is_told_who_has_it() {
 
 #[test]
 fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
-    let mut play = at_work();
-    play.caller.actor = session("s1", 0);
-    play.write([What::Taken]);
-    assert_eq!(taken(&play, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
-    play.caller.actor.process = None;
-    play.write([What::Taken]);
-    assert_eq!(taken(&play, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
+    let mut run = at_work();
+    run.caller.actor = session("s1", 0);
+    run.write([What::Taken]);
+    assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
+    run.caller.actor.process = None;
+    run.write([What::Taken]);
+    assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
     // Its own process is taken in as soon as it is known: somebody else can then tell that it is gone.
-    assert_eq!(taken(&play, session("s1", 100), &[100]).unwrap(), [What::Taken]);
+    assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), [What::Taken]);
 }
 
 #[test]
 fn a_run_opened_at_a_terminal_goes_to_the_session_that_works_on_it() {
-    let mut play = at_work();
-    play.caller.actor = Actor::default();
-    play.write([What::Taken]);
-    assert_eq!(taken(&play, session("s2", 200), &[100]).unwrap(), [What::Taken]);
+    let mut run = at_work();
+    run.caller.actor = Actor::default();
+    run.write([What::Taken]);
+    assert_eq!(taken(&run, session("s2", 200), &[100]).unwrap(), [What::Taken]);
 }
 
 #[test]
 fn a_run_that_is_over_has_no_holder() {
-    let mut play = at_work();
-    play.take(verbs::cancel(&play.state, "enough").map(|what| vec![what])).unwrap();
-    assert_eq!(taken(&play, session("s2", 200), &[100]).unwrap(), []);
+    let mut run = at_work();
+    run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
+    assert_eq!(taken(&run, session("s2", 200), &[100]).unwrap(), []);
 }
 
 #[test]
 fn a_run_is_taken_over_with_what_others_were_at() {
-    let mut play = at_work();
-    assert_eq!(verbs::take_over(&play.state, &play.caller), [], "it is this one's already");
-    play.caller.actor = session("s2", 200);
-    let events = verbs::take_over(&play.state, &play.caller);
+    let mut run = at_work();
+    assert_eq!(verbs::take_over(&run.state, &run.caller), [], "it is this one's already");
+    run.caller.actor = session("s2", 200);
+    let events = verbs::take_over(&run.state, &run.caller);
     let held = What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "the run was taken over".to_owned() };
     assert_eq!(events, [What::Taken, held]);
-    play.take(Ok(events)).unwrap();
-    assert_eq!((play.ready(), &play.state.holder), (vec!["1"], &session("s2", 200)));
+    run.take(Ok(events)).unwrap();
+    assert_eq!((run.ready(), &run.state.holder), (vec!["1"], &session("s2", 200)));
 }
 
 #[test]
 fn a_cancelled_run_is_resumed_where_it_was() {
-    let mut play = at_work();
-    play.take(verbs::cancel(&play.state, "enough").map(|what| vec![what])).unwrap();
-    let again = verbs::cancel(&play.state, "enough").unwrap_err();
+    let mut run = at_work();
+    run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
+    let again = verbs::cancel(&run.state, "enough").unwrap_err();
     assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "the run has ended already"));
-    let events = verbs::take_over(&play.state, &play.caller);
+    let events = verbs::take_over(&run.state, &run.caller);
     assert_eq!(events, [What::Resumed]);
-    play.take(Ok(events)).unwrap();
-    assert_eq!(play.ready(), ["1"]);
-    play.pass("1");
-    assert_eq!(play.state.units["1"].attempts, 1);
+    run.take(Ok(events)).unwrap();
+    assert_eq!(run.ready(), ["1"]);
+    run.pass("1");
+    assert_eq!(run.state.units["1"].attempts, 1);
 }
 
 #[test]
 fn a_worker_is_lost_so_often_and_no_more() {
-    let mut play = Play::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![unit("1")]));
     for number in 1..=MAX_LOST {
-        let ticket = play.start("1").unwrap();
-        play.take(verbs::worker_lost(&play.state, "1").map(|what| vec![what])).unwrap();
+        let ticket = run.start("1").unwrap();
+        run.take(verbs::worker_lost(&run.state, "1").map(|what| vec![what])).unwrap();
         let standing = if number == MAX_LOST { "failed" } else { "held" };
-        assert_eq!(play.standing("1"), standing, "{number}");
-        assert!(play.done(&ticket, all(&unit("1"), &Green)).is_err(), "its ticket is worth nothing any more");
+        assert_eq!(run.standing("1"), standing, "{number}");
+        assert!(run.done(&ticket, all(&unit("1"), &Green)).is_err(), "its ticket is worth nothing any more");
     }
-    assert_eq!(play.state.units["1"].end.as_ref().unwrap().evidence, "its worker was lost 3 times");
-    play.retry("1").unwrap();
-    assert_eq!(play.state.units["1"].lost, 0, "a person has asked for it");
-    play.pass("1");
-    assert_eq!(play.standing("1"), "passed");
+    assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "its worker was lost 3 times");
+    run.retry("1").unwrap();
+    assert_eq!(run.state.units["1"].lost, 0, "a person has asked for it");
+    run.pass("1");
+    assert_eq!(run.standing("1"), "passed");
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn every_worker_of_a_session_that_is_gone_is_given_back() {
     let mut plan = plan(vec![unit("1"), unit("2")]);
     plan.policy.parallel = omo_plan::model::Parallel::Units;
     plan.units[1].files = vec![file("elsewhere")];
-    let mut play = Play::open(plan);
-    play.start("1").unwrap();
-    play.start("2").unwrap();
-    let events = taken(&play, session("s2", 200), &[200]).unwrap();
-    play.take(Ok(events)).unwrap();
-    assert_eq!((play.standing("1"), play.standing("2"), play.ready()), ("held", "held", vec!["1", "2"]));
+    let mut run = Run::open(plan);
+    run.start("1").unwrap();
+    run.start("2").unwrap();
+    let events = taken(&run, session("s2", 200), &[200]).unwrap();
+    run.take(Ok(events)).unwrap();
+    assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("held", "held", vec!["1", "2"]));
 }

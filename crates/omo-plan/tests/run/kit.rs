@@ -1,4 +1,4 @@
-//! Plans of small shape, and a player that makes verbs into events and folds them at once.
+//! Plans of small shape, and a run that makes verbs into events and folds them at once.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use omo_plan::model::{
 };
 use omo_plan::run::event::{Actor, Event, Process, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
-use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
+use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs::{self, Caller, Measured, Refusal, Start};
 
 /// A unit with one check of its own that fails once and stays failed.
@@ -151,7 +151,7 @@ pub fn session(id: &str, pid: u32) -> Actor {
 
 /// A run as it is played.
 #[derive(Clone, Debug)]
-pub struct Play {
+pub struct Run {
     /// Where it stands.
     pub state: RunState,
     /// How it came there.
@@ -161,7 +161,7 @@ pub struct Play {
     now: i64,
 }
 
-impl Play {
+impl Run {
     /// Opens a run by session `s1`, and writes down what follows by itself.
     pub fn open(plan: Plan) -> Self {
         let actor = session("s1", 100);
@@ -170,10 +170,10 @@ impl Play {
         let opened = Event { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
         let state = RunState::open(&opened).unwrap();
         let caller = Caller { actor, prompted_at: None };
-        let mut play = Self { state, events: vec![opened], caller, now: 1_000 };
-        play.write(more);
-        play.advance();
-        play
+        let mut run = Self { state, events: vec![opened], caller, now: 1_000 };
+        run.write(more);
+        run.advance();
+        run
     }
 
     /// Writes events down.
@@ -289,9 +289,4 @@ impl Play {
             Phase::Executing | Phase::Cancelled { .. } => None,
         }
     }
-}
-
-/// A standing that is what the ledger says.
-pub fn is(status: UnitStatus) -> Option<Standing> {
-    Some(Standing::Is(status))
 }

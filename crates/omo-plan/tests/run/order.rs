@@ -7,7 +7,7 @@ use omo_plan::run::event::RunResult;
 use omo_plan::run::schedule::{Action, are_apart, next};
 use omo_plan::run::verbs;
 
-use crate::kit::{Play, all, file, in_batches, needs, outcome, plan, unit};
+use crate::kit::{Run, all, file, in_batches, needs, outcome, plan, unit};
 
 fn at_once(parallel: Parallel, max_workers: u32, units: Vec<Unit>) -> Plan {
     let mut plan = plan(units);
@@ -21,11 +21,11 @@ fn touching(id: &str, paths: &[&str]) -> Unit {
 
 #[test]
 fn one_after_the_other_is_one() {
-    let mut play = Play::open(plan(vec![unit("1"), unit("2")]));
-    assert_eq!(play.ready(), ["1"]);
-    play.start("1").unwrap();
-    assert_eq!(next(&play.state), Action::Wait(vec!["1"]));
-    assert_eq!(play.start("2").unwrap_err().message, "it is not the turn of 2");
+    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
+    assert_eq!(run.ready(), ["1"]);
+    run.start("1").unwrap();
+    assert_eq!(next(&run.state), Action::Wait(vec!["1"]));
+    assert_eq!(run.start("2").unwrap_err().message, "it is not the turn of 2");
 }
 
 #[test]
@@ -41,23 +41,23 @@ fn what_may_touch_the_same_path_is_not_done_at_the_same_time() {
     ] {
         let (one, other) = (touching("1", &one), touching("2", &other));
         assert_eq!(are_apart(&one, &other), ready.len() == 2);
-        let mut play = Play::open(at_once(Parallel::Units, 0, vec![one, other]));
-        assert_eq!(play.ready(), ready);
-        let first = play.start("1").unwrap();
-        assert_eq!(play.ready().len(), ready.len() - 1);
-        play.done(&first, all(&unit("1"), &Green)).unwrap();
-        assert_eq!(play.ready(), ["2"]);
+        let mut run = Run::open(at_once(Parallel::Units, 0, vec![one, other]));
+        assert_eq!(run.ready(), ready);
+        let first = run.start("1").unwrap();
+        assert_eq!(run.ready().len(), ready.len() - 1);
+        run.done(&first, all(&unit("1"), &Green)).unwrap();
+        assert_eq!(run.ready(), ["2"]);
     }
 }
 
 #[test]
 fn there_are_only_so_many_workers() {
-    let mut play = Play::open(at_once(Parallel::Units, 2, vec![unit("1"), unit("2"), unit("3")]));
-    assert_eq!(play.ready(), ["1", "2"]);
-    play.start("1").unwrap();
-    assert_eq!(play.ready(), ["2"]);
-    play.start("2").unwrap();
-    assert_eq!(next(&play.state), Action::Wait(vec!["1", "2"]));
+    let mut run = Run::open(at_once(Parallel::Units, 2, vec![unit("1"), unit("2"), unit("3")]));
+    assert_eq!(run.ready(), ["1", "2"]);
+    run.start("1").unwrap();
+    assert_eq!(run.ready(), ["2"]);
+    run.start("2").unwrap();
+    assert_eq!(next(&run.state), Action::Wait(vec!["1", "2"]));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after
         for group in &mut plan.groups {
             (group.stage, group.isolation) = (0, isolation);
         }
-        assert_eq!(Play::open(plan).ready(), ready, "{isolation:?}");
+        assert_eq!(Run::open(plan).ready(), ready, "{isolation:?}");
     }
 }
 
@@ -78,12 +78,12 @@ fn a_stage_and_a_group_wait_for_what_is_before_them() {
         in_batches(at_once(Parallel::Units, 0, vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[]);
     plan.groups[1].stage = 0;
     plan.groups[1].deps = vec!["batch-1".to_owned()];
-    let mut play = Play::open(plan);
-    assert_eq!(play.ready(), ["1"]);
-    play.fail("1");
-    assert_eq!(play.ready(), ["2"], "they wait until it has ended, however it does");
-    play.pass("2");
-    assert_eq!(play.ready(), ["3"]);
+    let mut run = Run::open(plan);
+    assert_eq!(run.ready(), ["1"]);
+    run.fail("1");
+    assert_eq!(run.ready(), ["2"], "they wait until it has ended, however it does");
+    run.pass("2");
+    assert_eq!(run.ready(), ["3"]);
 }
 
 #[test]
@@ -92,15 +92,15 @@ fn a_policy_that_stops_begins_nothing_more_and_lets_who_is_at_work_finish() {
     plan.policy.on_unit_fail = OnUnitFail::Stop;
     let mut plan = in_batches(plan, &[&["1", "2"], &["3", "4"]], &[0]);
     plan.policy.max_workers = 2;
-    let mut play = Play::open(plan);
-    let (first, second) = (play.start("1").unwrap(), play.start("2").unwrap());
-    play.done(&first, all(&unit("1"), &Red)).unwrap();
-    assert_eq!(next(&play.state), Action::Wait(vec!["2"]));
-    play.done(&second, all(&unit("2"), &Green)).unwrap();
-    assert_eq!((play.asked(), play.result()), (None, Some(RunResult::Failed)), "nobody is asked to go on");
-    play.retry("1").unwrap();
-    play.pass("1");
-    assert_eq!(play.asked().unwrap().1, "hard_stop");
+    let mut run = Run::open(plan);
+    let (first, second) = (run.start("1").unwrap(), run.start("2").unwrap());
+    run.done(&first, all(&unit("1"), &Red)).unwrap();
+    assert_eq!(next(&run.state), Action::Wait(vec!["2"]));
+    run.done(&second, all(&unit("2"), &Green)).unwrap();
+    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Failed)), "nobody is asked to go on");
+    run.retry("1").unwrap();
+    run.pass("1");
+    assert_eq!(run.asked().unwrap().1, "hard_stop");
 }
 
 #[test]
@@ -110,22 +110,22 @@ fn what_can_never_be_begun_ends_the_run_and_is_no_success() {
     let circle = plan(vec![needs("1", &["2"]), needs("2", &["1"])]);
     let unknown = plan(vec![needs("1", &["9"])]);
     for plan in [groups, circle, unknown] {
-        assert_eq!(Play::open(plan).result(), Some(RunResult::CompletedWithFailures));
+        assert_eq!(Run::open(plan).result(), Some(RunResult::CompletedWithFailures));
     }
 }
 
 #[test]
 fn a_plan_without_units_is_complete_at_once() {
-    assert_eq!(Play::open(plan(Vec::new())).result(), Some(RunResult::Complete));
+    assert_eq!(Run::open(plan(Vec::new())).result(), Some(RunResult::Complete));
 }
 
 /// A run whose only unit has passed, with two final checks of one command in two folders.
-fn at_its_finals() -> (Play, Vec<Check>) {
+fn at_its_finals() -> (Run, Vec<Check>) {
     let checks = vec![Check::new("make"), Check { cwd: Some("sub".to_owned()), ..Check::new("make") }];
-    let mut play = Play::open(Plan { final_checks: checks.clone(), ..plan(vec![unit("1")]) });
-    play.pass("1");
-    assert_eq!((next(&play.state), play.result()), (Action::FinalChecks, None));
-    (play, checks)
+    let mut run = Run::open(Plan { final_checks: checks.clone(), ..plan(vec![unit("1")]) });
+    run.pass("1");
+    assert_eq!((next(&run.state), run.result()), (Action::FinalChecks, None));
+    (run, checks)
 }
 
 #[test]
@@ -138,23 +138,23 @@ fn a_run_is_complete_when_every_final_check_is_green() {
         (vec![Green], None),
         (vec![], None),
     ] {
-        let (mut play, checks) = at_its_finals();
+        let (mut run, checks) = at_its_finals();
         let ran = checks.into_iter().zip(verdicts.iter().map(|verdict| outcome(verdict.clone()))).collect();
-        play.take(Ok(verbs::finals(ran))).unwrap();
-        assert_eq!(play.result(), result, "{verdicts:?}");
+        run.take(Ok(verbs::finals(ran))).unwrap();
+        assert_eq!(run.result(), result, "{verdicts:?}");
     }
 }
 
 #[test]
 fn final_checks_run_again_after_anything_was_done() {
-    let (play, checks) = at_its_finals();
+    let (run, checks) = at_its_finals();
     let ran = |verdict: &omo_core::check::CheckVerdict| -> Vec<_> {
         checks.iter().map(|check| (check.clone(), outcome(verdict.clone()))).collect()
     };
     let ended = |verdict| {
-        let mut play = play.clone();
-        play.take(Ok(verbs::finals(ran(verdict)))).unwrap();
-        play
+        let mut run = run.clone();
+        run.take(Ok(verbs::finals(ran(verdict)))).unwrap();
+        run
     };
     let mut resumed = ended(&Red);
     let events = verbs::take_over(&resumed.state, &resumed.caller);

@@ -5,7 +5,7 @@ use omo_plan::run::event::{RunResult, What};
 use omo_plan::run::state::{CONTINUE, Differences, WITHDRAWN};
 use omo_plan::run::verbs::RefusalKind;
 
-use crate::kit::{Play, decision, in_batches, needs, plan, session, unit};
+use crate::kit::{Run, decision, in_batches, needs, plan, session, unit};
 
 /// The same unit with another text.
 fn edited(unit: Unit) -> Unit {
@@ -15,62 +15,62 @@ fn edited(unit: Unit) -> Unit {
 /// Another reading of a file with these units.
 fn again(units: Vec<Unit>) -> Plan {
     let mut plan = plan(units);
-    plan.source.sha256 = "plan, edited".to_owned();
+    plan.source.sha256 = String::from("plan, edited");
     plan
 }
 
 #[test]
 fn only_what_says_something_else_is_done_again() {
     let three = || vec![unit("1"), unit("2"), unit("3"), unit("4")];
-    let mut play = Play::open(plan(three()));
-    play.pass("1");
-    play.pass("2");
-    play.fail("3");
-    play.replan(again(vec![unit("1"), edited(unit("2")), edited(unit("3")), unit("5")])).unwrap();
-    let standings: Vec<&str> = ["1", "2", "3", "4", "5"].iter().map(|id| play.standing(id)).collect();
+    let mut run = Run::open(plan(three()));
+    run.pass("1");
+    run.pass("2");
+    run.fail("3");
+    run.replan(again(vec![unit("1"), edited(unit("2")), edited(unit("3")), unit("5")])).unwrap();
+    let standings: Vec<&str> = ["1", "2", "3", "4", "5"].iter().map(|id| run.standing(id)).collect();
     assert_eq!(standings, ["passed", "pending", "pending", "missing", "pending"]);
-    let stale: Vec<bool> = ["1", "2", "3", "5"].iter().map(|id| play.state.units[*id].is_stale).collect();
+    let stale: Vec<bool> = ["1", "2", "3", "5"].iter().map(|id| run.state.units[*id].is_stale).collect();
     assert_eq!(stale, [false, true, false, false]);
-    assert_eq!((play.state.plan_sha256.as_str(), play.state.approved.as_str()), ("plan, edited", "approved again"));
-    play.pass("2");
-    assert!(!play.state.units["2"].is_stale);
-    play.pass("3");
-    assert_eq!(play.state.units["3"].attempts, 2, "attempts are counted on");
-    play.pass("5");
-    assert_eq!(play.result(), Some(RunResult::Complete));
+    assert_eq!((run.state.plan_sha256.as_str(), run.state.approved.as_str()), ("plan, edited", "approved again"));
+    run.pass("2");
+    assert!(!run.state.units["2"].is_stale);
+    run.pass("3");
+    assert_eq!(run.state.units["3"].attempts, 2, "attempts are counted on");
+    run.pass("5");
+    assert_eq!(run.result(), Some(RunResult::Complete));
 }
 
 #[test]
 fn what_differs_is_named() {
-    let play = Play::open(plan(vec![unit("1"), unit("2"), unit("3")]));
+    let run = Run::open(plan(vec![unit("1"), unit("2"), unit("3")]));
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-    let same = play.state.differences(&plan(vec![unit("3"), unit("2"), unit("1")]));
+    let same = run.state.differences(&plan(vec![unit("3"), unit("2"), unit("1")]));
     assert_eq!(same, Differences::default(), "their order is not their text");
-    let other = play.state.differences(&plan(vec![unit("4"), edited(unit("3")), unit("1"), edited(unit("5"))]));
+    let other = run.state.differences(&plan(vec![unit("4"), edited(unit("3")), unit("1"), edited(unit("5"))]));
     assert_eq!(other, Differences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
 }
 
 #[test]
 fn a_plan_is_not_changed_under_a_worker() {
-    let mut play = Play::open(plan(vec![unit("1"), unit("2")]));
-    let ticket = play.start("1").unwrap();
+    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
+    let ticket = run.start("1").unwrap();
     for units in [vec![edited(unit("1")), unit("2")], vec![unit("2")]] {
-        let before = play.state.clone();
-        let refusal = play.replan(again(units)).unwrap_err();
+        let before = run.state.clone();
+        let refusal = run.replan(again(units)).unwrap_err();
         assert_eq!(refusal.kind, RefusalKind::Contention);
         assert_eq!(refusal.message, "somebody is at 1, which the plan says otherwise now");
         assert_eq!(refusal.hint, "let it finish, or `omo unit fail` it, and then again");
-        assert_eq!(play.state, before);
+        assert_eq!(run.state, before);
     }
-    play.replan(again(vec![unit("1"), edited(unit("2")), unit("3")])).unwrap();
-    play.done(&ticket, crate::kit::all(&unit("1"), &omo_core::check::CheckVerdict::Green)).unwrap();
-    assert_eq!(play.standing("1"), "passed");
+    run.replan(again(vec![unit("1"), edited(unit("2")), unit("3")])).unwrap();
+    run.done(&ticket, crate::kit::all(&unit("1"), &omo_core::check::CheckVerdict::Green)).unwrap();
+    assert_eq!(run.standing("1"), "passed");
 }
 
 #[test]
 fn a_plan_stays_of_its_dialect() {
-    let mut play = Play::open(plan(vec![unit("1")]));
-    let refusal = play.replan(Plan { dialect: Dialect::Ultraplan, ..again(vec![unit("1")]) }).unwrap_err();
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let refusal = run.replan(Plan { dialect: Dialect::Ultraplan, ..again(vec![unit("1")]) }).unwrap_err();
     assert_eq!((refusal.kind, refusal.hint.as_str()), (RefusalKind::Precondition, "open a run of its own for it"));
     assert_eq!(refusal.message, "the plan was dev-workflow and is ultraplan now");
 }
@@ -78,15 +78,15 @@ fn a_plan_stays_of_its_dialect() {
 #[test]
 fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
     let two = || Unit { attempts_max: 2, ..unit("1") };
-    let mut play = Play::open(plan(vec![two()]));
-    play.fail("1");
-    play.fail("1");
-    play.replan(again(vec![edited(two())])).unwrap();
-    play.take(Ok(omo_plan::run::verbs::take_over(&play.state, &play.caller))).unwrap();
-    play.fail("1");
-    assert_eq!(play.standing("1"), "pending");
-    play.fail("1");
-    assert_eq!((play.standing("1"), play.state.units["1"].attempts), ("failed", 4));
+    let mut run = Run::open(plan(vec![two()]));
+    run.fail("1");
+    run.fail("1");
+    run.replan(again(vec![edited(two())])).unwrap();
+    run.take(Ok(omo_plan::run::verbs::take_over(&run.state, &run.caller))).unwrap();
+    run.fail("1");
+    assert_eq!(run.standing("1"), "pending");
+    run.fail("1");
+    assert_eq!((run.standing("1"), run.state.units["1"].attempts), ("failed", 4));
 }
 
 #[test]
@@ -97,19 +97,19 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
         plan.policy.wants_contracts = true;
         plan
     };
-    let mut play = Play::open(promising(vec![without("1"), needs("2", &["1"]), unit("3")]));
-    assert_eq!((play.standing("1"), play.standing("2"), play.ready()), ("failed", "blocked", vec!["3"]));
-    assert_eq!(play.state.units["1"].end.as_ref().unwrap().evidence, "missing Task Contract");
-    let refusal = play.retry("1").unwrap_err();
+    let mut run = Run::open(promising(vec![without("1"), needs("2", &["1"]), unit("3")]));
+    assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("failed", "blocked", vec!["3"]));
+    assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "missing Task Contract");
+    let refusal = run.retry("1").unwrap_err();
     assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, "1 still has no Task Contract"));
     assert_eq!(refusal.hint, "add it to the plan, then `omo run resume`");
     // One that an edit brings is no better.
-    play.replan(promising(vec![edited(unit("1")), needs("2", &["1"]), unit("3"), without("4")])).unwrap();
-    assert_eq!((play.standing("1"), play.standing("4")), ("pending", "failed"));
+    run.replan(promising(vec![edited(unit("1")), needs("2", &["1"]), unit("3"), without("4")])).unwrap();
+    assert_eq!((run.standing("1"), run.standing("4")), ("pending", "failed"));
     for id in ["1", "2", "3"] {
-        play.pass(id);
+        run.pass(id);
     }
-    assert_eq!(play.result(), Some(RunResult::CompletedWithFailures));
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
 #[test]
@@ -119,22 +119,22 @@ fn no_edit_slips_a_batch_past_a_stop() {
         units.push(unit("9"));
         in_batches(again(units), &[first, &["9"]], &[0])
     };
-    let mut play = Play::open(batches(&["1", "2"]));
-    play.pass("1");
-    play.pass("2");
-    play.answer("g1", CONTINUE).unwrap();
-    play.replan(batches(&["1", "2"])).unwrap();
-    assert_eq!(play.ready(), ["9"], "what was shown is the same");
-    play.replan(batches(&["1", "3"])).unwrap();
-    assert_eq!(play.ready(), ["3"]);
-    play.pass("3");
-    assert_eq!(play.asked().unwrap().1, "hard_stop");
-    play.answer("g2", CONTINUE).unwrap();
+    let mut run = Run::open(batches(&["1", "2"]));
+    run.pass("1");
+    run.pass("2");
+    run.answer("g1", CONTINUE).unwrap();
+    run.replan(batches(&["1", "2"])).unwrap();
+    assert_eq!(run.ready(), ["9"], "what was shown is the same");
+    run.replan(batches(&["1", "3"])).unwrap();
+    assert_eq!(run.ready(), ["3"]);
+    run.pass("3");
+    assert_eq!(run.asked().unwrap().1, "hard_stop");
+    run.answer("g2", CONTINUE).unwrap();
     let mut plan = batches(&["1", "3"]);
     plan.units[0] = edited(unit("1"));
-    play.replan(plan).unwrap();
-    play.pass("1");
-    assert_eq!(play.asked(), Some(("g3".to_owned(), "hard_stop".to_owned())));
+    run.replan(plan).unwrap();
+    run.pass("1");
+    assert_eq!(run.asked(), Some(("g3".to_owned(), "hard_stop".to_owned())));
 }
 
 #[test]
@@ -144,14 +144,14 @@ fn what_was_asked_about_the_plan_as_it_was_is_taken_back() {
         known.chosen = (!open).then(|| "B".to_owned());
         Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![unit("1")]) }
     };
-    let mut play = Play::open(deciding(true));
-    play.replan(deciding(false)).unwrap();
-    assert_eq!((play.asked(), play.ready()), (None, vec!["1"]));
-    assert_eq!(play.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
-    let mut play = Play::open(deciding(true));
-    play.replan(deciding(true)).unwrap();
-    assert_eq!(play.asked().unwrap().0, "g2", "it is still open, and asked again");
-    play.answer("g1", "B").unwrap_err();
+    let mut run = Run::open(deciding(true));
+    run.replan(deciding(false)).unwrap();
+    assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
+    assert_eq!(run.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    let mut run = Run::open(deciding(true));
+    run.replan(deciding(true)).unwrap();
+    assert_eq!(run.asked().unwrap().0, "g2", "it is still open, and asked again");
+    run.answer("g1", "B").unwrap_err();
 }
 
 #[test]
@@ -161,28 +161,28 @@ fn a_choice_outlives_an_edit_that_asks_the_same() {
         title.clone_into(&mut known.title);
         Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![unit("1")]) }
     };
-    let mut play = Play::open(with("t"));
-    play.answer("g1", "B").unwrap();
-    play.replan(with("t")).unwrap();
-    assert_eq!(play.asked(), None);
-    let Precondition::Decision(known) = &play.state.plan.preconditions[0] else { panic!() };
+    let mut run = Run::open(with("t"));
+    run.answer("g1", "B").unwrap();
+    run.replan(with("t")).unwrap();
+    assert_eq!(run.asked(), None);
+    let Precondition::Decision(known) = &run.state.plan.preconditions[0] else { panic!() };
     assert_eq!(known.chosen.as_deref(), Some("B"));
-    play.replan(with("another")).unwrap();
-    assert!(play.asked().is_some(), "this is another question");
+    run.replan(with("another")).unwrap();
+    assert!(run.asked().is_some(), "this is another question");
 }
 
 #[test]
 fn an_imported_claim_is_done_again_where_its_text_changed() {
-    let mut play = Play::open(plan(vec![unit("1"), needs("2", &["1"])]));
-    play.write([What::UnitImported {
+    let mut run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
+    run.write([What::UnitImported {
         unit: "1".to_owned(),
         status: omo_plan::run::event::ImportedStatus::Done,
         evidence: String::new(),
         files: Vec::new(),
     }]);
-    assert_eq!((play.standing("1"), play.ready()), ("claimed", vec!["2"]));
-    play.caller.actor = session("s1", 100);
-    play.replan(again(vec![edited(unit("1")), needs("2", &["1"])])).unwrap();
-    assert_eq!((play.standing("1"), play.ready()), ("pending", vec!["1"]));
-    assert!(play.state.units["1"].is_stale);
+    assert_eq!((run.standing("1"), run.ready()), ("claimed", vec!["2"]));
+    run.caller.actor = session("s1", 100);
+    run.replan(again(vec![edited(unit("1")), needs("2", &["1"])])).unwrap();
+    assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["1"]));
+    assert!(run.state.units["1"].is_stale);
 }

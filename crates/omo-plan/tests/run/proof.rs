@@ -6,7 +6,7 @@ use omo_plan::model::{OnFailure, Unit, UnitKind};
 use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::verbs::{self, Measured, RefusalKind};
 
-use crate::kit::{Play, all, needs, no_tool, outcome, plan, unit};
+use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
 
 /// A unit with these checks.
 fn checked(commands: &[&str]) -> Unit {
@@ -21,11 +21,11 @@ fn measured(results: &[(&str, CheckVerdict)]) -> Measured {
 
 /// Where the only unit stands after one attempt at it, and what is said about it.
 fn judge(unit: Unit, measured: Measured) -> (&'static str, String) {
-    let mut play = Play::open(plan(vec![unit]));
-    let ticket = play.start("1").unwrap();
-    play.done(&ticket, measured).unwrap();
-    let evidence = play.state.units["1"].end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
-    (play.standing("1"), evidence)
+    let mut run = Run::open(plan(vec![unit]));
+    let ticket = run.start("1").unwrap();
+    run.done(&ticket, measured).unwrap();
+    let evidence = run.state.units["1"].end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
+    (run.standing("1"), evidence)
 }
 
 #[test]
@@ -60,11 +60,11 @@ fn checks_of_one_command_are_told_apart() {
 
 #[test]
 fn a_unit_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
-    let mut play = Play::open(plan(vec![checked(&[]), needs("2", &["1"])]));
-    play.work("1", &Green);
-    assert_eq!((play.standing("1"), play.standing("2")), ("unverified", "blocked"));
-    assert_eq!(play.state.units["1"].end.as_ref().unwrap().evidence, "no Verify: nothing could prove it");
-    assert_eq!(play.result(), Some(RunResult::CompletedWithFailures));
+    let mut run = Run::open(plan(vec![checked(&[]), needs("2", &["1"])]));
+    run.work("1", &Green);
+    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "blocked"));
+    assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "no Verify: nothing could prove it");
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
 /// Tests for something that is not there yet, and its implementation.
@@ -78,15 +78,15 @@ fn pair() -> Vec<Unit> {
 
 #[test]
 fn tests_are_proved_by_their_failure_and_an_implementation_is_not() {
-    let mut play = Play::open(plan(pair()));
+    let mut run = Run::open(plan(pair()));
     // Whether the failure was the expected one is the verdict of the check itself.
-    play.pass("1-tests");
-    assert_eq!(play.standing("1-tests"), "passed");
-    play.pass("1-impl");
-    assert_eq!(play.result(), Some(RunResult::Complete));
-    let mut play = Play::open(plan(pair()));
-    play.fail("1-tests");
-    assert_eq!((play.standing("1-tests"), play.standing("1-impl")), ("failed", "blocked"));
+    run.pass("1-tests");
+    assert_eq!(run.standing("1-tests"), "passed");
+    run.pass("1-impl");
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    let mut run = Run::open(plan(pair()));
+    run.fail("1-tests");
+    assert_eq!((run.standing("1-tests"), run.standing("1-impl")), ("failed", "blocked"));
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn whoever_changes_what_it_must_not_has_failed_whatever_is_green() {
 
 #[test]
 fn what_was_measured_is_kept() {
-    let mut play = Play::open(plan(vec![unit("1")]));
-    let ticket = play.start("1").unwrap();
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let ticket = run.start("1").unwrap();
     let seen = Measured {
         files: vec!["src/1.rs".to_owned(), "other".to_owned()],
         out_of_scope: vec!["other".to_owned()],
@@ -113,47 +113,47 @@ fn what_was_measured_is_kept() {
         tree: Some("tree".to_owned()),
         ..all(&unit("1"), &Green)
     };
-    play.done(&ticket, seen).unwrap();
-    let end = play.state.units["1"].end.clone().unwrap();
+    run.done(&ticket, seen).unwrap();
+    let end = run.state.units["1"].end.clone().unwrap();
     assert_eq!((end.attempt, end.files.len(), end.out_of_scope.len()), (1, 2, 1));
     assert_eq!((end.note.as_deref(), end.tree.as_deref()), (Some("mind the gap"), Some("tree")));
     assert_eq!(end.tests, [("t".to_owned(), "digest".to_owned())]);
-    assert_eq!(play.standing("1"), "passed", "what is out of scope is found, and no failure by itself");
+    assert_eq!(run.standing("1"), "passed", "what is out of scope is found, and no failure by itself");
 }
 
 #[test]
 fn a_ticket_is_good_for_one_end_of_one_attempt() {
-    let mut play = Play::open(plan(vec![Unit { attempts_max: 3, ..unit("1") }]));
-    let first = play.start("1").unwrap();
-    play.done(&first, all(&unit("1"), &Red)).unwrap();
-    let second = play.start("1").unwrap();
+    let mut run = Run::open(plan(vec![Unit { attempts_max: 3, ..unit("1") }]));
+    let first = run.start("1").unwrap();
+    run.done(&first, all(&unit("1"), &Red)).unwrap();
+    let second = run.start("1").unwrap();
     for stale in [first.as_str(), "", "made up"] {
-        let refusal = play.done(stale, all(&unit("1"), &Green)).unwrap_err();
+        let refusal = run.done(stale, all(&unit("1"), &Green)).unwrap_err();
         assert_eq!(refusal.kind, RefusalKind::Precondition);
         assert_eq!(
             refusal.message,
             "that ticket is not valid: it was used, its attempt has ended, or it is of another run"
         );
         assert_eq!(refusal.hint, "`omo next` says what comes next; `omo unit start` gives a new ticket");
-        assert!(verbs::gave_up(&play.state, stale, "why", Vec::new()).is_err());
+        assert!(verbs::gave_up(&run.state, stale, "why", Vec::new()).is_err());
     }
-    assert_eq!(verbs::of_ticket(&play.state, &second).unwrap().id, "1");
-    play.done(&second, all(&unit("1"), &Green)).unwrap();
-    assert!(verbs::of_ticket(&play.state, &second).is_err());
+    assert_eq!(verbs::of_ticket(&run.state, &second).unwrap().id, "1");
+    run.done(&second, all(&unit("1"), &Green)).unwrap();
+    assert!(verbs::of_ticket(&run.state, &second).is_err());
 }
 
 #[test]
 fn a_unit_is_tried_as_often_as_its_plan_says_and_as_often_again_when_asked_for() {
     let three = Unit { attempts_max: 3, on_failure: OnFailure::Revert, ..unit("1") };
-    let mut play = Play::open(plan(vec![three]));
+    let mut run = Run::open(plan(vec![three]));
     for attempt in 1..=6 {
-        play.fail("1");
+        run.fail("1");
         let is_last = attempt % 3 == 0;
-        assert_eq!(play.standing("1"), if is_last { "failed" } else { "pending" }, "{attempt}");
-        assert_eq!(play.state.units["1"].attempts, attempt);
+        assert_eq!(run.standing("1"), if is_last { "failed" } else { "pending" }, "{attempt}");
+        assert_eq!(run.state.units["1"].attempts, attempt);
         if is_last {
-            assert_eq!(play.result(), Some(RunResult::CompletedWithFailures));
-            play.retry("1").unwrap();
+            assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+            run.retry("1").unwrap();
         }
     }
 }
@@ -168,43 +168,42 @@ fn what_a_failure_becomes_is_what_the_plan_says() {
         (OnFailure::Escalate, "failed", "failed"),
     ] {
         let unit = Unit { attempts_max: 2, on_failure, ..unit("1") };
-        let mut play = Play::open(plan(vec![unit, needs("2", &["1"])]));
-        play.fail("1");
-        assert_eq!(play.standing("1"), first, "{on_failure:?}");
-        assert_eq!(play.state.units["1"].end.as_ref().unwrap().evidence, "`prove 1` exit 1");
+        let mut run = Run::open(plan(vec![unit, needs("2", &["1"])]));
+        run.fail("1");
+        assert_eq!(run.standing("1"), first, "{on_failure:?}");
+        assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "`prove 1` exit 1");
         if first == "pending" {
-            play.fail("1");
+            run.fail("1");
         }
-        assert_eq!(play.standing("1"), last, "{on_failure:?}");
+        assert_eq!(run.standing("1"), last, "{on_failure:?}");
         let second = if on_failure == OnFailure::Skip { "pending" } else { "blocked" };
-        assert_eq!(play.standing("2"), second, "{on_failure:?}");
+        assert_eq!(run.standing("2"), second, "{on_failure:?}");
     }
 }
 
 #[test]
 fn a_run_is_not_complete_without_what_its_plan_lets_be_left_out() {
-    let mut play = Play::open(plan(vec![Unit { on_failure: OnFailure::Skip, ..unit("1") }, needs("2", &["1"])]));
-    play.fail("1");
-    play.pass("2");
-    assert_eq!(play.result(), Some(RunResult::CompletedWithFailures));
+    let mut run = Run::open(plan(vec![Unit { on_failure: OnFailure::Skip, ..unit("1") }, needs("2", &["1"])]));
+    run.fail("1");
+    run.pass("2");
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
 #[test]
 fn a_worker_may_say_that_it_cannot_be_done() {
-    let mut play = Play::open(plan(vec![unit("1")]));
-    let ticket = play.start("1").unwrap();
-    let said = verbs::gave_up(&play.state, &ticket, "no\nway", vec!["a".to_owned()]);
-    play.take(said).unwrap();
-    let end = play.state.units["1"].end.clone().unwrap();
-    assert_eq!((play.standing("1"), end.evidence.as_str(), end.files.len()), ("failed", "given up: no way", 1));
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let ticket = run.start("1").unwrap();
+    let said = verbs::gave_up(&run.state, &ticket, "no\nway", vec!["a".to_owned()]);
+    run.take(said).unwrap();
+    let end = run.state.units["1"].end.clone().unwrap();
+    assert_eq!((run.standing("1"), end.evidence.as_str(), end.files.len()), ("failed", "given up: no way", 1));
 }
 
 #[test]
 fn the_gate_of_a_missing_tool_names_it() {
-    let play = Play::open(plan(vec![unit("1")]));
-    let mut play = play;
-    let ticket = play.start("1").unwrap();
-    let events = verbs::judged(&play.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let ticket = run.start("1").unwrap();
+    let events = verbs::judged(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
     let [What::CheckRan { .. }, What::UnitHeld { why, .. }, What::GateOpened { gate }] = events.as_slice() else {
         panic!("{events:?}");
     };

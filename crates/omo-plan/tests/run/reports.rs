@@ -8,33 +8,33 @@ use omo_plan::run::report::{Hand, ResultWord, report};
 use omo_plan::run::state::CONTINUE;
 use omo_plan::run::verbs::{self, Measured, Start};
 
-use crate::kit::{Play, all, in_batches, needs, outcome, plan, unit};
+use crate::kit::{Run, all, in_batches, needs, outcome, plan, unit};
 
 #[test]
 fn a_report_says_what_was_proved_and_what_was_not() {
     let bare = Unit { checks: Vec::new(), ..unit("3") };
     let units = vec![unit("1"), unit("2"), bare, needs("4", &["2"]), unit("5"), unit("6")];
-    let mut play = Play::open(Plan { final_checks: vec![Check::new("make")], ..plan(units) });
+    let mut run = Run::open(Plan { final_checks: vec![Check::new("make")], ..plan(units) });
     let start = Start { ticket: "t".to_owned(), vacuous: vec![0], ..Start::default() };
-    play.take(verbs::start(&play.state, "1", start).map(|what| vec![what])).unwrap();
+    run.take(verbs::start(&run.state, "1", start).map(|what| vec![what])).unwrap();
     let seen = Measured {
         files: vec!["src/1.rs".to_owned(), "x".to_owned()],
         out_of_scope: vec!["x".to_owned()],
         note: Some("mind the gap".to_owned()),
         ..all(&unit("1"), &Green)
     };
-    play.done("t", seen).unwrap();
-    play.fail("2");
-    play.work("3", &Green);
-    play.write([What::UnitImported {
+    run.done("t", seen).unwrap();
+    run.fail("2");
+    run.work("3", &Green);
+    run.write([What::UnitImported {
         unit: "5".to_owned(),
         status: ImportedStatus::Done,
         evidence: "so it says".to_owned(),
         files: Vec::new(),
     }]);
-    play.write([What::ProjectionDrift { file: "report.md".to_owned(), kept: Some("kept.md".to_owned()) }]);
-    play.skip("6").unwrap();
-    let said = report("r1", &play.state);
+    run.write([What::ProjectionDrift { file: "report.md".to_owned(), kept: Some("kept.md".to_owned()) }]);
+    run.skip("6").unwrap();
+    let said = report("r1", &run.state);
     assert_eq!(said.result, ResultWord::CompletedWithFailures);
     let counts = &said.counts;
     let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
@@ -77,31 +77,31 @@ fn a_report_says_what_was_proved_and_what_was_not() {
 
 #[test]
 fn a_report_says_who_answered_what() {
-    let mut play =
-        Play::open(in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
-    play.pass("1");
-    let waiting = report("r1", &play.state);
+    let mut run =
+        Run::open(in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
+    run.pass("1");
+    let waiting = report("r1", &run.state);
     assert_eq!((waiting.result, waiting.go_on.as_deref()), (ResultWord::Waiting, Some("omo gate answer g1 continue")));
     assert_eq!((waiting.gates[0].answer.as_deref(), &waiting.gates[0].by), (None, &None));
-    play.answer("g1", CONTINUE).unwrap();
-    play.pass("2");
-    play.caller = verbs::Caller::default();
-    play.answer("g2", CONTINUE).unwrap();
-    let said = report("r1", &play.state);
+    run.answer("g1", CONTINUE).unwrap();
+    run.pass("2");
+    run.caller = verbs::Caller::default();
+    run.answer("g2", CONTINUE).unwrap();
+    let said = report("r1", &run.state);
     let hands: Vec<Option<Hand>> = said.gates.iter().map(|gate| gate.by.clone()).collect();
     assert_eq!(hands, [Some(Hand::Session { id: "s1".to_owned() }), Some(Hand::Terminal)]);
     assert_eq!((said.result, said.go_on.as_deref()), (ResultWord::InProgress, Some("omo next")));
-    play.pass("3");
-    let said = report("r1", &play.state);
+    run.pass("3");
+    let said = report("r1", &run.state);
     assert_eq!((said.result, said.go_on), (ResultWord::Complete, None));
 }
 
 #[test]
 fn a_question_that_was_taken_back_was_answered_by_nobody() {
-    let mut play = Play::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
-    play.pass("1");
-    play.replan(play.state.plan.clone()).unwrap();
-    let said = report("r1", &play.state);
+    let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
+    run.pass("1");
+    run.replan(run.state.plan.clone()).unwrap();
+    let said = report("r1", &run.state);
     let gates: Vec<(bool, Option<&str>)> =
         said.gates.iter().map(|gate| (gate.is_withdrawn, gate.answer.as_deref())).collect();
     assert_eq!(gates, [(true, None), (false, None)]);
@@ -109,7 +109,7 @@ fn a_question_that_was_taken_back_was_answered_by_nobody() {
 
 #[test]
 fn a_report_of_a_run_that_is_over_names_the_way_on() {
-    let open = || Play::open(Plan { final_checks: vec![Check::new("make")], ..plan(vec![unit("1")]) });
+    let open = || Run::open(Plan { final_checks: vec![Check::new("make")], ..plan(vec![unit("1")]) });
     let mut cancelled = open();
     cancelled.take(verbs::cancel(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
     let said = report("r1", &cancelled.state);
@@ -126,8 +126,8 @@ fn a_report_of_a_run_that_is_over_names_the_way_on() {
 
 #[test]
 fn a_report_is_plain_json() {
-    let play = Play::open(plan(vec![unit("1")]));
-    let json = serde_json::to_value(report("r1", &play.state)).unwrap();
+    let run = Run::open(plan(vec![unit("1")]));
+    let json = serde_json::to_value(report("r1", &run.state)).unwrap();
     assert_eq!(json["schema"], 1);
     assert_eq!(json["result"], "in_progress");
     assert_eq!(json["holder"], serde_json::json!({"hand": "session", "id": "s1"}));

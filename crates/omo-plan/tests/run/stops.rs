@@ -8,7 +8,7 @@ use omo_plan::run::segment::segment;
 use omo_plan::run::state::CONTINUE;
 use omo_plan::run::verbs::RefusalKind;
 
-use crate::kit::{Play, in_batches, needs, plan, unit};
+use crate::kit::{Run, in_batches, needs, plan, unit};
 
 /// Seven units in batches of two, with a stop behind the batches named.
 fn seven(stops: &[usize]) -> Plan {
@@ -18,36 +18,36 @@ fn seven(stops: &[usize]) -> Plan {
 
 #[test]
 fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
-    let mut play = Play::open(seven(&[0, 2]));
-    play.pass("1");
-    assert_eq!(play.start("3").unwrap_err().message, "it is not the turn of 3");
-    play.fail("2");
-    assert_eq!(play.asked(), Some(("g1".to_owned(), "hard_stop".to_owned())));
-    let refusal = play.start("3").unwrap_err();
+    let mut run = Run::open(seven(&[0, 2]));
+    run.pass("1");
+    assert_eq!(run.start("3").unwrap_err().message, "it is not the turn of 3");
+    run.fail("2");
+    assert_eq!(run.asked(), Some(("g1".to_owned(), "hard_stop".to_owned())));
+    let refusal = run.start("3").unwrap_err();
     assert_eq!(refusal.kind, RefusalKind::Human);
     assert_eq!(
         refusal.message,
         "gate g1 waits for an answer: Batch 1 of 4 is done: 2 of 7 tasks have ended, 1 passed, 1 failed. Continue?"
     );
-    play.answer("g1", CONTINUE).unwrap();
+    run.answer("g1", CONTINUE).unwrap();
     for id in ["3", "4", "5", "6"] {
-        assert_eq!(play.asked(), None);
-        play.pass(id);
+        assert_eq!(run.asked(), None);
+        run.pass(id);
     }
-    assert_eq!(play.asked(), Some(("g2".to_owned(), "hard_stop".to_owned())));
-    play.answer("g2", CONTINUE).unwrap();
-    play.pass("7");
-    assert_eq!(play.result(), Some(RunResult::CompletedWithFailures));
+    assert_eq!(run.asked(), Some(("g2".to_owned(), "hard_stop".to_owned())));
+    run.answer("g2", CONTINUE).unwrap();
+    run.pass("7");
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
 #[test]
 fn nobody_is_asked_where_nothing_is_left() {
-    let mut play = Play::open(in_batches(plan(vec![unit("1"), needs("2", &["1"])]), &[&["1"], &["2"]], &[0, 1]));
-    play.fail("1");
-    assert_eq!((play.asked(), play.result()), (None, Some(RunResult::CompletedWithFailures)));
-    let mut play = Play::open(in_batches(plan(vec![unit("1")]), &[&["1"]], &[0]));
-    play.pass("1");
-    assert_eq!(play.result(), Some(RunResult::Complete));
+    let mut run = Run::open(in_batches(plan(vec![unit("1"), needs("2", &["1"])]), &[&["1"], &["2"]], &[0, 1]));
+    run.fail("1");
+    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::CompletedWithFailures)));
+    let mut run = Run::open(in_batches(plan(vec![unit("1")]), &[&["1"]], &[0]));
+    run.pass("1");
+    assert_eq!(run.result(), Some(RunResult::Complete));
 }
 
 #[test]
@@ -57,11 +57,11 @@ fn a_stop_within_one_stage_holds_the_batches_behind_it() {
     for group in &mut plan.groups {
         group.stage = 0;
     }
-    let mut play = Play::open(plan);
-    assert_eq!(play.ready(), ["1"]);
-    play.pass("1");
-    play.answer("g1", CONTINUE).unwrap();
-    assert_eq!(play.ready(), ["2"]);
+    let mut run = Run::open(plan);
+    assert_eq!(run.ready(), ["1"]);
+    run.pass("1");
+    run.answer("g1", CONTINUE).unwrap();
+    assert_eq!(run.ready(), ["2"]);
 }
 
 #[test]
@@ -69,39 +69,39 @@ fn stages_go_before_the_order_in_the_plan() {
     let mut plan = in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0, 1]);
     plan.groups[0].stage = 1;
     plan.groups[1].stage = 0;
-    let mut play = Play::open(plan);
-    assert_eq!(segment(&play.state), [["2"]]);
-    play.pass("2");
-    play.answer("g1", CONTINUE).unwrap();
-    assert!(play.state.is_stop_passed(1) && !play.state.is_stop_passed(0), "only what was shown is passed");
-    play.pass("1");
-    assert_eq!(play.result(), Some(RunResult::Complete));
+    let mut run = Run::open(plan);
+    assert_eq!(segment(&run.state), [["2"]]);
+    run.pass("2");
+    run.answer("g1", CONTINUE).unwrap();
+    assert!(run.state.is_stop_passed(1) && !run.state.is_stop_passed(0), "only what was shown is passed");
+    run.pass("1");
+    assert_eq!(run.result(), Some(RunResult::Complete));
 }
 
 #[test]
 fn a_stop_stays_passed_when_something_before_it_is_done_again() {
-    let mut play = Play::open(seven(&[0]));
-    play.fail("1");
-    play.pass("2");
-    play.answer("g1", CONTINUE).unwrap();
-    play.retry("1").unwrap();
-    assert_eq!(play.ready(), ["1"], "an earlier stage goes first");
-    play.pass("1");
-    assert_eq!((play.asked(), play.ready()), (None, vec!["3"]));
+    let mut run = Run::open(seven(&[0]));
+    run.fail("1");
+    run.pass("2");
+    run.answer("g1", CONTINUE).unwrap();
+    run.retry("1").unwrap();
+    assert_eq!(run.ready(), ["1"], "an earlier stage goes first");
+    run.pass("1");
+    assert_eq!((run.asked(), run.ready()), (None, vec!["3"]));
 }
 
 #[test]
 fn an_empty_batch_with_a_stop_asks_nobody() {
-    let mut play = Play::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &[], &["2"]], &[1]));
-    play.pass("1");
-    play.pass("2");
-    assert_eq!((play.asked(), play.result()), (None, Some(RunResult::Complete)));
+    let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &[], &["2"]], &[1]));
+    run.pass("1");
+    run.pass("2");
+    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Complete)));
 }
 
 /// Records how a unit ended before the run, as an imported checkpoint does.
-fn record(play: &mut Play, id: &str, status: ImportedStatus) {
+fn record(run: &mut Run, id: &str, status: ImportedStatus) {
     let unit = id.to_owned();
-    play.write([What::UnitImported { unit, status, evidence: String::new(), files: Vec::new() }]);
+    run.write([What::UnitImported { unit, status, evidence: String::new(), files: Vec::new() }]);
 }
 
 #[test]
@@ -117,15 +117,15 @@ fn a_segment_is_what_is_left_up_to_the_next_stop() {
         (vec![0], vec!["1", "2"], 0, vec![]),
         (vec![], vec!["1", "2", "3", "4", "5", "6", "7"], 0, vec![]),
     ] {
-        let mut play = Play::open(seven(&stops));
+        let mut run = Run::open(seven(&stops));
         for id in &ended {
-            record(&mut play, id, done);
+            record(&mut run, id, done);
         }
         for gate in 1..=passed {
-            play.advance();
-            play.answer(&format!("g{gate}"), CONTINUE).unwrap();
+            run.advance();
+            run.answer(&format!("g{gate}"), CONTINUE).unwrap();
         }
-        assert_eq!(segment(&play.state), expected, "{stops:?} {ended:?} {passed}");
+        assert_eq!(segment(&run.state), expected, "{stops:?} {ended:?} {passed}");
     }
 }
 
@@ -133,34 +133,34 @@ fn a_segment_is_what_is_left_up_to_the_next_stop() {
 fn what_failed_and_what_it_blocks_is_in_no_segment() {
     let mut units: Vec<Unit> = vec![unit("1"), unit("2"), needs("3", &["1"]), needs("4", &["3"]), unit("5")];
     units[0].on_failure = OnFailure::Hold;
-    let mut play = Play::open(in_batches(plan(units), &[&["1", "2"], &["3", "4"], &["5"]], &[0]));
-    record(&mut play, "1", ImportedStatus::Failed);
-    record(&mut play, "2", ImportedStatus::Done);
-    play.advance();
-    assert!(segment(&play.state).is_empty(), "the stop waits to be passed");
-    play.answer("g1", CONTINUE).unwrap();
-    assert_eq!(segment(&play.state), [["5"]]);
+    let mut run = Run::open(in_batches(plan(units), &[&["1", "2"], &["3", "4"], &["5"]], &[0]));
+    record(&mut run, "1", ImportedStatus::Failed);
+    record(&mut run, "2", ImportedStatus::Done);
+    run.advance();
+    assert!(segment(&run.state).is_empty(), "the stop waits to be passed");
+    run.answer("g1", CONTINUE).unwrap();
+    assert_eq!(segment(&run.state), [["5"]]);
 }
 
 /// What was dispatched, and how each unit ended, with a stop answered whenever it asks.
 fn dispatched(plan: Plan, failing: &[&str]) -> (Vec<String>, BTreeMap<String, String>) {
     let ids: Vec<String> = plan.units.iter().map(|unit| unit.id.clone()).collect();
-    let mut play = Play::open(plan);
+    let mut run = Run::open(plan);
     let mut order = Vec::new();
-    while play.result().is_none() {
-        if let Some((gate, _)) = play.asked() {
-            play.answer(&gate, CONTINUE).unwrap();
+    while run.result().is_none() {
+        if let Some((gate, _)) = run.asked() {
+            run.answer(&gate, CONTINUE).unwrap();
             continue;
         }
-        let id = play.ready()[0].to_owned();
+        let id = run.ready()[0].to_owned();
         if failing.contains(&id.as_str()) {
-            play.fail(&id)
+            run.fail(&id);
         } else {
-            play.pass(&id)
+            run.pass(&id);
         }
         order.push(id);
     }
-    let ends = ids.into_iter().map(|id| (id.clone(), play.standing(&id).to_owned())).collect();
+    let ends = ids.into_iter().map(|id| (id.clone(), run.standing(&id).to_owned())).collect();
     (order, ends)
 }
 

@@ -5,7 +5,7 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::run::event::{Event, ImportedStatus, RunResult, UnitEnd, What};
 use omo_plan::run::state::{FINAL, Phase, RunState, UnitStatus};
 
-use crate::kit::{Play, is, needs, outcome, plan, session, unit};
+use crate::kit::{Run, needs, outcome, plan, session, unit};
 
 fn end(evidence: &str) -> UnitEnd {
     UnitEnd { attempt: 1, evidence: evidence.to_owned(), ..UnitEnd::default() }
@@ -37,14 +37,14 @@ fn a_unit_ends_as_its_event_says() {
         (imported(ImportedStatus::Failed), UnitStatus::Failed, Some("e"), None),
         (imported(ImportedStatus::Blocked), UnitStatus::Skipped, Some("e"), Some("e")),
     ] {
-        let mut play = Play::open(plan(vec![unit("1")]));
-        play.write([started("1", 1), what.clone()]);
-        let known = &play.state.units["1"];
+        let mut run = Run::open(plan(vec![unit("1")]));
+        run.write([started("1", 1), what.clone()]);
+        let known = &run.state.units["1"];
         assert_eq!(known.status, status, "{what:?}");
         assert_eq!(known.end.as_ref().map(|end| end.evidence.as_str()), evidence, "{what:?}");
         assert_eq!(known.why.as_deref(), why, "{what:?}");
         assert_eq!(known.running, None, "{what:?}");
-        assert_eq!(known.at, Some(play.state.updated_at));
+        assert_eq!(known.at, Some(run.state.updated_at));
     }
 }
 
@@ -54,7 +54,7 @@ fn imported(status: ImportedStatus) -> What {
 
 #[test]
 fn what_is_known_of_an_attempt_is_of_the_last_one() {
-    let mut play = Play::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![unit("1")]));
     let ran = |verdict| What::CheckRan {
         unit: "1".to_owned(),
         attempt: 1,
@@ -62,62 +62,62 @@ fn what_is_known_of_an_attempt_is_of_the_last_one() {
         command: "c".to_owned(),
         outcome: outcome(verdict),
     };
-    play.write([started("1", 1), ran(Red), ran(Green)]);
-    let known = play.state.units["1"].clone();
+    run.write([started("1", 1), ran(Red), ran(Green)]);
+    let known = run.state.units["1"].clone();
     assert_eq!((known.status, known.attempts, known.checks.len()), (UnitStatus::Running, 1, 2));
     let running = known.running.unwrap();
     assert_eq!((running.ticket.as_str(), running.tree.as_deref()), ("t", Some("tree")));
     assert_eq!(running.guarded, [("a".to_owned(), "b".to_owned())]);
-    assert_eq!((running.by, running.since), (session("s1", 100), play.events[1].ts));
+    assert_eq!((running.by, running.since), (session("s1", 100), run.events[1].ts));
     assert_eq!(known.vacuous, [0]);
-    play.write([What::UnitFailed { unit: "1".to_owned(), is_final: false, end: end("e") }, started("1", 2)]);
-    let known = &play.state.units["1"];
+    run.write([What::UnitFailed { unit: "1".to_owned(), is_final: false, end: end("e") }, started("1", 2)]);
+    let known = &run.state.units["1"];
     assert_eq!((known.attempts, known.checks.len()), (2, 0));
     assert_eq!(known.end.as_ref().unwrap().evidence, "e", "the next worker is told what went wrong");
 }
 
 #[test]
 fn a_run_goes_through_its_phases() {
-    let mut play = Play::open(plan(vec![unit("1")]));
-    assert_eq!(play.state.phase, Phase::Executing);
-    play.write([What::Cancelled { why: "w".to_owned() }]);
-    assert_eq!(play.state.phase, Phase::Cancelled { why: "w".to_owned() });
-    play.caller.actor = session("s2", 200);
-    play.write([What::Resumed]);
-    assert_eq!((&play.state.phase, &play.state.holder), (&Phase::Executing, &session("s2", 200)));
-    play.caller.actor = session("s3", 300);
-    play.write([What::Taken]);
-    assert_eq!(play.state.holder, session("s3", 300));
-    play.write([What::RunEnded { result: RunResult::Failed }]);
-    assert_eq!(play.result(), Some(RunResult::Failed));
-    play.write([What::ProjectionDrift { file: "f".to_owned(), kept: None }]);
-    assert_eq!(play.state.drift, [("f".to_owned(), None)]);
+    let mut run = Run::open(plan(vec![unit("1")]));
+    assert_eq!(run.state.phase, Phase::Executing);
+    run.write([What::Cancelled { why: "w".to_owned() }]);
+    assert_eq!(run.state.phase, Phase::Cancelled { why: "w".to_owned() });
+    run.caller.actor = session("s2", 200);
+    run.write([What::Resumed]);
+    assert_eq!((&run.state.phase, &run.state.holder), (&Phase::Executing, &session("s2", 200)));
+    run.caller.actor = session("s3", 300);
+    run.write([What::Taken]);
+    assert_eq!(run.state.holder, session("s3", 300));
+    run.write([What::RunEnded { result: RunResult::Failed }]);
+    assert_eq!(run.result(), Some(RunResult::Failed));
+    run.write([What::ProjectionDrift { file: "f".to_owned(), kept: None }]);
+    assert_eq!(run.state.drift, [("f".to_owned(), None)]);
 }
 
 #[test]
 fn nobody_is_at_work_in_a_run_that_was_cancelled() {
-    let mut play = Play::open(plan(vec![unit("1")]));
-    let ticket = play.start("1").unwrap();
-    play.write([What::Cancelled { why: "w".to_owned() }]);
-    assert_eq!(play.standing("1"), "held");
-    assert_eq!(play.state.units["1"].attempts, 0, "it does not count");
-    assert_eq!(play.state.units["1"].lost, 0, "nor was its worker lost");
-    let before = play.state.clone();
-    play.done(&ticket, crate::kit::all(&unit("1"), &Green)).unwrap_err();
-    assert_eq!(play.state, before);
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let ticket = run.start("1").unwrap();
+    run.write([What::Cancelled { why: "w".to_owned() }]);
+    assert_eq!(run.standing("1"), "held");
+    assert_eq!(run.state.units["1"].attempts, 0, "it does not count");
+    assert_eq!(run.state.units["1"].lost, 0, "nor was its worker lost");
+    let before = run.state.clone();
+    run.done(&ticket, crate::kit::all(&unit("1"), &Green)).unwrap_err();
+    assert_eq!(run.state, before);
 }
 
 #[test]
 fn a_unit_may_be_called_as_the_final_checks_are() {
-    let mut play = Play::open(plan(vec![unit(FINAL)]));
-    play.pass(FINAL);
-    assert_eq!(play.state.units[FINAL].checks.len(), 1);
-    assert!(play.state.final_checks.is_empty());
+    let mut run = Run::open(plan(vec![unit(FINAL)]));
+    run.pass(FINAL);
+    assert_eq!(run.state.units[FINAL].checks.len(), 1);
+    assert!(run.state.final_checks.is_empty());
 }
 
 #[test]
 fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
-    let play = Play::open(plan(vec![unit("1"), needs("2", &["1"])]));
+    let run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
     let known = |what: What| Event { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), what };
     let open = || What::RunOpened { plan: Box::new(plan(Vec::new())), approved: String::new(), base: None };
     for (event, says) in [
@@ -130,13 +130,13 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
             "event 2 of the ledger answers a gate that is not open",
         ),
     ] {
-        let mut state = play.state.clone();
+        let mut state = run.state.clone();
         assert_eq!(state.apply(&event).unwrap_err().to_string(), says);
-        assert_eq!(state, play.state, "{says}");
+        assert_eq!(state, run.state, "{says}");
     }
     let none = RunState::open(&known(What::Taken)).unwrap_err();
     assert_eq!(none.to_string(), "event 2 of the ledger does not open a run");
-    let mut last = play.state.clone();
+    let mut last = run.state.clone();
     last.seq = u64::MAX;
     last.apply(&known(What::Taken)).unwrap_err();
 }
@@ -147,17 +147,17 @@ fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
         vec![unit("1"), needs("2", &["1"]), needs("3", &["2"]), unit("4")],
         vec![needs("3", &["2"]), needs("2", &["1"]), unit("4"), unit("1")],
     ] {
-        let mut play = Play::open(plan(units));
+        let mut run = Run::open(plan(units));
         let failed = What::UnitFailed { unit: "1".to_owned(), is_final: true, end: end("e") };
-        play.write([failed]);
-        let by = |id: &str| match play.state.standing(id) {
+        run.write([failed]);
+        let by = |id: &str| match run.state.standing(id) {
             Some(omo_plan::run::state::Standing::Blocked { by }) => by,
             other => format!("{other:?}"),
         };
         assert_eq!((by("2").as_str(), by("3").as_str()), ("1", "2"));
-        assert_eq!(play.state.standing("4"), is(UnitStatus::Pending));
-        assert_eq!(play.state.standing("9"), None);
-        let counts = play.state.counts();
+        assert_eq!(run.standing("4"), "pending");
+        assert_eq!(run.state.standing("9"), None);
+        let counts = run.state.counts();
         assert_eq!((counts.total, counts.failed, counts.blocked, counts.pending), (4, 1, 2, 1));
     }
 }

@@ -1,0 +1,218 @@
+//! Watches a run from its events alone, without the rules that it judges, and says what may never be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use omo_plan::model::{Isolation, OnFailure, Plan, Unit};
+use omo_plan::paths;
+use omo_plan::run::event::{Actor, Event, GateKind, RunResult, What};
+use omo_plan::run::state::WITHDRAWN;
+
+/// What was seen of one unit.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    word: &'static str,
+    /// Attempts since it was last asked for, those that do not count left out.
+    attempts: u32,
+    attempt: u32,
+    is_running: bool,
+    green: BTreeSet<usize>,
+    is_refuted: bool,
+}
+
+/// Everything that was seen of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Witness {
+    plan: Option<Plan>,
+    units: BTreeMap<String, Seen>,
+    gates: BTreeMap<String, (GateKind, i64, Option<String>)>,
+    finals: BTreeMap<usize, bool>,
+    was_edited: bool,
+    is_over: bool,
+}
+
+impl Witness {
+    /// Takes in one event. `prompted` is when a person last typed something, in milliseconds.
+    pub fn see(&mut self, event: &Event, prompted: Option<i64>) {
+        let plan = self.plan.clone();
+        let unit = |id: &str| plan.as_ref().unwrap().unit(id).unwrap().clone();
+        match &event.what {
+            What::RunOpened { plan, .. } => {
+                self.units = plan.units.iter().map(|unit| (unit.id.clone(), Seen::default())).collect();
+                self.plan = Some((**plan).clone());
+            }
+            What::PlanChanged { plan: edited, .. } => self.edit(edited),
+            What::UnitStarted { unit: id, attempt, .. } => self.start(&unit(id), *attempt),
+            What::CheckRan { unit: id, attempt: 0, place, outcome, .. } if id == "final" => {
+                self.finals.insert(*place, outcome.is_green());
+            }
+            What::CheckRan { unit: id, attempt, place, outcome, .. } => {
+                let seen = self.units.get_mut(id).unwrap();
+                assert!(seen.is_running && seen.attempt == *attempt, "a check of no attempt at {id}");
+                seen.is_refuted |= !outcome.is_green();
+                seen.green.extend(outcome.is_green().then_some(*place));
+            }
+            What::UnitPassed { unit: id, .. } => {
+                let wanted = unit(id).proof().count();
+                let seen = self.ended(id, "passed");
+                assert!(wanted > 0 && !seen.is_refuted, "{id} passed by nothing, or although it was refuted");
+                assert_eq!(seen.green, (0..wanted).collect(), "{id} passed without each of its checks");
+            }
+            What::UnitUnverified { unit: id, .. } => {
+                assert_eq!(unit(id).proof().count(), 0, "{id} could have been proved");
+                self.ended(id, "unverified");
+            }
+            What::UnitFailed { unit: id, is_final, .. } => {
+                self.units.get_mut(id).unwrap().is_running = false;
+                self.units.get_mut(id).unwrap().word = if *is_final { "failed" } else { "" };
+            }
+            What::UnitSkipped { unit: id, .. } => {
+                let seen = self.units.get_mut(id).unwrap();
+                assert!(!seen.is_running && seen.word != "passed", "{id} was left out under its worker");
+                seen.word = "skipped";
+                self.withdraw(id);
+            }
+            What::UnitHeld { unit: id, .. } => self.units.get_mut(id).unwrap().give_back(),
+            What::UnitReopened { unit: id, .. } => {
+                let seen = self.units.get_mut(id).unwrap();
+                assert!(!seen.is_running && !matches!(seen.word, "passed" | ""), "{id} had not ended");
+                (seen.word, seen.attempts) = ("", 0);
+                self.withdraw(id);
+            }
+            What::UnitImported { .. } | What::ProjectionDrift { .. } | What::Taken => {}
+            What::GateOpened { gate } => {
+                let opened = (gate.about.clone(), event.ts.as_millis(), None);
+                assert!(!gate.options.is_empty(), "nothing can be answered");
+                assert!(self.gates.insert(gate.id.clone(), opened).is_none(), "a second gate {}", gate.id);
+            }
+            What::GateAnswered { gate, option, .. } => self.answer(gate, option, &event.actor, prompted),
+            What::Cancelled { .. } => {
+                self.units.values_mut().filter(|seen| seen.is_running).for_each(Seen::give_back);
+                self.is_over = true;
+            }
+            What::Resumed => {
+                assert!(self.is_over, "it was not over");
+                self.is_over = false;
+                self.finals.clear();
+            }
+            What::RunEnded { result } => self.end(*result),
+        }
+    }
+
+    fn ended(&mut self, id: &str, word: &'static str) -> Seen {
+        let seen = self.units.get_mut(id).unwrap();
+        assert!(seen.is_running, "{id} ended without a worker");
+        (seen.is_running, seen.word) = (false, word);
+        seen.clone()
+    }
+
+    fn start(&mut self, unit: &Unit, attempt: u32) {
+        let plan = self.plan.clone().unwrap();
+        assert!(!self.is_over, "begun in a run that is over");
+        for dep in &unit.deps {
+            let word = self.units[dep].word;
+            let may_be_left_out = plan.unit(dep).unwrap().on_failure == OnFailure::Skip;
+            assert!(word == "passed" || word == "skipped" && may_be_left_out, "{} before {dep}, {word}", unit.id);
+        }
+        assert!(!(plan.policy.wants_contracts && unit.contract.is_none()), "{} has no contract", unit.id);
+        let open: Vec<_> = self.gates.values().filter(|(_, _, answer)| answer.is_none()).collect();
+        assert!(open.is_empty(), "{} begun while {open:?}", unit.id);
+        self.stops_before(&plan, unit);
+        for other in plan.units.iter().filter(|other| self.units[&other.id].is_running) {
+            assert_ne!(other.id, unit.id, "begun twice");
+            assert!(are_apart(&plan, unit, other), "{} beside {}", unit.id, other.id);
+        }
+        self.finals.clear();
+        let seen = self.units.get_mut(&unit.id).unwrap();
+        assert_eq!(seen.word, "", "{} had ended", unit.id);
+        assert_eq!(attempt, seen.attempt + 1);
+        seen.attempts += 1;
+        assert!(seen.attempts <= unit.attempts_max, "{} was tried too often", unit.id);
+        (seen.attempt, seen.is_running, seen.is_refuted) = (attempt, true, false);
+        seen.green.clear();
+    }
+
+    /// Every stop before a unit was answered by a person.
+    fn stops_before(&self, plan: &Plan, unit: &Unit) {
+        let (place, group) = plan.group_of(&unit.id).unwrap();
+        let before =
+            plan.groups.iter().enumerate().filter(|(other, known)| (known.stage, *other) < (group.stage, place));
+        for (stop, _) in before.filter(|(_, known)| known.hard_stop && !self.was_edited) {
+            let is_it = |(about, _, answer): &(GateKind, i64, Option<String>)| {
+                let covers = match about {
+                    GateKind::HardStop { group } => {
+                        plan.groups[*group].stage.cmp(&plan.groups[stop].stage).then(group.cmp(&stop)).is_ge()
+                    }
+                    _ => false,
+                };
+                covers && answer.as_deref() == Some("continue")
+            };
+            assert!(self.gates.values().any(is_it), "{} behind the stop of {stop}", unit.id);
+        }
+    }
+
+    fn answer(&mut self, gate: &str, option: &str, actor: &Actor, prompted: Option<i64>) {
+        let (about, opened, answer) = self.gates.get_mut(gate).unwrap();
+        assert!(!self.is_over && answer.is_none(), "{gate} was answered, or asked in a run that is over");
+        let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
+        assert!(has_person || matches!(about, GateKind::Decisions { .. }), "{gate} answered by nobody");
+        *answer = Some(option.to_owned());
+    }
+
+    fn edit(&mut self, edited: &Plan) {
+        let plan = self.plan.replace(edited.clone()).unwrap();
+        let units = edited.units.iter().map(|unit| {
+            let same = plan.unit(&unit.id).is_some_and(|known| known.body_sha256 == unit.body_sha256);
+            let seen = self.units.get(&unit.id).cloned().unwrap_or_default();
+            let fresh = Seen { attempt: seen.attempt, ..Seen::default() };
+            (unit.id.clone(), if same || seen.is_running { seen } else { fresh })
+        });
+        let units: BTreeMap<String, Seen> = units.collect();
+        let was_running = self.units.iter().filter(|(_, seen)| seen.is_running);
+        for (id, _) in was_running {
+            assert!(units.get(id).is_some_and(|seen| seen.is_running), "{id} was edited under its worker");
+        }
+        self.units = units;
+        self.finals.clear();
+        self.was_edited = true;
+        for (_, _, answer) in self.gates.values_mut().filter(|(_, _, answer)| answer.is_none()) {
+            *answer = Some(WITHDRAWN.to_owned());
+        }
+    }
+
+    /// Takes back what was asked about a unit that was left out or is done again.
+    fn withdraw(&mut self, id: &str) {
+        for (about, _, answer) in self.gates.values_mut().filter(|(_, _, answer)| answer.is_none()) {
+            if matches!(about, GateKind::Escalated { unit } | GateKind::Environment { unit, .. } if unit == id) {
+                *answer = Some(WITHDRAWN.to_owned());
+            }
+        }
+    }
+
+    fn end(&mut self, result: RunResult) {
+        let plan = self.plan.as_ref().unwrap();
+        assert!(!self.is_over && self.units.values().all(|seen| !seen.is_running), "ended under a worker");
+        let is_whole = self.units.values().all(|seen| seen.word == "passed")
+            && (0..plan.final_checks.len()).all(|place| self.finals.get(&place) == Some(&true));
+        assert_eq!(result == RunResult::Complete, is_whole, "ended as {result:?}");
+        self.is_over = true;
+    }
+}
+
+impl Seen {
+    fn give_back(&mut self) {
+        assert!(self.is_running, "given back by nobody");
+        self.is_running = false;
+        self.attempts -= 1;
+        self.attempt -= 1;
+    }
+}
+
+fn are_apart(plan: &Plan, one: &Unit, other: &Unit) -> bool {
+    let (first, second) = (plan.group_of(&one.id).unwrap(), plan.group_of(&other.id).unwrap());
+    let is_own = |isolation| isolation == Isolation::Worktree;
+    if first.0 != second.0 && (is_own(first.1.isolation) || is_own(second.1.isolation)) {
+        return true;
+    }
+    let may_meet = one.files.iter().any(|file| other.files.iter().any(|known| paths::overlap(&file.path, &known.path)));
+    !one.files.is_empty() && !other.files.is_empty() && !may_meet
+}
