@@ -97,7 +97,11 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
         // it nobody could ever tell that this session is gone.
         events.push(What::Taken);
     }
-    let is_lost = |by: &Actor| by.process.as_ref().and_then(is_alive) == Some(false);
+    // Of a worker of whom nothing can be told, what is known of the holder that started it is true.
+    let is_lost = |by: &Actor| match by.process.as_ref().and_then(is_alive) {
+        Some(lives) => !lives,
+        None => holder_lives == Some(false) && by.is_same(holder),
+    };
     let gone = state.running().filter(|(_, running)| is_lost(&running.by));
     events.extend(gone.map(|(id, _)| lost(state, id, "its session has ended")));
     Ok(events)

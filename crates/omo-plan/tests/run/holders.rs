@@ -137,3 +137,13 @@ fn every_worker_of_a_session_that_is_gone_is_given_back() {
     run.take(Ok(events)).unwrap();
     assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("held", "held", vec!["1", "2"]));
 }
+
+#[test]
+fn a_worker_of_whom_nothing_can_be_told_is_gone_with_its_session() {
+    let mut run = Run::open(plan(vec![unit("1")]));
+    run.caller.actor = session("s1", 0);
+    run.start("1").unwrap();
+    assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), []);
+    let events = taken(&run, session("s2", 200), &[200]).unwrap();
+    assert!(matches!(events.as_slice(), [What::Taken, What::UnitHeld { .. }]), "{events:?}");
+}
