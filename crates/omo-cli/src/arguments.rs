@@ -47,6 +47,12 @@ pub enum Command {
         #[command(subcommand)]
         action: crate::plan::Plan,
     },
+    /// Compute the batches of a plan, under the name that others have for it
+    #[command(hide = true, after_help = help::run::CKPT)]
+    Ckpt {
+        #[command(subcommand)]
+        action: crate::plan::Checkpoints,
+    },
     /// Run a plan, in a ledger that says what was proved
     #[command(after_help = help::run::RUN)]
     Run {

@@ -103,6 +103,7 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         }
         Command::Verify(options) => verify::run(&env, &config, &options),
         Command::Plan { action } => plan::run(action),
+        Command::Ckpt { action } => plan::checkpoints(action),
         Command::Run { action } => run::run(&env, &config, action),
         Command::Next(options) => run::next(&env, &options),
         Command::Unit { action } => run::unit(&env, action),

@@ -26,14 +26,19 @@ pub struct Project {
 impl Project {
     /// Finds the project of the current folder.
     pub fn find(env: &Env) -> Result<Self, Failure> {
+        let root = Self::top(env)?;
+        let folder = Folder::open(&root)?;
+        Ok(Self { root, folder })
+    }
+
+    /// The top folder of that project, whatever its state is in.
+    pub fn top(env: &Env) -> Result<PathBuf, Failure> {
         let cwd = std::env::current_dir()?;
         let missing =
             || Failure::precondition("this folder is not there any more", "run `omo` in the project's folder");
         let named = env.project_dir.clone();
         let used = || root::find_used(&cwd).or_else(|| root::find(None, Some(&cwd)));
-        let root = named.or_else(used).ok_or_else(missing)?;
-        let folder = Folder::open(&root)?;
-        Ok(Self { root, folder })
+        named.or_else(used).ok_or_else(missing)
     }
 
     /// Every session that the state knows. Of an entry that cannot be read the user is told: it

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::Style;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A cell, and how it is shown.
 pub struct Cell {
@@ -46,6 +46,23 @@ pub fn write<const N: usize>(out: &mut impl Write, heads: [&str; N], rows: Vec<[
     Ok(())
 }
 
+/// A text in at most so many columns; what is cut off leaves a sign.
+pub fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let fits = |char: &char| {
+        let width = char.width().unwrap_or(0);
+        let fits = width <= left;
+        left = left.saturating_sub(width);
+        fits
+    };
+    let mut kept: String = text.chars().take_while(fits).collect();
+    kept.push('…');
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,5 +74,13 @@ mod tests {
         write(&mut out, ["a", "b"], vec![row("한국", "x"), row("long one", "")]).unwrap();
         let text = anstream::adapter::strip_bytes(&out).into_vec();
         assert_eq!(String::from_utf8(text).unwrap(), "a         b\n한국      x\nlong one  \n");
+    }
+
+    #[test]
+    fn what_is_cut_has_no_more_columns_than_asked() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("longer", 5), "long…");
+        assert_eq!(cut("한국어", 5), "한국…");
+        assert_eq!(cut("한국어", 4), "한…");
     }
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, neutral};
-use omo_plan::dialect;
+use omo_plan::dialect::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::event::What;
 use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
-use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited, options_of};
+use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited};
 use omo_runs::{Run, Runs, dev_workflow, import as imports};
 use omo_store::env::{self, Env};
 use omo_store::project_file::ProjectFile;
@@ -250,9 +250,8 @@ fn read_again(here: &Here, state: &RunState, plan: Option<Plan>) -> Result<(Plan
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read with the options that the run has; others would make other batches of the same tasks.
-    let options = options_of(state);
-    let plan =
-        plan.filter(|plan| dialect::Options { k: plan.policy.hub_k, batch_size: plan.policy.batch_size } == options);
+    let options = Options::from(&state.plan.policy);
+    let plan = plan.filter(|plan| Options::from(&plan.policy) == options);
     let plan = plan.unwrap_or_else(|| file.plan(options));
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
@@ -323,7 +322,7 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
             "put the plan back, or correct `plan_file`",
         )
     })?;
-    let plan = file.plan(dialect::Options { k: found.k, batch_size: found.batch_size });
+    let plan = file.plan(Options::of(found.k, found.batch_size));
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }

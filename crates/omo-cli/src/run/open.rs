@@ -63,7 +63,7 @@ fn go_on(here: &Here) -> Result<(), Failure> {
 fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     let Some(given) = &options.plan else { return go_on(here) };
     let file = PlanFile::read(&here.root, &std::env::current_dir()?, Path::new(given)).map_err(outside(given))?;
-    let plan = file.plan(Options { k: options.k, batch_size: options.batch_size });
+    let plan = file.plan(Options::of(options.k, options.batch_size));
     if !plan.is_sound() {
         return Err(unsound(&plan, &file.bytes));
     }

@@ -30,6 +30,21 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// These sizes, as a command line or a checkpoint has them.
+    pub fn of(k: u32, batch_size: u32) -> Self {
+        let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        Self { k: size(k), batch_size: size(batch_size) }
+    }
+}
+
+impl From<&Policy> for Options {
+    /// The sizes that a plan was read with.
+    fn from(policy: &Policy) -> Self {
+        Self::of(policy.hub_k, policy.batch_size)
+    }
+}
+
 /// Reads a plan file.
 pub fn read(path: &str, bytes: &[u8], options: Options) -> Plan {
     let mut plan = empty(path, bytes, options);

@@ -17,7 +17,7 @@ use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 use crate::projection::{MEMORY, Projection, ProjectionError};
 use crate::{Run, RunsError, TransactError};
 
-pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited, options as options_of};
+pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited};
 pub use start::{Opening, Started, brief, planned_commands};
 pub use work::{Judged, Worked};
 

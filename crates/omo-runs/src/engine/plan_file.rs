@@ -111,15 +111,9 @@ pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileErr
     if sha256(&bytes) == state.plan_sha256 {
         return Ok(None);
     }
-    let plan = dialect::read(&state.plan.source.path, &bytes, options(state));
+    let plan = dialect::read(&state.plan.source.path, &bytes, Options::from(&state.plan.policy));
     let differences = state.differences(&plan);
     Ok(Some(if differences == Differences::default() { Edit::Around } else { Edit::Units(differences) }))
-}
-
-/// The options that a run's plan was read with.
-pub fn options(state: &RunState) -> Options {
-    let policy = &state.plan.policy;
-    Options { k: policy.hub_k, batch_size: policy.batch_size }
 }
 
 /// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is

@@ -2,6 +2,8 @@
 //!
 //! Each example is a whole command line; a test reads every one with the parser.
 
+pub mod run;
+
 use crate::failure::Kind;
 
 /// Below the first page.

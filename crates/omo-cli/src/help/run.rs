@@ -1,0 +1,176 @@
+//! The pages of plans and their runs.
+
+pub const PLAN: &str = "\
+Examples:
+  omo plan show docs/plan.md
+  omo plan lint docs/plan.md
+  omo plan segments docs/plan.md > batches.json
+
+It reads one file and changes nothing; `-` in its place is stdin. Three dialects
+are known: `### Task N:` with dependencies, `### Step N:` below an Implementation
+Plan, and one session of the latter. `omo run open --for plan FILE` runs a plan.";
+
+pub const PLAN_SHOW: &str = "\
+Example:
+  omo plan show docs/plan.md
+
+It ends with every command that a run of the plan executes, and the digest that
+stands for exactly these in this project: what you approve is what you see.";
+
+pub const PLAN_LINT: &str = "\
+Examples:
+  omo plan lint docs/plan.md
+  omo plan lint --json docs/plan.md   a list with one object for each finding
+
+The exit status is 4 when something is an error: nothing of such a plan is run.
+With warnings and notes alone it is 0.";
+
+pub const PLAN_PARSE: &str = "\
+Example:
+  omo plan parse docs/plan.md
+
+The JSON is printed, with what was found, also when the plan is not valid; the
+exit status is 4 then.";
+
+pub const PLAN_SEGMENTS: &str = "\
+Example:
+  omo plan segments docs/plan.md --k 3 --batch-size 5
+
+A pair `N-tests` and `N-impl` stays together, and what is needed comes first.
+You are asked behind the first batch, one with a hub, and one with a task that
+has a line `<!-- checkpoint -->`. Of a plan with errors nothing is on stdout.";
+
+pub const CKPT: &str = "\
+Example:
+  omo ckpt compute docs/plan.md
+
+Only for what calls it by this name: it is `omo plan segments`.";
+
+pub const CKPT_COMPUTE: &str = "\
+Example:
+  omo ckpt compute docs/plan.md --k 3 --batch-size 5";
+
+pub const RUN: &str = "\
+Examples:
+  omo run open --for plan docs/plan.md
+  omo run list
+  omo run show
+
+In a session `/omo:execute-plan FILE` does it all. Whoever works on a run calls
+`omo next`, which says what to do, `omo unit start` and `done` for each task,
+and `omo check`. A task has passed when omo has run its checks and seen them
+green; no verb says so by itself.";
+
+pub const OPEN: &str = "\
+Example:
+  omo run open --for plan docs/plan.md
+
+It shows the commands that the plan would run and asks you to approve exactly
+these. Without a file it goes on with the run that is open here.";
+
+pub const LIST: &str = "\
+Example:
+  omo run list";
+
+pub const SHOW: &str = "\
+Examples:
+  omo run show             the run that is open here, else the last one
+  omo run show --json      the same for a script";
+
+pub const RESUME: &str = "\
+Example:
+  omo run resume
+
+While the session that holds a run lives, the exit status is 6. What the plan
+says by now is taken in: tasks that were edited are done again.";
+
+pub const CANCEL: &str = "\
+Example:
+  omo run cancel --reason \"the plan was replaced\"
+
+What was done stays, in your files and in the record.";
+
+pub const GC: &str = "\
+Example:
+  omo run gc --days 7
+
+A run that is open is never removed.";
+
+pub const IMPORT: &str = "\
+Example:
+  omo run import .claude/execute-plan-checkpoint.json
+
+What it says is done counts as a claim: no check was seen to be green.";
+
+pub const NEXT: &str = "\
+Examples:
+  omo next                 what to do now, as one block
+  omo next --wait 540      wait for whoever is at work first
+
+The block begins with a word, DO, SPAWN, ASK, WAIT, STOP or DONE, and ends with
+the command to run next. The exit status is 7 when a person is needed, and 1
+when the run has ended with failures.";
+
+pub const UNIT: &str = "\
+Examples:
+  omo unit start 3
+  omo unit done --ticket 4f1c9a
+  omo unit fail --ticket 4f1c9a --why \"the API it needs is gone\"
+
+It is for whoever works on a task. The ticket that `start` prints is for that
+worker alone.";
+
+pub const UNIT_START: &str = "\
+Example:
+  omo unit start 3
+
+A task is begun once, and after everything that it depends on has passed.";
+
+pub const UNIT_BRIEF: &str = "\
+Example:
+  omo unit brief 3";
+
+pub const UNIT_DONE: &str = "\
+Example:
+  omo unit done --ticket 4f1c9a --note \"the parser is in src/parse.rs\"
+
+The exit status is 0 only when each of the task's checks did what the plan
+expects, and 1 when not.";
+
+pub const UNIT_FAIL: &str = "\
+Examples:
+  omo unit fail --ticket 4f1c9a --why \"the API it needs is gone\"
+  omo unit fail --lost 3
+
+What depends on a failed task is not begun; the rest goes on.";
+
+pub const UNIT_SKIP: &str = "\
+Example:
+  omo unit skip 3 --why \"not needed any more\"
+
+From a session it needs a prompt of its user since the task failed.";
+
+pub const UNIT_RETRY: &str = "\
+Example:
+  omo unit retry 3
+
+From a session it needs a prompt of its user since the task failed.";
+
+pub const CHECK: &str = "\
+Example:
+  omo check 3
+
+The exit status is 1 when one of its checks does not do what the plan expects.";
+
+pub const REPORT: &str = "\
+Examples:
+  omo report               what passed, what did not, and what was not checked
+  omo report --as 004      as a section of execution-report.md
+  omo report --as json     the same for a script";
+
+pub const ANSWER: &str = "\
+Example:
+  omo gate answer g2 continue
+
+`omo next` and `omo run show` name the gate and its options. From a session it
+needs a prompt that its user typed after the question.";

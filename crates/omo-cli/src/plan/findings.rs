@@ -1,0 +1,203 @@
+//! What was found in a plan, shown with the line that it stands in, and as rows for programs.
+//!
+//! What stands in a plan is data that anybody may have written. annotate-snippets puts signs in the place of
+//! control characters; what is long is cut here, so that no line of a plan fills a screen.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Padding, Renderer, Snippet};
+use omo_core::words::neutral;
+use omo_plan::diagnostic::{Diagnostic, Severity};
+use omo_plan::model::Plan;
+use serde::Serialize;
+
+/// More findings are only counted.
+const SHOWN: usize = 40;
+/// Bytes of a line that are shown before the place that is meant, of that place itself, and behind it.
+const BEFORE: usize = 60;
+const MARKED: usize = 60;
+const BEHIND: usize = 40;
+/// Characters of a sentence.
+const SENTENCE: usize = 400;
+/// What a file may begin with and which is no character of its first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// All findings of a plan with their lines, each followed by an empty line; the empty text where there are
+/// none. With colours: whoever writes it takes them away where nobody sees them.
+pub fn diagnostics(plan: &Plan, bytes: &[u8]) -> String {
+    render(&plan.source.path, bytes, &plan.diagnostics)
+}
+
+/// The same of findings that stand by themselves. Where there are too many the worst ones are shown.
+pub fn render(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
+    let mut worst: Vec<&Diagnostic> = found.iter().collect();
+    worst.sort_by_key(|one| (std::cmp::Reverse(one.severity), one.span.start));
+    worst.truncate(SHOWN);
+    worst.sort_by_key(|one| one.span.start);
+    let places = places(bytes, &worst);
+    let mut text = String::new();
+    for (one, place) in worst.iter().zip(&places) {
+        let _ = writeln!(text, "{}\n", with_its_line(path, bytes, one, place));
+    }
+    if found.len() > SHOWN {
+        let _ = writeln!(text, "… and {} more: `omo plan lint --json` has all of them\n", found.len() - SHOWN);
+    }
+    text
+}
+
+fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &Place) -> String {
+    let level = match one.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let title = level.primary_title(sentence(&one.text)).id(one.code.word());
+    let origin = Origin::path(neutral(path, 200)).line(one.line).char_column(place.column);
+    let mut group = Group::with_title(title).element(origin);
+    // At the very start without a length, it is about the file.
+    if one.span != (0..0) {
+        let Excerpt { text, marked } = excerpt(bytes, place.line_start, &one.span);
+        let snippet = Snippet::source(text).line_start(one.line).annotation(AnnotationKind::Primary.span(marked));
+        group = group.element(Padding).element(snippet);
+    }
+    if let Some(help) = &one.help {
+        group = group.element(Level::HELP.message(sentence(help)));
+    }
+    Renderer::styled().render(&[group])
+}
+
+fn sentence(text: &str) -> String {
+    let one_line = text.replace(['\n', '\r'], " ");
+    match one_line.char_indices().nth(SENTENCE) {
+        Some((end, _)) => format!("{}…", one_line.get(..end).unwrap_or_default()),
+        None => one_line,
+    }
+}
+
+/// A piece of one line.
+struct Excerpt {
+    text: String,
+    /// Which bytes of the text are meant.
+    marked: Range<usize>,
+}
+
+/// The piece of the line around the place that is meant. A place of several lines is shown by its first.
+fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Excerpt {
+    let start = span.start.min(bytes.len());
+    let rest = bytes.get(start..).unwrap_or_default();
+    let line_end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).map_or(bytes.len(), |at| start + at);
+    let from = boundary(bytes, line_start.max(start.saturating_sub(BEFORE)));
+    let end = span.end.clamp(start, line_end);
+    let marked_end = boundary(bytes, end.min(start + MARKED));
+    let until = boundary(bytes, line_end.min(marked_end + BEHIND));
+    let piece = |range: Range<usize>| String::from_utf8_lossy(bytes.get(range).unwrap_or_default());
+    let mut text = if from > line_start { "…".to_owned() } else { String::new() };
+    text.push_str(&piece(from..start));
+    let begin = text.len();
+    text.push_str(&piece(start..marked_end));
+    let marked = begin..text.len();
+    text.push_str(&piece(marked_end..until));
+    if until < line_end {
+        text.push('…');
+    }
+    Excerpt { text, marked }
+}
+
+/// The next place at or behind this one where a character begins.
+fn boundary(bytes: &[u8], at: usize) -> usize {
+    let inner = bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_inner(**byte)).count();
+    at + inner
+}
+
+/// A byte of UTF-8 that no character begins with.
+fn is_inner(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// Where a finding begins.
+#[derive(Clone, Copy)]
+struct Place {
+    line_start: usize,
+    /// Which character of its line, from 1.
+    column: usize,
+}
+
+/// The places of findings that stand in the order of their starts: one walk over the file, however many they
+/// are and however long its lines.
+fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<Place> {
+    let mut at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let mut place = Place { line_start: at, column: 1 };
+    let mut places = Vec::with_capacity(found.len());
+    for one in found {
+        let between = bytes.get(at..one.span.start.min(bytes.len())).unwrap_or_default();
+        for byte in between {
+            at += 1;
+            match byte {
+                b'\n' => place = Place { line_start: at, column: 1 },
+                byte if is_inner(*byte) => {}
+                _ => place.column += 1,
+            }
+        }
+        places.push(place);
+    }
+    places
+}
+
+/// A finding, for programs.
+#[derive(Debug, Serialize)]
+pub struct Row<'a> {
+    code: &'static str,
+    severity: Severity,
+    line: usize,
+    /// Which character of the line, from 1.
+    column: usize,
+    /// The bytes of the file, from its start.
+    span: [usize; 2],
+    unit: Option<&'a str>,
+    text: &'a str,
+    help: Option<&'a str>,
+}
+
+/// All findings, in the order of the file.
+pub fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
+    let mut found: Vec<&Diagnostic> = found.iter().collect();
+    found.sort_by_key(|one| one.span.start);
+    let places = places(bytes, &found);
+    let row = |(one, place): (&'a Diagnostic, Place)| Row {
+        code: one.code.word(),
+        severity: one.severity,
+        line: one.line,
+        column: place.column,
+        span: [one.span.start, one.span.end],
+        unit: one.unit.as_deref(),
+        text: &one.text,
+        help: one.help.as_deref(),
+    };
+    found.into_iter().zip(places).map(row).collect()
+}
+
+/// How many findings there are of each kind: warnings and errors always, notes where there are some.
+pub fn tally(found: &[Diagnostic]) -> String {
+    let notes = match count(found, Severity::Note) {
+        0 => String::new(),
+        notes => format!("{}, ", number(notes, "note")),
+    };
+    format!("{notes}{}, {}", number(count(found, Severity::Warning), "warning"), number_of_errors(found))
+}
+
+/// How many errors there are, in words.
+pub fn number_of_errors(found: &[Diagnostic]) -> String {
+    number(count(found, Severity::Error), "error")
+}
+
+/// How many findings are as bad as this.
+pub fn count(found: &[Diagnostic], severity: Severity) -> usize {
+    found.iter().filter(|one| one.severity == severity).count()
+}
+
+/// So many of something, in words.
+pub fn number(count: usize, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {word}{ending}")
+}

@@ -1,0 +1,110 @@
+//! `omo plan`: what a plan says, what is wrong with it, and which of its tasks are done together.
+//!
+//! It reads one file, or stdin, and changes nothing. Nothing of a plan is run here.
+
+mod arguments;
+mod findings;
+mod show;
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use omo_plan::diagnostic::has_errors;
+use omo_plan::dialect::{self, Options};
+use omo_plan::{model, segments};
+use omo_runs::engine::read_plan_bytes;
+use serde::Serialize;
+
+pub use arguments::{Checkpoints, Plan};
+pub use findings::{diagnostics, number_of_errors};
+
+use crate::failure::{Failure, Kind};
+use arguments::{FileOptions, ReadOptions, SegmentsOptions, SizeOptions};
+
+/// What stands for stdin, as an argument and as the path of a plan that came from there.
+const STDIN: &str = "-";
+
+/// `omo plan …`.
+pub fn run(action: Plan) -> Result<(), Failure> {
+    match action {
+        Plan::Show(options) => {
+            let (plan, _) = read(&options.plan, options.sizes)?;
+            show::show(&plan, options.json)?;
+            sound(plan.is_sound())
+        }
+        Plan::Lint(options) => lint(&options),
+        Plan::Parse(options) => {
+            let (plan, _) = read(&options.plan, options.sizes)?;
+            print(&plan)?;
+            sound(plan.is_sound())
+        }
+        Plan::Segments(options) => compute(&options),
+    }
+}
+
+/// `omo ckpt …`.
+pub fn checkpoints(action: Checkpoints) -> Result<(), Failure> {
+    match action {
+        Checkpoints::Compute(options) => compute(&options),
+    }
+}
+
+fn lint(options: &ReadOptions) -> Result<(), Failure> {
+    let (plan, bytes) = read(&options.plan, options.sizes)?;
+    if options.json {
+        print(&findings::rows(&bytes, &plan.diagnostics))?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        write!(out, "{}", diagnostics(&plan, &bytes))?;
+        writeln!(out, "{}", findings::tally(&plan.diagnostics))?;
+    }
+    sound(plan.is_sound())
+}
+
+/// What a wrong plan would be cut into is of no use to anybody: then there is no schedule, and stderr says why.
+fn compute(options: &SegmentsOptions) -> Result<(), Failure> {
+    let bytes = bytes(&options.plan)?;
+    let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
+    let found = segments::compute(&bytes, size(options.sizes.k), size(options.sizes.batch_size));
+    if !has_errors(&found.diagnostics) {
+        return print(&found);
+    }
+    let path = path(&options.plan);
+    write!(anstream::stderr(), "{}", findings::render(&path, &bytes, &found.diagnostics))?;
+    let (errors, path) = (number_of_errors(&found.diagnostics), omo_core::words::neutral(&path, 200));
+    let hint = "mend the plan; `omo plan lint` says all that it finds in it";
+    Err(Failure::plan(format!("{path} has {errors}, so there are no batches"), hint))
+}
+
+fn read(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), Failure> {
+    let bytes = bytes(given)?;
+    let options = Options::of(sizes.k, sizes.batch_size);
+    Ok((dialect::read(&path(given), &bytes, options), bytes))
+}
+
+/// A plan's bytes: one more than a plan may have show that it is too large.
+fn bytes(given: &FileOptions) -> Result<Vec<u8>, Failure> {
+    if given.file != Path::new(STDIN) {
+        return Ok(read_plan_bytes(&given.file)?);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(model::MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn path(given: &FileOptions) -> String {
+    given.file.to_string_lossy().into_owned()
+}
+
+/// Prints JSON as other programs have it: two blanks for each level.
+fn print(value: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut out = std::io::stdout().lock();
+    out.write_all(json.as_bytes())?;
+    Ok(out.write_all(b"\n")?)
+}
+
+/// The status that a plan gives once everything about it was said.
+fn sound(is_sound: bool) -> Result<(), Failure> {
+    if is_sound { Ok(()) } else { Err(Failure::said(Kind::Plan)) }
+}

@@ -1,0 +1,229 @@
+//! `omo plan show`: a plan for whoever has to decide whether it may run.
+
+use std::io::Write;
+
+use anstyle::Style;
+use omo_core::plan_run::PlannedCommand;
+use omo_core::words::neutral;
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::{Decision, Plan, Precondition, Unit};
+use omo_runs::engine::planned_commands;
+use omo_store::env::Env;
+use omo_store::pending;
+use serde::Serialize;
+
+use super::findings;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::run::commands;
+use crate::table::{self, Cell, cut};
+
+/// The widest that a title is, and that the names of what a task needs are.
+const TITLE_COLUMNS: usize = 44;
+const NEEDS_COLUMNS: usize = 20;
+/// Characters of a line of text.
+const TEXT: usize = 300;
+
+/// What a user approves.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Approval {
+    /// What stands for exactly these commands in exactly this project.
+    digest: String,
+    approved: bool,
+    commands: Vec<PlannedCommand>,
+}
+
+#[derive(Debug, Serialize)]
+struct Findings {
+    notes: usize,
+    warnings: usize,
+    errors: usize,
+}
+
+/// What is printed as JSON.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    path: &'a str,
+    dialect: &'static str,
+    title: &'a str,
+    goal: &'a str,
+    tasks: Vec<Task<'a>>,
+    batches: Vec<Batch<'a>>,
+    decisions: Vec<&'a Decision>,
+    approval: Approval,
+    findings: Findings,
+}
+
+#[derive(Debug, Serialize)]
+struct Task<'a> {
+    id: &'a str,
+    title: &'a str,
+    needs: &'a [String],
+    files: Vec<&'a str>,
+    checks: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Batch<'a> {
+    id: &'a str,
+    tasks: &'a [String],
+    hard_stop: bool,
+}
+
+/// Shows a plan.
+pub fn show(plan: &Plan, json: bool) -> Result<(), Failure> {
+    let approval = approval(plan)?;
+    if json {
+        return super::print(&report(plan, approval));
+    }
+    let mut out = anstream::stdout().lock();
+    head(&mut out, plan)?;
+    tasks(&mut out, plan)?;
+    batches(&mut out, plan)?;
+    decisions(&mut out, plan)?;
+    what_runs(&mut out, &approval)?;
+    let path = neutral(&plan.source.path, TEXT);
+    writeln!(out, "\nfound: {}; `omo plan lint {path}` shows them", findings::tally(&plan.diagnostics))?;
+    Ok(())
+}
+
+fn approval(plan: &Plan) -> Result<Approval, Failure> {
+    let env = Env::from_process();
+    let commands = planned_commands(plan);
+    let digest = pending::digest(&Project::top(&env)?, &commands);
+    let approved = pending::is_approved(env.state_home.as_deref(), &digest);
+    Ok(Approval { digest, approved, commands })
+}
+
+fn report(plan: &Plan, approval: Approval) -> Report<'_> {
+    let count = |severity| findings::count(&plan.diagnostics, severity);
+    let tasks = plan.units.iter().map(|unit| Task {
+        id: &unit.id,
+        title: &unit.title,
+        needs: &unit.deps,
+        files: unit.files.iter().map(|file| file.path.as_str()).collect(),
+        checks: unit.proof().count(),
+    });
+    let batches =
+        plan.groups.iter().map(|group| Batch { id: &group.id, tasks: &group.units, hard_stop: group.hard_stop });
+    Report {
+        path: &plan.source.path,
+        dialect: plan.dialect.word(),
+        title: &plan.title,
+        goal: &plan.goal,
+        tasks: tasks.collect(),
+        batches: batches.collect(),
+        decisions: asked(plan).collect(),
+        approval,
+        findings: Findings {
+            notes: count(Severity::Note),
+            warnings: count(Severity::Warning),
+            errors: count(Severity::Error),
+        },
+    }
+}
+
+fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    let bold = Style::new().bold();
+    let path = neutral(&plan.source.path, TEXT);
+    let title = if plan.title.is_empty() { path.clone() } else { neutral(&plan.title, TEXT) };
+    writeln!(out, "{bold}{title}{bold:#}")?;
+    let stops = plan.groups.iter().filter(|group| group.hard_stop).count();
+    writeln!(
+        out,
+        "{path}: {}, {} in {}, {}",
+        plan.dialect.word(),
+        findings::number(plan.units.len(), plan.dialect.unit_word()),
+        batches_in_words(plan.groups.len()),
+        findings::number(stops, "hard stop"),
+    )?;
+    if !plan.goal.is_empty() {
+        writeln!(out, "goal: {}", neutral(&plan.goal, TEXT))?;
+    }
+    Ok(())
+}
+
+fn batches_in_words(count: usize) -> String {
+    if count == 1 { "1 batch".to_owned() } else { format!("{count} batches") }
+}
+
+fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    if plan.units.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let row = |unit: &Unit| {
+        [
+            Cell::plain(&*unit.id),
+            Cell::plain(cut(&neutral(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
+            Cell::plain(cut(&unit.deps.join(", "), NEEDS_COLUMNS)),
+            Cell::plain(unit.files.len().to_string()),
+            checks(unit),
+        ]
+    };
+    let heads = [plan.dialect.unit_word(), "title", "needs", "files", "checks"];
+    table::write(out, heads, plan.units.iter().map(row).collect())
+}
+
+/// A task without a check is never found to be done.
+fn checks(unit: &Unit) -> Cell {
+    match unit.proof().count() {
+        0 => Cell::new("none", anstyle::AnsiColor::Yellow.on_default()),
+        checks => Cell::plain(checks.to_string()),
+    }
+}
+
+fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    if plan.groups.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let last = plan.groups.len();
+    let rows = plan.groups.iter().enumerate().map(|(place, group)| {
+        // Behind the last one nothing is left to ask about.
+        let stops = group.hard_stop && place + 1 < last;
+        let then = if stops { "then you are asked" } else { "" };
+        let units = group.units.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        [Cell::plain(&*group.id), Cell::plain(cut(&units, TITLE_COLUMNS)), Cell::plain(then)]
+    });
+    table::write(out, ["batch", "tasks", ""], rows.collect())
+}
+
+fn asked(plan: &Plan) -> impl Iterator<Item = &Decision> {
+    plan.preconditions.iter().filter_map(|one| match one {
+        Precondition::Decision(decision) => Some(decision),
+        Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
+    })
+}
+
+fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    let row = |decision: &Decision| {
+        let stands = match (&decision.chosen, &decision.recommended) {
+            (Some(chosen), _) => format!("chosen: {}", neutral(chosen, NEEDS_COLUMNS)),
+            (None, Some(advice)) => format!("open; recommended: {}", neutral(advice, NEEDS_COLUMNS)),
+            (None, None) => "open".to_owned(),
+        };
+        let title = cut(&neutral(&decision.title, TITLE_COLUMNS + 1), TITLE_COLUMNS);
+        [Cell::plain(cut(&neutral(&decision.id, TEXT), NEEDS_COLUMNS)), Cell::plain(title), Cell::plain(stands)]
+    };
+    let rows: Vec<_> = asked(plan).map(row).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    table::write(out, ["decision", "about", "stands"], rows)
+}
+
+fn what_runs(out: &mut impl Write, approval: &Approval) -> std::io::Result<()> {
+    let count = approval.commands.len();
+    if count == 0 {
+        return writeln!(out, "\nA run of it executes no command, so nothing proves its work.");
+    }
+    let stand = if approval.approved { "you approved them" } else { "you have not approved them" };
+    let commands_of = findings::number(count, "command");
+    writeln!(out, "\nA run of it executes {commands_of} as its checks; {stand}:")?;
+    write!(out, "{}", commands(&approval.commands, usize::MAX))?;
+    writeln!(out, "digest: {}", approval.digest)
+}
