@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 
 use crate::contest::Figures;
 use crate::contestants::{
-    ARMED, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STATUSLINE, IDLE_STOP, LARGE, LONG_PROMPT,
-    LONG_TRANSCRIPT, PLAIN, SHORT_TRANSCRIPT, armed,
+    ARMED, CAT, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STATUSLINE, IDLE_STOP, LARGE, LONG_PROMPT,
+    LONG_TRANSCRIPT, NEXT, PLAIN, SEGMENTS, SEGMENTS_IN_PYTHON, SHORT_TRANSCRIPT, armed,
 };
 use crate::peers;
 
@@ -60,7 +60,7 @@ pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
         at_most("armed stop, 50 sessions / empty process", median(ARMED)? / floor, 2.5, ""),
         at_most(
             "memory of the hooks, any transcript, 1,000 sessions",
-            memory(&|name| name.starts_with("omo") && name != ENDLESS_PROMPT),
+            memory(&|name| is_of_a_hook(name) && name != ENDLESS_PROMPT),
             4.0,
             " MiB",
         ),
@@ -77,6 +77,8 @@ pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
         at_most("a claim with fresh evidence / git status", median(FRESH)? / median(GIT)?, 1.5, ""),
         at_most("a claim with fresh evidence, over one without gates", ms(median(FRESH)? - median(PLAIN)?), 3.0, " ms"),
         at_most("a claim with fresh evidence among 50,000 files", ms(median(LARGE)?), 1_000.0, " ms"),
+        at_most("omo plan segments of 1,000 tasks / cat", median(SEGMENTS)? / median(CAT)?, 5.0, ""),
+        at_most("omo next after 10,000 events", ms(median(NEXT)?), 20.0, " ms"),
     ];
     let times_faster = [
         (peers::COMMON_BASH, "bash and a jq per field / armed stop", 100.0),
@@ -90,7 +92,16 @@ pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
             bounds.push(Bound { what, value: peer / median(ARMED)?, limit: Limit::AtLeast(least), unit: "" });
         }
     }
+    if let Ok(python) = median(SEGMENTS_IN_PYTHON) {
+        let value = python / median(SEGMENTS)?;
+        bounds.push(Bound { what: "Python / omo plan segments", value, limit: Limit::AtLeast(20.0), unit: "" });
+    }
     Ok(bounds)
+}
+
+/// Whoever reads a plan or a ledger holds all of it, and is no hook.
+fn is_of_a_hook(name: &str) -> bool {
+    name.starts_with("omo") && ![SEGMENTS, NEXT].contains(&name)
 }
 
 fn at_most(what: &'static str, value: f64, most: f64, unit: &'static str) -> Bound {

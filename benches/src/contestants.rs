@@ -44,6 +44,14 @@ pub const FRESH: &str = "omo-stop, a claim, fresh evidence, 1,000 files";
 pub const LARGE: &str = "omo-stop, a claim, fresh evidence, 50,000";
 /// What git needs for the same files.
 pub const GIT: &str = "git status, 1,000 files";
+/// The batches of a plan.
+pub const SEGMENTS: &str = "omo plan segments, 1,000 tasks";
+/// The same plan, printed as it is.
+pub const CAT: &str = "cat, the same plan";
+/// The same batches by a program in Python.
+pub const SEGMENTS_IN_PYTHON: &str = "Python, the same batches";
+/// What comes next in a run that has gone on for long.
+pub const NEXT: &str = "omo next, 10,000 events";
 
 /// What a block says, a status line, and the two ends of a claim.
 const BLOCK: &str = "\"block\"";

@@ -12,6 +12,7 @@ mod contestants;
 mod machine;
 mod peers;
 mod picture;
+mod plans;
 mod report;
 mod stage;
 
@@ -25,6 +26,7 @@ use anyhow::{Context, Result};
 use crate::claims::Claims;
 use crate::contestants::Projects;
 use crate::machine::Machine;
+use crate::plans::Plans;
 use crate::report::Report;
 use crate::stage::Stage;
 
@@ -53,10 +55,15 @@ fn compare() -> Result<bool> {
     let (small, large) = (Claims::new(&small, &hooks, 1_000)?, Claims::new(&large, &hooks, 50_000)?);
     // Fifty thousand new files are written out now, and not while somebody is timed.
     Command::new("sync").status()?;
-    let (peers, missing) = peers::find(&peers);
+    let plans = Plans::new(&stage.path("plans"))?;
+    let folder = peers;
+    let (peers, missing) = peers::find(&folder);
     let mut contestants = contestants::hooks(&stage, &projects, &hooks, &empty)?;
     contestants.extend(contestants::peers(&stage, &projects, &peers)?);
     contestants.extend(contestants::claimants(&small, &large, &hooks));
+    let python = peers.iter().find(|peer| peer.name == peers::PYTHON);
+    contestants.extend(plans.readers(&hooks.join("omo"), python, &folder)?);
+    contestants.push(plans.next(&hooks.join("omo")));
     let figures = contest::run(&contestants)?;
 
     let bounds = bounds::judge(&figures, fs::metadata(projects.many.state_file())?.len())?;

@@ -25,9 +25,7 @@ fn in_two_columns(kinds: &[Kind]) -> Vec<String> {
 const TOP: &str = "\
 Examples:
   omo status               where each session of this project stands
-  omo stop                 let go of the session that is on
   omo verify               run the checks now, and see what they are worth
-  omo setup                install the plugin of this omo into Claude Code
   omo doctor               what is wrong with an installation, and what mends it";
 
 pub const STATUS: &str = "\

@@ -1,0 +1,216 @@
+//! A plan of a thousand tasks, and a run whose ledger has ten thousand events.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use omo_core::check::{CheckOutcome, CheckVerdict};
+use omo_core::timestamp::Timestamp;
+use omo_plan::dialect::{self, Options};
+use omo_plan::run::event::{Actor, UnitEnd, What};
+use omo_runs::engine::{Opening, planned_commands};
+use omo_runs::{Run, Runs};
+use omo_store::pending;
+
+use crate::contest::Contestant;
+use crate::contestants::{CAT, NEXT, SEGMENTS, SEGMENTS_IN_PYTHON};
+use crate::peers::Peer;
+
+const TASKS: usize = 1_000;
+const EVENTS: u64 = 10_000;
+/// When everything in the ledger happened, in milliseconds since 1970.
+const WHEN: i64 = 1_780_000_000_000;
+const PLAN: &str = "docs/plan.md";
+
+/// Where plans are read and a run goes on.
+pub struct Plans {
+    project: PathBuf,
+    home: PathBuf,
+    input: PathBuf,
+}
+
+impl Plans {
+    /// Makes them below a folder.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let (project, home, input) = (folder.join("project"), folder.join("home"), folder.join("nothing"));
+        fs::create_dir_all(project.join("docs"))?;
+        fs::create_dir_all(home.join("state"))?;
+        fs::write(project.join(PLAN), plan(TASKS))?;
+        fs::write(&input, "")?;
+        ensure!(Command::new("git").args(["init", "-q"]).current_dir(&project).status()?.success(), "git init");
+        let plans = Self { project: project.canonicalize()?, home, input };
+        plans.work_for_long()?;
+        Ok(plans)
+    }
+
+    /// A run in which each task but the last was lost, given up, taken up anew, and done.
+    fn work_for_long(&self) -> Result<()> {
+        let bytes = fs::read(self.project.join(PLAN))?;
+        // One batch, so that nobody is asked between.
+        let plan = dialect::read(PLAN, &bytes, Options { k: 100_000, batch_size: 100_000 });
+        ensure!(plan.is_sound() && plan.units.len() == TASKS, "the plan of the bench: {:?}", plan.diagnostics);
+        let (actor, now, home) = (Actor::default(), Timestamp::from_millis(WHEN), self.home.join("state"));
+        let commands = planned_commands(&plan);
+        let approved = pending::write(Some(&home), &self.project, PLAN, &commands)?;
+        let shown = pending::read(Some(&home), &self.project, &approved)?.context("the commands are not there")?;
+        pending::approve(Some(&home), &self.project, &shown, now)?;
+        let order: Vec<String> = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
+        let root = self.project.display().to_string();
+        let runs = Runs::create(&self.project, Some(&home))?;
+        let (run, _) = runs.begin(&actor, now, Opening { plan, approved, root, base: None }.into(), Vec::new())?;
+        let (_, done) = order.split_last().context("the plan has no task")?;
+        for some in done.chunks(50) {
+            let events: Vec<What> = some.iter().flat_map(|unit| life(unit)).collect();
+            run.transact(&actor, now, |_| Ok((events, ())))?;
+        }
+        fill(&run, &actor, now)
+    }
+
+    /// The batches of the plan: by omo, by nobody but read all the same, and by Python.
+    pub fn readers(&self, omo: &Path, python: Option<&Peer>, peers: &Path) -> Result<Vec<Contestant<'static>>> {
+        let arguments = [PathBuf::from("plan"), "segments".into(), PLAN.into()];
+        let new = |name, program: &Path| Contestant::new(name, program, &self.project, self.input.clone());
+        let mut all = vec![
+            new(SEGMENTS, omo).arguments(&arguments).finds(|| Ok(()), "\"hard_stops\""),
+            new(CAT, Path::new("cat")).arguments(&[PLAN.into()]).may_say_anything(),
+        ];
+        if let Some(python) = python {
+            let script = peers.join("segments.py");
+            let arguments = ["-I".into(), "-S".into(), script, PLAN.into()];
+            let (ours, theirs) = (self.answer(omo, &["plan".into(), "segments".into(), PLAN.into()])?, self.answer(&python.program, &arguments)?);
+            ensure!(ours == theirs, "omo and Python cut the plan of the bench in different ways");
+            let python = new(SEGMENTS_IN_PYTHON, &python.program).arguments(&arguments);
+            all.push(python.finds(|| Ok(()), "\"hard_stops\"").slow());
+        }
+        Ok(all)
+    }
+
+    /// What comes next in the run.
+    pub fn next(&self, omo: &Path) -> Contestant<'static> {
+        let new = Contestant::new(NEXT, omo, &self.project, self.input.clone());
+        let variables = [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))];
+        new.arguments(&["next".into()]).variables(variables).finds(|| Ok(()), "omo unit start")
+    }
+
+    fn answer(&self, program: &Path, arguments: &[PathBuf]) -> Result<Vec<u8>> {
+        let output = Command::new(program).args(arguments).current_dir(&self.project).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{}: {}: {said}", program.display(), output.status);
+        Ok(output.stdout)
+    }
+}
+
+/// Everything that may happen to a task on its way: nine events.
+fn life(unit: &str) -> [What; 9] {
+    let unit = unit.to_owned();
+    let end = |attempt| UnitEnd {
+        attempt,
+        evidence: "`cargo test` ended with 0".to_owned(),
+        files: vec!["src/part.rs".to_owned()],
+        ..UnitEnd::default()
+    };
+    let start = |attempt| What::UnitStarted {
+        unit: unit.clone(),
+        attempt,
+        ticket: "0".repeat(64),
+        tree: Some("0".repeat(40)),
+        guarded: Vec::new(),
+        vacuous: Vec::new(),
+    };
+    let ran = |attempt, verdict| What::CheckRan {
+        unit: unit.clone(),
+        attempt,
+        place: 0,
+        command: "cargo test".to_owned(),
+        outcome: outcome(verdict),
+    };
+    [
+        start(1),
+        What::UnitHeld { unit: unit.clone(), attempt: 1, why: "its session has ended".to_owned() },
+        start(1),
+        ran(1, CheckVerdict::Red),
+        What::UnitFailed { unit: unit.clone(), is_final: true, end: end(1) },
+        What::UnitReopened { unit: unit.clone(), why: "asked for by its user".to_owned() },
+        start(2),
+        ran(2, CheckVerdict::Green),
+        What::UnitPassed { unit: unit.clone(), end: end(2) },
+    ]
+}
+
+fn outcome(verdict: CheckVerdict) -> CheckOutcome {
+    CheckOutcome {
+        detail: format!("{}, 12 tests", verdict.word()),
+        verdict,
+        exit: Some(0),
+        took_millis: 1_200,
+        first_lines: vec!["running 12 tests".to_owned()],
+        last_lines: Vec::new(),
+        log: None,
+        counts: None,
+        has_pipe_without_pipefail: false,
+        setting: "0".repeat(64),
+    }
+}
+
+/// Has the run as many events as it is to have.
+fn fill(run: &Run, actor: &Actor, now: Timestamp) -> Result<()> {
+    let last = |state: &omo_plan::run::state::RunState| {
+        let left = usize::try_from(EVENTS.saturating_sub(state.seq)).unwrap_or(0);
+        let units = state.plan.groups.iter().flat_map(|group| group.units.last().cloned()).collect();
+        Ok((vec![What::HandedOut { units }; left], ()))
+    };
+    let ((), state) = run.transact(actor, now, last)?;
+    ensure!(state.seq == EVENTS, "the ledger of the bench has {} events", state.seq);
+    Ok(())
+}
+
+/// A plan as they are written: pairs, dependencies in several spellings, markers, commands in fences.
+fn plan(tasks: usize) -> String {
+    let mut text = "# A plan\n\n**Goal:** Have something to read.\n\n## Verification\n\n- **Verdict:** Approved\n\n## Tasks\n".to_owned();
+    let mut number = 0;
+    let mut written = 0;
+    while written < tasks {
+        number += 1;
+        let is_pair = number % 10 == 7 && written + 1 < tasks;
+        let halves: &[&str] = if is_pair { &["-tests", "-impl"] } else { &[""] };
+        for half in halves {
+            written += 1;
+            task(&mut text, number, half);
+        }
+    }
+    text
+}
+
+fn task(text: &mut String, number: usize, half: &str) {
+    let depends_on = match (half, number) {
+        ("-impl", number) => format!("Task {number}-tests"),
+        (_, number) if number < 5 => "none".to_owned(),
+        (_, number) if number % 10 == 3 => format!("Tasks {}-{}", number - 3, number - 1),
+        (_, number) if number % 4 == 0 => format!("Task {}, Task {} and Task {}", number / 2, number - 2, number - 1),
+        (_, number) => format!("Task {}", number - 1),
+    };
+    let marker = if number % 50 == 0 { "<!-- checkpoint -->\n" } else { "" };
+    let _ = write!(
+        text,
+        "\n### Task {number}{half}: Have part {number} do what it is for\n{marker}\n**Files:**\n\
+         - Modify: `src/part_{number}.rs:10-40`\n- Test: `tests/part_{number}.rs`\n\n**Depends on:** {depends_on}\n\n\
+         **Expected outcome:** Part {number} reads what it is given, says what was wrong with it, and leaves the rest \
+         as it was.\n\n**Steps:**\n1. Read what part {number} does now.\n2. Have it do the same for every input.\n\n\
+         **Verify:**\n```bash\ncargo test part_{number}\n```\nExpected: exit 0\n"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_has_as_many_tasks_as_asked_and_nothing_is_wrong_with_their_order() {
+        let found = omo_plan::segments::compute(plan(TASKS).as_bytes(), 3, 5);
+        assert_eq!(found.total, TASKS);
+        assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics.first());
+        assert!(found.hard_stops.len() > 10 && found.hard_stops.len() < found.batches.len());
+    }
+}
