@@ -79,7 +79,10 @@ impl Plans {
         if let Some(python) = python {
             let script = peers.join("segments.py");
             let arguments = ["-I".into(), "-S".into(), script, PLAN.into()];
-            let (ours, theirs) = (self.answer(omo, &["plan".into(), "segments".into(), PLAN.into()])?, self.answer(&python.program, &arguments)?);
+            let (ours, theirs) = (
+                self.answer(omo, &["plan".into(), "segments".into(), PLAN.into()])?,
+                self.answer(&python.program, &arguments)?,
+            );
             ensure!(ours == theirs, "omo and Python cut the plan of the bench in different ways");
             let python = new(SEGMENTS_IN_PYTHON, &python.program).arguments(&arguments);
             all.push(python.finds(|| Ok(()), "\"hard_stops\"").slow());
@@ -168,7 +171,9 @@ fn fill(run: &Run, actor: &Actor, now: Timestamp) -> Result<()> {
 
 /// A plan as they are written: pairs, dependencies in several spellings, markers, commands in fences.
 fn plan(tasks: usize) -> String {
-    let mut text = "# A plan\n\n**Goal:** Have something to read.\n\n## Verification\n\n- **Verdict:** Approved\n\n## Tasks\n".to_owned();
+    let mut text =
+        "# A plan\n\n**Goal:** Have something to read.\n\n## Verification\n\n- **Verdict:** Approved\n\n## Tasks\n"
+            .to_owned();
     let mut number = 0;
     let mut written = 0;
     while written < tasks {

@@ -51,15 +51,12 @@ Example:
   omo ckpt compute docs/plan.md --k 3 --batch-size 5";
 
 pub const RUN: &str = "\
-Examples:
+Example:
   omo run open --for plan docs/plan.md
-  omo run list
-  omo run show
 
 In a session `/omo:execute-plan FILE` does it all. Whoever works on a run calls
-`omo next`, which says what to do, `omo unit start` and `done` for each task,
-and `omo check`. A task has passed when omo has run its checks and seen them
-green; no verb says so by itself.";
+`omo next`, which says what to do, `omo unit` for each task, and `omo check`. A
+task has passed when omo has seen its checks green; no verb says so by itself.";
 
 pub const OPEN: &str = "\
 Example:

@@ -71,9 +71,9 @@ pub struct SegmentsOptions {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SizeOptions {
     /// So many direct dependents make a task a hub, behind whose batch you are asked
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 3)]
     pub k: u32,
     /// Tasks in a batch
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 5)]
     pub batch_size: u32,
 }
