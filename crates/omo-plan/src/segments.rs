@@ -18,8 +18,8 @@ use crate::diagnostic::{Code, Diagnostic, has_errors};
 use crate::document::Document;
 use crate::model::{MAX_BYTES, MAX_UNITS};
 
-pub(crate) use outline::diagnostic;
 pub use outline::{Outline, Task};
+pub(crate) use outline::{about, diagnostic};
 
 /// How many direct dependents make a task a hub, where nothing else is said.
 pub const DEFAULT_K: usize = 3;
@@ -102,7 +102,7 @@ pub fn of_outline(outline: &Outline, k: usize, batch_size: usize) -> Segments {
     found.total = tasks.len();
     if tasks.len() > MAX_UNITS {
         let text = format!("the plan has {} tasks, and a run can have {MAX_UNITS}", tasks.len());
-        found.diagnostics.push(outline.about(tasks.get(MAX_UNITS), Code::TooManyUnits, text));
+        found.diagnostics.push(outline::about(tasks.get(MAX_UNITS), Code::TooManyUnits, text));
     }
     let has_double = found.diagnostics.iter().any(|found| found.code == Code::DuplicateId);
     match if has_double { None } else { order::units(outline, &mut found.diagnostics) } {

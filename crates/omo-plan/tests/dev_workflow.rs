@@ -1,12 +1,5 @@
 //! A plan of the dialect `dev-workflow` as the model has it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test's helpers fail as a test does"
-)]
-
 use omo_core::check::{Check, ExpectedExit};
 use omo_plan::dialect::dev_workflow::choose;
 use omo_plan::dialect::{Options, read};
@@ -16,7 +9,7 @@ use omo_plan::segments::compute;
 use proptest::prelude::*;
 use serde_json::Value;
 
-const PLAN: &str = r#"---
+const PLAN: &str = r"---
 type: plan
 contract_version: 2
 ---
@@ -97,7 +90,7 @@ Expected: exit 0
 
 ## Verification
 - **Verdict:** Approved
-"#;
+";
 
 fn plan(text: &str) -> Plan {
     read("docs/rates-plan.md", text.as_bytes(), Options::default())
@@ -313,8 +306,10 @@ fn what_is_no_plan_is_told() {
 
 #[test]
 fn hostile_plans_are_read() {
-    let tasks: String =
-        (0..30_000).map(|id| format!("### Task {id}: x\n**Files:** `a{id}`\n**Verify:** `true`\n")).collect();
+    let tasks: String = (0..30_000)
+        .map(|id| format!("### Task {id}: x\n**Files:** `a{id}`\n**Verify:** `true`\n"))
+        .collect::<Vec<_>>()
+        .concat();
     for text in [
         tasks,
         format!("### Task 1: x\n{}", "**Files:** `a`\n".repeat(100_000)),

@@ -44,7 +44,7 @@ fn wants_contracts(document: &Document<'_>) -> bool {
     let value = document.front_value("contract_version").map_or("", |field| field.value);
     let digits = value.trim_start_matches(['v', 'V']);
     let number = digits.split(|char: char| !char.is_ascii_digit()).next().unwrap_or_default();
-    number.trim_start_matches('0') != ""
+    !number.trim_start_matches('0').is_empty()
 }
 
 fn goal(document: &Document<'_>, outline: &Outline) -> String {

@@ -1,5 +1,5 @@
-//! The files that a unit names: `- Create: \`src/a.rs\``, `- Modify: \`b.rs:10-20\``, and what is wrong
-//! with their paths.
+//! The files that a unit names, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and what is
+//! wrong with their paths.
 
 use std::ops::Range;
 

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256;
 use crate::document::Document;
 use crate::model::{Dialect, OnUnitFail, Parallel, Plan, Policy, SCHEMA, Source};
-use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_K, Outline, text};
+use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_K, Outline, about, text};
 
 /// How a plan is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub fn read(path: &str, bytes: &[u8], options: Options) -> Plan {
             plan.title = title(&document).unwrap_or(plan.title);
             let outline = Outline::read(&document);
             if outline.tasks.is_empty() {
-                plan.diagnostics.push(unrecognized(&outline));
+                plan.diagnostics.push(unrecognized());
             } else {
                 dev_workflow::read(&document, &outline, options, &mut plan);
             }
@@ -98,7 +98,7 @@ fn title(document: &Document<'_>) -> Option<String> {
     Some(first.text.to_owned()).filter(|title| !title.is_empty())
 }
 
-fn unrecognized(outline: &Outline) -> Diagnostic {
+fn unrecognized() -> Diagnostic {
     let text = "the file is no plan that omo knows: it has no task `### Task 1: its title`".to_owned();
-    outline.about(None, Code::UnrecognizedFormat, text)
+    about(None, Code::UnrecognizedFormat, text)
 }

@@ -5,7 +5,10 @@ use std::collections::BinaryHeap;
 
 use crate::diagnostic::{Code, Diagnostic};
 
-use super::outline::{MAX_OF_A_KIND, Outline};
+use super::outline::{MAX_OF_A_KIND, Outline, about};
+
+/// So many members of a circle are named.
+const SHOWN: usize = 12;
 
 /// The tasks by their places in the file, a pair as one, in the order in which they are run. `None`
 /// where there is no order, and what stands in its way is reported.
@@ -75,7 +78,7 @@ fn needs(outline: &Outline, unit_of: &[usize], diagnostics: &mut Vec<Diagnostic>
                 needs.get_mut(*unit)?.push(need);
             } else if task.is_tests() {
                 let text = format!("task {} depends on {id}, which is written after it", task.id);
-                diagnostics.push(outline.about(Some(task), Code::Cycle, text));
+                diagnostics.push(about(Some(task), Code::Cycle, text));
                 is_sound = false;
             }
         }
@@ -105,7 +108,6 @@ fn cycle(outline: &Outline, units: &[Vec<usize>], needs: &[Vec<usize>], open: &[
         let tasks = units.get(*unit).into_iter().flatten().filter_map(|place| outline.tasks.get(*place));
         tasks.map(|task| task.id.as_str()).collect::<Vec<_>>().join("/")
     };
-    const SHOWN: usize = 12;
     let mut names: Vec<String> = path.iter().take(SHOWN).map(name).collect();
     if path.len() > SHOWN {
         names.push("…".to_owned());
@@ -113,7 +115,7 @@ fn cycle(outline: &Outline, units: &[Vec<usize>], needs: &[Vec<usize>], open: &[
     names.extend(path.first().map(name));
     let text = format!("tasks depend on each other in a circle: {}", names.join(" → "));
     let first = path.first().and_then(|unit| units.get(*unit)?.first());
-    outline.about(first.and_then(|place| outline.tasks.get(*place)), Code::Cycle, text)
+    about(first.and_then(|place| outline.tasks.get(*place)), Code::Cycle, text)
 }
 
 /// Tells what is run after something that stands behind it.
@@ -126,6 +128,6 @@ fn report_reordered(outline: &Outline, units: &[Vec<usize>], order: &[usize], di
     let tasks = late.filter_map(|unit| units.get(*unit)).flatten().filter_map(|place| outline.tasks.get(*place));
     for task in tasks.take(MAX_OF_A_KIND) {
         let text = format!("task {} is run after what it depends on, later than it stands here", task.id);
-        diagnostics.push(outline.about(Some(task), Code::Reordered, text));
+        diagnostics.push(about(Some(task), Code::Reordered, text));
     }
 }

@@ -169,13 +169,13 @@ impl Outline {
             self.diagnostics.push(diagnostic(document, code, span, text, unit));
         }
     }
+}
 
-    /// A diagnostic about a task's heading.
-    pub(crate) fn about(&self, task: Option<&Task>, code: Code, text: String) -> Diagnostic {
-        let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
-        let unit = task.map(|task| task.id.clone());
-        Diagnostic { code, severity: code.severity(), span, line, unit, text, help: None }
-    }
+/// A diagnostic about a task's heading, or about the plan.
+pub(crate) fn about(task: Option<&Task>, code: Code, text: String) -> Diagnostic {
+    let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
+    let unit = task.map(|task| task.id.clone());
+    Diagnostic { code, severity: code.severity(), span, line, unit, text, help: None }
 }
 
 /// A diagnostic about some bytes of a document.

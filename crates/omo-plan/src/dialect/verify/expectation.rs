@@ -55,15 +55,12 @@ const DENYING: [&str; 12] =
 pub(super) fn expectation(text: &str, command: &str) -> Expectation {
     let (prose, quotes) = parted(text);
     let lower = prose.to_lowercase();
-    let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let quoted = quotes.first().filter(|_| quotes.len() == 1);
-    let said = quoted.map(|quote| quote.to_lowercase()).unwrap_or_default();
-    let quoted_words: Vec<&str> =
-        said.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let quotes_exit = exit(&quoted_words).is_some();
-    let exit = exit(&words)
-        .or_else(|| exit(&quoted_words))
-        .or_else(|| finds_nothing(command, &words, quotes.first().copied()));
+    let words = words(&lower);
+    // Of several quotations none is surely the one that is to be seen.
+    let quote = if let [quote] = quotes.as_slice() { *quote } else { "" };
+    let quote_lower = quote.to_lowercase();
+    let exit_in_quote = exit(&self::words(&quote_lower));
+    let exit = exit(&words).or(exit_in_quote).or_else(|| finds_nothing(command, &words, quote));
     let (exit, stated) = match exit {
         Some(ExpectedExit::Zero) => (ExpectedExit::Zero, Stated::Success),
         Some(exit) => (exit, Stated::Failure),
@@ -74,11 +71,14 @@ pub(super) fn expectation(text: &str, command: &str) -> Expectation {
     };
     let is_shown = words.is_empty() || words.iter().any(|word| SHOWING.contains(word));
     let is_denied = words.iter().any(|word| DENYING.contains(word)) || lower.contains("n't");
-    let stdout_has = quoted.filter(|_| is_shown && !is_denied && !quotes_exit).map(|quote| (*quote).to_owned());
-    // An output that is empty has every empty text.
-    let stdout_has = stdout_has.filter(|quote| !quote.trim().is_empty());
+    let is_output = is_shown && !is_denied && exit_in_quote.is_none() && !quote.trim().is_empty();
+    let stdout_has = is_output.then(|| quote.to_owned());
     let is_prose = stated == Stated::Nothing && stdout_has.is_none();
     Expectation { expect: Expect { exit, stdout_has }, stated, is_prose }
+}
+
+fn words(lower: &str) -> Vec<&str> {
+    lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
 /// A text without its quotations, and these.
@@ -133,11 +133,11 @@ fn end(words: &[&str]) -> Stated {
         (fails(word) || matches!(*word, "failures" | "errors")) && !before.is_some_and(|word| is_clean.contains(word))
     });
     let is_denied = words.iter().any(|word| matches!(*word, "not" | "cannot"));
-    if words.iter().any(|word| passes(word)) && !has_failure && !is_denied { Stated::Success } else { Stated::Nothing }
+    if words.iter().any(passes) && !has_failure && !is_denied { Stated::Success } else { Stated::Nothing }
 }
 
 /// Programs that look for text end with 1 where they find none. `no output` means that.
-fn finds_nothing(command: &str, words: &[&str], quote: Option<&str>) -> Option<ExpectedExit> {
+fn finds_nothing(command: &str, words: &[&str], quote: &str) -> Option<ExpectedExit> {
     let mut parts = command.split_whitespace();
     let mut program = parts.next()?;
     if program == "git" {
@@ -151,6 +151,6 @@ fn finds_nothing(command: &str, words: &[&str], quote: Option<&str>) -> Option<E
         (matches!(first, "no" | "0" | "zero" | "empty") && things.contains(&second))
             || (first, second) == ("not", "found")
     });
-    let is_zero = matches!((words, quote), (["0" | "zero" | "nothing" | "empty" | "none", ..], _) | ([], Some("0")));
+    let is_zero = matches!((words, quote), (["0" | "zero" | "nothing" | "empty" | "none", ..], _) | ([], "0"));
     (is_search && is_alone && (says_none || is_zero)).then_some(ExpectedExit::Exactly(1))
 }
