@@ -12,7 +12,7 @@ use omo_core::session::{Activation, Interruption, Pause};
 use omo_core::session::{PauseReason, Session, Trigger, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, Cause, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
-    decide, is_to_be_judged,
+    decide,
 };
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::Judgement;
