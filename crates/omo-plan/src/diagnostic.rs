@@ -86,6 +86,8 @@ codes! {
     SessionNamesUnknownStep Error "session_names_unknown_step" "A session names a step that is not there.",
     DuplicateSession Error "duplicate_session" "Two sessions have the same number.",
     UnknownSession Error "unknown_session" "A session that is named is not there.",
+    SessionDependsOnLaterWave Error "session_depends_on_later_wave" "A session depends on one that runs in the same wave or later.",
+    WavesDisagree Warning "waves_disagree" "A session's wave is another one in the execution order.",
     ScopeOverlap Error "scope_overlap" "Two sessions of one wave may touch the same files.",
     FileInNeverTouch Error "file_in_never_touch" "A step changes a file that its session may never touch.",
     PathOutsideRepository Error "path_outside_repository" "A path leads out of the repository.",

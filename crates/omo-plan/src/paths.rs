@@ -20,30 +20,77 @@ pub fn normal(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// Paths of more parts than this are not looked into: whether they overlap cannot be told.
+const MAX_PARTS: usize = 100;
+
 /// Whether something may be meant by both: each is a path, a folder (everything in it), or a pattern.
 /// Where that cannot be told it is so.
 pub fn overlap(one: &str, other: &str) -> bool {
-    let (Some(one), Some(other)) = (normal(one), normal(other)) else { return true };
-    let (one, other) = (one.to_lowercase(), other.to_lowercase());
-    let parts = |path: &'_ str| -> Vec<String> { path.split('/').map(str::to_owned).collect() };
-    meet(&parts(&one), &parts(&other))
+    let (Some(one), Some(other)) = (Meant::by(one), Meant::by(other)) else { return true };
+    meet(&one, &other)
 }
 
-/// Whether two lists of parts can name the same file. What is shorter names everything below it.
-fn meet(one: &[String], other: &[String]) -> bool {
-    match (one.split_first(), other.split_first()) {
-        (None, _) | (_, None) => true,
-        (Some((first, rest)), _) if first == "**" => {
-            rest.is_empty() || (0..=other.len()).any(|skip| meet(rest, other.get(skip..).unwrap_or_default()))
-        }
-        (_, Some((first, _))) if first == "**" => meet(other, one),
-        (Some((first, rest)), Some((second, left))) => part_meets(first, second) && meet(rest, left),
+/// What a path of a plan means.
+struct Meant {
+    parts: Vec<String>,
+    /// It names a file, and so nothing below it.
+    is_file: bool,
+    is_pattern: bool,
+}
+
+impl Meant {
+    /// `None` where the path leads out of its folder, or is too long to be looked into.
+    fn by(path: &str) -> Option<Self> {
+        let plain = normal(path)?.to_lowercase();
+        let parts: Vec<String> = plain.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let is_file = !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(|name| is_file_name(name));
+        let is_pattern = is_pattern(&plain);
+        (parts.len() <= MAX_PARTS).then_some(Self { parts, is_file, is_pattern })
     }
+
+    /// Whether the rest of another path may be below all of it. No file has anything below it; of two
+    /// plain paths, of which one goes on, what looks like a file is taken for a folder.
+    fn may_hold(&self, rest: &[String], other: &Self) -> bool {
+        !self.is_file || !other.is_pattern || rest.iter().all(|part| part == "**")
+    }
+}
+
+/// A name with the ending of a file. `conf.d` and `v1.2` are folders.
+fn is_file_name(name: &str) -> bool {
+    let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
+    ending.is_some_and(|ending| ending != "d" && ending.starts_with(|char: char| char.is_ascii_alphabetic()))
+        && !is_pattern(name)
+}
+
+/// Whether two paths can name the same file. What is shorter names everything below it.
+///
+/// Every pair of places is looked at once, from the end, so that no pattern costs more than both
+/// lengths multiplied.
+fn meet(one: &Meant, other: &Meant) -> bool {
+    let ends = |from: usize| one.may_hold(other.parts.get(from..).unwrap_or_default(), other);
+    // Whether what is left of `one` behind a place meets what is left of `other` behind each place.
+    let mut below: Vec<bool> = (0..=other.parts.len()).map(ends).collect();
+    for (place, first) in one.parts.iter().enumerate().rev() {
+        let mut row = vec![other.may_hold(one.parts.get(place..).unwrap_or_default(), one)];
+        for (at, second) in other.parts.iter().enumerate().rev() {
+            let skips_first = below.get(at).copied().unwrap_or(true);
+            let skips_second = row.last().copied().unwrap_or(true);
+            let both = below.get(at + 1).copied().unwrap_or(true);
+            let is_any = first == "**" || second == "**";
+            row.push(if is_any { skips_first || skips_second } else { part_meets(first, second) && both });
+        }
+        row.reverse();
+        below = row;
+    }
+    below.first().copied().unwrap_or(true)
+}
+
+fn is_pattern(part: &str) -> bool {
+    part.contains(['*', '?', '[', '{'])
 }
 
 /// Whether two parts can be the same name. Two patterns are taken to be.
 fn part_meets(one: &str, other: &str) -> bool {
-    let is_pattern = |part: &str| part.contains(['*', '?', '[', '{']);
     match (is_pattern(one), is_pattern(other)) {
         (false, false) => one == other,
         (true, true) => true,
@@ -99,6 +146,13 @@ mod tests {
     }
 
     #[test]
+    fn no_path_costs_more_than_its_length() {
+        let stars = "**/a/".repeat(MAX_PARTS / 2 - 1);
+        assert!(!overlap(&format!("{stars}b.rs"), &format!("{}c.rs", "a/".repeat(MAX_PARTS - 1))));
+        assert!(overlap(&"a/".repeat(1_000_000), &"b/".repeat(1_000_000)), "cannot be told");
+    }
+
+    #[test]
     fn what_can_be_the_same_file_overlaps() {
         for (one, other, expected) in [
             ("src/lib.rs", "./src/lib.rs", true),
@@ -116,6 +170,16 @@ mod tests {
             ("../x", "a", true),
             ("**/x/**", "a/b/x/c", true),
             ("a/**/z.rs", "a/z.rs", true),
+            ("src/api/", "src/api/mod.rs", true),
+            ("**/*.toml", "src/api/", true),
+            ("**/*.toml", "src/api", true),
+            ("**/*.toml", "src/api/mod.rs", false),
+            ("**/*.toml", "etc/conf.d", true),
+            ("docs/v1.2", "docs/v1.2/a.md", true),
+            ("src/*/mod.rs", "src/lib.rs", false),
+            ("src/lib.rs", "src/lib.rs/**", true),
+            ("**", "src/lib.rs", true),
+            ("", "src/lib.rs", true),
         ] {
             assert_eq!(overlap(one, other), expected, "{one} {other}");
             assert_eq!(overlap(other, one), expected, "{other} {one}");

@@ -5,6 +5,9 @@
 
 pub mod dev_workflow;
 pub mod files;
+pub mod session_spec;
+pub mod ultra;
+pub mod ultraplan;
 pub mod verify;
 
 use std::path::Path;
@@ -52,17 +55,27 @@ pub fn read(path: &str, bytes: &[u8], options: Options) -> Plan {
         Ok(text) => {
             let document = Document::read(text);
             plan.title = title(&document).unwrap_or(plan.title);
-            let outline = Outline::read(&document);
-            if outline.tasks.is_empty() {
-                plan.diagnostics.push(unrecognized());
+            if let Some(found) = ultra::read(&document, &plan.source) {
+                plan = Plan { title: plan.title, ..found };
             } else {
-                dev_workflow::read(&document, &outline, options, &mut plan);
+                read_tasks(&document, options, &mut plan);
             }
         }
         Err(diagnostic) => plan.diagnostics.push(diagnostic),
     }
     plan.diagnostics.sort_by_key(|found| (found.span.start, found.code));
     plan
+}
+
+fn read_tasks(document: &Document<'_>, options: Options, plan: &mut Plan) {
+    let outline = Outline::read(document);
+    if !outline.tasks.is_empty() {
+        dev_workflow::read(document, &outline, options, plan);
+    } else if let Some(diagnostic) = ultra::unrecognized(document) {
+        plan.diagnostics.push(diagnostic);
+    } else {
+        plan.diagnostics.push(unrecognized());
+    }
 }
 
 /// A plan of this file without anything in it.

@@ -1,0 +1,101 @@
+//! The dialect of one session of an ultraplan, with its own entry and exit conditions.
+
+use omo_core::check::Check;
+
+use super::ultra::commands::commands;
+use super::ultra::fence::{Comparison, Fence, fence};
+use super::ultra::files::Named;
+use super::ultra::outline::{Findings, Outline};
+use super::ultra::steps::steps;
+use super::ultra::{closing_checks, goal, in_order, policy, says_nothing, scope, title, unclosed_fence};
+use crate::diagnostic::Code;
+use crate::labels::{Label, labels};
+use crate::model::{Dialect, Group, Isolation, Parallel, Plan, Precondition, SCHEMA, Source};
+
+/// The group that all of its steps are in.
+const SESSION: &str = "session";
+/// Shows that no change is left uncommitted; `git status` ends with status 0 either way.
+const IS_CLEAN: &str = "test -z \"$(git status --porcelain)\"";
+
+/// Whether a document is one.
+pub fn is_one(outline: &Outline<'_>) -> bool {
+    entry_label(outline).is_some() && outline.part("scope fence").is_some() && outline.part("exit condition").is_some()
+}
+
+/// Reads one.
+pub fn read(outline: &Outline<'_>, source: Source) -> Plan {
+    let mut findings = Findings::new(outline.document);
+    unclosed_fence(outline, &mut findings);
+    let steps = steps(outline, &mut findings);
+    if steps.is_empty() {
+        let text = "the session has no step".to_owned();
+        let start = outline.document.body;
+        findings.add(Code::NoUnits, start..start, None, text, "a step is written `### Step 1: Title`");
+    }
+    scope::add_numbering(&steps, None, &mut findings);
+    let fence = outline.part("scope fence").map(|section| fence(outline, section.content())).unwrap_or_default();
+    fence.add_findings(&mut findings);
+    scope::add_fence("the session", &fence, steps.iter(), &mut Comparison::of_a_plan(), &mut findings);
+    let units: Vec<_> = steps.into_iter().map(|step| step.unit).collect();
+    let title = title(outline);
+    let groups = vec![group(&title, units.iter().map(|unit| unit.id.clone()).collect(), &fence)];
+    let final_checks = closing_checks(outline, "exit condition", &mut findings);
+    Plan {
+        schema: SCHEMA,
+        dialect: Dialect::SessionSpec,
+        source,
+        title,
+        goal: goal(outline),
+        preconditions: entry_condition(outline, &mut findings).into_iter().collect(),
+        units: in_order(units, &groups),
+        groups,
+        final_checks,
+        policy: policy(Parallel::None),
+        diagnostics: findings.sorted(),
+    }
+}
+
+fn group(title: &str, units: Vec<String>, fence: &Fence) -> Group {
+    let paths = |named: &[Named]| named.iter().map(|one| one.file.path.clone()).collect();
+    Group {
+        id: SESSION.to_owned(),
+        title: title.to_owned(),
+        units,
+        stage: 0,
+        deps: Vec::new(),
+        touch: paths(&fence.touch),
+        never: paths(&fence.never),
+        isolation: Isolation::Shared,
+        hard_stop: false,
+    }
+}
+
+fn entry_label<'d>(outline: &Outline<'d>) -> Option<Label<'d>> {
+    let section = outline.part("dependencies")?;
+    let found = labels(outline.document, section.content(), &["entry condition"]);
+    found.into_iter().find(|label| label.key == "entry condition")
+}
+
+/// The entry condition; `None` where it says that there is none.
+fn entry_condition(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option<Precondition> {
+    let label = entry_label(outline)?;
+    let text = outline.document.slice(label.value.clone());
+    if says_nothing(text) {
+        return None;
+    }
+    let lower = text.to_lowercase();
+    let is_about_status = lower.contains("git status") || lower.contains("working tree");
+    let checks = if is_about_status && (lower.contains("clean") || lower.contains("empty")) {
+        vec![Check::new(IS_CLEAN)]
+    } else {
+        // Only what stands between backticks, or in a block: the rest of the sentence is for a person.
+        let found = commands(outline.document, label.value.clone());
+        let found: Vec<_> = if text.contains(['`', '~']) { found } else { Vec::new() };
+        let span = label.span.start..label.value.end;
+        for command in &found {
+            super::ultra::commands::add_findings(command, &span, None, findings);
+        }
+        found.into_iter().map(|command| command.check).collect()
+    };
+    Some(Precondition::EntryCondition { text: text.to_owned(), checks })
+}

@@ -1,0 +1,108 @@
+//! What a step says about its failure.
+
+use super::inline::only_code;
+use crate::model::OnFailure;
+
+/// What a clause says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clause<'a> {
+    /// The action, where it is one that is known.
+    pub action: Option<OnFailure>,
+    /// What is said beside the action, where anything is.
+    pub detail: Option<&'a str>,
+    /// More is said than one action: another one, or how often.
+    pub has_more: bool,
+}
+
+/// Reads `On failure:`. `None` where nothing is said.
+pub fn on_failure(value: &str) -> Option<Clause<'_>> {
+    let value = value.trim();
+    if value.is_empty() {
+        return None;
+    }
+    let start = value.trim_start_matches(['*', '_', '`', '"']);
+    let word_end = start.find(|char: char| !char.is_alphabetic()).unwrap_or(start.len());
+    let (word, rest) = start.split_at(word_end);
+    let rest = rest.trim_start_matches(['*', '_', '`', '"']).trim();
+    let detail = rest.trim_start_matches(|char: char| char.is_whitespace() || ".,:;-–—→".contains(char));
+    let detail = only_code(detail).unwrap_or(detail);
+    let action = action(word);
+    Some(Clause {
+        action,
+        detail: Some(detail).filter(|detail| !detail.is_empty()),
+        has_more: action.is_some() && names_more(rest),
+    })
+}
+
+/// How often a step is tried.
+pub fn attempts(action: OnFailure) -> u32 {
+    match action {
+        OnFailure::Revert | OnFailure::Retry => 3,
+        OnFailure::Skip | OnFailure::Escalate | OnFailure::Hold => 1,
+    }
+}
+
+fn action(word: &str) -> Option<OnFailure> {
+    match word.to_ascii_lowercase().as_str() {
+        "revert" => Some(OnFailure::Revert),
+        "retry" => Some(OnFailure::Retry),
+        "skip" => Some(OnFailure::Skip),
+        "escalate" => Some(OnFailure::Escalate),
+        _ => None,
+    }
+}
+
+/// Whether what stands beside the action names a further one or a number of attempts. What stands
+/// between backticks is a command, whose words are its own.
+fn names_more(rest: &str) -> bool {
+    let plain = super::inline::pieces(rest).into_iter().filter(|piece| !piece.is_code);
+    let words: Vec<String> = plain
+        .flat_map(|piece| piece.text.split(|char: char| !char.is_alphanumeric()))
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let is_number = |word: Option<&String>| word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    words.iter().enumerate().any(|(place, word)| {
+        let before = place.checked_sub(1).and_then(|place| words.get(place));
+        match word.as_str() {
+            "max" | "maximum" | "most" => is_number(words.get(place + 1)),
+            "times" | "attempts" | "tries" | "retries" => is_number(before),
+            "once" | "twice" => true,
+            word => action(word).is_some(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clause_is_an_action_and_what_is_said_beside_it() {
+        use OnFailure::{Escalate, Retry, Revert, Skip};
+        for (value, action, detail, has_more) in [
+            ("revert", Some(Revert), None, false),
+            ("Revert.", Some(Revert), None, false),
+            ("**revert** — `git checkout -- a.rs`", Some(Revert), Some("git checkout -- a.rs"), false),
+            ("`revert`", Some(Revert), None, false),
+            ("retry — use the sync client", Some(Retry), Some("use the sync client"), false),
+            ("retry: 別の方法", Some(Retry), Some("別の方法"), false),
+            ("Retry with less, then escalate", Some(Retry), Some("with less, then escalate"), true),
+            ("skip → escalate", Some(Skip), Some("escalate"), true),
+            ("SKIP (non-critical)", Some(Skip), Some("(non-critical)"), false),
+            ("escalate to human", Some(Escalate), Some("to human"), false),
+            ("revert or retry", Some(Revert), Some("or retry"), true),
+            ("retry (max 5)", Some(Retry), Some("(max 5)"), true),
+            ("retry 2 times", Some(Retry), Some("2 times"), true),
+            ("retry at most 3 times", Some(Retry), Some("at most 3 times"), true),
+            ("retry — `retry.sh` with port 5", Some(Retry), Some("`retry.sh` with port 5"), false),
+            ("revert-only", Some(Revert), Some("only"), false),
+            ("abort", None, None, false),
+            ("reverting", None, None, false),
+            ("— ask", None, Some("ask"), false),
+        ] {
+            assert_eq!(on_failure(value), Some(Clause { action, detail, has_more }), "{value}");
+        }
+        assert_eq!(on_failure(" \n"), None);
+    }
+}

@@ -1,0 +1,153 @@
+//! A scope fence: what a session may touch and what not, and whether two sessions that run at the same
+//! time are apart.
+
+use std::ops::Range;
+
+use super::files::{Named, files};
+use super::outline::{Findings, Outline};
+use super::place;
+use crate::diagnostic::Code;
+use crate::labels::{key, labels, trimmed};
+use crate::paths::overlap;
+
+/// The names of the two lists.
+const TOUCH: [&str; 3] = ["touch", "touch list", "may touch"];
+const NEVER: [&str; 6] =
+    ["never touch", "never-touch", "never touch list", "never-touch list", "do not touch", "never"];
+/// How much is compared of one plan, in pairs of bytes: far more than a plan that was written by hand
+/// needs, and less than a second.
+const MOST_COMPARED: usize = 100_000_000;
+
+/// What a session may touch, and what not.
+#[derive(Debug, Default)]
+pub struct Fence {
+    /// What it may; empty for anything.
+    pub touch: Vec<Named>,
+    /// What it must not.
+    pub never: Vec<Named>,
+}
+
+impl Fence {
+    /// Reports what leads out of the repository.
+    pub fn add_findings(&self, findings: &mut Findings<'_>) {
+        for named in &self.touch {
+            if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text, help)) =
+                place::finding(&named.file.path)
+            {
+                findings.add(code, named.range.clone(), None, text, help);
+            }
+        }
+    }
+}
+
+/// Reads a fence: below labels, below headings, or on the line of `Scope fence:`.
+pub fn fence(outline: &Outline<'_>, part: Range<usize>) -> Fence {
+    let document = outline.document;
+    let known: Vec<&str> = TOUCH.iter().chain(&NEVER).copied().chain(["scope fence"]).collect();
+    let read = |bytes: Range<usize>| -> Vec<Named> {
+        let bytes = trimmed(document, bytes);
+        files(document.slice(bytes.clone())).into_iter().map(|named| named.at(bytes.start)).collect()
+    };
+    let mut fence = Fence::default();
+    for label in labels(document, part.clone(), &known) {
+        if TOUCH.contains(&label.key.as_str()) {
+            fence.touch.extend(read(label.value));
+        } else if NEVER.contains(&label.key.as_str()) {
+            fence.never.extend(read(label.value));
+        } else if label.key == "scope fence" {
+            let line = document.slice(label.rest.clone());
+            let (touch, never) = in_one_line(line);
+            fence.touch.extend(read(label.rest.start + touch.start..label.rest.start + touch.end));
+            fence.never.extend(read(label.rest.start + never.start..label.rest.start + never.end));
+        }
+    }
+    for section in outline.inside(part) {
+        let name = key(section.heading.text.trim_matches([' ', '*', '_', ':']));
+        if TOUCH.contains(&name.as_str()) {
+            fence.touch.extend(read(section.content()));
+        } else if NEVER.contains(&name.as_str()) {
+            fence.never.extend(read(section.content()));
+        }
+    }
+    fence
+}
+
+/// The two lists of `Touch: …; Never touch: …`.
+fn in_one_line(line: &str) -> (Range<usize>, Range<usize>) {
+    let lower = line.to_ascii_lowercase();
+    let never = lower.find("never");
+    let behind_colon = |from: usize, to: usize| {
+        let colon = lower.get(from..to).and_then(|text| text.find(':'));
+        colon.map_or(to..to, |colon| from + colon + 1..to)
+    };
+    let touch_end = never.unwrap_or(line.len());
+    let touch = lower.find("touch").filter(|at| *at < touch_end);
+    let touch = touch.map_or(0..0, |at| behind_colon(at, touch_end));
+    let never = never.map_or(0..0, |at| behind_colon(at, line.len()));
+    let inner = line.get(touch.clone()).unwrap_or_default().trim_end_matches([' ', ';', ',', '|', '.', '*']).len();
+    (touch.start..touch.start + inner, never)
+}
+
+/// Compares paths until more was compared than any plan needs.
+#[derive(Debug)]
+pub struct Comparison {
+    left: usize,
+}
+
+impl Comparison {
+    /// Of one plan.
+    pub fn of_a_plan() -> Self {
+        Self { left: MOST_COMPARED }
+    }
+
+    /// Whether two paths can be the same file; `None` once too much was compared.
+    pub fn overlap(&mut self, one: &Named, other: &Named) -> Option<bool> {
+        let cost = (one.file.path.len() + 1).saturating_mul(other.file.path.len() + 1);
+        self.left = self.left.checked_sub(cost)?;
+        Some(overlap(&one.file.path, &other.file.path))
+    }
+
+    /// The first pair of two lists that can be the same file.
+    pub fn first<'n>(&mut self, ones: &'n [Named], others: &'n [Named]) -> Option<Option<(&'n Named, &'n Named)>> {
+        self.left = self.left.checked_sub(1)?;
+        for one in ones {
+            for other in others {
+                if self.overlap(one, other)? {
+                    return Some(Some((one, other)));
+                }
+            }
+        }
+        Some(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+
+    fn read(text: &str) -> (Vec<String>, Vec<String>) {
+        let document = Document::read(text);
+        let fence = fence(&Outline::of(&document), 0..text.len());
+        let shown = |named: Vec<Named>| named.into_iter().map(|named| named.file.path).collect();
+        (shown(fence.touch), shown(fence.never))
+    }
+
+    #[test]
+    fn a_fence_is_read_in_every_spelling() {
+        for text in [
+            "- **Scope fence:**\n  - Touch: `a.rs`, `b/`\n  - Never touch: `c.rs`\n",
+            "- **Scope fence:**\n  - **Touch:** `a.rs`, `b/`\n  - **Never touch:** `c.rs`\n",
+            "**Touch:**\n- `a.rs`\n- `b/` (new)\n\n**Never-touch:**\n- `c.rs`\n",
+            "### Touch\n\n- `a.rs`\n- `b/`\n\n### Never touch\n\n- `c.rs`\n",
+            "- **Scope fence:** Touch: `a.rs`, `b/`; Never touch: `c.rs`\n",
+            "- **Scope fence**: touch: a.rs, b/ | never-touch: c.rs\n",
+            "Touch: a.rs, b/\r\nNever touch: c.rs\r\n",
+        ] {
+            let expected = (vec!["a.rs".to_owned(), "b/".to_owned()], vec!["c.rs".to_owned()]);
+            assert_eq!(read(text), expected, "{text}");
+        }
+        assert_eq!(read("- Touch: none\n- Never touch: —\n"), (vec![], vec![]));
+        assert_eq!(read("- **Scope fence:** none\n"), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,91 @@
+//! Lists of numbers, as plans write them: `1, 2 and 5-7`, `Session 1, S2`, `none`.
+
+use crate::labels::item;
+use crate::model::MAX_UNITS;
+
+/// Reads a list of numbers, each with one of these words before it or none. `Err` holds the part that
+/// is no number.
+pub fn numbers(value: &str, words: &[&str]) -> Result<Vec<u64>, String> {
+    if super::says_nothing(value) {
+        return Ok(Vec::new());
+    }
+    let mut found: Vec<u64> = Vec::new();
+    let lines = value.lines().map(|line| before_a_note(item(line).1));
+    for part in lines.flat_map(|line| line.split([',', ';', '&', '+'])).flat_map(|part| part.split(" and ")) {
+        let part = part.trim_matches(|char: char| char.is_whitespace() || "*_`.[]".contains(char));
+        let part = part.strip_prefix("and ").unwrap_or(part);
+        if part.is_empty() {
+            continue;
+        }
+        let (first, last) = range(part, words).ok_or_else(|| part.to_owned())?;
+        // A range is no shorter than a run can be long.
+        let room = u64::try_from(MAX_UNITS.saturating_sub(found.len())).unwrap_or(0);
+        if last < first || last - first >= room {
+            return Err(part.to_owned());
+        }
+        found.extend(first..=last);
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|number| seen.insert(*number));
+    Ok(found)
+}
+
+/// What stands before a remark in brackets, behind a dash, or behind a colon, as in `Step 1: its title`.
+fn before_a_note(line: &str) -> &str {
+    let end = [" (", " — ", " -- ", ":"].iter().filter_map(|mark| line.find(mark)).min();
+    line.get(..end.unwrap_or(line.len())).unwrap_or(line)
+}
+
+/// `3`, `3-5`, `3–5`, `3 to 5`, with or without a word before each number.
+fn range(part: &str, words: &[&str]) -> Option<(u64, u64)> {
+    let parted = part.split_once('–').or_else(|| part.split_once('-')).or_else(|| part.split_once(" to "));
+    let (first, last) = parted.unwrap_or((part, part));
+    Some((number(first, words)?, number(last, words)?))
+}
+
+fn number(text: &str, words: &[&str]) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_start_matches(|char: char| char.is_ascii_alphabetic());
+    let word = text.get(..text.len() - digits.len())?;
+    let is_known = word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let digits = digits.trim_start();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_known && is_number { digits.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_numbers_is_read_in_every_spelling() {
+        let words = ["session", "sessions", "s"];
+        for (value, expected) in [
+            ("none", Ok(vec![])),
+            ("—", Ok(vec![])),
+            ("", Ok(vec![])),
+            ("1", Ok(vec![1])),
+            ("1, 2", Ok(vec![1, 2])),
+            ("1, 2, and 3", Ok(vec![1, 2, 3])),
+            ("Session 1", Ok(vec![1])),
+            ("Sessions 1 and 2", Ok(vec![1, 2])),
+            ("S1, S2", Ok(vec![1, 2])),
+            ("2-4", Ok(vec![2, 3, 4])),
+            ("Session 2 – Session 3", Ok(vec![2, 3])),
+            ("2 to 3", Ok(vec![2, 3])),
+            ("**3**, `4`", Ok(vec![3, 4])),
+            ("- 1\n- 2", Ok(vec![1, 2])),
+            ("\n  - Session 1: A, and more\n  - Session 2: B", Ok(vec![1, 2])),
+            ("Session 1 (needs its types)", Ok(vec![1])),
+            ("1, 1", Ok(vec![1])),
+            ("all", Err("all".to_owned())),
+            ("1, Step 2", Err("Step 2".to_owned())),
+            ("4-2", Err("4-2".to_owned())),
+            ("1-99999999", Err("1-99999999".to_owned())),
+            ("99999999999999999999", Err("99999999999999999999".to_owned())),
+            ("１", Err("１".to_owned())),
+        ] {
+            assert_eq!(numbers(value, &words), expected, "{value}");
+        }
+    }
+}

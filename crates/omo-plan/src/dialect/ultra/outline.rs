@@ -1,0 +1,159 @@
+//! The parts of a plan by their headings, and what is found wrong with them.
+
+use std::ops::Range;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::document::{Document, Heading};
+use crate::labels::key;
+
+/// A heading with what it reaches over.
+#[derive(Clone, Debug)]
+pub struct Section<'d> {
+    /// It.
+    pub heading: &'d Heading<'d>,
+    /// From its first byte to the next heading of its level or a higher one.
+    pub whole: Range<usize>,
+}
+
+impl Section<'_> {
+    /// What stands below the heading.
+    pub fn content(&self) -> Range<usize> {
+        self.heading.span.end..self.whole.end
+    }
+}
+
+/// The parts of a document, in their order.
+#[derive(Debug)]
+pub struct Outline<'d> {
+    /// Where they are.
+    pub document: &'d Document<'d>,
+    /// All of them, of every level.
+    pub sections: Vec<Section<'d>>,
+}
+
+impl<'d> Outline<'d> {
+    /// The parts of a document.
+    pub fn of(document: &'d Document<'d>) -> Self {
+        let ranges = document.sections();
+        let sections = document.headings.iter().zip(ranges).map(|(heading, whole)| Section { heading, whole });
+        Self { document, sections: sections.collect() }
+    }
+
+    /// The first part of level 2 with this name, which is given in small letters.
+    pub fn part(&self, name: &str) -> Option<&Section<'d>> {
+        self.sections.iter().find(|section| section.heading.level == 2 && is_called(section.heading.text, name))
+    }
+
+    /// The parts whose heading stands in some bytes.
+    pub fn inside(&self, bytes: Range<usize>) -> &[Section<'d>] {
+        let place = |byte: usize| self.sections.partition_point(|section| section.heading.span.start < byte);
+        self.sections.get(place(bytes.start)..place(bytes.end)).unwrap_or_default()
+    }
+}
+
+/// Whether a heading's text is this name, in whatever case, with or without emphasis or a colon.
+pub fn is_called(text: &str, name: &str) -> bool {
+    key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char))) == name
+}
+
+/// What a heading says that may have a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Numbered<'a> {
+    /// `Step 3: its title`.
+    Is(u64, &'a str),
+    /// Something that was likely meant to be that.
+    LooksLike,
+    /// Something else.
+    Other,
+}
+
+/// Reads a heading as `Step N: title`, or as the same of another word that begins with a capital.
+pub fn numbered<'a>(heading: &Heading<'a>, word: &str) -> Numbered<'a> {
+    if let Some((number, title)) = exactly(heading.text, word).filter(|_| heading.level == 3) {
+        return Numbered::Is(number, title);
+    }
+    let is_frame = |char: char| !char.is_alphabetic();
+    let text = heading.text.trim_start_matches(is_frame);
+    let begins = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    let rest = text.get(word.len()..).unwrap_or_default();
+    let has_number = heading.text.chars().any(char::is_numeric);
+    if begins && rest.starts_with(is_frame) && has_number { Numbered::LooksLike } else { Numbered::Other }
+}
+
+fn exactly<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
+    let rest = text.strip_prefix(word)?.strip_prefix([' ', '\t'])?;
+    let (number, title) = rest.trim_start_matches([' ', '\t']).split_once(':')?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    Some((number.parse().ok().filter(|_| is_number)?, title.trim()))
+}
+
+/// What was found wrong with a plan.
+#[derive(Debug)]
+pub struct Findings<'d> {
+    document: &'d Document<'d>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'d> Findings<'d> {
+    /// Nothing yet.
+    pub fn new(document: &'d Document<'d>) -> Self {
+        Self { document, found: Vec::new() }
+    }
+
+    /// Puts one down.
+    pub fn add(&mut self, code: Code, span: Range<usize>, unit: Option<&str>, text: String, help: &str) {
+        self.found.push(Diagnostic {
+            code,
+            severity: code.severity(),
+            line: self.document.line(span.start),
+            span,
+            unit: unit.map(str::to_owned),
+            text,
+            help: Some(help.to_owned()).filter(|help| !help.is_empty()),
+        });
+    }
+
+    /// All of them, in the order of what they are about.
+    pub fn sorted(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|found| found.span.start);
+        self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_told_from_what_looks_like_one() {
+        for (line, expected) in [
+            ("### Step 1: colon", Numbered::Is(1, "colon")),
+            ("### Step 9:no space", Numbered::Is(9, "no space")),
+            ("### Step 010: zero", Numbered::Is(10, "zero")),
+            ("### Step\t2: tab", Numbered::Is(2, "tab")),
+            ("### Step 3:", Numbered::Is(3, "")),
+            ("### Step 4: `a: b` #", Numbered::Is(4, "`a: b`")),
+            ("### Step 2 — dash", Numbered::LooksLike),
+            ("### Step 3. dot", Numbered::LooksLike),
+            ("#### Step 4: level four", Numbered::LooksLike),
+            ("## Step 5: level two", Numbered::LooksLike),
+            ("### step 6: lower case", Numbered::LooksLike),
+            ("### Step 7a: letter", Numbered::LooksLike),
+            ("### Step 8.1: decimal", Numbered::LooksLike),
+            ("### Step 11", Numbered::LooksLike),
+            ("### **Step 12: bold**", Numbered::LooksLike),
+            ("### 13. Step: number first", Numbered::LooksLike),
+            ("### Step 14： full-width", Numbered::LooksLike),
+            ("### Step\u{a0}3: no-break", Numbered::LooksLike),
+            ("### Step ３: full-width", Numbered::LooksLike),
+            ("### Step 99999999999999999999: large", Numbered::LooksLike),
+            ("### Step by step", Numbered::Other),
+            ("### Stepping 2", Numbered::Other),
+            ("### Notes on step 2", Numbered::Other),
+            ("### 13", Numbered::Other),
+        ] {
+            let document = Document::read(line);
+            assert_eq!(numbered(&document.headings[0], "Step"), expected, "{line}");
+        }
+    }
+}

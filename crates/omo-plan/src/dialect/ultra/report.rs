@@ -1,0 +1,76 @@
+//! What is said about an ultraplan or a session before it runs, in the lines that its users know.
+
+use crate::diagnostic::Code;
+use crate::model::{Dialect, Group, Plan, Precondition};
+
+/// What the groups of sessions are called, before their number.
+pub const SESSION_PREFIX: &str = "session-";
+
+/// The sessions of a plan, in their order. Steps that belong to none are in a group that is no session.
+pub fn sessions(plan: &Plan) -> impl Iterator<Item = &Group> {
+    let is_plan = plan.dialect == Dialect::Ultraplan;
+    plan.groups.iter().filter(move |group| is_plan && group.id.starts_with(SESSION_PREFIX))
+}
+
+/// `Type: plan`, `Steps: 3` and the lines behind them.
+pub fn summary(plan: &Plan) -> Vec<String> {
+    let kind = if plan.dialect == Dialect::SessionSpec { "session-spec" } else { "plan" };
+    let mut lines = vec![format!("Type: {kind}"), format!("Steps: {}", plan.units.len())];
+    let sessions: Vec<&Group> = sessions(plan).collect();
+    if !sessions.is_empty() {
+        let waves = waves(&sessions).len();
+        lines.push(format!("Execution Strategy: {} sessions across {waves} waves", sessions.len()));
+    }
+    if plan.dialect == Dialect::SessionSpec {
+        lines.push(format!("Entry condition: {}", entry_condition(plan)));
+        let count = |list: fn(&Group) -> usize| plan.groups.iter().map(list).sum::<usize>();
+        let (touch, never) = (count(|group| group.touch.len()), count(|group| group.never.len()));
+        lines.push(format!("Scope fence: {touch} touch, {never} never-touch"));
+    }
+    let warnings = warnings(plan);
+    if !warnings.is_empty() {
+        lines.push(format!("Warnings: {}", warnings.join("; ")));
+    }
+    lines
+}
+
+/// How the plan is worked on where nothing else is asked for: `Strategy: single session` or the number of
+/// its sessions, those that run beside others and those that run alone.
+pub fn strategy(plan: &Plan) -> String {
+    let sessions: Vec<&Group> = sessions(plan).collect();
+    if sessions.len() < 2 {
+        return "Strategy: single session".to_owned();
+    }
+    let parallel: usize = waves(&sessions).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
+    format!("Strategy: {} sessions ({parallel} parallel, {} sequential)", sessions.len(), sessions.len() - parallel)
+}
+
+/// What is missing from steps, and what is taken in its place.
+pub fn warnings(plan: &Plan) -> Vec<String> {
+    let said = plan.diagnostics.iter().filter_map(|found| {
+        let unit = found.unit.as_deref()?;
+        match found.code {
+            Code::MissingOnFailure => Some(format!("Step {unit}: missing On failure, defaulting to escalate")),
+            Code::MissingVerify => Some(format!("Step {unit}: missing Verify")),
+            _ => None,
+        }
+    });
+    said.collect()
+}
+
+fn entry_condition(plan: &Plan) -> &str {
+    let text = plan.preconditions.iter().find_map(|precondition| match precondition {
+        Precondition::EntryCondition { text, .. } => Some(text.as_str()),
+        Precondition::Verification { .. } | Precondition::Decision(_) => None,
+    });
+    text.unwrap_or("none")
+}
+
+/// The waves, with how many sessions each has.
+fn waves(sessions: &[&Group]) -> Vec<(usize, usize)> {
+    let mut waves = std::collections::BTreeMap::new();
+    for session in sessions {
+        *waves.entry(session.stage).or_insert(0) += 1;
+    }
+    waves.into_iter().collect()
+}

@@ -1,0 +1,157 @@
+//! Whether the steps and the sessions of a plan fit together: each step in one session, and within its fence.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::fence::{Comparison, Fence};
+use super::files::Named;
+use super::outline::Findings;
+use super::sessions::Session;
+use super::steps::Step;
+use crate::diagnostic::Code;
+use crate::model::FileAction;
+
+/// Reports steps that no session has, or several, and sessions that have none, or unknown ones.
+pub fn add_membership(steps: &[Step], sessions: &[Session], findings: &mut Findings<'_>) {
+    let known: HashMap<u64, &Step> = steps.iter().map(|step| (step.number, step)).collect();
+    let mut owners: BTreeMap<u64, &Session> = BTreeMap::new();
+    for session in sessions {
+        let number = session.number;
+        if session.steps.numbers.is_empty() {
+            let text = format!("session {number} has no steps");
+            findings.add(Code::SessionWithoutSteps, session.heading.clone(), None, text, "");
+        }
+        for step in &session.steps.numbers {
+            let (id, span) = (step.to_string(), session.steps.span.clone());
+            if !known.contains_key(step) {
+                let text = format!("session {number} names step {step}, which is not there");
+                findings.add(Code::SessionNamesUnknownStep, span, Some(&id), text, "");
+            } else if let Some(first) = owners.insert(*step, session) {
+                let text = format!("step {step} belongs to session {} and to session {number}", first.number);
+                findings.add(Code::StepInSeveralSessions, span, Some(&id), text, "name it in one of them");
+            }
+        }
+    }
+    for step in steps.iter().filter(|step| !owners.contains_key(&step.number)) {
+        let text = format!("step {} belongs to no session: it is run after all of them", step.number);
+        findings.add(Code::StepInNoSession, step.heading.clone(), Some(&step.unit.id), text, "");
+    }
+}
+
+/// Reports where a later wave, or a session, runs a step before one with a smaller number.
+pub fn add_order(sessions: &[Session], stages: &[usize], findings: &mut Findings<'_>) {
+    let mut by_stage: BTreeMap<usize, Vec<&Session>> = BTreeMap::new();
+    for (session, stage) in sessions.iter().zip(stages) {
+        by_stage.entry(*stage).or_default().push(session);
+    }
+    // The greatest step of all waves before.
+    let mut greatest = 0;
+    for (_, wave) in by_stage {
+        for session in &wave {
+            let mut before = greatest;
+            for step in &session.steps.numbers {
+                if *step < before {
+                    let text = format!("session {} runs step {step} after step {before}", session.number);
+                    return findings.add(Code::SessionOrder, session.steps.span.clone(), None, text, "");
+                }
+                before = *step;
+            }
+        }
+        greatest = wave.iter().flat_map(|session| &session.steps.numbers).copied().chain([greatest]).max().unwrap_or(0);
+    }
+}
+
+/// Reports steps out of the order of their numbers, and gaps between these.
+pub fn add_numbering(steps: &[Step], first: Option<u64>, findings: &mut Findings<'_>) {
+    let mut numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
+    if let Some([before, step]) = steps.windows(2).find(|pair| matches!(pair, [a, b] if b.number < a.number)) {
+        let text = format!("step {} stands behind step {}: it is run in that order", step.number, before.number);
+        findings.add(Code::StepsOutOfOrder, step.heading.clone(), None, text, "");
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    let start = first.or(numbers.first().copied()).unwrap_or(1);
+    let gap = numbers.iter().zip(start..).find(|(number, expected)| *number != expected);
+    if let Some((number, _)) = gap
+        && let Some(step) = steps.iter().find(|step| step.number == *number)
+    {
+        let text = format!("no step has the number before {number}");
+        findings.add(Code::StepNumbersHaveGaps, step.heading.clone(), None, text, "");
+    }
+}
+
+/// Reports what a session's steps change that it may not touch, or does not list.
+pub fn add_fence<'s>(
+    name: &str,
+    fence: &Fence,
+    steps: impl Iterator<Item = &'s Step>,
+    comparison: &mut Comparison,
+    findings: &mut Findings<'_>,
+) {
+    for step in steps {
+        for file in &step.files {
+            let one = std::slice::from_ref(file);
+            let (Some(never), Some(touch)) = (comparison.first(one, &fence.never), comparison.first(one, &fence.touch))
+            else {
+                return add_too_much(file, findings);
+            };
+            let (path, unit, span) = (&file.file.path, Some(step.unit.id.as_str()), file.range.clone());
+            if let Some((_, pattern)) = never {
+                let text = format!(
+                    "step {} changes `{path}`, and {name} may never touch `{}`",
+                    step.number, pattern.file.path
+                );
+                findings.add(Code::FileInNeverTouch, span, unit, text, "take it out of the step, or out of the list");
+            } else if touch.is_none() && !fence.touch.is_empty() && file.file.action != FileAction::Create {
+                let text = format!("step {} changes `{path}`, which {name} does not list", step.number);
+                findings.add(Code::FileOutsideTouch, span, unit, text, "add it to Touch");
+            }
+        }
+    }
+}
+
+/// Reports sessions of one wave that may touch the same files.
+pub fn add_overlaps(
+    sessions: &[Session],
+    stages: &[usize],
+    steps: &[Step],
+    comparison: &mut Comparison,
+    findings: &mut Findings<'_>,
+) {
+    let known: HashMap<u64, &Step> = steps.iter().map(|step| (step.number, step)).collect();
+    let mut waves: BTreeMap<usize, Vec<(&Session, Vec<Named>)>> = BTreeMap::new();
+    for (session, stage) in sessions.iter().zip(stages) {
+        // What its steps change belongs to it, listed or not.
+        let changed = session.steps.numbers.iter().filter_map(|number| known.get(number)).flat_map(|step| &step.files);
+        let all = session.fence.touch.iter().chain(changed).cloned().collect();
+        waves.entry(*stage).or_default().push((session, all));
+    }
+    for (stage, wave) in &waves {
+        let mut before: &[(&Session, Vec<Named>)] = &[];
+        for (place, (session, touched)) in wave.iter().enumerate() {
+            for (other, theirs) in before {
+                let Some(pair) = comparison.first(theirs, touched) else {
+                    return touched.first().map_or((), |file| add_too_much(file, findings));
+                };
+                if let Some((first, second)) = pair {
+                    let place = u64::try_from(stage + 1).unwrap_or(u64::MAX);
+                    let text = format!(
+                        "wave {}: sessions {} and {} may touch the same files: {} ~ {}",
+                        session.wave.unwrap_or(place),
+                        other.number,
+                        session.number,
+                        first.file.path,
+                        second.file.path
+                    );
+                    let help = "give them different waves, or files that are apart";
+                    findings.add(Code::ScopeOverlap, second.range.clone(), None, text, help);
+                }
+            }
+            before = wave.get(..=place).unwrap_or_default();
+        }
+    }
+}
+
+fn add_too_much(file: &Named, findings: &mut Findings<'_>) {
+    let text = "the sessions list more paths than can be compared".to_owned();
+    findings.add(Code::ScopeOverlap, file.range.clone(), None, text, "list folders in place of files");
+}

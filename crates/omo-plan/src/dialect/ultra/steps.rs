@@ -1,0 +1,228 @@
+//! The steps of a plan, and the units that they become.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use omo_core::check::{Check, Expect, ExpectedExit};
+
+use super::files::{Named, files};
+use super::inline::pieces;
+use super::outline::{Findings, Numbered, Outline, Section, numbered};
+use super::{clauses, commands, commit, place};
+use crate::diagnostic::Code;
+use crate::digest::sha256;
+use crate::labels::{Label, labels, trimmed};
+use crate::model::{Commit, Complexity, MAX_UNITS, OnFailure, Unit, UnitKind};
+
+/// The labels of a step that a rule reads, and those that only a worker does.
+const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
+/// Those of them that are no words for a worker: what they say is in the unit's other fields.
+const READ: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
+
+/// A step.
+#[derive(Debug)]
+pub struct Step {
+    /// Its number.
+    pub number: u64,
+    /// Its heading.
+    pub heading: Range<usize>,
+    /// The files that it names, and the bytes of each.
+    pub files: Vec<Named>,
+    /// What it becomes.
+    pub unit: Unit,
+}
+
+/// Whether a document has a step.
+pub fn has_steps(outline: &Outline<'_>) -> bool {
+    outline.sections.iter().any(|section| matches!(numbered(section.heading, "Step"), Numbered::Is(..)))
+}
+
+/// Reads the steps, in the order of the file.
+pub fn steps(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Vec<Step> {
+    let plan = outline.part("implementation plan").map(|section| section.whole.clone());
+    let mut steps = Vec::new();
+    let mut seen = HashSet::new();
+    for section in &outline.sections {
+        let span = section.heading.span.clone();
+        match numbered(section.heading, "Step") {
+            Numbered::Is(number, title) => {
+                let step = step(outline, section, number, title, findings);
+                if !seen.insert(number) {
+                    let text = format!("step {number} is there twice");
+                    findings.add(
+                        Code::DuplicateId,
+                        span.clone(),
+                        Some(&step.unit.id),
+                        text,
+                        "give each its own number",
+                    );
+                }
+                if plan.as_ref().is_some_and(|plan| !plan.contains(&span.start)) {
+                    let text = format!("step {number} stands outside of `## Implementation Plan`");
+                    findings.add(Code::StepOutsidePlanSection, span, Some(&step.unit.id), text, "");
+                }
+                steps.push(step);
+            }
+            Numbered::LooksLike => {
+                let text = "this heading looks like a step and is none".to_owned();
+                findings.add(Code::LooksLikeAStep, span, None, text, "a step is written `### Step 1: Title`");
+            }
+            Numbered::Other => {}
+        }
+    }
+    if steps.len() > MAX_UNITS {
+        let text = format!("{} steps, of which a run can have {MAX_UNITS}", steps.len());
+        findings.add(Code::TooManyUnits, outline.document.body..outline.document.body, None, text, "");
+    }
+    steps
+}
+
+fn step(outline: &Outline<'_>, section: &Section<'_>, number: u64, title: &str, findings: &mut Findings<'_>) -> Step {
+    let document = outline.document;
+    let whole = trimmed(document, section.whole.clone());
+    let id = number.to_string();
+    // The labels below a heading that looks like a step are likely meant for that one.
+    let inner = outline.inside(section.content()).iter();
+    let other = inner.map(|inner| inner.heading).find(|heading| numbered(heading, "Step") == Numbered::LooksLike);
+    let end = other.map_or(whole.end, |heading| heading.span.start);
+    let labels = labels(document, section.heading.span.end..end, &KNOWN);
+    let label = |key: &str| labels.iter().find(|label| label.key == key);
+    let mut reader = Reader { outline, id: &id, heading: section.heading.span.clone(), findings };
+    let (on_failure, alternative) = reader.on_failure(label("on failure"));
+    let files = reader.files(label("files"));
+    let (checks, criteria) = reader.verify(label("verify"), label("expected"));
+    let commit = reader.checkpoint(label("checkpoint"));
+    let test_first = label("test first").map(|label| document.slice(label.value.clone()));
+    let mut extra = BTreeMap::new();
+    for label in labels.iter().filter(|label| !READ.contains(&label.key.as_str())) {
+        extra.entry(label.name.to_owned()).or_insert_with(|| document.slice(label.value.clone()).to_owned());
+    }
+    let body = document.slice(whole.clone()).to_owned();
+    let unit = Unit {
+        id: id.clone(),
+        title: title.to_owned(),
+        lines: [document.line(whole.start), document.line(whole.end.saturating_sub(1).max(whole.start))],
+        body_sha256: sha256(body.as_bytes()),
+        body,
+        kind: UnitKind::Impl,
+        pair: None,
+        deps: Vec::new(),
+        files: files.iter().map(|named| named.file.clone()).collect(),
+        never: Vec::new(),
+        checks,
+        red_check: test_first.and_then(red_check),
+        on_failure,
+        alternative,
+        attempts_max: clauses::attempts(on_failure),
+        commit,
+        stop_after: false,
+        criteria,
+        complexity: Complexity::Standard,
+        model: None,
+        contract: None,
+        extra,
+    };
+    Step { number, heading: section.heading.span.clone(), files, unit }
+}
+
+/// What reads the fields of one step.
+struct Reader<'r, 'd, 'f> {
+    outline: &'r Outline<'d>,
+    id: &'r str,
+    heading: Range<usize>,
+    findings: &'r mut Findings<'f>,
+}
+
+impl<'d> Reader<'_, 'd, '_> {
+    fn add(&mut self, code: Code, span: Range<usize>, text: String, help: &str) {
+        self.findings.add(code, span, Some(self.id), text, help);
+    }
+
+    fn text(&self, label: &Label<'_>) -> &'d str {
+        self.outline.document.slice(label.value.clone())
+    }
+
+    fn files(&mut self, label: Option<&Label<'_>>) -> Vec<Named> {
+        let Some(label) = label else { return Vec::new() };
+        let files: Vec<Named> = files(self.text(label)).into_iter().map(|named| named.at(label.value.start)).collect();
+        let mut spellings = BTreeMap::new();
+        for named in &files {
+            let path = &named.file.path;
+            if let Some((code, text, help)) = place::finding(path) {
+                self.add(code, named.range.clone(), text, help);
+            }
+            let known = spellings.entry(path.to_lowercase()).or_insert(path);
+            if *known != path {
+                let text = format!("`{known}` and `{path}` differ only by case");
+                self.add(Code::FilesDifferOnlyByCase, named.range.clone(), text, "some file systems hold them for one");
+            }
+        }
+        files
+    }
+
+    fn verify(&mut self, label: Option<&Label<'_>>, expected: Option<&Label<'_>>) -> (Vec<Check>, Vec<String>) {
+        let mut found =
+            label.map_or_else(Vec::new, |label| commands::commands(self.outline.document, label.value.clone()));
+        if let (Some(last), Some(expected)) = (found.last_mut(), expected) {
+            commands::expect(last, self.text(expected));
+        }
+        let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
+        if found.is_empty() {
+            let text = format!("step {} has no check: nothing can prove it", self.id);
+            self.add(Code::MissingVerify, span, text, "add a line `- **Verify:** `command``");
+            return (Vec::new(), Vec::new());
+        }
+        for command in &found {
+            commands::add_findings(command, &span, Some(self.id), self.findings);
+        }
+        let criteria = found.iter().filter_map(|command| command.outcome.clone()).collect();
+        (found.into_iter().map(|command| command.check).collect(), criteria)
+    }
+
+    fn on_failure(&mut self, label: Option<&Label<'_>>) -> (OnFailure, Option<String>) {
+        let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
+        let value = label.map(|label| self.text(label)).unwrap_or_default();
+        let help = "say one of revert, retry, skip and escalate";
+        let Some(clause) = clauses::on_failure(value) else {
+            let text = format!("step {} says nothing about a failure: the run stops there and waits", self.id);
+            self.add(Code::MissingOnFailure, span, text, help);
+            return (OnFailure::Escalate, None);
+        };
+        let Some(action) = clause.action else {
+            let text = format!("`{}` is no action on a failure", omo_core::words::neutral(value, 60));
+            self.add(Code::UnknownOnFailure, span, text, help);
+            return (OnFailure::Escalate, None);
+        };
+        if clause.has_more {
+            let text =
+                format!("more is said about a failure of step {} than one action: only the first counts", self.id);
+            self.add(Code::OnFailureHasMore, span, text, "");
+        }
+        let alternative = clause.detail.filter(|_| action == OnFailure::Retry).map(str::to_owned);
+        (action, alternative)
+    }
+
+    fn checkpoint(&mut self, label: Option<&Label<'_>>) -> Option<Commit> {
+        let label = label?;
+        let checkpoint = commit::checkpoint(self.text(label))?;
+        if !checkpoint.is_plain {
+            let shown = omo_core::words::neutral(&checkpoint.command, 80);
+            let what = if checkpoint.message.is_some() { "only its message is used" } else { "it is not used" };
+            let text = format!("`{shown}` is no plain commit: {what}");
+            let span = label.span.start..label.value.end;
+            self.add(Code::CheckpointNotACommit, span, text, "write `git commit -m \"message\"`");
+        }
+        checkpoint.message.map(|message| Commit { message })
+    }
+}
+
+/// The command of `Test first:`, which has to fail before the work begins. A path alone is none.
+fn red_check(value: &str) -> Option<Check> {
+    let is_command = |code: &str| {
+        let program = code.split_whitespace().next().unwrap_or_default();
+        code.trim().contains(' ') && (program.starts_with("./") || !program.contains(['/', '.']))
+    };
+    let code = pieces(value).into_iter().find(|piece| piece.is_code && is_command(piece.text))?;
+    let check = Check::new(code.text.trim());
+    Some(Check { expect: Expect { exit: ExpectedExit::NonZero, stdout_has: None }, ..check })
+}

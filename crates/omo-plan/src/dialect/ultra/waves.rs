@@ -1,0 +1,119 @@
+//! When the sessions of a plan run: waves one after the other, all sessions of one at the same time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::outline::Findings;
+use super::sessions::{Session, Strategy};
+use crate::diagnostic::Code;
+
+/// The place of each session's wave, from 0, in the order of the sessions.
+pub fn stages(strategy: &Strategy, findings: &mut Findings<'_>) -> Vec<usize> {
+    let listed = listed(strategy, findings);
+    let mut waves: Vec<Option<u64>> = Vec::new();
+    for session in &strategy.sessions {
+        let elsewhere = listed.get(&session.number).copied();
+        if let (Some(own), Some(elsewhere)) = (session.wave, elsewhere)
+            && own != elsewhere
+        {
+            let text = format!("session {} says wave {own}, and the execution order wave {elsewhere}", session.number);
+            findings.add(Code::WavesDisagree, session.heading.clone(), None, text, "the session's own wave counts");
+        }
+        waves.push(session.wave.or(elsewhere));
+    }
+    let known: BTreeSet<u64> = waves.iter().flatten().copied().collect();
+    let places: BTreeMap<u64, usize> = known.iter().enumerate().map(|(place, wave)| (*wave, place)).collect();
+    // A session of no wave runs alone, after all the others: nothing says that it may be beside one.
+    let mut alone = places.len();
+    let mut stages = Vec::new();
+    for wave in waves {
+        stages.push(wave.and_then(|wave| places.get(&wave).copied()).unwrap_or_else(|| {
+            alone += 1;
+            alone - 1
+        }));
+    }
+    add_dependencies(&strategy.sessions, &stages, findings);
+    stages
+}
+
+/// The wave of each session that the execution order names.
+fn listed(strategy: &Strategy, findings: &mut Findings<'_>) -> HashMap<u64, u64> {
+    let mut listed = HashMap::new();
+    let known: BTreeSet<u64> = strategy.sessions.iter().map(|session| session.number).collect();
+    for line in &strategy.order {
+        for number in &line.sessions.numbers {
+            if !known.contains(number) {
+                let text = format!("the execution order names session {number}, which is not there");
+                findings.add(Code::UnknownSession, line.sessions.span.clone(), None, text, "");
+            }
+            listed.entry(*number).or_insert(line.wave);
+        }
+    }
+    listed
+}
+
+/// Reports what sessions wait for that cannot be waited for.
+fn add_dependencies(sessions: &[Session], stages: &[usize], findings: &mut Findings<'_>) {
+    let places: HashMap<u64, usize> = sessions.iter().enumerate().map(|(place, one)| (one.number, place)).collect();
+    let in_circle = in_circle(sessions, &places);
+    for (place, session) in sessions.iter().enumerate() {
+        for number in &session.deps.numbers {
+            let span = session.deps.span.clone();
+            let own = session.number;
+            let Some(other) = places.get(number) else {
+                let text = format!("session {own} depends on session {number}, which is not there");
+                findings.add(Code::UnknownSession, span, None, text, "");
+                continue;
+            };
+            if *number == own {
+                findings.add(Code::SelfDependency, span, None, format!("session {own} depends on itself"), "");
+            } else if in_circle.contains(&place) && in_circle.contains(other) {
+                let text = format!("session {own} depends on session {number}, which waits for it in turn");
+                findings.add(Code::Cycle, span, None, text, "");
+            } else if stages.get(*other) >= stages.get(place) {
+                let text = format!("session {own} depends on session {number}, which runs in the same wave or later");
+                let help = "give it a later wave than what it depends on";
+                findings.add(Code::SessionDependsOnLaterWave, span, None, text, help);
+            }
+        }
+    }
+}
+
+/// The places of the sessions that are in a circle, or between two: what is left once all that wait for
+/// nothing, and all that nothing waits for, are taken away.
+fn in_circle(sessions: &[Session], places: &HashMap<u64, usize>) -> BTreeSet<usize> {
+    let mut edges: Vec<(usize, usize)> = Vec::new();
+    for (place, session) in sessions.iter().enumerate() {
+        let deps = session.deps.numbers.iter().filter_map(|number| places.get(number));
+        edges.extend(deps.map(|dep| (*dep, place)));
+    }
+    let turned: Vec<(usize, usize)> = edges.iter().map(|(from, to)| (*to, *from)).collect();
+    let forward = left_waiting(sessions.len(), &edges);
+    let backward = left_waiting(sessions.len(), &turned);
+    forward.intersection(&backward).copied().collect()
+}
+
+/// What is never free of what comes before it.
+fn left_waiting(count: usize, edges: &[(usize, usize)]) -> BTreeSet<usize> {
+    let mut behind: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut waits_for = vec![0_usize; count];
+    for (from, to) in edges {
+        if let (Some(list), Some(number)) = (behind.get_mut(*from), waits_for.get_mut(*to)) {
+            list.push(*to);
+            *number += 1;
+        }
+    }
+    let mut free: Vec<usize> = (0..count).filter(|place| waits_for.get(*place) == Some(&0)).collect();
+    let mut left: BTreeSet<usize> = (0..count).collect();
+    while let Some(place) = free.pop() {
+        left.remove(&place);
+        for next in behind.get(place).into_iter().flatten() {
+            if let Some(number) = waits_for.get_mut(*next) {
+                *number -= 1;
+                if *number == 0 {
+                    free.push(*next);
+                }
+            }
+        }
+    }
+    left
+}

@@ -1,0 +1,105 @@
+//! The dialect of plans with `## Implementation Plan` and `### Step N:`, whose sessions run in waves.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::ultra::fence::Comparison;
+use super::ultra::outline::{Findings, Outline};
+use super::ultra::report::SESSION_PREFIX;
+use super::ultra::sessions::{Strategy, strategy};
+use super::ultra::steps::{Step, has_steps, steps};
+use super::ultra::{closing_checks, goal, in_order, policy, scope, title, unclosed_fence, waves};
+use crate::model::{Dialect, Group, Isolation, Parallel, Plan, SCHEMA, Source};
+
+/// The group of a plan without sessions.
+const WHOLE: &str = "plan";
+/// The group of the steps that belong to no session.
+const REST: &str = "rest";
+
+/// Whether a document is such a plan.
+pub fn is_one(outline: &Outline<'_>) -> bool {
+    outline.part("implementation plan").is_some() && outline.part("scope fence").is_none() && has_steps(outline)
+}
+
+/// Reads one.
+pub fn read(outline: &Outline<'_>, source: Source) -> Plan {
+    let mut findings = Findings::new(outline.document);
+    unclosed_fence(outline, &mut findings);
+    let steps = steps(outline, &mut findings);
+    scope::add_numbering(&steps, Some(1), &mut findings);
+    let strategy = strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
+    let groups = match &strategy {
+        Some(strategy) => of_sessions(strategy, &steps, &mut findings),
+        None => vec![group(WHOLE.to_owned(), String::new(), steps.iter().map(|step| step.unit.id.clone()), 0)],
+    };
+    let is_parallel = groups.iter().any(|group| group.isolation == Isolation::Worktree);
+    let final_checks = closing_checks(outline, "verification", &mut findings);
+    Plan {
+        schema: SCHEMA,
+        dialect: Dialect::Ultraplan,
+        source,
+        title: title(outline),
+        goal: goal(outline),
+        preconditions: Vec::new(),
+        units: in_order(steps.into_iter().map(|step| step.unit).collect(), &groups),
+        groups,
+        final_checks,
+        policy: policy(if is_parallel { Parallel::Groups } else { Parallel::None }),
+        diagnostics: findings.sorted(),
+    }
+}
+
+/// The sessions as groups, in the order of the file, and behind them one for the steps of none.
+fn of_sessions(strategy: &Strategy, steps: &[Step], findings: &mut Findings<'_>) -> Vec<Group> {
+    let sessions = &strategy.sessions;
+    let stages = waves::stages(strategy, findings);
+    scope::add_membership(steps, sessions, findings);
+    scope::add_order(sessions, &stages, findings);
+    let mut comparison = Comparison::of_a_plan();
+    scope::add_overlaps(sessions, &stages, steps, &mut comparison, findings);
+    let mut by_number: BTreeMap<u64, &Step> = BTreeMap::new();
+    for step in steps {
+        by_number.entry(step.number).or_insert(step);
+    }
+    let mut in_stage: BTreeMap<usize, usize> = BTreeMap::new();
+    for stage in &stages {
+        *in_stage.entry(*stage).or_insert(0) += 1;
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for (session, stage) in sessions.iter().zip(&stages) {
+        let own = session.steps.numbers.iter().filter_map(|number| by_number.get(number).copied());
+        let name = format!("session {}", session.number);
+        scope::add_fence(&name, &session.fence, own, &mut comparison, findings);
+        let paths = |named: &[super::ultra::files::Named]| named.iter().map(|one| one.file.path.clone()).collect();
+        let is_alone = in_stage.get(stage) == Some(&1);
+        let units = session.steps.numbers.iter().map(u64::to_string);
+        groups.push(Group {
+            deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
+            touch: paths(&session.fence.touch),
+            never: paths(&session.fence.never),
+            isolation: if is_alone { Isolation::Shared } else { Isolation::Worktree },
+            ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), units, *stage)
+        });
+    }
+    let taken: HashSet<u64> = sessions.iter().flat_map(|session| &session.steps.numbers).copied().collect();
+    let rest: Vec<String> =
+        steps.iter().filter(|step| !taken.contains(&step.number)).map(|step| step.unit.id.clone()).collect();
+    if !rest.is_empty() {
+        let last = stages.iter().max().map_or(0, |last| last + 1);
+        groups.push(group(REST.to_owned(), "steps of no session".to_owned(), rest.into_iter(), last));
+    }
+    groups
+}
+
+fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: usize) -> Group {
+    Group {
+        id,
+        title,
+        units: units.collect(),
+        stage,
+        deps: Vec::new(),
+        touch: Vec::new(),
+        never: Vec::new(),
+        isolation: Isolation::Shared,
+        hard_stop: false,
+    }
+}
