@@ -52,14 +52,20 @@ pub fn opened(id: &str, state: &RunState) -> String {
         format!("hard stops after batch {}", stops.join(", "))
     };
     let mut text = format!(
-        "omo: opened the run {id} of {}: {} tasks in {} batches, {stops}.\n",
+        "omo: opened the run {id} of {}: {} in {}, {stops}.\n",
         path(state),
-        plan.units.len(),
-        plan.groups.len()
+        counted(plan.units.len(), "task"),
+        counted(plan.groups.len(), "batch"),
     );
     text.push_str(&notes(state));
     text.push_str("\nDO\n  run: omo next --workflow");
     within(text)
+}
+
+/// `1 batch`, `2 batches`.
+fn counted(count: usize, word: &str) -> String {
+    let ending = if word.ends_with("ch") { "es" } else { "s" };
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
 }
 
 /// What the plan's reader found, beside errors.

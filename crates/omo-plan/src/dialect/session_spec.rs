@@ -1,6 +1,7 @@
 //! The dialect of one session of an ultraplan, with its own entry and exit conditions.
 
-use omo_core::check::Check;
+use omo_core::check::{Check, has_pipe};
+use omo_core::words::neutral;
 
 use super::ultra::commands::commands;
 use super::ultra::fence::{Comparison, Fence, fence};
@@ -83,19 +84,19 @@ fn entry_condition(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option
     if says_nothing(text) {
         return None;
     }
+    // Only what stands between backticks, or in a block, is run: the rest of the sentence is for a person.
+    let found = commands(outline.document, label.value.clone());
+    let mut checks: Vec<Check> =
+        found.into_iter().filter(|command| !command.is_prose).map(|command| command.check).collect();
+    checks.retain(|check| text.contains(['`', '~']) && !check.command.starts_with("git status"));
+    for check in checks.iter().filter(|check| has_pipe(&check.command)) {
+        let shown = format!("`{}` pipes its output on", neutral(&check.command, 80));
+        findings.add(Code::PipeInVerify, label.span.start..label.value.end, None, shown, "");
+    }
     let lower = text.to_lowercase();
     let is_about_status = lower.contains("git status") || lower.contains("working tree");
-    let checks = if is_about_status && (lower.contains("clean") || lower.contains("empty")) {
-        vec![Check::new(IS_CLEAN)]
-    } else {
-        // Only what stands between backticks, or in a block: the rest of the sentence is for a person.
-        let found = commands(outline.document, label.value.clone());
-        let found: Vec<_> = if text.contains(['`', '~']) { found } else { Vec::new() };
-        let span = label.span.start..label.value.end;
-        for command in &found {
-            super::ultra::commands::add_findings(command, &span, None, findings);
-        }
-        found.into_iter().map(|command| command.check).collect()
-    };
+    if is_about_status && (lower.contains("clean") || lower.contains("empty")) {
+        checks.push(Check::new(IS_CLEAN));
+    }
     Some(Precondition::EntryCondition { text: text.to_owned(), checks })
 }

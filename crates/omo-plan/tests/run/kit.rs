@@ -166,7 +166,12 @@ impl Run {
     pub fn open(plan: Plan) -> Self {
         let actor = session("s1", 100);
         let more = verbs::opened(&plan);
-        let what = What::RunOpened { plan: Box::new(plan), approved: "approved".to_owned(), base: None };
+        let what = What::RunOpened {
+            plan: Box::new(plan),
+            approved: "approved".to_owned(),
+            root: "/p".to_owned(),
+            base: None,
+        };
         let opened = Event { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
         let state = RunState::open(&opened).unwrap();
         let caller = Caller { actor, prompted_at: None };

@@ -19,7 +19,7 @@ fn a_line_is_flat_and_its_fields_do_not_meet() {
         concat!(
             r#"{"seq":7,"ts":"1970-01-01T00:00:00.000Z","actor":{"session":"s1","process":{"pid":100}},"#,
             r#""kind":"unit_passed","unit":"kind","attempt":2,"evidence":"kind, seq and \"quotes\"\n","#,
-            r#""files":[],"out_of_scope":[],"tests":[],"tree":null}"#
+            r#""files":[],"out_of_scope":[],"missing":[],"tests":[],"tree":null}"#
         )
     );
     assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), passed);

@@ -31,8 +31,8 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
         (|run| start(run, "9"), NotFound, "the plan has no task `9`", has),
         (|run| start(run, "../x\n"), NotFound, "the plan has no task `../x`", has),
         (|run| start(run, "1"), Precondition, "1 is passed", next),
-        (|run| start(run, "2"), Precondition, "2 is failed; `omo unit retry` has it done again", next),
-        (|run| start(run, "3"), Precondition, "3 is blocked; `omo unit retry` has it done again", next),
+        (|run| start(run, "2"), Precondition, "2 is failed; `omo unit retry 2` has it done again", next),
+        (|run| start(run, "3"), Precondition, "3 is blocked by 2", next),
         (
             |run| start(run, "5"),
             Contention,

@@ -119,7 +119,12 @@ fn a_unit_may_be_called_as_the_final_checks_are() {
 fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
     let run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
     let known = |what: What| Event { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), what };
-    let open = || What::RunOpened { plan: Box::new(plan(Vec::new())), approved: String::new(), base: None };
+    let open = || What::RunOpened {
+        plan: Box::new(plan(Vec::new())),
+        approved: String::new(),
+        root: String::new(),
+        base: None,
+    };
     for (event, says) in [
         (Event { seq: 3, ..known(What::Taken) }, "event 3 of the ledger does not follow the one before it"),
         (Event { seq: 1, ..known(What::Taken) }, "event 1 of the ledger does not follow the one before it"),

@@ -78,7 +78,7 @@ impl Witness {
                 (seen.word, seen.attempts) = ("", 0);
                 self.withdraw(id);
             }
-            What::UnitImported { .. } | What::ProjectionDrift { .. } | What::Taken => {}
+            What::UnitImported { .. } | What::ProjectionDrift { .. } | What::Taken | What::HandedOut { .. } => {}
             What::GateOpened { gate } => {
                 let opened = (gate.about.clone(), event.ts.as_millis(), None);
                 assert!(!gate.options.is_empty(), "nothing can be answered");

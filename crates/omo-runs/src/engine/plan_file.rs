@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use omo_plan::dialect::{self, Options, dev_workflow};
 use omo_plan::digest::sha256;
-use omo_plan::model::{Decision, MAX_BYTES, Plan};
+use omo_plan::model::{Decision, MAX_BYTES, Plan, Precondition};
 use omo_plan::run::state::{Differences, RunState};
 use omo_store::project_file::{ProjectFile, ProjectFileError};
 
@@ -117,7 +117,9 @@ pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileErr
 }
 
 /// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is
-/// written where the file is not the one that the run knows.
+/// written where the file is gone or is no text.
+///
+/// The file is read anew: an answer before this one has moved the places of all that stand behind it.
 pub fn choose(root: &Path, state: &RunState, choices: &[(Decision, String)]) -> Result<Option<String>, PlanFileError> {
     let path = &state.plan.source.path;
     let Some(file) = ProjectFile::at(root, path) else { return Ok(None) };
@@ -125,11 +127,17 @@ pub fn choose(root: &Path, state: &RunState, choices: &[(Decision, String)]) -> 
         Err(PlanFileError::Missing(_)) => return Ok(None),
         read => read?,
     };
+    let now = dialect::read(path, &before, Options::from(&state.plan.policy));
     let Ok(mut text) = String::from_utf8(before) else { return Ok(None) };
+    let label = |id: &str| choices.iter().find(|(decision, _)| decision.id == id).map(|(_, label)| label);
+    let known = now.preconditions.iter().filter_map(|precondition| match precondition {
+        Precondition::Decision(decision) => Some((decision, label(&decision.id)?)),
+        _ => None,
+    });
+    let mut known: Vec<(&Decision, &String)> = known.collect();
     // From the end on: what stands before keeps its place.
-    let mut choices: Vec<_> = choices.iter().collect();
-    choices.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.chosen_goes_to.as_ref().map(|range| range.start)));
-    for (decision, label) in choices {
+    known.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.chosen_goes_to.as_ref().map(|range| range.start)));
+    for (decision, label) in known {
         text = dev_workflow::choose(&text, decision, label);
     }
     file.replace(text.as_bytes())?;

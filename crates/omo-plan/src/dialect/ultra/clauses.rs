@@ -1,5 +1,6 @@
 //! What a step says about its failure.
 
+use super::first_paragraph;
 use super::inline::only_code;
 use crate::model::OnFailure;
 
@@ -16,7 +17,7 @@ pub struct Clause<'a> {
 
 /// Reads `On failure:`. `None` where nothing is said.
 pub fn on_failure(value: &str) -> Option<Clause<'_>> {
-    let value = value.trim();
+    let value = first_paragraph(value);
     if value.is_empty() {
         return None;
     }
@@ -97,6 +98,8 @@ mod tests {
             ("retry at most 3 times", Some(Retry), Some("at most 3 times"), true),
             ("retry — `retry.sh` with port 5", Some(Retry), Some("`retry.sh` with port 5"), false),
             ("revert-only", Some(Revert), Some("only"), false),
+            ("revert\n\n---", Some(Revert), None, false),
+            ("retry\nanother way\n\nSkip the rest.", Some(Retry), Some("another way"), false),
             ("abort", None, None, false),
             ("reverting", None, None, false),
             ("— ask", None, Some("ask"), false),

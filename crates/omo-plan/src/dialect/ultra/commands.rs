@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use omo_core::check::{Check, ExpectedExit, has_pipe};
+use omo_core::check::{Check, has_pipe};
 use omo_core::words::neutral;
 
+use super::expected::{expect, strip_word};
 use super::inline::{Piece, pieces};
+use super::is_rule;
 use super::outline::Findings;
 use crate::diagnostic::Code as DiagnosticCode;
 use crate::document::{Code, Document, lines};
@@ -15,32 +17,6 @@ use crate::labels::item;
 const MARKS: [&str; 9] = ["→", "->", "=>", "expect", "should ", "prints ", "outputs ", "contains ", "shows "];
 /// What begins it behind a command that stands between no backticks, which may say the others itself.
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
-/// What stands between a mark and the expectation.
-const LEADS: [&str; 19] = [
-    "→", "->", "=>", ":", "(", "-", "—", "expected", "expects", "expect", "should", "prints", "print", "outputs",
-    "output", "contains", "contain", "shows", "show",
-];
-/// Words that a sentence about an outcome has, and an outcome itself does not.
-const SENTENCE: [&str; 17] = [
-    "all",
-    "pass",
-    "passes",
-    "passed.",
-    "passing",
-    "succeeds",
-    "succeed",
-    "success",
-    "successful",
-    "green",
-    "clean",
-    "cleanly",
-    "works",
-    "without",
-    "should",
-    "no",
-    "is",
-];
-
 /// A command that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -77,7 +53,11 @@ pub fn of_a_section(document: &Document<'_>, bytes: Range<usize>) -> (Vec<Comman
         }
         let text = document.slice(line.clone());
         let (sign, item) = item(text);
-        if document.code_at(line.start).is_some() || document.is_in_html(line.start) || item.starts_with('#') {
+        if document.code_at(line.start).is_some()
+            || document.is_in_html(line.start)
+            || item.starts_with('#')
+            || is_rule(text)
+        {
             continue;
         }
         let (commands, after) = of_item(item);
@@ -99,7 +79,7 @@ pub fn of_a_section(document: &Document<'_>, bytes: Range<usize>) -> (Vec<Comman
 }
 
 /// The fenced blocks that begin in some bytes of a document.
-fn blocks<'d>(document: &'d Document<'_>, bytes: &Range<usize>) -> impl Iterator<Item = &'d Code<'d>> {
+pub fn blocks<'d>(document: &'d Document<'_>, bytes: &Range<usize>) -> impl Iterator<Item = &'d Code<'d>> {
     let from = document.code.partition_point(|code| code.span.start < bytes.start);
     let behind = document.code.iter().skip(from).take_while(move |code| code.span.start < bytes.end);
     behind.filter(|code| code.info.is_some())
@@ -116,17 +96,28 @@ fn read_items(text: &str, found: &mut Vec<Command>) {
     }
 }
 
-/// The items of a list, or the text as one: a line that begins no item belongs to the one before.
+/// The items of a list, or the text as one: a line that begins no item belongs to the one before. What
+/// stands behind an empty line is for people, unless it is an item or says what is expected.
 pub fn items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
-    for line in text.lines().map(str::trim) {
-        match (item(line), items.last_mut()) {
-            ((None, line), Some(open)) if !line.is_empty() => {
-                open.push(' ');
-                open.push_str(line);
-            }
-            ((_, line), _) => items.push(line.to_owned()),
+    let mut is_behind_empty = false;
+    for line in text.lines().map(str::trim).filter(|line| !is_rule(line)) {
+        let (sign, inner) = item(line);
+        let is_expectation =
+            || line.starts_with('→') || strip_word(inner.trim_start_matches('*'), "expected").is_some();
+        if line.is_empty() {
+            is_behind_empty = true;
+            continue;
         }
+        match items.last_mut() {
+            Some(_) if sign.is_none() && is_behind_empty && !is_expectation() => continue,
+            Some(open) if sign.is_none() => {
+                open.push(' ');
+                open.push_str(inner);
+            }
+            _ => items.push(inner.to_owned()),
+        }
+        is_behind_empty = false;
     }
     items.retain(|item| !item.trim().is_empty());
     items
@@ -173,27 +164,32 @@ fn of_item(item: &str) -> (Vec<Command>, &str) {
 }
 
 /// The code pieces that are commands: the first, and those that stand behind it with nothing but `,`
-/// or `and` between.
+/// or `and` between. The name of a file is none where something else is.
 fn before_mark(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut file = None;
     let mut is_apart = false;
     for piece in pieces(text) {
-        if piece.is_code {
-            if !piece.text.trim().is_empty() && !is_apart {
-                found.push(piece.text.trim().to_owned());
-            }
+        let code = piece.text.trim();
+        if piece.is_code && found.is_empty() && is_file(code) {
+            file = file.or(Some(code));
+        } else if piece.is_code {
+            found.extend(Some(code.to_owned()).filter(|code| !code.is_empty() && !is_apart));
         } else if !found.is_empty() {
             let is_between = |word: &str| matches!(word, "and" | "then" | "&&" | "," | ";" | "&" | "+");
             is_apart = is_apart || !piece.text.replace([',', ';'], " ").split_whitespace().all(is_between);
         }
     }
-    found
+    if found.is_empty() { file.map(str::to_owned).into_iter().collect() } else { found }
 }
 
 /// Where in the item the first of these marks stands in a piece.
 fn mark(item: &str, piece: &Piece, marks: &[&str]) -> Option<usize> {
     let lower = item.get(piece.range.clone())?.to_ascii_lowercase();
-    let at = marks.iter().filter_map(|mark| lower.find(mark)).min()?;
+    // `unexpected` begins nothing.
+    let is_apart = |at: usize| !lower.get(..at).unwrap_or_default().ends_with(char::is_alphabetic);
+    let first = |mark: &&str| lower.match_indices(mark).map(|(at, _)| at).find(|at| is_apart(*at));
+    let at = marks.iter().filter_map(first).min()?;
     Some(piece.range.start + at)
 }
 
@@ -230,154 +226,5 @@ pub fn add_findings(command: &Command, span: &Range<usize>, unit: Option<&str>, 
     }
 }
 
-/// Puts down what is expected of a command: an exit, a text, or a sentence.
-pub fn expect(command: &mut Command, after: &str) {
-    let rest = without_leads(after);
-    let quoted = pieces(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
-    let quoted = quoted.or_else(|| rest.strip_prefix(['"', '“'])?.split(['"', '”']).next().map(str::to_owned));
-    let text = quoted
-        .clone()
-        .unwrap_or_else(|| rest.trim_end_matches(|char: char| char.is_whitespace() || ".)".contains(char)).to_owned());
-    if text.trim().is_empty() {
-        return;
-    }
-    let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
-    if let Some(exit) = exit(&words) {
-        command.check.expect.exit = exit;
-    } else if quoted.is_none() && words.iter().any(|word| SENTENCE.contains(&word.as_str())) {
-        command.outcome = Some(text);
-    } else {
-        command.check.expect.stdout_has = Some(text);
-    }
-}
-
-/// What is expected, without the marks and words that lead to it.
-fn without_leads(after: &str) -> &str {
-    let mut rest = after.trim_start();
-    while let Some(shorter) = LEADS.iter().find_map(|lead| strip_word(rest, lead)) {
-        rest = shorter.trim_start();
-    }
-    rest.trim_end()
-}
-
-/// A text without the word that it begins with, in whatever case.
-fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
-    let (start, rest) = (text.get(..word.len())?, text.get(word.len()..)?);
-    let is_whole = !word.ends_with(char::is_alphabetic) || !rest.starts_with(char::is_alphanumeric);
-    (start.eq_ignore_ascii_case(word) && is_whole).then_some(rest)
-}
-
-/// The exit that words are about: `exit 0`, `exit code 1`, `non-zero`, `fails`.
-fn exit(words: &[String]) -> Option<ExpectedExit> {
-    let words: Vec<&str> = words.iter().map(|word| word.trim_matches([',', '.', ':'])).collect();
-    match words.as_slice() {
-        ["fail" | "fails" | "failure", ..] | ["non-zero" | "nonzero"] => Some(ExpectedExit::NonZero),
-        ["exit" | "exits" | "status" | "code", rest @ ..] | [rest @ .., "exit" | "status"] => {
-            let about = rest.iter().find(|word| !matches!(**word, "code" | "status" | "with" | "is" | "exit"))?;
-            match (*about, about.parse::<i32>()) {
-                (_, Ok(0)) => Some(ExpectedExit::Zero),
-                (_, Ok(status)) => Some(ExpectedExit::Exactly(status)),
-                ("non-zero" | "nonzero", _) => Some(ExpectedExit::NonZero),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn commands(value: &str) -> Vec<Command> {
-        super::commands(&Document::read(value), 0..value.len())
-    }
-
-    /// The commands of a value as their text, what the output must have, and the sentence about it.
-    fn shown(value: &str) -> Vec<(String, Option<String>, Option<String>)> {
-        let found = commands(value).into_iter();
-        found.map(|command| (command.check.command, command.check.expect.stdout_has, command.outcome)).collect()
-    }
-
-    #[test]
-    fn a_command_and_what_its_output_must_have() {
-        for (value, command, text, outcome) in [
-            ("`cargo test -q`", "cargo test -q", None, None),
-            ("`cargo test` → expected: `3 passed`", "cargo test", Some("3 passed"), None),
-            ("`cargo test` -> `ok`", "cargo test", Some("ok"), None),
-            ("`cargo test` (expected: `ok`)", "cargo test", Some("ok"), None),
-            ("`cargo test` — expected output: \"a b\"", "cargo test", Some("a b"), None),
-            ("`cargo test` → expected: 3 passed", "cargo test", Some("3 passed"), None),
-            ("`cargo test` should print `ok`", "cargo test", Some("ok"), None),
-            ("`cargo test` → all tests pass", "cargo test", None, Some("all tests pass")),
-            ("`cargo test` → exit 0", "cargo test", None, None),
-            ("`cargo test` in `crates/a`", "cargo test", None, None),
-            ("`grep '->' f`", "grep '->' f", None, None),
-            ("cargo test -q", "cargo test -q", None, None),
-            ("cargo test → expected: `ok`", "cargo test", Some("ok"), None),
-            ("``echo `id` ``", "echo `id`", None, None),
-            ("`./x`\n  - Expected: `ok`", "./x", Some("ok"), None),
-            ("```\n./x\n```\nExpected: `ok`", "./x", Some("ok"), None),
-            ("Run: `./x`\nExpected: \"ok\"", "./x", Some("ok"), None),
-            ("`./x`\n  expected: `ok`", "./x", Some("ok"), None),
-            ("`cargo test 認証` → expected: `成功`", "cargo test 認証", Some("成功"), None),
-            ("```cargo test```", "cargo test", None, None),
-        ] {
-            let expected = (command.to_owned(), text.map(str::to_owned), outcome.map(str::to_owned));
-            assert_eq!(shown(value), [expected], "{value}");
-        }
-        assert_eq!(shown("none"), []);
-        assert_eq!(shown(" → expected: `x`"), []);
-    }
-
-    #[test]
-    fn what_an_exit_is_expected_to_be_is_no_text() {
-        use ExpectedExit::{Exactly, NonZero, Zero};
-        for (value, exit) in [
-            ("`a` → exit code 0", Zero),
-            ("`a` → expected: exit 2", Exactly(2)),
-            ("`a` → exits with status 1", Exactly(1)),
-            ("`a` → non-zero exit", NonZero),
-            ("`a` → expected: fails", NonZero),
-            ("`a` → expected: `0 failed`", Zero),
-        ] {
-            assert_eq!(commands(value).first().unwrap().check.expect.exit, exit, "{value}");
-        }
-    }
-
-    #[test]
-    fn several_commands_are_several_checks() {
-        for (value, expected) in [
-            ("`a b` and `c d`", vec!["a b", "c d"]),
-            ("- `a b`\n- [ ] `c d` → expected: `e`", vec!["a b", "c d"]),
-            ("1. `a b`\n2. `c d`", vec!["a b", "c d"]),
-            ("```bash\n$ a b\n\n# why\nc d\n```", vec!["a b", "c d"]),
-            ("~~~\na b \\\n  c\n~~~", vec!["set -e\na b \\\n  c"]),
-            ("```\ncd x\nmake\n```", vec!["set -e\ncd x\nmake"]),
-            ("```\nnever closed", vec!["never closed"]),
-            ("`a b`\n```\nc d\n```\n- `e f`", vec!["a b", "c d", "e f"]),
-            ("```\n```", vec![]),
-        ] {
-            let found: Vec<String> = commands(value).into_iter().map(|command| command.check.command).collect();
-            assert_eq!(found, expected, "{value}");
-        }
-    }
-
-    #[test]
-    fn a_sentence_is_told_from_a_command() {
-        for (value, is_prose) in [
-            ("Run the tests", true),
-            ("open the page and look.", true),
-            ("check that it works", true),
-            ("cargo test -q limit::", false),
-            ("RUST_LOG=x cargo test", false),
-            ("grep -q x .", false),
-            ("make", false),
-            ("`Run it`", false),
-            ("`src/a.rs` compiles", true),
-            ("`./check.sh`", false),
-        ] {
-            assert_eq!(commands(value).first().unwrap().is_prose, is_prose, "{value}");
-        }
-    }
-}
+mod tests;

@@ -15,7 +15,7 @@ pub struct Checkpoint {
 
 /// Reads `Checkpoint:`. `None` where nothing is said, or that there is none.
 pub fn checkpoint(value: &str) -> Option<Checkpoint> {
-    let value = value.trim();
+    let value = super::first_paragraph(value);
     if super::says_nothing(value) {
         return None;
     }
@@ -74,6 +74,7 @@ mod tests {
             ("`git commit -m \"feat(a): b\"`", Some("feat(a): b"), true),
             ("git commit -m \"feat: b\"", Some("feat: b"), true),
             ("`git commit -m 'it is'`", Some("it is"), true),
+            ("`git commit -m \"x\"`\n\n---", Some("x"), true),
             ("`git commit -m x`", Some("x"), false),
             ("`git commit -am \"x\"`", Some("x"), false),
             ("`git commit -m\"a b\"`", Some("a b"), false),

@@ -30,7 +30,7 @@ pub fn files(value: &str) -> Vec<Named> {
     let mut start = 0;
     for line in value.split_inclusive('\n') {
         let (action, item) = led_by_action(item(line.trim()).1);
-        if !super::says_nothing(item) {
+        if !super::says_nothing(item) && !super::is_rule(line) {
             // Both are parts of `value`: the distance of their ends is the same in both.
             let at = start + line.trim_end().len() - item.len();
             let from = found.len();
@@ -83,13 +83,14 @@ fn of_item(item: &str, at: usize, found: &mut Vec<Named>) {
     }
 }
 
-/// Files that stand between no backticks: apart by commas, each with its remark in brackets.
+/// Files that stand between no backticks: apart by commas, each with its remark in brackets. Several words
+/// are a sentence.
 fn plain_words(item: &str, at: usize, found: &mut Vec<Named>) {
     let mut start = 0;
     for part in item.split([',', ';']) {
         let remark = part.find(" *(").or_else(|| part.find('('));
         let path = part.get(..remark.unwrap_or(part.len())).unwrap_or_default().trim();
-        if !super::says_nothing(path) {
+        if !super::says_nothing(path) && !path.contains(char::is_whitespace) {
             let from = at + start + (part.len() - part.trim_start().len());
             let mut one = named(path, from..from + path.len());
             note(part.get(part.find('(').unwrap_or(part.len())..).unwrap_or_default(), &mut one.file);
@@ -170,6 +171,8 @@ mod tests {
             ("**/*.toml", vec![("**/*.toml", Modify, None)]),
             ("`Makefile`, `.gitignore`", vec![("Makefile", Modify, None), (".gitignore", Modify, None)]),
             (r"`C:\x`", vec![(r"C:\x", Modify, None)]),
+            ("`a.rs`\n\n---", vec![("a.rs", Modify, None)]),
+            ("See what the last step changed.", vec![]),
             ("none", vec![]),
             ("", vec![]),
         ] {

@@ -3,6 +3,7 @@
 pub mod clauses;
 pub mod commands;
 pub mod commit;
+pub mod expected;
 pub mod fence;
 pub mod files;
 pub mod inline;
@@ -38,6 +39,22 @@ pub fn says_nothing(value: &str) -> bool {
     let first = plain.split([' ', '(', ',']).next().unwrap_or_default();
     matches!(plain.to_ascii_lowercase().as_str(), "" | "-" | "—" | "–" | "n/a" | "nothing" | "nil")
         || first.eq_ignore_ascii_case("none")
+}
+
+/// What stands before the first empty line.
+pub fn first_paragraph(text: &str) -> &str {
+    let text = text.trim();
+    let mut end = 0;
+    for line in text.split_inclusive('\n').take_while(|line| !line.trim().is_empty()) {
+        end += line.len();
+    }
+    text.get(..end).unwrap_or(text).trim_end()
+}
+
+/// Whether a line is a rule between two parts: three signs or more and nothing else.
+pub fn is_rule(line: &str) -> bool {
+    let signs = line.split_whitespace().collect::<String>();
+    signs.len() >= 3 && ['-', '*', '_'].iter().any(|sign| signs.chars().all(|char| char == *sign))
 }
 
 /// Reads a plan of this family; `None` where it is of none of its dialects.

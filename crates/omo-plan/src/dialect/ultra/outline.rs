@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity, has_errors};
 use crate::document::{Document, Heading};
 use crate::labels::key;
 
@@ -87,6 +87,9 @@ fn exactly<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
     Some((number.parse().ok().filter(|_| is_number)?, title.trim()))
 }
 
+/// How many findings of a plan are kept: nobody reads more.
+const MOST_FINDINGS: usize = 1_000;
+
 /// What was found wrong with a plan.
 #[derive(Debug)]
 pub struct Findings<'d> {
@@ -100,8 +103,13 @@ impl<'d> Findings<'d> {
         Self { document, found: Vec::new() }
     }
 
-    /// Puts one down.
+    /// Puts one down. Once there are very many only the first error is still added, so that a plan with
+    /// errors stays one.
     pub fn add(&mut self, code: Code, span: Range<usize>, unit: Option<&str>, text: String, help: &str) {
+        let is_first_error = || code.severity() == Severity::Error && !has_errors(&self.found);
+        if self.found.len() >= MOST_FINDINGS && !is_first_error() {
+            return;
+        }
         self.found.push(Diagnostic {
             code,
             severity: code.severity(),

@@ -1,7 +1,9 @@
 //! What is said about an ultraplan or a session before it runs, in the lines that its users know.
 
+use std::collections::{BTreeMap, HashSet};
+
 use crate::diagnostic::Code;
-use crate::model::{Dialect, Group, Plan, Precondition};
+use crate::model::{Dialect, Group, Plan, Precondition, Unit};
 
 /// What the groups of sessions are called, before their number.
 pub const SESSION_PREFIX: &str = "session-";
@@ -45,17 +47,22 @@ pub fn strategy(plan: &Plan) -> String {
     format!("Strategy: {} sessions ({parallel} parallel, {} sequential)", sessions.len(), sessions.len() - parallel)
 }
 
-/// What is missing from steps, and what is taken in its place.
+/// What is missing from steps, and what is taken in its place. In the order of the file.
 pub fn warnings(plan: &Plan) -> Vec<String> {
-    let said = plan.diagnostics.iter().filter_map(|found| {
-        let unit = found.unit.as_deref()?;
-        match found.code {
-            Code::MissingOnFailure => Some(format!("Step {unit}: missing On failure, defaulting to escalate")),
-            Code::MissingVerify => Some(format!("Step {unit}: missing Verify")),
-            _ => None,
+    let mut units: Vec<&Unit> = plan.units.iter().collect();
+    units.sort_by_key(|unit| unit.lines);
+    let lacks: HashSet<(&str, Code)> =
+        plan.diagnostics.iter().filter_map(|found| Some((found.unit.as_deref()?, found.code))).collect();
+    let mut said = Vec::new();
+    for unit in units {
+        if lacks.contains(&(unit.id.as_str(), Code::MissingOnFailure)) {
+            said.push(format!("Step {}: missing On failure, defaulting to escalate", unit.id));
         }
-    });
-    said.collect()
+        if lacks.contains(&(unit.id.as_str(), Code::MissingVerify)) {
+            said.push(format!("Step {}: missing Verify", unit.id));
+        }
+    }
+    said
 }
 
 fn entry_condition(plan: &Plan) -> &str {
@@ -68,7 +75,7 @@ fn entry_condition(plan: &Plan) -> &str {
 
 /// The waves, with how many sessions each has.
 fn waves(sessions: &[&Group]) -> Vec<(usize, usize)> {
-    let mut waves = std::collections::BTreeMap::new();
+    let mut waves = BTreeMap::new();
     for session in sessions {
         *waves.entry(session.stage).or_insert(0) += 1;
     }

@@ -117,11 +117,12 @@ pub fn add_overlaps(
     comparison: &mut Comparison,
     findings: &mut Findings<'_>,
 ) {
-    let known: HashMap<u64, &Step> = steps.iter().map(|step| (step.number, step)).collect();
+    let mut known: HashMap<u64, &Step> = steps.iter().map(|step| (step.number, step)).collect();
     let mut waves: BTreeMap<usize, Vec<(&Session, Vec<Named>)>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
-        // What its steps change belongs to it, listed or not.
-        let changed = session.steps.numbers.iter().filter_map(|number| known.get(number)).flat_map(|step| &step.files);
+        // What its steps change belongs to it, listed or not. A step that several name counts for the first.
+        let own = session.steps.numbers.iter().filter_map(|number| known.remove(number));
+        let changed = own.flat_map(|step| &step.files);
         let all = session.fence.touch.iter().chain(changed).cloned().collect();
         waves.entry(*stage).or_default().push((session, all));
     }

@@ -11,6 +11,7 @@ use super::outline::{Findings, Numbered, Outline, Section, is_called, numbered};
 use crate::diagnostic::Code;
 use crate::document::lines;
 use crate::labels::{Label, item, labels};
+use crate::model::MAX_UNITS;
 
 /// The labels of a session.
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
@@ -63,29 +64,33 @@ pub struct Strategy {
     pub order: Vec<OrderedWave>,
 }
 
+/// How many numbers the sessions of a plan can name in all: each step once, and as many sessions.
+const MOST_NUMBERS: usize = 2 * MAX_UNITS;
+
 /// Reads the strategy of a plan; `None` where it has none.
 pub fn strategy(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option<Strategy> {
     let section = outline.part("execution strategy")?;
     let mut sessions = Vec::new();
     let mut order = Vec::new();
     let mut seen = HashSet::new();
+    let mut reader = Reader { outline, left: MOST_NUMBERS, findings };
     for inner in outline.inside(section.content()) {
         match numbered(inner.heading, "Session") {
             Numbered::Is(number, title) => {
-                sessions.push(session(outline, inner, number, title, findings));
+                sessions.push(reader.session(inner, number, title));
                 if !seen.insert(number) {
                     let text = format!("session {number} is there twice");
                     let help = "give each its own number";
-                    findings.add(Code::DuplicateSession, inner.heading.span.clone(), None, text, help);
+                    reader.findings.add(Code::DuplicateSession, inner.heading.span.clone(), None, text, help);
                 }
             }
             Numbered::LooksLike => {
                 let text = "this heading looks like a session and is none".to_owned();
                 let help = "a session is written `### Session 1: Title`";
-                findings.add(Code::LooksLikeAStep, inner.heading.span.clone(), None, text, help);
+                reader.findings.add(Code::LooksLikeAStep, inner.heading.span.clone(), None, text, help);
             }
             Numbered::Other if is_called(inner.heading.text, "execution order") => {
-                order.extend(ordered_waves(outline, inner, findings));
+                order.extend(reader.ordered_waves(inner));
             }
             Numbered::Other => {}
         }
@@ -93,51 +98,57 @@ pub fn strategy(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option<St
     Some(Strategy { sessions, order })
 }
 
-fn session(
-    outline: &Outline<'_>,
-    section: &Section<'_>,
-    number: u64,
-    title: &str,
-    findings: &mut Findings<'_>,
-) -> Session {
-    let heading = section.heading.span.clone();
-    let found = labels(outline.document, section.content(), &KNOWN);
-    let label = |keys: &[&str]| found.iter().find(|label| keys.contains(&label.key.as_str()));
-    let mut listed = |label: Option<&Label<'_>>, words: &[&str]| {
+/// What reads the sessions of one plan.
+struct Reader<'r, 'd, 'f> {
+    outline: &'r Outline<'d>,
+    /// How many numbers may still be named.
+    left: usize,
+    findings: &'r mut Findings<'f>,
+}
+
+impl Reader<'_, '_, '_> {
+    fn session(&mut self, section: &Section<'_>, number: u64, title: &str) -> Session {
+        let heading = section.heading.span.clone();
+        let found = labels(self.outline.document, section.content(), &KNOWN);
+        let label = |keys: &[&str]| found.iter().find(|label| keys.contains(&label.key.as_str()));
+        let steps = self.listed(label(&["steps"]), &["step", "steps"], &heading);
+        let deps = self.listed(label(&["depends on", "dependencies"]), &SESSION_WORDS, &heading);
+        let wave = self.listed(label(&["wave"]), &["wave"], &heading).numbers.first().copied();
+        let fence = fence(self.outline, section.content());
+        fence.add_findings(self.findings);
+        Session { number, title: title.to_owned(), heading, steps, wave, deps, fence }
+    }
+
+    fn listed(&mut self, label: Option<&Label<'_>>, words: &[&str], heading: &Range<usize>) -> Listed {
         let Some(label) = label else { return Listed { numbers: Vec::new(), span: heading.clone() } };
         let span = label.span.start..label.value.end.max(label.span.end);
-        let numbers = read_numbers(outline.document.slice(label.value.clone()), words, &span, findings);
-        Listed { numbers, span }
-    };
-    let steps = listed(label(&["steps"]), &["step", "steps"]);
-    let deps = listed(label(&["depends on", "dependencies"]), &SESSION_WORDS);
-    let wave = listed(label(&["wave"]), &["wave"]).numbers.first().copied();
-    let fence = fence(outline, section.content());
-    fence.add_findings(findings);
-    Session { number, title: title.to_owned(), heading, steps, wave, deps, fence }
-}
-
-/// Reads a list of numbers; what is none is reported.
-fn read_numbers(value: &str, words: &[&str], span: &Range<usize>, findings: &mut Findings<'_>) -> Vec<u64> {
-    numbers(value, words).unwrap_or_else(|part| {
-        let text = format!("`{}` is no number of a {}", neutral(&part, 60), words.first().unwrap_or(&""));
-        findings.add(Code::UnparsedDependency, span.clone(), None, text, "write `1`, `1, 2`, `1-3` or `none`");
-        Vec::new()
-    })
-}
-
-/// The lines `- **Wave 1:** Session 1, Session 2`.
-fn ordered_waves(outline: &Outline<'_>, section: &Section<'_>, findings: &mut Findings<'_>) -> Vec<OrderedWave> {
-    let document = outline.document;
-    let mut found = Vec::new();
-    for span in lines(document.text, section.content()) {
-        let line = item(document.slice(span.clone())).1.replace(['*', '_'], "");
-        let Some((name, value)) = line.split_once(':') else { continue };
-        let Ok(wave) = numbers(name, &["wave"]) else { continue };
-        if let Some(wave) = wave.first().copied().filter(|_| document.code_at(span.start).is_none()) {
-            let numbers = read_numbers(value, &SESSION_WORDS, &span, findings);
-            found.push(OrderedWave { wave, sessions: Listed { numbers, span } });
-        }
+        self.numbers(self.outline.document.slice(label.value.clone()), words, span)
     }
-    found
+
+    /// Reads a list of numbers; what is none is reported.
+    fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> Listed {
+        let numbers = numbers(value, words, self.left).unwrap_or_else(|part| {
+            let text = format!("`{}` is no number of a {}", neutral(&part, 60), words.first().unwrap_or(&""));
+            let help = "write `1`, `1, 2`, `1-3` or `none`";
+            self.findings.add(Code::UnparsedDependency, span.clone(), None, text, help);
+            Vec::new()
+        });
+        self.left = self.left.saturating_sub(numbers.len());
+        Listed { numbers, span }
+    }
+
+    /// The lines `- **Wave 1:** Session 1, Session 2`.
+    fn ordered_waves(&mut self, section: &Section<'_>) -> Vec<OrderedWave> {
+        let document = self.outline.document;
+        let mut found = Vec::new();
+        for span in lines(document.text, section.content()) {
+            let line = item(document.slice(span.clone())).1.replace(['*', '_'], "");
+            let Some((name, value)) = line.split_once(':') else { continue };
+            let wave = numbers(name, &["wave"], 1).ok().and_then(|waves| waves.first().copied());
+            if let Some(wave) = wave.filter(|_| document.code_at(span.start).is_none()) {
+                found.push(OrderedWave { wave, sessions: self.numbers(value, &SESSION_WORDS, span) });
+            }
+        }
+        found
+    }
 }

@@ -8,7 +8,7 @@ use omo_core::check::{Check, Expect, ExpectedExit};
 use super::files::{Named, files};
 use super::inline::pieces;
 use super::outline::{Findings, Numbered, Outline, Section, numbered};
-use super::{clauses, commands, commit, place};
+use super::{clauses, commands, commit, expected as expectation, place};
 use crate::diagnostic::Code;
 use crate::digest::sha256;
 use crate::labels::{Label, labels, trimmed};
@@ -164,7 +164,7 @@ impl<'d> Reader<'_, 'd, '_> {
         let mut found =
             label.map_or_else(Vec::new, |label| commands::commands(self.outline.document, label.value.clone()));
         if let (Some(last), Some(expected)) = (found.last_mut(), expected) {
-            commands::expect(last, self.text(expected));
+            expectation::expect(last, self.text(expected));
         }
         let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
         if found.is_empty() {
@@ -204,7 +204,10 @@ impl<'d> Reader<'_, 'd, '_> {
 
     fn checkpoint(&mut self, label: Option<&Label<'_>>) -> Option<Commit> {
         let label = label?;
-        let checkpoint = commit::checkpoint(self.text(label))?;
+        let block = commands::blocks(self.outline.document, &label.value).next();
+        let block = block.filter(|block| label.rest.is_empty() && block.span.start >= label.value.start);
+        let block = block.map(|block| self.outline.document.code_text(block));
+        let checkpoint = commit::checkpoint(block.as_deref().unwrap_or_else(|| self.text(label)))?;
         if !checkpoint.is_plain {
             let shown = omo_core::words::neutral(&checkpoint.command, 80);
             let what = if checkpoint.message.is_some() { "only its message is used" } else { "it is not used" };

@@ -1,23 +1,18 @@
-//! Ultraplans are read as the system that they come from reads them, and what is wrong with one is told.
+//! Plans that were written down with what is to be read from them, and what is wrong with each.
 
 use std::path::PathBuf;
 
 use omo_plan::diagnostic::{Code, Diagnostic};
-use omo_plan::dialect::ultra::{self, clauses, commit, report};
-use omo_plan::digest::sha256;
+use omo_plan::dialect::ultra::{clauses, commit, report};
 use omo_plan::document::Document;
 use omo_plan::labels::labels;
-use omo_plan::model::{FileAction, OnFailure, Plan, Source, Unit};
+use omo_plan::model::{FileAction, OnFailure, Plan, Unit};
 use serde_json::{Value, json};
+
+use crate::read;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/ultra")
-}
-
-fn read(file: &str, text: &str) -> Plan {
-    let source = Source { path: file.to_owned(), sha256: sha256(text.as_bytes()), bytes: text.len() as u64 };
-    let document = Document::read(text);
-    ultra::read(&document, &source).or_else(|| ultra::unrecognized(&document, &source)).unwrap()
 }
 
 fn vectors() -> Vec<(String, String, Value)> {
@@ -147,7 +142,7 @@ fn a_plan_is_what_its_own_system_takes_it_for() {
             // Beside `new`, where a list says it in words of its own.
             file.as_object_mut().unwrap().remove("action");
         }
-        assert_eq!(spec(&read(&file, &text)), expected, "{file}");
+        assert_eq!(spec(&read(&text)), expected, "{file}");
     }
 }
 
@@ -168,7 +163,7 @@ fn names(found: &Diagnostic, argument: &str) -> bool {
 #[test]
 fn what_is_wrong_is_told_where_it_stands_and_nothing_else() {
     for (file, text, vector) in vectors() {
-        let plan = read(&file, &text);
+        let plan = read(&text);
         let mut codes = Vec::new();
         for strict in vector["strict"].as_array().unwrap() {
             let strict = strict.as_str().unwrap();

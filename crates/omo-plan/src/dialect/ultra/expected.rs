@@ -1,0 +1,87 @@
+//! What is expected of a command: an exit, a text in its output, or a sentence about it.
+
+use omo_core::check::ExpectedExit;
+
+use super::commands::Command;
+use super::inline::pieces;
+
+/// What stands between a mark and the expectation.
+const LEADS: [&str; 19] = [
+    "→", "->", "=>", ":", "(", "-", "—", "expected", "expects", "expect", "should", "prints", "print", "outputs",
+    "output", "contains", "contain", "shows", "show",
+];
+/// Words that a sentence about an outcome has, and an outcome itself does not.
+const SENTENCE: [&str; 17] = [
+    "all",
+    "pass",
+    "passes",
+    "passed.",
+    "passing",
+    "succeeds",
+    "succeed",
+    "success",
+    "successful",
+    "green",
+    "clean",
+    "cleanly",
+    "works",
+    "without",
+    "should",
+    "no",
+    "is",
+];
+
+/// Puts down what is expected of a command: an exit, a text, or a sentence.
+pub fn expect(command: &mut Command, after: &str) {
+    let rest = without_leads(after);
+    let quoted = pieces(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
+    let quoted = quoted.or_else(|| rest.strip_prefix(['"', '“'])?.split(['"', '”']).next().map(str::to_owned));
+    let text = quoted
+        .clone()
+        .unwrap_or_else(|| rest.trim_end_matches(|char: char| char.is_whitespace() || ".)".contains(char)).to_owned());
+    if text.trim().is_empty() {
+        return;
+    }
+    let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
+    if let Some(exit) = exit(&words) {
+        command.check.expect.exit = exit;
+    } else if quoted.is_none() && words.iter().any(|word| SENTENCE.contains(&word.as_str())) {
+        command.outcome = Some(text);
+    } else {
+        command.check.expect.stdout_has = Some(text);
+    }
+}
+
+/// What is expected, without the marks and words that lead to it.
+fn without_leads(after: &str) -> &str {
+    let mut rest = after.trim_start();
+    while let Some(shorter) = LEADS.iter().find_map(|lead| strip_word(rest, lead)) {
+        rest = shorter.trim_start();
+    }
+    rest.trim_end()
+}
+
+/// A text without the word that it begins with, in whatever case.
+pub fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (start, rest) = (text.get(..word.len())?, text.get(word.len()..)?);
+    let is_whole = !word.ends_with(char::is_alphabetic) || !rest.starts_with(char::is_alphanumeric);
+    (start.eq_ignore_ascii_case(word) && is_whole).then_some(rest)
+}
+
+/// The exit that words are about: `exit 0`, `exit code 1`, `non-zero`, `fails`.
+fn exit(words: &[String]) -> Option<ExpectedExit> {
+    let words: Vec<&str> = words.iter().map(|word| word.trim_matches([',', '.', ':'])).collect();
+    match words.as_slice() {
+        ["fail" | "fails" | "failure", ..] | ["non-zero" | "nonzero"] => Some(ExpectedExit::NonZero),
+        ["exit" | "exits" | "status" | "code", rest @ ..] | [rest @ .., "exit" | "status"] => {
+            let about = rest.iter().find(|word| !matches!(**word, "code" | "status" | "with" | "is" | "exit"))?;
+            match (*about, about.parse::<i32>()) {
+                (_, Ok(0)) => Some(ExpectedExit::Zero),
+                (_, Ok(status)) => Some(ExpectedExit::Exactly(status)),
+                ("non-zero" | "nonzero", _) => Some(ExpectedExit::NonZero),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
