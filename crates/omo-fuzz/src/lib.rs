@@ -10,6 +10,7 @@
 pub mod hook_input;
 pub mod omo_toml;
 pub mod own_words;
+pub mod plan_file;
 pub mod prompt_text;
 pub mod runner_output;
 mod scratch;
@@ -20,9 +21,10 @@ pub mod transcript_tail;
 pub type Target = fn(&[u8]);
 
 /// Every target by its name, which is that of its corpus too.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("hook_input", hook_input::check),
     ("omo_toml", omo_toml::check),
+    ("plan_file", plan_file::check),
     ("prompt_text", prompt_text::check),
     ("runner_output", runner_output::check),
     ("state_file", state_file::check),

@@ -116,7 +116,8 @@ fn files_by_case(document: &Document<'_>, outline: &Outline, plan: &mut Plan) {
         for file in &unit.files {
             let first = known.entry(file.path.to_lowercase()).or_insert_with(|| file.path.clone());
             if *first != file.path {
-                let text = format!("`{}` and `{first}` differ only by case", file.path);
+                let shown = [&file.path, &*first].map(|path| omo_core::words::neutral(path, 80));
+                let text = format!("`{}` and `{}` differ only by case", shown[0], shown[1]);
                 let place = outline.places.get(&unit.id).and_then(|place| outline.tasks.get(*place));
                 let span = place.map_or(0..0, |task| task.heading.clone());
                 let found = diagnostic(document, Code::FilesDifferOnlyByCase, span, text, Some(&unit.id));

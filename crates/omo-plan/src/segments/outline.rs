@@ -221,13 +221,13 @@ fn parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
 }
 
 /// A text up to the first character that is none of these, and the rest.
-pub(super) fn leading(text: &str, is_one: impl Fn(char) -> bool) -> (&str, &str) {
+pub(in crate::segments) fn leading(text: &str, is_one: impl Fn(char) -> bool) -> (&str, &str) {
     let end = text.find(|char| !is_one(char)).unwrap_or(text.len());
     text.split_at(end)
 }
 
 /// The word behind a task's number: `-tests`, `-impl`, or another.
-pub(super) fn half(text: &str) -> (Option<&str>, &str) {
+pub(in crate::segments) fn half(text: &str) -> (Option<&str>, &str) {
     let Some(behind) = text.strip_prefix('-') else { return (None, text) };
     match leading(behind, |char| char.is_ascii_alphabetic()) {
         ("", _) => (None, text),
@@ -236,7 +236,7 @@ pub(super) fn half(text: &str) -> (Option<&str>, &str) {
 }
 
 /// A task's id: its number without zeros before it, and the word behind it.
-pub(super) fn id(number: &str, half: Option<&str>) -> String {
+pub(in crate::segments) fn id(number: &str, half: Option<&str>) -> String {
     let number = match number.trim_start_matches('0') {
         "" => "0",
         number => number,

@@ -1,0 +1,64 @@
+//! A plan file: Markdown that anybody wrote.
+
+use std::collections::BTreeSet;
+
+use omo_plan::dialect::dev_workflow::choose;
+use omo_plan::dialect::{Options, read};
+use omo_plan::id::is_id;
+use omo_plan::model::{Plan, Precondition};
+use omo_plan::segments::{Segments, compute};
+
+/// Any file is a plan or says why it is none; what can be run is in an order that keeps what it
+/// promises; what is shown moves no terminal; and all is the same for the same file.
+pub fn check(data: &[u8]) {
+    let size = usize::from(data.first().copied().unwrap_or(5) % 7);
+    let segments = compute(data, 3, size);
+    in_order(&segments, size.max(1));
+    let plan = read("docs/plan.md", data, Options { k: 3, batch_size: size });
+    assert_eq!(plan.is_sound(), !has_errors(&plan), "{:?}", plan.diagnostics);
+    let batches: Vec<_> = plan.groups.iter().map(|group| &group.units).collect();
+    assert!(plan.units.is_empty() || batches.iter().eq(segments.batches.iter().collect::<Vec<_>>().iter()));
+    assert!(plan.units.iter().all(|unit| is_id(&unit.id) && unit.lines[0] <= unit.lines[1]));
+    match std::str::from_utf8(data) {
+        Ok(text) => of_a_text(text, &plan),
+        Err(_) => assert!(!plan.is_sound() && plan.units.is_empty()),
+    }
+    assert_eq!(read("docs/plan.md", data, Options { k: 3, batch_size: size }), plan);
+}
+
+fn has_errors(plan: &Plan) -> bool {
+    plan.diagnostics.iter().any(|found| format!("{:?}", found.severity) == "Error")
+}
+
+fn in_order(segments: &Segments, size: usize) {
+    let mut done: BTreeSet<&str> = BTreeSet::new();
+    for batch in &segments.batches {
+        let is_pair = batch.len() == 2 && batch.first().is_some_and(|id| id.ends_with("-tests"));
+        assert!(!batch.is_empty() && (batch.len() <= size || is_pair), "{batch:?}");
+        for id in batch {
+            let task = segments.tasks.iter().find(|task| task.id == *id);
+            let needs = task.map(|task| task.depends_on.as_slice()).unwrap_or_default();
+            assert!(needs.iter().all(|need| done.contains(need.as_str())), "{id} before {needs:?}");
+            assert!(done.insert(id), "{id} stands twice");
+        }
+    }
+    assert!(segments.batches.is_empty() || done.len() == segments.total, "a task is in no batch");
+    assert_eq!(segments.hard_stops.first(), segments.batches.first().map(|_| &0));
+}
+
+fn of_a_text(text: &str, plan: &Plan) {
+    for found in &plan.diagnostics {
+        assert!(text.get(found.span.clone()).is_some(), "{found:?} is not about bytes of the file");
+        assert!(found.line >= 1 && found.line <= text.split(['\n', '\r']).count(), "{found:?}");
+        assert!(!found.text.contains(char::is_control), "{found:?}");
+    }
+    for unit in &plan.units {
+        assert!(text.contains(&unit.body), "{} is not as it stands in the file", unit.id);
+    }
+    for precondition in &plan.preconditions {
+        if let Precondition::Decision(decision) = precondition {
+            let changed = choose(text, decision, "A");
+            assert_eq!(decision.chosen_goes_to.is_some(), changed != text, "{decision:?}");
+        }
+    }
+}
