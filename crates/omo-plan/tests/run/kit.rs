@@ -169,7 +169,7 @@ impl Run {
         let what = What::RunOpened {
             plan: Box::new(plan),
             approved: "approved".to_owned(),
-            root: "/p".to_owned(),
+            root: "/top".to_owned(),
             base: None,
         };
         let opened = Event { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };

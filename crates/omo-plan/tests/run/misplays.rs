@@ -37,7 +37,7 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
             |run| start(run, "5"),
             Contention,
             "somebody is at task 5 already",
-            "let it finish; if that worker is gone: `omo unit fail 5 --lost`",
+            "let it finish; if that worker is gone: `omo unit fail --lost 5`",
         ),
         (|run| start(run, "6"), Precondition, "it is not the turn of 6", next),
         (|run| lost(run, "9"), NotFound, "the plan has no task `9`", has),

@@ -61,6 +61,14 @@ fn there_are_only_so_many_workers() {
 }
 
 #[test]
+fn without_a_bound_there_are_still_only_so_many() {
+    for (bound, begun) in [(0, 64), (63, 63), (1_000, 64)] {
+        let units = (0..100).map(|number| unit(&number.to_string())).collect();
+        assert_eq!(Run::open(at_once(Parallel::Units, bound, units)).ready().len(), begun);
+    }
+}
+
+#[test]
 fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after_the_other() {
     let units = || vec![touching("1", &["a"]), touching("2", &["b"]), touching("3", &["a"])];
     for (isolation, ready) in [(Isolation::Worktree, vec!["1", "3"]), (Isolation::Shared, vec!["1"])] {

@@ -113,6 +113,16 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
 }
 
 #[test]
+fn a_task_without_its_contract_is_not_begun_before_it_has_failed_either() {
+    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
+    let mut without = again(vec![Unit { contract: None, ..edited(unit("1")) }, unit("2")]);
+    without.policy.wants_contracts = true;
+    run.write([What::PlanChanged { plan: Box::new(without), approved: String::new() }]);
+    assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["2"]));
+    assert_eq!(run.start("1").unwrap_err().message, "it is not the turn of 1");
+}
+
+#[test]
 fn no_edit_slips_a_batch_past_a_stop() {
     let batches = |first: &[&str]| {
         let mut units: Vec<Unit> = first.iter().map(|id| unit(id)).collect();

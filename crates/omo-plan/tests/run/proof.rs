@@ -90,6 +90,19 @@ fn tests_are_proved_by_their_failure_and_an_implementation_is_not() {
 }
 
 #[test]
+fn tests_that_are_not_there_prove_nothing_by_failing() {
+    let mut run = Run::open(plan(pair()));
+    let ticket = run.start("1-tests").unwrap();
+    let tests = run.state.plan.units[0].clone();
+    run.done(&ticket, Measured { missing: vec!["tests/a.rs".to_owned()], ..all(&tests, &Green) }).unwrap();
+    assert_eq!(run.standing("1-tests"), "failed");
+    let evidence = &run.state.units["1-tests"].end.as_ref().unwrap().evidence;
+    assert_eq!(evidence, "the tests are not there: tests/a.rs");
+    // Anywhere else the checks say whether a file is needed.
+    assert_eq!(judge(unit("1"), Measured { missing: vec!["a".to_owned()], ..all(&unit("1"), &Green) }).0, "passed");
+}
+
+#[test]
 fn whoever_changes_what_it_must_not_has_failed_whatever_is_green() {
     for unit in [unit("1"), checked(&[])] {
         let tampered = vec!["tests/a.rs".to_owned(), "tests/b.rs".to_owned()];

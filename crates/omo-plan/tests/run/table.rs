@@ -90,6 +90,9 @@ fn a_run_goes_through_its_phases() {
     assert_eq!(run.state.holder, session("s3", 300));
     run.write([What::RunEnded { result: RunResult::Failed }]);
     assert_eq!(run.result(), Some(RunResult::Failed));
+    run.write([What::HandedOut { units: vec!["1".to_owned()] }]);
+    let out = run.state.handed_out.clone().unwrap();
+    assert_eq!((out.units, out.at), (vec!["1".to_owned()], run.state.updated_at));
     run.write([What::ProjectionDrift { file: "f".to_owned(), kept: None }]);
     assert_eq!(run.state.drift, [("f".to_owned(), None)]);
 }
