@@ -325,7 +325,7 @@ pub struct Policy {
     pub on_unit_fail: OnUnitFail,
     /// What is done at the same time.
     pub parallel: Parallel,
-    /// How many units at most; 0 for no bound.
+    /// How many units at most; 0 for as many as there can be.
     pub max_workers: u32,
     /// How often the whole of it is gone over, where it is.
     pub max_iterations: u32,

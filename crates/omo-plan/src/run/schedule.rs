@@ -11,6 +11,9 @@ use crate::run::event::{GateKind, RunResult};
 use crate::run::standing::lets_go_on;
 use crate::run::state::{CONTINUE, GateState, ONE_BY_ONE, Phase, RunState, STOP, Standing, UnitStatus, WITHDRAWN};
 
+/// More workers than this at once no session can have.
+const MAX_AT_ONCE: usize = 64;
+
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action<'a> {
@@ -219,8 +222,10 @@ impl<'a> View<'a> {
         let policy = &self.state.plan.policy;
         let most = match (policy.parallel, policy.max_workers) {
             (Parallel::None, _) => 1,
-            (Parallel::Groups | Parallel::Units, 0) => usize::MAX,
-            (Parallel::Groups | Parallel::Units, most) => usize::try_from(most).unwrap_or(usize::MAX),
+            (Parallel::Groups | Parallel::Units, 0) => MAX_AT_ONCE,
+            (Parallel::Groups | Parallel::Units, most) => {
+                usize::try_from(most).map_or(MAX_AT_ONCE, |most| most.min(MAX_AT_ONCE))
+            }
         };
         let open = self.open_groups();
         let is_running = |(_, standing): &&(&Unit, Standing)| *standing == Standing::Is(UnitStatus::Running);
