@@ -57,7 +57,11 @@ impl RunState {
         match &event.what {
             What::RunOpened { .. } => return Err(bad("opens a run that is open")),
             What::HandedOut { units } => self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts }),
-            What::Taken => self.holder = event.actor.clone(),
+            What::Taken => {
+                self.holder = event.actor.clone();
+                // Whoever got them is gone with the holder.
+                self.handed_out = None;
+            }
             What::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
             What::GateOpened { gate } => self.open_a_gate(event, gate)?,
             What::GateAnswered { gate, option, plan_sha256 } => {
@@ -173,6 +177,7 @@ impl RunState {
         self.plan_sha256.clone_from(&plan.source.sha256);
         approved.clone_into(&mut self.approved);
         self.final_checks.clear();
+        self.handed_out = None;
         // What was asked was asked about the plan as it was. Where it is still open it is asked again.
         self.withdraw(event, |_| true);
     }
@@ -254,6 +259,7 @@ impl RunState {
     fn resume(&mut self, event: &Event) {
         self.phase = Phase::Executing;
         self.holder = event.actor.clone();
+        self.handed_out = None;
         self.final_checks.clear();
         // Whoever had the run stopped is asked again, now that it goes on.
         for unit in self.units.values_mut().filter(|unit| unit.judgment.as_deref() == Some(STOP)) {

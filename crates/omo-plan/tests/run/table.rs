@@ -169,3 +169,16 @@ fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
         assert_eq!((counts.total, counts.failed, counts.blocked, counts.pending), (4, 1, 2, 1));
     }
 }
+
+#[test]
+fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
+    let edit = || What::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() };
+    let cancel = || What::Cancelled { why: String::new() };
+    for later in [vec![What::Taken], vec![cancel(), What::Resumed], vec![edit()]] {
+        let mut run = Run::open(plan(vec![unit("1")]));
+        run.write([What::HandedOut { units: vec!["1".to_owned()] }]);
+        assert!(run.state.handed_out.is_some());
+        run.write(later.clone());
+        assert_eq!(run.state.handed_out, None, "{later:?}");
+    }
+}
