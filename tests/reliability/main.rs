@@ -10,6 +10,7 @@ mod concurrency;
 mod deeds;
 mod faults;
 mod held;
+mod ledger;
 mod network;
 mod snapshot;
 mod surroundings;

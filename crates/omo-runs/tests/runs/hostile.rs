@@ -6,16 +6,22 @@ use omo_runs::Run;
 
 use crate::stage::{Stage, ledger, wrong};
 
+/// What is done to the lines of a ledger; those of another run are there too.
+type Edit = fn(&mut Vec<String>, &[String]);
+
+/// Makes something else in the place of a ledger.
+#[cfg(unix)]
+type Make = fn(&Run);
+
 fn lines(run: &Run) -> Vec<String> {
     fs::read_to_string(ledger(run)).unwrap().split_inclusive('\n').map(str::to_owned).collect()
 }
 
 #[test]
 fn a_line_that_omo_did_not_write_there_is_named() {
-    let stage = Stage::new();
-    let (other, run) = (stage.run_with(4), stage.run_with(4));
+    let scene = Stage::new();
+    let (other, run) = (scene.run_with(4), scene.run_with(4));
     let (good, foreign) = (lines(&run), lines(&other));
-    type Edit = fn(&mut Vec<String>, &[String]);
     let cases: [(&str, Edit, &str); 12] = [
         (
             "changed",
@@ -32,7 +38,7 @@ fn a_line_that_omo_did_not_write_there_is_named() {
             "no UTF-8 in the seal",
             |lines, _| {
                 let end = lines[1].len() - 4;
-                lines[1].replace_range(end - 1..=end, "é")
+                lines[1].replace_range(end - 1..=end, "é");
             },
             "line 2: was not written",
         ),
@@ -54,26 +60,26 @@ fn a_line_that_omo_did_not_write_there_is_named() {
 
 #[test]
 fn a_ledger_that_another_user_sealed_is_not_believed() {
-    let (stage, other) = (Stage::new(), Stage::new());
-    let (run, foreign) = (stage.run_with(1), other.run_with(1));
+    let (scene, other) = (Stage::new(), Stage::new());
+    let (run, foreign) = (scene.run_with(1), other.run_with(1));
     fs::write(ledger(&run), lines(&foreign).concat()).unwrap();
     assert!(wrong(&run).contains("line 1: was not written by omo"));
 }
 
 #[test]
 fn without_the_key_nothing_is_believed_and_no_new_key_is_made() {
-    let stage = Stage::new();
-    stage.run();
-    fs::remove_file(stage.home().join("omo/key")).unwrap();
-    let error = omo_runs::Runs::find(&stage.project(), Some(&stage.home())).unwrap_err();
+    let scene = Stage::new();
+    scene.run();
+    fs::remove_file(scene.home().join("omo/key")).unwrap();
+    let error = omo_runs::Runs::find(&scene.project(), Some(&scene.home())).unwrap_err();
     assert!(error.to_string().contains("key that is not there any more"), "{error}");
-    assert!(!stage.home().join("omo/key").exists());
+    assert!(!scene.home().join("omo/key").exists());
 }
 
 #[test]
 fn a_file_of_a_gigabyte_is_not_read() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     fs::File::options().write(true).open(ledger(&run)).unwrap().set_len(1 << 30).unwrap();
     assert!(wrong(&run).contains("too large"));
 }
@@ -81,8 +87,8 @@ fn a_file_of_a_gigabyte_is_not_read() {
 #[test]
 #[cfg(unix)]
 fn what_is_no_file_of_omos_is_not_opened() {
-    let stage = Stage::new();
-    let kinds: [(&str, fn(&Run)); 4] = [
+    let scene = Stage::new();
+    let kinds: [(&str, Make); 4] = [
         ("no regular file", |run| {
             let made = std::process::Command::new("mkfifo").arg(ledger(run)).status().unwrap();
             assert!(made.success());
@@ -96,7 +102,7 @@ fn what_is_no_file_of_omos_is_not_opened() {
         ("no regular file", |run| fs::create_dir(ledger(run)).unwrap()),
     ];
     for (what, make) in kinds {
-        let run = stage.run();
+        let run = scene.run();
         fs::remove_file(ledger(&run)).unwrap();
         make(&run);
         let said = wrong(&run);

@@ -12,12 +12,12 @@ use crate::stage::{Stage, actor, add, added, ledger};
 
 #[test]
 fn what_was_written_is_read_again() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     add(&run, &["a", "b"]).unwrap();
     let state = add(&run, &["c"]).unwrap();
     assert_eq!(added(&state), ["a", "b", "c"]);
-    let again = Runs::find(&stage.project(), Some(&stage.home())).unwrap().unwrap().get(run.id()).unwrap();
+    let again = Runs::find(&scene.project(), Some(&scene.home())).unwrap().unwrap().get(run.id()).unwrap();
     assert_eq!(again.state().unwrap(), state);
     let events = again.events().unwrap();
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
@@ -27,8 +27,8 @@ fn what_was_written_is_read_again() {
 
 #[test]
 fn an_old_line_can_be_read_by_a_person_and_by_jq() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     add(&run, &["a"]).unwrap();
     let text = fs::read_to_string(ledger(&run)).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -42,8 +42,8 @@ fn an_old_line_can_be_read_by_a_person_and_by_jq() {
 
 #[test]
 fn a_refusal_and_an_event_that_cannot_happen_write_nothing() {
-    let stage = Stage::new();
-    let run = stage.run_with(1);
+    let scene = Stage::new();
+    let run = scene.run_with(1);
     let before = fs::read(ledger(&run)).unwrap();
     let refusal = Refusal { kind: RefusalKind::Human, message: "no".to_owned(), hint: String::new() };
     let refused = run.transact(&actor(), plans::time(2), |_| Err::<(Vec<What>, ()), _>(refusal.clone()));
@@ -55,14 +55,14 @@ fn a_refusal_and_an_event_that_cannot_happen_write_nothing() {
     let ((), state) = run.transact(&actor(), plans::time(2), |_| Ok((Vec::new(), ()))).unwrap();
     assert_eq!(added(&state), ["0"]);
     assert_eq!(fs::read(ledger(&run)).unwrap(), before);
-    assert!(stage.runs().begin(&actor(), plans::time(0), plans::event("no plan"), Vec::new()).is_err());
-    assert_eq!(stage.runs().list().unwrap().len(), 1);
+    assert!(scene.runs().begin(&actor(), plans::time(0), plans::event("no plan"), Vec::new()).is_err());
+    assert_eq!(scene.runs().list().unwrap().len(), 1);
 }
 
 #[test]
 fn the_newest_run_is_listed_first_and_a_broken_one_with_why() {
-    let stage = Stage::new();
-    let runs = stage.runs();
+    let scene = Stage::new();
+    let runs = scene.runs();
     let begin = |seconds| {
         let opened = plans::opened(plans::plan(&[("1", &[])]));
         runs.begin(&actor(), plans::time(seconds), opened, vec![plans::event("x")]).unwrap().0
@@ -79,9 +79,9 @@ fn the_newest_run_is_listed_first_and_a_broken_one_with_why() {
 
 #[test]
 fn an_id_is_checked_before_it_is_a_path() {
-    let stage = Stage::new();
-    let runs = stage.runs();
-    fs::create_dir_all(stage.project().join("secret")).unwrap();
+    let scene = Stage::new();
+    let runs = scene.runs();
+    fs::create_dir_all(scene.project().join("secret")).unwrap();
     for id in ["..", "../../../secret", "/etc", "", ".new-x", "a/b"] {
         assert!(matches!(runs.get(id), Err(RunsError::Id(_))), "{id}");
     }
@@ -90,14 +90,14 @@ fn an_id_is_checked_before_it_is_a_path() {
 
 #[test]
 fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
-    let stage = Stage::new();
-    let runs = stage.runs();
+    let scene = Stage::new();
+    let runs = scene.runs();
     let end = |run: &omo_runs::Run, seconds| {
         let ended = What::RunEnded { result: RunResult::Complete };
         let ((), state) = run.transact(&actor(), plans::time(seconds), |_| Ok((vec![ended], ()))).unwrap();
         assert!(matches!(state.phase, Phase::Ended { .. }));
     };
-    let (old, new, open, broken) = (stage.run(), stage.run(), stage.run(), stage.run());
+    let (old, new, open, broken) = (scene.run(), scene.run(), scene.run(), scene.run());
     end(&old, 10);
     end(&new, 1_000);
     end(&broken, 10);
@@ -127,23 +127,23 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
 #[test]
 #[cfg(unix)]
 fn a_link_in_the_place_of_a_run_is_no_run() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     let base = run.folder().parent().unwrap().to_owned();
-    let elsewhere = stage.temp.path().join("elsewhere");
+    let elsewhere = scene.temp.path().join("elsewhere");
     fs::rename(run.folder(), &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, run.folder()).unwrap();
-    assert!(stage.runs().list().unwrap().is_empty());
-    assert!(stage.runs().get(run.id()).is_err() && run.state().is_err() && add(&run, &["x"]).is_err());
+    assert!(scene.runs().list().unwrap().is_empty());
+    assert!(scene.runs().get(run.id()).is_err() && run.state().is_err() && add(&run, &["x"]).is_err());
     fs::write(elsewhere.join("going"), "").unwrap();
-    assert_eq!(stage.runs().gc(plans::time(100)).unwrap(), Vec::<String>::new());
+    assert_eq!(scene.runs().gc(plans::time(100)).unwrap(), Vec::<String>::new());
     assert!(elsewhere.join("events.jsonl").exists() && base.join(run.id()).is_symlink());
 }
 
 #[test]
 fn one_process_at_a_time_checks_a_unit() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     let guard = run.try_lock_check("1").unwrap();
     assert!(guard.is_some() && run.try_lock_check("1").unwrap().is_none());
     assert!(run.try_lock_check("2").unwrap().is_some());
@@ -154,8 +154,8 @@ fn one_process_at_a_time_checks_a_unit() {
 
 #[test]
 fn a_log_has_a_name_and_lies_in_the_run() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     let (_, path) = run.log_file(&format!("{}-1-2.log", "x".repeat(64))).unwrap();
     assert!(path.is_file() && path.starts_with(run.folder()));
     for name in ["", "..", "../x", "a/b", "-x", ".x", "a\0", &"x".repeat(129)] {
@@ -167,8 +167,8 @@ fn a_log_has_a_name_and_lies_in_the_run() {
 #[cfg(unix)]
 fn only_its_user_can_read_a_run() {
     use std::os::unix::fs::PermissionsExt;
-    let stage = Stage::new();
-    let run = stage.run_with(70);
+    let scene = Stage::new();
+    let run = scene.run_with(70);
     run.log_file("1.log").unwrap();
     let mode = |path: std::path::PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(run.folder().to_owned()), 0o700);

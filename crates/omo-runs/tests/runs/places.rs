@@ -13,13 +13,13 @@ fn begin(runs: &Runs) -> PathBuf {
     runs.begin(&actor(), plans::time(0), opened, Vec::new()).unwrap().0.folder().to_owned()
 }
 
-fn listed(root: &Path, stage: &Stage) -> usize {
-    Runs::find(root, Some(&stage.home())).unwrap().map_or(0, |runs| runs.list().unwrap().len())
+fn listed(root: &Path, scene: &Stage) -> usize {
+    Runs::find(root, Some(&scene.home())).unwrap().map_or(0, |runs| runs.list().unwrap().len())
 }
 
 /// As a repository that cannot be written to leaves it.
-fn record(stage: &Stage, runs: &str) -> PathBuf {
-    let projects = stage.home().join("omo/projects");
+fn record(scene: &Stage, runs: &str) -> PathBuf {
+    let projects = scene.home().join("omo/projects");
     let id = fs::read_dir(&projects).unwrap().next().unwrap().unwrap().path();
     let note = id.join("place.json");
     let mut record: serde_json::Value = serde_json::from_slice(&fs::read(&note).unwrap()).unwrap();
@@ -30,69 +30,69 @@ fn record(stage: &Stage, runs: &str) -> PathBuf {
 
 #[test]
 fn runs_lie_where_every_work_tree_of_the_repository_sees_them() {
-    let stage = Stage::new();
-    let folder = begin(&stage.runs());
-    assert!(folder.starts_with(fs::canonicalize(stage.git()).unwrap().join("omo/runs")), "{}", folder.display());
-    let linked = stage.temp.path().join("linked");
-    let its_git = stage.git().join("worktrees/linked");
+    let scene = Stage::new();
+    let folder = begin(&scene.runs());
+    assert!(folder.starts_with(fs::canonicalize(scene.git()).unwrap().join("omo/runs")), "{}", folder.display());
+    let linked = scene.temp.path().join("linked");
+    let its_git = scene.git().join("worktrees/linked");
     fs::create_dir_all(&its_git).unwrap();
     fs::write(its_git.join("HEAD"), "ref: refs/heads/other\n").unwrap();
     fs::write(its_git.join("commondir"), "../..\n").unwrap();
     fs::create_dir_all(linked.join("deep")).unwrap();
     fs::write(linked.join(".git"), format!("gitdir: {}\n", its_git.display())).unwrap();
-    assert_eq!(listed(&linked.join("deep"), &stage), 1);
-    begin(&Runs::create(&linked, Some(&stage.home())).unwrap());
-    assert_eq!(listed(&stage.project(), &stage), 2);
+    assert_eq!(listed(&linked.join("deep"), &scene), 1);
+    begin(&Runs::create(&linked, Some(&scene.home())).unwrap());
+    assert_eq!(listed(&scene.project(), &scene), 2);
 }
 
 #[test]
 fn without_a_repository_there_is_no_run_and_nothing_is_made() {
-    let stage = Stage::new();
-    let bare = stage.temp.path().join("bare");
+    let scene = Stage::new();
+    let bare = scene.temp.path().join("bare");
     fs::create_dir(&bare).unwrap();
-    assert!(Runs::find(&bare, Some(&stage.home())).unwrap().is_none());
-    assert!(matches!(Runs::create(&bare, Some(&stage.home())), Err(RunsError::NoRepository(_))));
-    assert!(matches!(Runs::create(&stage.project(), None), Err(RunsError::Key(_))));
-    assert!(Runs::find(&stage.project(), Some(&stage.home())).unwrap().is_none());
-    assert!(fs::read_dir(stage.home()).unwrap().next().is_none() && !stage.git().join("omo").exists());
+    assert!(Runs::find(&bare, Some(&scene.home())).unwrap().is_none());
+    assert!(matches!(Runs::create(&bare, Some(&scene.home())), Err(RunsError::NoRepository(_))));
+    assert!(matches!(Runs::create(&scene.project(), None), Err(RunsError::Key(_))));
+    assert!(Runs::find(&scene.project(), Some(&scene.home())).unwrap().is_none());
+    assert!(fs::read_dir(scene.home()).unwrap().next().is_none() && !scene.git().join("omo").exists());
 }
 
 #[test]
 fn a_place_that_was_chosen_and_cannot_be_used_is_an_error_and_no_second_one_is_made() {
-    let stage = Stage::new();
-    begin(&stage.runs());
-    fs::remove_dir_all(stage.git().join("omo")).unwrap();
-    fs::write(stage.git().join("omo"), "").unwrap();
+    let scene = Stage::new();
+    begin(&scene.runs());
+    fs::remove_dir_all(scene.git().join("omo")).unwrap();
+    fs::write(scene.git().join("omo"), "").unwrap();
     for error in [
-        Runs::create(&stage.project(), Some(&stage.home())).unwrap_err(),
-        Runs::find(&stage.project(), Some(&stage.home())).unwrap_err(),
+        Runs::create(&scene.project(), Some(&scene.home())).unwrap_err(),
+        Runs::find(&scene.project(), Some(&scene.home())).unwrap_err(),
     ] {
         assert!(matches!(error, RunsError::Place { .. }), "{error}");
     }
-    let project = record(&stage, "repository");
+    let project = record(&scene, "repository");
     assert!(!project.join("runs").exists());
 }
 
 #[test]
 fn what_was_chosen_is_kept_to_when_the_repository_can_be_written_again() {
-    let stage = Stage::new();
-    stage.runs();
-    fs::remove_dir_all(stage.git().join("omo")).unwrap();
-    let project = record(&stage, "home");
-    assert!(begin(&stage.runs()).starts_with(project.join("runs")));
-    assert!(!stage.git().join("omo").exists());
-    assert_eq!(listed(&stage.project(), &stage), 1);
+    let scene = Stage::new();
+    scene.runs();
+    fs::remove_dir_all(scene.git().join("omo")).unwrap();
+    let project = record(&scene, "home");
+    assert!(begin(&scene.runs()).starts_with(project.join("runs")));
+    assert!(!scene.git().join("omo").exists());
+    assert_eq!(listed(&scene.project(), &scene), 1);
     // Without the note the folder is found all the same.
     fs::remove_file(project.join("place.json")).unwrap();
-    assert_eq!(listed(&stage.project(), &stage), 1);
-    assert!(begin(&stage.runs()).starts_with(project.join("runs")));
+    assert_eq!(listed(&scene.project(), &scene), 1);
+    assert!(begin(&scene.runs()).starts_with(project.join("runs")));
 }
 
 #[test]
 fn a_note_that_is_none_is_an_error_that_says_what_to_do() {
-    let stage = Stage::new();
-    stage.runs();
-    let note = record(&stage, "on the moon").join("place.json");
-    let error = Runs::create(&stage.project(), Some(&stage.home())).unwrap_err().to_string();
+    let scene = Stage::new();
+    scene.runs();
+    let note = record(&scene, "on the moon").join("place.json");
+    let error = Runs::create(&scene.project(), Some(&scene.home())).unwrap_err().to_string();
     assert!(error.contains(&note.display().to_string()) && error.contains("remove it"), "{error}");
 }

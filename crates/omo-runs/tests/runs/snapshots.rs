@@ -10,8 +10,8 @@ fn names(count: usize) -> Vec<String> {
 
 #[test]
 fn with_a_snapshot_a_run_stands_where_it_stands_without_one() {
-    let stage = Stage::new();
-    let run = stage.run_with(62);
+    let scene = Stage::new();
+    let run = scene.run_with(62);
     let snapshot = run.folder().join("snapshot.json");
     assert!(!snapshot.exists());
     add(&run, &["62"]).unwrap();
@@ -34,8 +34,8 @@ fn with_a_snapshot_a_run_stands_where_it_stands_without_one() {
 
 #[test]
 fn a_snapshot_is_really_used() {
-    let stage = Stage::new();
-    let run = stage.run_with(70);
+    let scene = Stage::new();
+    let run = scene.run_with(70);
     // What it covers is not read again: a line that was changed there is not noticed by whoever uses it.
     let text = fs::read_to_string(ledger(&run)).unwrap();
     fs::write(ledger(&run), text.replacen("\"file\":\"3\"", "\"file\":\"4\"", 1)).unwrap();
@@ -45,9 +45,9 @@ fn a_snapshot_is_really_used() {
 
 #[test]
 fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
-    let stage = Stage::new();
-    let run = stage.run_with(70);
-    let other = stage.run_with(70);
+    let scene = Stage::new();
+    let run = scene.run_with(70);
+    let other = scene.run_with(70);
     let snapshot = run.folder().join("snapshot.json");
     let good = fs::read(&snapshot).unwrap();
     let forged =
@@ -69,8 +69,8 @@ fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
 #[test]
 #[cfg(unix)]
 fn where_no_snapshot_can_be_kept_the_run_goes_on() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     fs::create_dir(run.folder().join("snapshot.json")).unwrap();
     for number in 0..70 {
         add(&run, &[&number.to_string()]).unwrap();

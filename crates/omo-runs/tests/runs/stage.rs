@@ -16,11 +16,11 @@ pub struct Stage {
 
 impl Stage {
     pub fn new() -> Self {
-        let stage = Self { temp: tempfile::tempdir().unwrap() };
-        fs::create_dir_all(stage.git()).unwrap();
-        fs::write(stage.git().join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        fs::create_dir(stage.home()).unwrap();
-        stage
+        let scene = Self { temp: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(scene.git()).unwrap();
+        fs::write(scene.git().join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::create_dir(scene.home()).unwrap();
+        scene
     }
 
     pub fn project(&self) -> PathBuf {

@@ -9,8 +9,8 @@ const WRITE: [&str; 2] = ["x", "y"];
 
 #[test]
 fn whatever_byte_a_write_ends_at_the_run_is_as_before_it_or_as_after_it() {
-    let stage = Stage::new();
-    let run = stage.run_with(2);
+    let scene = Stage::new();
+    let run = scene.run_with(2);
     let before = fs::read(ledger(&run)).unwrap();
     add(&run, &WRITE).unwrap();
     let whole = fs::read(ledger(&run)).unwrap();
@@ -35,8 +35,8 @@ fn whatever_byte_a_write_ends_at_the_run_is_as_before_it_or_as_after_it() {
 
 #[test]
 fn what_looks_at_a_torn_ledger_changes_nothing() {
-    let stage = Stage::new();
-    let run = stage.run_with(2);
+    let scene = Stage::new();
+    let run = scene.run_with(2);
     let mut text = fs::read(ledger(&run)).unwrap();
     text.truncate(text.len() - 5);
     fs::write(ledger(&run), &text).unwrap();
@@ -46,8 +46,8 @@ fn what_looks_at_a_torn_ledger_changes_nothing() {
 
 #[test]
 fn a_run_whose_first_write_is_torn_says_so() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let scene = Stage::new();
+    let run = scene.run();
     fs::write(ledger(&run), "").unwrap();
     assert!(crate::stage::wrong(&run).contains("nothing was ever written down"));
 }
