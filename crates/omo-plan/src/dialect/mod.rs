@@ -55,9 +55,7 @@ pub fn read(path: &str, bytes: &[u8], options: Options) -> Plan {
         Ok(text) => {
             let document = Document::read(text);
             plan.title = title(&document).unwrap_or(plan.title);
-            if let Some(found) = ultra::read(&document, &plan.source) {
-                plan = Plan { title: plan.title, ..found };
-            } else {
+            if !ultra::read(&document, &mut plan) {
                 read_tasks(&document, options, &mut plan);
             }
         }

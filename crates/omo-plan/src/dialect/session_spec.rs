@@ -8,10 +8,10 @@ use super::ultra::fence::{Comparison, Fence, fence};
 use super::ultra::files::Named;
 use super::ultra::outline::{Findings, Outline};
 use super::ultra::steps::steps;
-use super::ultra::{closing_checks, goal, in_order, policy, says_nothing, scope, title, unclosed_fence};
+use super::ultra::{closing_checks, goal, in_order, policy, says_nothing, scope};
 use crate::diagnostic::Code;
 use crate::labels::{Label, labels};
-use crate::model::{Dialect, Group, Isolation, Parallel, Plan, Precondition, SCHEMA, Source};
+use crate::model::{Dialect, Group, Isolation, Parallel, Plan, Precondition};
 
 /// The group that all of its steps are in.
 const SESSION: &str = "session";
@@ -23,10 +23,9 @@ pub fn is_one(outline: &Outline<'_>) -> bool {
     entry_label(outline).is_some() && outline.part("scope fence").is_some() && outline.part("exit condition").is_some()
 }
 
-/// Reads one.
-pub fn read(outline: &Outline<'_>, source: Source) -> Plan {
+/// Reads one, and fills in what it says.
+pub fn read(outline: &Outline<'_>, plan: &mut Plan) {
     let mut findings = Findings::new(outline.document);
-    unclosed_fence(outline, &mut findings);
     let steps = steps(outline, &mut findings);
     if steps.is_empty() {
         let text = "the session has no step".to_owned();
@@ -37,23 +36,14 @@ pub fn read(outline: &Outline<'_>, source: Source) -> Plan {
     let fence = outline.part("scope fence").map(|section| fence(outline, section.content())).unwrap_or_default();
     fence.add_findings(&mut findings);
     scope::add_fence("the session", &fence, steps.iter(), &mut Comparison::of_a_plan(), &mut findings);
-    let units: Vec<_> = steps.into_iter().map(|step| step.unit).collect();
-    let title = title(outline);
-    let groups = vec![group(&title, units.iter().map(|unit| unit.id.clone()).collect(), &fence)];
-    let final_checks = closing_checks(outline, "exit condition", &mut findings);
-    Plan {
-        schema: SCHEMA,
-        dialect: Dialect::SessionSpec,
-        source,
-        title,
-        goal: goal(outline),
-        preconditions: entry_condition(outline, &mut findings).into_iter().collect(),
-        units: in_order(units, &groups),
-        groups,
-        final_checks,
-        policy: policy(Parallel::None),
-        diagnostics: findings.sorted(),
-    }
+    plan.dialect = Dialect::SessionSpec;
+    plan.goal = goal(outline);
+    plan.preconditions = entry_condition(outline, &mut findings).into_iter().collect();
+    plan.groups = vec![group(&plan.title, steps.iter().map(|step| step.unit.id.clone()).collect(), &fence)];
+    plan.units = in_order(steps.into_iter().map(|step| step.unit).collect(), &plan.groups);
+    plan.final_checks = closing_checks(outline, "exit condition", &mut findings);
+    plan.policy = policy(Parallel::None);
+    plan.diagnostics.extend(findings.into_diagnostics());
 }
 
 fn group(title: &str, units: Vec<String>, fence: &Fence) -> Group {

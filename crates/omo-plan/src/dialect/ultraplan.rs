@@ -7,8 +7,8 @@ use super::ultra::outline::{Findings, Outline};
 use super::ultra::report::SESSION_PREFIX;
 use super::ultra::sessions::{Strategy, strategy};
 use super::ultra::steps::{Step, has_steps, steps};
-use super::ultra::{closing_checks, goal, in_order, policy, scope, title, unclosed_fence, waves};
-use crate::model::{Dialect, Group, Isolation, Parallel, Plan, SCHEMA, Source};
+use super::ultra::{closing_checks, goal, in_order, policy, scope, waves};
+use crate::model::{Dialect, Group, Isolation, Parallel, Plan};
 
 /// The group of a plan without sessions.
 const WHOLE: &str = "plan";
@@ -20,32 +20,23 @@ pub fn is_one(outline: &Outline<'_>) -> bool {
     outline.part("implementation plan").is_some() && outline.part("scope fence").is_none() && has_steps(outline)
 }
 
-/// Reads one.
-pub fn read(outline: &Outline<'_>, source: Source) -> Plan {
+/// Reads one, and fills in what it says.
+pub fn read(outline: &Outline<'_>, plan: &mut Plan) {
     let mut findings = Findings::new(outline.document);
-    unclosed_fence(outline, &mut findings);
     let steps = steps(outline, &mut findings);
     scope::add_numbering(&steps, Some(1), &mut findings);
     let strategy = strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
-    let groups = match &strategy {
+    plan.dialect = Dialect::Ultraplan;
+    plan.goal = goal(outline);
+    plan.groups = match &strategy {
         Some(strategy) => of_sessions(strategy, &steps, &mut findings),
-        None => vec![group(WHOLE.to_owned(), String::new(), steps.iter().map(|step| step.unit.id.clone()), 0)],
+        None => vec![group(WHOLE.to_owned(), plan.title.clone(), steps.iter().map(|step| step.unit.id.clone()), 0)],
     };
-    let is_parallel = groups.iter().any(|group| group.isolation == Isolation::Worktree);
-    let final_checks = closing_checks(outline, "verification", &mut findings);
-    Plan {
-        schema: SCHEMA,
-        dialect: Dialect::Ultraplan,
-        source,
-        title: title(outline),
-        goal: goal(outline),
-        preconditions: Vec::new(),
-        units: in_order(steps.into_iter().map(|step| step.unit).collect(), &groups),
-        groups,
-        final_checks,
-        policy: policy(if is_parallel { Parallel::Groups } else { Parallel::None }),
-        diagnostics: findings.sorted(),
-    }
+    plan.units = in_order(steps.into_iter().map(|step| step.unit).collect(), &plan.groups);
+    plan.final_checks = closing_checks(outline, "verification", &mut findings);
+    let is_parallel = plan.groups.iter().any(|group| group.isolation == Isolation::Worktree);
+    plan.policy = policy(if is_parallel { Parallel::Groups } else { Parallel::None });
+    plan.diagnostics.extend(findings.into_diagnostics());
 }
 
 /// The sessions as groups, in the order of the file, and behind them one for the steps of none.
@@ -94,6 +85,7 @@ fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: 
     Group {
         id,
         title,
+
         units: units.collect(),
         stage,
         deps: Vec::new(),

@@ -6,16 +6,12 @@ mod spec;
 mod vectors;
 
 use omo_plan::diagnostic::Code;
-use omo_plan::dialect::ultra;
-use omo_plan::digest::sha256;
-use omo_plan::document::Document;
-use omo_plan::model::{Plan, Source};
+use omo_plan::dialect::{self, Options};
+use omo_plan::model::Plan;
 
 /// Reads a text as a plan, of whatever kind.
 fn read(text: &str) -> Plan {
-    let source = Source { path: "plan.md".to_owned(), sha256: sha256(text.as_bytes()), bytes: text.len() as u64 };
-    let document = Document::read(text);
-    ultra::read(&document, &source).or_else(|| ultra::unrecognized(&document, &source)).unwrap()
+    dialect::read("plan.md", text.as_bytes(), Options::default())
 }
 
 /// The rules that a plan breaks, in the order of the file, each with the unit that it is about.

@@ -23,9 +23,9 @@ use omo_core::words::neutral;
 
 use self::outline::{Findings, Numbered, Outline, numbered};
 use super::{session_spec, ultraplan};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::document::Document;
-use crate::model::{Dialect, Group, OnUnitFail, Parallel, Plan, Policy, SCHEMA, Source, Unit};
+use crate::model::{Group, OnUnitFail, Parallel, Plan, Policy, Unit};
 
 /// What is said of a file that is neither.
 pub const UNRECOGNIZED: &str = "unrecognized file format. Expected an ultraplan or session spec.";
@@ -57,43 +57,26 @@ pub fn is_rule(line: &str) -> bool {
     signs.len() >= 3 && ['-', '*', '_'].iter().any(|sign| signs.chars().all(|char| char == *sign))
 }
 
-/// Reads a plan of this family; `None` where it is of none of its dialects.
-pub fn read(document: &Document<'_>, source: &Source) -> Option<Plan> {
+/// Reads a plan of this family, and fills in what it says. `false` where it is of none of its dialects.
+pub fn read(document: &Document<'_>, plan: &mut Plan) -> bool {
     let outline = Outline::of(document);
     match () {
-        () if session_spec::is_one(&outline) => Some(session_spec::read(&outline, source.clone())),
-        () if ultraplan::is_one(&outline) => Some(ultraplan::read(&outline, source.clone())),
-        () => None,
+        () if session_spec::is_one(&outline) => session_spec::read(&outline, plan),
+        () if ultraplan::is_one(&outline) => ultraplan::read(&outline, plan),
+        () => return false,
     }
+    true
 }
 
-/// The plan of a file with steps, or what looks like some, that is of none of these dialects. `None` for
-/// a file without any.
-pub fn unrecognized(document: &Document<'_>, source: &Source) -> Option<Plan> {
+/// What is wrong with a file that is of none of these dialects, and has steps, or what looks like some.
+/// `None` for one without any.
+pub fn unrecognized(document: &Document<'_>) -> Option<Diagnostic> {
     let outline = Outline::of(document);
     let step = outline.sections.iter().find(|section| numbered(section.heading, "Step") != Numbered::Other)?;
     let mut findings = Findings::new(document);
     let help = "a plan has `## Implementation Plan` above its `### Step 1: Title`";
     findings.add(Code::UnrecognizedFormat, step.heading.span.clone(), None, UNRECOGNIZED.to_owned(), help);
-    Some(Plan {
-        schema: SCHEMA,
-        dialect: Dialect::Ultraplan,
-        source: source.clone(),
-        title: title(&outline),
-        goal: goal(&outline),
-        preconditions: Vec::new(),
-        units: Vec::new(),
-        groups: Vec::new(),
-        final_checks: Vec::new(),
-        policy: policy(Parallel::None),
-        diagnostics: findings.sorted(),
-    })
-}
-
-/// The title of a plan: its first heading of the highest level.
-pub fn title(outline: &Outline<'_>) -> String {
-    let first = outline.sections.iter().find(|section| section.heading.level == 1);
-    first.map_or_else(String::new, |section| section.heading.text.to_owned())
+    findings.into_diagnostics().pop()
 }
 
 /// What a plan is for: the first paragraph of its goal or context.
@@ -102,14 +85,6 @@ pub fn goal(outline: &Outline<'_>) -> String {
     let text = section.map(|section| outline.document.slice(section.content()).trim()).unwrap_or_default();
     let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty() && !line.starts_with('#'));
     lines.collect::<Vec<_>>().join(" ").chars().take(MAX_GOAL).collect()
-}
-
-/// Reports a fence that is never closed.
-pub fn unclosed_fence(outline: &Outline<'_>, findings: &mut Findings<'_>) {
-    if let Some(code) = outline.document.unclosed_fence() {
-        let text = "this fence is not closed: everything after it is code".to_owned();
-        findings.add(Code::UnclosedFence, code.span.clone(), None, text, "close it with the same signs");
-    }
 }
 
 /// The commands of `## Verification` or `## Exit Condition`.

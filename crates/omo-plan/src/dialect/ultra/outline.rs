@@ -98,9 +98,14 @@ pub struct Findings<'d> {
 }
 
 impl<'d> Findings<'d> {
-    /// Nothing yet.
+    /// Nothing yet but a fence that is never closed, where there is one.
     pub fn new(document: &'d Document<'d>) -> Self {
-        Self { document, found: Vec::new() }
+        let mut findings = Self { document, found: Vec::new() };
+        if let Some(code) = document.unclosed_fence() {
+            let text = "this fence is not closed: everything after it is code".to_owned();
+            findings.add(Code::UnclosedFence, code.span.clone(), None, text, "close it with the same signs");
+        }
+        findings
     }
 
     /// Puts one down. Once there are very many only the first error is still added, so that a plan with
@@ -121,9 +126,8 @@ impl<'d> Findings<'d> {
         });
     }
 
-    /// All of them, in the order of what they are about.
-    pub fn sorted(mut self) -> Vec<Diagnostic> {
-        self.found.sort_by_key(|found| found.span.start);
+    /// All of them.
+    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.found
     }
 }
