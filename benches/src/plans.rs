@@ -161,7 +161,7 @@ fn outcome(verdict: CheckVerdict) -> CheckOutcome {
 fn fill(run: &Run, actor: &Actor, now: Timestamp) -> Result<()> {
     let last = |state: &omo_plan::run::state::RunState| {
         let left = usize::try_from(EVENTS.saturating_sub(state.seq)).unwrap_or(0);
-        let units = state.plan.groups.iter().flat_map(|group| group.units.last().cloned()).collect();
+        let units = state.plan.groups.iter().filter_map(|group| group.units.last().cloned()).collect();
         Ok((vec![What::HandedOut { units }; left], ()))
     };
     let ((), state) = run.transact(actor, now, last)?;
@@ -196,7 +196,7 @@ fn task(text: &mut String, number: usize, half: &str) {
         (_, number) if number % 4 == 0 => format!("Task {}, Task {} and Task {}", number / 2, number - 2, number - 1),
         (_, number) => format!("Task {}", number - 1),
     };
-    let marker = if number % 50 == 0 { "<!-- checkpoint -->\n" } else { "" };
+    let marker = if number.is_multiple_of(50) { "<!-- checkpoint -->\n" } else { "" };
     let _ = write!(
         text,
         "\n### Task {number}{half}: Have part {number} do what it is for\n{marker}\n**Files:**\n\

@@ -92,6 +92,7 @@ codes! {
     FileInNeverTouch Error "file_in_never_touch" "A step changes a file that its session may never touch.",
     PathOutsideRepository Error "path_outside_repository" "A path leads out of the repository.",
     PathInGitDir Error "path_in_git_dir" "A path leads into the folder of git.",
+    FenceNotRead Warning "fence_not_read" "A scope fence says something and names no path.",
     FileOutsideTouch Warning "file_outside_touch" "A step changes a file that its session does not list.",
     StepInNoSession Warning "step_in_no_session" "A step belongs to no session.",
     SessionWithoutSteps Warning "session_without_steps" "A session has no steps.",

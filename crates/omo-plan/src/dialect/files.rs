@@ -11,9 +11,12 @@ use crate::paths::normal;
 
 use super::verify::code_span;
 
-/// Reads the items of a `Files` label, each with the bytes of its line. One below an item without a file
-/// of its own takes over what that one says is done.
-pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<(FileUse, Range<usize>)> {
+/// A file or a pattern, and the bytes that it stands in, with its backticks.
+pub type Named = (FileUse, Range<usize>);
+
+/// Reads the items of a `Files` label. One below an item without a file of its own takes over what that
+/// one says is done.
+pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<Named> {
     let mut found = Vec::new();
     let mut above = FileAction::Modify;
     for line in lines(document.text, value) {
@@ -23,14 +26,17 @@ pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<(FileUse, Range
         let (_, row) = item(document.slice(line.clone()));
         let (said, rest) = action(row);
         let names = names(rest);
-        let is_new = row.to_lowercase().contains("(new)");
-        let action = if is_new { FileAction::Create } else { said.unwrap_or(above) };
         if names.is_empty() {
             above = said.unwrap_or(above);
         }
         found.extend(names.into_iter().map(|name| {
-            let (path, lines) = without_lines(name);
-            (FileUse { path: path.to_owned(), action, lines: lines.map(str::to_owned) }, line.clone())
+            let (path, lines) = without_lines(name.text);
+            let (noted, lines_noted) = note(name.note);
+            let action = noted.or(said).unwrap_or(above);
+            let lines = lines.or(lines_noted).map(str::to_owned);
+            // What is behind a name is the same in the row and in the line.
+            let span = line.end - name.left..line.end - name.left + name.length;
+            (FileUse { path: path.to_owned(), action, lines }, span)
         }));
     }
     found
@@ -40,13 +46,7 @@ pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<(FileUse, Range
 fn action(row: &str) -> (Option<FileAction>, &str) {
     let plain = row.trim_start_matches(['*', '_']);
     let word = plain.split(|char: char| !char.is_ascii_alphabetic()).next().unwrap_or_default();
-    let action = match word.to_ascii_lowercase().as_str() {
-        "create" | "add" | "new" => FileAction::Create,
-        "modify" | "edit" | "update" | "change" | "rename" | "move" => FileAction::Modify,
-        "test" | "tests" => FileAction::Test,
-        "delete" | "remove" => FileAction::Delete,
-        _ => return (None, row),
-    };
+    let Some(action) = action_of(word) else { return (None, row) };
     let rest = plain.get(word.len()..).unwrap_or_default();
     // `Test files: …`, `**Create:** …`, but no path such as `test.rs` or `tests/a.rs`.
     let behind = rest.split_once(':').filter(|(between, _)| !between.contains(['/', '.', '`']));
@@ -57,26 +57,71 @@ fn action(row: &str) -> (Option<FileAction>, &str) {
     }
 }
 
-/// The names in a text: the first one, and others that are joined to it.
-fn names(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text.trim();
-    if !rest.contains('`') {
-        let part = |part: &'_ str| part.split_whitespace().next().map(str::len);
-        let names = rest.split(',').filter_map(|name| name.trim().get(..part(name)?));
-        return names.filter(|name| is_name(name)).collect();
+fn action_of(word: &str) -> Option<FileAction> {
+    match word.to_ascii_lowercase().as_str() {
+        "create" | "add" | "new" => Some(FileAction::Create),
+        "modify" | "edit" | "update" | "change" | "rename" | "move" => Some(FileAction::Modify),
+        "test" | "tests" => Some(FileAction::Test),
+        "delete" | "remove" => Some(FileAction::Delete),
+        _ => None,
     }
-    rest = rest.get(rest.find('`').unwrap_or(0)..).unwrap_or_default();
+}
+
+/// A name in a row, and the remark behind it.
+struct Name<'a> {
+    text: &'a str,
+    /// How many bytes of the row are left where it begins, and how many it has, backticks included.
+    left: usize,
+    length: usize,
+    note: &'a str,
+}
+
+/// The names in a text: the first one, and others that are joined to it.
+fn names(text: &str) -> Vec<Name<'_>> {
+    let mut found = Vec::new();
+    let Some(first) = text.find('`') else { return plain_names(text) };
+    let mut rest = text.get(first..).unwrap_or_default();
     while let Some((name, behind)) = code_span(rest) {
-        found.push(name);
-        let next = behind.find('`').unwrap_or(behind.len());
-        let (between, more) = behind.split_at(next);
-        let between = between.replace("(new)", "");
-        let is_joined = matches!(between.trim(), "," | "" | "and" | "&" | ";" | "+" | ", and" | "/" | "→" | "->");
+        let (between, more) = behind.split_at(behind.find('`').unwrap_or(behind.len()));
+        if !name.trim().is_empty() {
+            found.push(Name { text: name, left: rest.len(), length: rest.len() - behind.len(), note: between });
+        }
+        let joint = without_remark(between);
+        let is_joined = matches!(joint.trim(), "," | "" | "and" | "&" | ";" | "+" | ", and" | "/" | "→" | "->");
         rest = if is_joined { more } else { "" };
     }
-    found.retain(|name| !name.trim().is_empty());
     found
+}
+
+/// The names in a text without code, apart by commas.
+fn plain_names(text: &str) -> Vec<Name<'_>> {
+    let mut found = Vec::new();
+    let mut left = text.len();
+    for part in text.split(',') {
+        let inner = part.trim_start();
+        let name = inner.split(char::is_whitespace).next().unwrap_or_default();
+        if is_name(name) {
+            let start = left - (part.len() - inner.len());
+            let note = inner.get(name.len()..).unwrap_or_default();
+            found.push(Name { text: name, left: start, length: name.len(), note });
+        }
+        left = left.saturating_sub(part.len() + 1);
+    }
+    found
+}
+
+/// What stands between two names without a remark in brackets, emphasized or not.
+fn without_remark(between: &str) -> String {
+    let closed = between.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
+    closed.map_or_else(|| between.to_owned(), |(before, after)| [before, after].concat().replace(['*', '_'], ""))
+}
+
+/// What a remark such as `(new)` or `(lines 3-5)` says of the file before it.
+fn note(text: &str) -> (Option<FileAction>, Option<&str>) {
+    let inside = text.split_once('(').and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
+    let (first, rest) = inside.map_or(("", ""), |inside| inside.split_once([' ', ',', ':']).unwrap_or((inside, "")));
+    let is_lines = matches!(first.to_ascii_lowercase().as_str(), "line" | "lines") && !rest.trim().is_empty();
+    (action_of(first), is_lines.then_some(rest.trim()))
 }
 
 /// Whether a word without code around it is a path: `none` and prose are not.
@@ -126,6 +171,13 @@ mod tests {
             ("- Delete: `d.rs`", "Delete d.rs"),
             ("- `src/build.py`", "Modify src/build.py"),
             ("- `src/e.rs` (new)", "Create src/e.rs"),
+            ("`a.rs` (new), `b.rs`", "Create a.rs;Modify b.rs"),
+            ("`a.rs` *(new)*; `b.rs` (delete)", "Create a.rs;Delete b.rs"),
+            ("`a.rs` (new, 40 lines), `b.rs` (lines 3-5)", "Create a.rs;Modify b.rs 3-5"),
+            ("src/a.rs, src/b.rs (new)", "Modify src/a.rs;Create src/b.rs"),
+            ("`Makefile`, `.gitignore`", "Modify Makefile;Modify .gitignore"),
+            ("**/*.toml", "Modify **/*.toml"),
+            ("`docs/på melding.md`\n\n---", "Modify docs/på melding.md"),
             ("`a.rs`, `b.rs` and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
             ("- Modify: `a.rs` — the `open()` of it", "Modify a.rs"),
             ("- Create `a b.txt`", "Create a b.txt"),
@@ -144,6 +196,9 @@ mod tests {
                     .to_owned()
             });
             assert_eq!(shown.collect::<Vec<_>>().join(";"), expected, "{text}");
+            for (file, span) in found {
+                assert!(text[span.clone()].trim_matches('`').starts_with(&file.path), "{text}: {span:?}");
+            }
         }
     }
 

@@ -69,8 +69,8 @@ fn read_tasks(document: &Document<'_>, options: Options, plan: &mut Plan) {
     let outline = Outline::read(document);
     if !outline.tasks.is_empty() {
         dev_workflow::read(document, &outline, options, plan);
-    } else if let Some(found) = ultra::unrecognized(document, &plan.source) {
-        plan.diagnostics.extend(found.diagnostics);
+    } else if let Some(diagnostic) = ultra::unrecognized(document) {
+        plan.diagnostics.push(diagnostic);
     } else {
         plan.diagnostics.push(unrecognized());
     }

@@ -5,7 +5,6 @@ use omo_core::words::neutral;
 
 use super::ultra::commands::commands;
 use super::ultra::fence::{Comparison, Fence, fence};
-use super::ultra::files::Named;
 use super::ultra::outline::{Findings, Outline};
 use super::ultra::steps::steps;
 use super::ultra::{closing_checks, goal, in_order, policy, says_nothing, scope};
@@ -47,15 +46,14 @@ pub fn read(outline: &Outline<'_>, plan: &mut Plan) {
 }
 
 fn group(title: &str, units: Vec<String>, fence: &Fence) -> Group {
-    let paths = |named: &[Named]| named.iter().map(|one| one.file.path.clone()).collect();
     Group {
         id: SESSION.to_owned(),
         title: title.to_owned(),
         units,
         stage: 0,
         deps: Vec::new(),
-        touch: paths(&fence.touch),
-        never: paths(&fence.never),
+        touch: fence.touch_paths(),
+        never: fence.never_paths(),
         isolation: Isolation::Shared,
         hard_stop: false,
     }

@@ -60,13 +60,12 @@ fn of_sessions(strategy: &Strategy, steps: &[Step], findings: &mut Findings<'_>)
         let own = session.steps.numbers.iter().filter_map(|number| by_number.get(number).copied());
         let name = format!("session {}", session.number);
         scope::add_fence(&name, &session.fence, own, &mut comparison, findings);
-        let paths = |named: &[super::ultra::files::Named]| named.iter().map(|one| one.file.path.clone()).collect();
         let is_alone = in_stage.get(stage) == Some(&1);
         let units = session.steps.numbers.iter().map(u64::to_string);
         groups.push(Group {
             deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
-            touch: paths(&session.fence.touch),
-            never: paths(&session.fence.never),
+            touch: session.fence.touch_paths(),
+            never: session.fence.never_paths(),
             isolation: if is_alone { Isolation::Shared } else { Isolation::Worktree },
             ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), units, *stage)
         });

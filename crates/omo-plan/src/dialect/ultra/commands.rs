@@ -1,4 +1,7 @@
 //! The commands of a `Verify:`, a `## Verification` or an `## Exit Condition`, and what is expected of them.
+//!
+//! Here a `Verify:` is a command whatever it looks like, and what is expected is a text of its output;
+//! a dev-workflow plan says so by labels of its own ([`crate::dialect::verify`]).
 
 use std::ops::Range;
 
@@ -218,7 +221,7 @@ pub fn add_findings(command: &Command, span: &Range<usize>, unit: Option<&str>, 
     if let Some(outcome) = &command.outcome {
         let text = format!("`{}` reads like a sentence: only the exit status counts", neutral(outcome, 80));
         let help = "write what the output has to hold between backticks";
-        findings.add(DiagnosticCode::VerifyMayBeProse, span.clone(), unit, text, help);
+        findings.add(DiagnosticCode::ExpectationIsProse, span.clone(), unit, text, help);
     }
     if has_pipe(&command.check.command) {
         let text = format!("`{shown}` pipes its output on");

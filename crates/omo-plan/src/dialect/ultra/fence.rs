@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::files::{Named, files};
 use super::outline::{Findings, Outline};
-use super::place;
+use super::{first_paragraph, says_nothing};
 use crate::diagnostic::Code;
+use crate::dialect::files::{self, Named};
 use crate::labels::{key, labels, trimmed};
 use crate::paths::overlap;
 
@@ -25,18 +25,62 @@ pub struct Fence {
     pub touch: Vec<Named>,
     /// What it must not.
     pub never: Vec<Named>,
+    /// The bytes of what is said of either without a path.
+    pub unread: Vec<Range<usize>>,
 }
 
 impl Fence {
-    /// Reports what leads out of the repository.
+    /// Reports what leads out of the repository, and what names no path.
     pub fn add_findings(&self, findings: &mut Findings<'_>) {
-        for named in &self.touch {
-            if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text, help)) =
-                place::finding(&named.file.path)
+        for (file, span) in &self.touch {
+            if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text)) =
+                files::complaint(&file.path)
             {
-                findings.add(code, named.range.clone(), None, text, help);
+                findings.add(code, span.clone(), None, text, "name it from the top of the repository");
             }
         }
+        for span in &self.unread {
+            let text = "the scope fence names no path here: it holds nothing back".to_owned();
+            findings.add(Code::FenceNotRead, span.clone(), None, text, "write each path between backticks, or `none`");
+        }
+    }
+
+    fn add(&mut self, list: List, outline: &Outline<'_>, bytes: Range<usize>) {
+        let bytes = trimmed(outline.document, bytes);
+        let named = files::read(outline.document, bytes.clone());
+        if named.is_empty() && !says_nothing(first_paragraph(outline.document.slice(bytes.clone()))) {
+            self.unread.push(bytes);
+        }
+        match list {
+            List::Touch => self.touch.extend(named),
+            List::Never => self.never.extend(named),
+        }
+    }
+
+    /// What a session may touch, as patterns.
+    pub fn touch_paths(&self) -> Vec<String> {
+        self.touch.iter().map(|(file, _)| file.path.clone()).collect()
+    }
+
+    /// What it must not, as patterns.
+    pub fn never_paths(&self) -> Vec<String> {
+        self.never.iter().map(|(file, _)| file.path.clone()).collect()
+    }
+}
+
+/// One of the two lists.
+#[derive(Clone, Copy)]
+enum List {
+    Touch,
+    Never,
+}
+
+/// The list of a name, given in small letters.
+fn list_of(name: &str) -> Option<List> {
+    match () {
+        () if TOUCH.contains(&name) => Some(List::Touch),
+        () if NEVER.contains(&name) => Some(List::Never),
+        () => None,
     }
 }
 
@@ -44,29 +88,20 @@ impl Fence {
 pub fn fence(outline: &Outline<'_>, part: Range<usize>) -> Fence {
     let document = outline.document;
     let known: Vec<&str> = TOUCH.iter().chain(&NEVER).copied().chain(["scope fence"]).collect();
-    let read = |bytes: Range<usize>| -> Vec<Named> {
-        let bytes = trimmed(document, bytes);
-        files(document.slice(bytes.clone())).into_iter().map(|named| named.at(bytes.start)).collect()
-    };
     let mut fence = Fence::default();
     for label in labels(document, part.clone(), &known) {
-        if TOUCH.contains(&label.key.as_str()) {
-            fence.touch.extend(read(label.value));
-        } else if NEVER.contains(&label.key.as_str()) {
-            fence.never.extend(read(label.value));
+        if let Some(list) = list_of(&label.key) {
+            fence.add(list, outline, label.value);
         } else if label.key == "scope fence" {
-            let line = document.slice(label.rest.clone());
-            let (touch, never) = in_one_line(line);
-            fence.touch.extend(read(label.rest.start + touch.start..label.rest.start + touch.end));
-            fence.never.extend(read(label.rest.start + never.start..label.rest.start + never.end));
+            let (touch, never) = in_one_line(document.slice(label.rest.clone()));
+            let start = label.rest.start;
+            fence.add(List::Touch, outline, start + touch.start..start + touch.end);
+            fence.add(List::Never, outline, start + never.start..start + never.end);
         }
     }
     for section in outline.inside(part) {
-        let name = key(section.heading.text.trim_matches([' ', '*', '_', ':']));
-        if TOUCH.contains(&name.as_str()) {
-            fence.touch.extend(read(section.content()));
-        } else if NEVER.contains(&name.as_str()) {
-            fence.never.extend(read(section.content()));
+        if let Some(list) = list_of(&key(section.heading.text.trim_matches([' ', '*', '_', ':']))) {
+            fence.add(list, outline, section.content());
         }
     }
     fence
@@ -102,9 +137,9 @@ impl Comparison {
 
     /// Whether two paths can be the same file; `None` once too much was compared.
     pub fn overlap(&mut self, one: &Named, other: &Named) -> Option<bool> {
-        let cost = (one.file.path.len() + 1).saturating_mul(other.file.path.len() + 1);
+        let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
         self.left = self.left.checked_sub(cost)?;
-        Some(overlap(&one.file.path, &other.file.path))
+        Some(overlap(&one.0.path, &other.0.path))
     }
 
     /// The first pair of two lists that can be the same file.
@@ -129,8 +164,7 @@ mod tests {
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
         let document = Document::read(text);
         let fence = fence(&Outline::of(&document), 0..text.len());
-        let shown = |named: Vec<Named>| named.into_iter().map(|named| named.file.path).collect();
-        (shown(fence.touch), shown(fence.never))
+        (fence.touch_paths(), fence.never_paths())
     }
 
     #[test]
@@ -149,5 +183,17 @@ mod tests {
         }
         assert_eq!(read("- Touch: none\n- Never touch: —\n"), (vec![], vec![]));
         assert_eq!(read("- **Scope fence:** none\n"), (vec![], vec![]));
+    }
+
+    #[test]
+    fn what_names_no_path_holds_nothing_back_and_is_told() {
+        for (text, unread) in [
+            ("- Touch: `a.rs`\n- Never touch: everything else\n", 1),
+            ("- Touch: the whole crate\n- Never touch: none\n", 1),
+            ("- Touch: none\n- Never touch:\n", 0),
+        ] {
+            let document = Document::read(text);
+            assert_eq!(fence(&Outline::of(&document), 0..text.len()).unread.len(), unread, "{text}");
+        }
     }
 }

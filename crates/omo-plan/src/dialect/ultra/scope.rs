@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::fence::{Comparison, Fence};
-use super::files::Named;
 use super::outline::Findings;
 use super::sessions::Session;
 use super::steps::Step;
 use crate::diagnostic::Code;
+use crate::dialect::files::Named;
 use crate::model::FileAction;
 
 /// Reports steps that no session has, or several, and sessions that have none, or unknown ones.
@@ -94,14 +94,12 @@ pub fn add_fence<'s>(
             else {
                 return add_too_much(file, findings);
             };
-            let (path, unit, span) = (&file.file.path, Some(step.unit.id.as_str()), file.range.clone());
+            let (path, unit, span) = (&file.0.path, Some(step.unit.id.as_str()), file.1.clone());
             if let Some((_, pattern)) = never {
-                let text = format!(
-                    "step {} changes `{path}`, and {name} may never touch `{}`",
-                    step.number, pattern.file.path
-                );
+                let text =
+                    format!("step {} changes `{path}`, and {name} may never touch `{}`", step.number, pattern.0.path);
                 findings.add(Code::FileInNeverTouch, span, unit, text, "take it out of the step, or out of the list");
-            } else if touch.is_none() && !fence.touch.is_empty() && file.file.action != FileAction::Create {
+            } else if touch.is_none() && !fence.touch.is_empty() && file.0.action != FileAction::Create {
                 let text = format!("step {} changes `{path}`, which {name} does not list", step.number);
                 findings.add(Code::FileOutsideTouch, span, unit, text, "add it to Touch");
             }
@@ -140,11 +138,11 @@ pub fn add_overlaps(
                         session.wave.unwrap_or(place),
                         other.number,
                         session.number,
-                        first.file.path,
-                        second.file.path
+                        first.0.path,
+                        second.0.path
                     );
                     let help = "give them different waves, or files that are apart";
-                    findings.add(Code::ScopeOverlap, second.range.clone(), None, text, help);
+                    findings.add(Code::ScopeOverlap, second.1.clone(), None, text, help);
                 }
             }
             before = wave.get(..=place).unwrap_or_default();
@@ -154,5 +152,5 @@ pub fn add_overlaps(
 
 fn add_too_much(file: &Named, findings: &mut Findings<'_>) {
     let text = "the sessions list more paths than can be compared".to_owned();
-    findings.add(Code::ScopeOverlap, file.range.clone(), None, text, "list folders in place of files");
+    findings.add(Code::ScopeOverlap, file.1.clone(), None, text, "list folders in place of files");
 }

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use omo_core::check::{Check, Expect, ExpectedExit};
 
-use super::files::{Named, files};
 use super::inline::pieces;
 use super::outline::{Findings, Numbered, Outline, Section, numbered};
-use super::{clauses, commands, commit, expected as expectation, place};
+use super::{clauses, commands, commit, expected as expectation};
 use crate::diagnostic::Code;
+use crate::dialect::files::{self, Named};
 use crate::digest::sha256;
 use crate::labels::{Label, labels, trimmed};
 use crate::model::{Commit, Complexity, MAX_UNITS, OnFailure, Unit, UnitKind};
@@ -107,7 +107,7 @@ fn step(outline: &Outline<'_>, section: &Section<'_>, number: u64, title: &str, 
         kind: UnitKind::Impl,
         pair: None,
         deps: Vec::new(),
-        files: files.iter().map(|named| named.file.clone()).collect(),
+        files: files.iter().map(|(file, _)| file.clone()).collect(),
         never: Vec::new(),
         checks,
         red_check: test_first.and_then(red_check),
@@ -144,17 +144,17 @@ impl<'d> Reader<'_, 'd, '_> {
 
     fn files(&mut self, label: Option<&Label<'_>>) -> Vec<Named> {
         let Some(label) = label else { return Vec::new() };
-        let files: Vec<Named> = files(self.text(label)).into_iter().map(|named| named.at(label.value.start)).collect();
+        let files = files::read(self.outline.document, label.value.clone());
         let mut spellings = BTreeMap::new();
-        for named in &files {
-            let path = &named.file.path;
-            if let Some((code, text, help)) = place::finding(path) {
-                self.add(code, named.range.clone(), text, help);
+        for (file, span) in &files {
+            let path = &file.path;
+            if let Some((code, text)) = files::complaint(path) {
+                self.add(code, span.clone(), text, "");
             }
             let known = spellings.entry(path.to_lowercase()).or_insert(path);
             if *known != path {
                 let text = format!("`{known}` and `{path}` differ only by case");
-                self.add(Code::FilesDifferOnlyByCase, named.range.clone(), text, "some file systems hold them for one");
+                self.add(Code::FilesDifferOnlyByCase, span.clone(), text, "some file systems hold them for one");
             }
         }
         files
