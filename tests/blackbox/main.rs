@@ -18,6 +18,7 @@ mod hatch;
 mod idle;
 mod launchers;
 mod own_words;
+mod plan;
 mod plan_run;
 mod prompt;
 mod provenance;

@@ -1,12 +1,12 @@
 //! What was found in a plan, shown with the line that it stands in, and as rows for programs.
 //!
 //! What stands in a plan is data that anybody may have written. annotate-snippets puts signs in the place of
-//! control characters; what is long is cut here, so that no line of a plan fills a screen.
+//! control characters; what is long is cut, so that no line of a plan fills a screen.
 
 use std::fmt::Write;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Padding, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use omo_core::words::neutral;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
@@ -14,10 +14,14 @@ use serde::Serialize;
 
 /// More findings are only counted.
 const SHOWN: usize = 40;
-/// Bytes of a line that are shown before the place that is meant, of that place itself, and behind it.
-const BEFORE: usize = 60;
+/// Bytes of the place that is meant, and of its line behind it.
 const MARKED: usize = 60;
 const BEHIND: usize = 40;
+/// Bytes of its line before it. They are cut to the width when they are shown; where there are more, the line
+/// is only named.
+const BEFORE: usize = 10_000;
+/// Columns.
+const WIDTH: usize = 100;
 /// Characters of a sentence.
 const SENTENCE: usize = 400;
 /// What a file may begin with and which is no character of its first line.
@@ -53,18 +57,18 @@ fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &Place) -> S
         Severity::Note => Level::NOTE,
     };
     let title = level.primary_title(sentence(&one.text)).id(one.code.word());
-    let origin = Origin::path(neutral(path, 200)).line(one.line).char_column(place.column);
-    let mut group = Group::with_title(title).element(origin);
-    // At the very start without a length, it is about the file.
-    if one.span != (0..0) {
-        let Excerpt { text, marked } = excerpt(bytes, place.line_start, &one.span);
-        let snippet = Snippet::source(text).line_start(one.line).annotation(AnnotationKind::Primary.span(marked));
-        group = group.element(Padding).element(snippet);
-    }
+    let path = neutral(path, 200);
+    let mut group = match excerpt(bytes, place.line_start, &one.span) {
+        Some(Excerpt { text, marked }) => {
+            let snippet = Snippet::source(text).line_start(one.line).path(path);
+            Group::with_title(title).element(snippet.annotation(AnnotationKind::Primary.span(marked)))
+        }
+        None => Group::with_title(title).element(Origin::path(path).line(one.line).char_column(place.column)),
+    };
     if let Some(help) = &one.help {
         group = group.element(Level::HELP.message(sentence(help)));
     }
-    Renderer::styled().render(&[group])
+    Renderer::styled().term_width(WIDTH).render(&[group])
 }
 
 fn sentence(text: &str) -> String {
@@ -75,33 +79,33 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// A piece of one line.
+/// One line up to the place that is meant, and a little of what follows.
 struct Excerpt {
     text: String,
     /// Which bytes of the text are meant.
     marked: Range<usize>,
 }
 
-/// The piece of the line around the place that is meant. A place of several lines is shown by its first.
-fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Excerpt {
-    let start = span.start.min(bytes.len());
-    let rest = bytes.get(start..).unwrap_or_default();
-    let line_end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).map_or(bytes.len(), |at| start + at);
-    let from = boundary(bytes, line_start.max(start.saturating_sub(BEFORE)));
-    let end = span.end.clamp(start, line_end);
-    let marked_end = boundary(bytes, end.min(start + MARKED));
-    let until = boundary(bytes, line_end.min(marked_end + BEHIND));
-    let piece = |range: Range<usize>| String::from_utf8_lossy(bytes.get(range).unwrap_or_default());
-    let mut text = if from > line_start { "…".to_owned() } else { String::new() };
-    text.push_str(&piece(from..start));
-    let begin = text.len();
-    text.push_str(&piece(start..marked_end));
-    let marked = begin..text.len();
-    text.push_str(&piece(marked_end..until));
-    if until < line_end {
-        text.push('…');
+/// The line that is meant. Of a place of several lines that is the first one. `None` where there is no line to
+/// show: what is said is about the whole file, or stands too far behind the start of its line.
+fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excerpt> {
+    if *span == (0..0) || span.start.saturating_sub(line_start) > BEFORE {
+        return None;
     }
-    Excerpt { text, marked }
+    let start = span.start.max(line_start);
+    let rest = bytes.get(start..)?;
+    let seen = rest.get(..MARKED + BEHIND).unwrap_or(rest);
+    let line_end = seen.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(seen.len());
+    let marked_end = boundary(rest, line_end.min(MARKED).min(span.end.saturating_sub(start)));
+    let text = |piece: Option<&[u8]>| String::from_utf8_lossy(piece.unwrap_or_default()).into_owned();
+    let before = text(bytes.get(line_start..start));
+    let marked = text(rest.get(..marked_end));
+    let behind = text(rest.get(marked_end..boundary(rest, line_end.max(marked_end))));
+    let is_cut = line_end == seen.len() && seen.len() < rest.len();
+    let begin = before.len();
+    let end = begin + marked.len();
+    let text = before + &marked + &behind + if is_cut { "…" } else { "" };
+    Some(Excerpt { text, marked: begin..end })
 }
 
 /// The next place at or behind this one where a character begins.
@@ -153,7 +157,7 @@ pub struct Row<'a> {
     /// Which character of the line, from 1.
     column: usize,
     /// The bytes of the file, from its start.
-    span: [usize; 2],
+    span: &'a Range<usize>,
     unit: Option<&'a str>,
     text: &'a str,
     help: Option<&'a str>,
@@ -169,7 +173,7 @@ pub fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
         severity: one.severity,
         line: one.line,
         column: place.column,
-        span: [one.span.start, one.span.end],
+        span: &one.span,
         unit: one.unit.as_deref(),
         text: &one.text,
         help: one.help.as_deref(),

@@ -18,9 +18,10 @@ use crate::project::Project;
 use crate::run::commands;
 use crate::table::{self, Cell, cut};
 
-/// The widest that a title is, and that the names of what a task needs are.
+/// The widest that a title is, what a task needs, and what is in a batch.
 const TITLE_COLUMNS: usize = 44;
 const NEEDS_COLUMNS: usize = 20;
+const UNITS_COLUMNS: usize = 50;
 /// Characters of a line of text.
 const TEXT: usize = 300;
 
@@ -130,14 +131,12 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let path = neutral(&plan.source.path, TEXT);
     let title = if plan.title.is_empty() { path.clone() } else { neutral(&plan.title, TEXT) };
     writeln!(out, "{bold}{title}{bold:#}")?;
-    let stops = plan.groups.iter().filter(|group| group.hard_stop).count();
     writeln!(
         out,
-        "{path}: {}, {} in {}, {}",
+        "{path}: {}, {} in {}",
         plan.dialect.word(),
         findings::number(plan.units.len(), plan.dialect.unit_word()),
         batches_in_words(plan.groups.len()),
-        findings::number(stops, "hard stop"),
     )?;
     if !plan.goal.is_empty() {
         writeln!(out, "goal: {}", neutral(&plan.goal, TEXT))?;
@@ -183,12 +182,11 @@ fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let last = plan.groups.len();
     let rows = plan.groups.iter().enumerate().map(|(place, group)| {
         // Behind the last one nothing is left to ask about.
-        let stops = group.hard_stop && place + 1 < last;
-        let then = if stops { "then you are asked" } else { "" };
+        let then = if group.hard_stop && place + 1 < last { "; then you are asked" } else { "" };
         let units = group.units.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        [Cell::plain(&*group.id), Cell::plain(cut(&units, TITLE_COLUMNS)), Cell::plain(then)]
+        [Cell::plain(&*group.id), Cell::plain(cut(&units, UNITS_COLUMNS) + then)]
     });
-    table::write(out, ["batch", "tasks", ""], rows.collect())
+    table::write(out, ["batch", "tasks"], rows.collect())
 }
 
 fn asked(plan: &Plan) -> impl Iterator<Item = &Decision> {

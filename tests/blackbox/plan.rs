@@ -1,0 +1,427 @@
+//! `omo plan`: what it shows of a plan, what it finds in one, and that nothing that a file may hold makes it do
+//! anything but answer.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::cli::omo;
+use crate::stage::{Case, Scene, play};
+
+const FILE: &str = "docs/plan.md";
+
+/// Seven tasks in two batches, and nothing wrong with them.
+const SOUND: &str = "\
+# Rates on the page
+
+**Goal:** Show the rates of today
+
+## Verification
+- **Verdict:** Approved
+
+## Decisions
+
+### [DP-001] Where the rates come from (blocking)
+
+**Options:**
+- A: The bank
+- B: The cache
+**Recommendation:** Option B
+
+## Tasks
+
+### Task 1: Fetch the rates from the service of the bank and keep them for an hour
+**Files:**
+- Create: `src/rates.rs`
+**Verify:**
+Run: `cargo test rates`
+Expected: exit 0
+
+### Task 2-tests: Tests of the page
+**Depends on:** Task 1
+**Files:**
+- Test: `tests/page.rs`
+**Verify:**
+Run: `cargo test page`
+Expected: FAIL
+
+### Task 2-impl: The page
+**Depends on:** Task 2-tests
+**Files:**
+- Modify: `src/page.rs`
+**Verify:**
+Run: `cargo test page`
+Expected: exit 0
+
+### Task 3: Prices
+**Depends on:** Task 1
+**Verify:** `test -s prices.txt`
+
+### Task 4: Taxes
+**Depends on:** Tasks 1-3
+**Verify:** `test -s taxes.txt`
+
+### Task 5: 한국어 문서
+**Verify:** `test -s ko.md`
+";
+
+fn has(text: &str, parts: &[&str]) -> Result<()> {
+    for part in parts {
+        ensure!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+    ensure!(!text.contains('\u{1b}'), "colour in a pipe: {text:?}");
+    Ok(())
+}
+
+/// What a command gave: stdout and stderr, with the status that it has to have.
+fn gives(scene: &Scene, arguments: &[&str], status: i32) -> Result<(String, String)> {
+    told(&omo(scene, arguments, &[])?, arguments, status)
+}
+
+fn told(output: &Output, arguments: &[&str], status: i32) -> Result<(String, String)> {
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    ensure!(
+        output.status.code() == Some(status),
+        "{arguments:?}: {} instead of {status}: {stderr}{stdout}",
+        output.status
+    );
+    Ok((stdout, stderr))
+}
+
+fn json_of(scene: &Scene, arguments: &[&str], status: i32) -> Result<Value> {
+    let (stdout, stderr) = gives(scene, arguments, status)?;
+    ensure!(stderr.is_empty(), "{arguments:?}: {stderr}");
+    serde_json::from_str(&stdout).with_context(|| format!("{arguments:?}: {stdout}"))
+}
+
+/// The same with a plan on stdin.
+fn fed(scene: &Scene, arguments: &[&str], plan: &[u8], status: i32) -> Result<(String, String)> {
+    let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
+    let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    child.stdin.take().context("no stdin")?.write_all(plan)?;
+    told(&child.wait_with_output()?, arguments, status)
+}
+
+#[test]
+fn show_tells_whoever_approves_a_plan_what_it_is() {
+    let cases: &[Case] = &[
+        ("for people", |s| {
+            s.lab.write(FILE, SOUND)?;
+            let (text, stderr) = gives(s, &["plan", "show", FILE], 0)?;
+            ensure!(stderr.is_empty(), "{stderr}");
+            has(
+                &text,
+                &[
+                    "Rates on the page\ndocs/plan.md: dev-workflow, 6 tasks in 2 batches\n",
+                    "goal: Show the rates of today\n",
+                    "task     title                                         needs         files  checks\n",
+                    "1        Fetch the rates from the service of the ban…                1      1\n",
+                    "2-impl   The page                                      2-tests       1      1\n",
+                    "5        한국어 문서                                                 0      1\n",
+                    "batch-1  1, 2-tests, 2-impl, 3, 4; then you are asked\nbatch-2  5\n",
+                    "DP-001    Where the rates come from  open; recommended: B\n",
+                    "A run of it executes 6 commands as its checks; you have not approved them:\n",
+                    "  2-tests  cargo test page\n",
+                    "\nfound: 1 note, 1 warning, 0 errors; `omo plan lint docs/plan.md` shows them\n",
+                ],
+            )?;
+            ensure!(!s.lab.project().join(".sisyphus").exists(), "looking made something");
+            Ok(())
+        }),
+        ("for programs, with the digest that people see", |s| {
+            s.lab.write(FILE, SOUND)?;
+            let (text, _) = gives(s, &["plan", "show", FILE], 0)?;
+            let report = json_of(s, &["plan", "show", "--json", FILE], 0)?;
+            ensure!(report["approval"]["approved"] == false, "{report}");
+            let digest = report["approval"]["digest"].as_str().context("no digest")?;
+            ensure!(digest.len() == 64, "{digest}");
+            has(&text, &[&format!("\ndigest: {digest}\n")])?;
+            ensure!(report["approval"]["commands"].as_array().is_some_and(|all| all.len() == 6), "{report}");
+            ensure!(report["batches"][0]["hardStop"] == true && report["batches"][1]["hardStop"] == false, "{report}");
+            // Another command is another thing to approve; another sentence is not.
+            s.lab.write(FILE, &SOUND.replace("**Goal:** Show", "**Goal:** Have"))?;
+            ensure!(json_of(s, &["plan", "show", "--json", FILE], 0)?["approval"]["digest"] == digest);
+            s.lab.write(FILE, &SOUND.replace("cargo test rates", "cargo test rate"))?;
+            ensure!(json_of(s, &["plan", "show", "--json", FILE], 0)?["approval"]["digest"] != digest);
+            Ok(())
+        }),
+        ("a plan with errors is shown as far as it can be", |s| {
+            s.lab.write(FILE, &SOUND.replace("**Depends on:** Tasks 1-3", "**Depends on:** Task 8"))?;
+            let (text, _) = gives(s, &["plan", "show", FILE], 4)?;
+            has(&text, &["4        Taxes", "1 error"])
+        }),
+        ("sizes", |s| {
+            s.lab.write(FILE, SOUND)?;
+            let (text, _) = gives(s, &["plan", "show", FILE, "--batch-size", "2", "--k", "1"], 0)?;
+            has(&text, &["6 tasks in 4 batches", "batch-2  2-tests, 2-impl; then you are asked\n"])
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn lint_shows_each_finding_with_its_line() {
+    let cases: &[Case] = &[
+        ("warnings alone are status 0", |s| {
+            s.lab.write(FILE, SOUND)?;
+            let (text, _) = gives(s, &["plan", "lint", FILE], 0)?;
+            let expected = "\
+note[no_contract_version]: the plan has no `contract_version`: its tasks are run without a Task Contract
+ --> docs/plan.md:1:1
+  |
+1 | # Rates on the page
+  | ^^^^^^^^^^^^^^^^^^^
+
+warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
+  --> docs/plan.md:10:1
+   |
+10 | ### [DP-001] Where the rates come from (blocking)
+   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+1 note, 1 warning, 0 errors
+";
+            ensure!(text == expected, "{text}");
+            Ok(())
+        }),
+        ("nothing found", |s| {
+            let task = "### Task 1: x\n**Task Contract:** y\n**Verify:** `true`\n";
+            s.lab
+                .write(FILE, &format!("---\ncontract_version: 2\n---\n## Verification\nVerdict: Approved\n\n{task}"))?;
+            let (text, _) = gives(s, &["plan", "lint", FILE], 0)?;
+            ensure!(text == "0 warnings, 0 errors\n", "{text}");
+            ensure!(json_of(s, &["plan", "lint", "--json", FILE], 0)? == json!([]));
+            Ok(())
+        }),
+        ("errors are status 4, also as data", |s| {
+            s.lab.write(FILE, &SOUND.replace("**Depends on:** Tasks 1-3", "**Depends on:** Task 8"))?;
+            let (text, stderr) = gives(s, &["plan", "lint", FILE], 4)?;
+            ensure!(stderr.is_empty(), "{stderr}");
+            has(
+                &text,
+                &["error[unknown_dependency]: ", "| **Depends on:** Task 8\n", "\n1 note, 1 warning, 1 error\n"],
+            )?;
+            let rows = json_of(s, &["plan", "lint", "--json", FILE], 4)?;
+            let row = rows.as_array().and_then(|rows| rows.iter().find(|row| row["severity"] == "error"));
+            let row = row.context("no error")?;
+            let line = SOUND.lines().position(|line| line == "**Depends on:** Tasks 1-3").context("no line")? + 1;
+            ensure!(row["code"] == "unknown_dependency" && row["line"] == line && row["unit"] == "4", "{row}");
+            ensure!(row["column"].as_u64().is_some_and(|column| column >= 16), "{row}");
+            ensure!(row["text"].is_string() && row["span"]["start"].is_u64() && row.get("help").is_some(), "{row}");
+            Ok(())
+        }),
+        ("the column is of characters", |s| {
+            s.lab.write(FILE, "### Task 1: x\n**Depends on:** 한국 Task 7\n**Verify:** `true`\n")?;
+            let rows = json_of(s, &["plan", "lint", "--json", FILE], 4)?;
+            let row = rows.as_array().and_then(|rows| rows.iter().find(|row| row["code"] == "unknown_dependency"));
+            let row = row.context("no finding")?;
+            let (start, column) = (row["span"]["start"].as_u64(), row["column"].as_u64());
+            // The line begins at byte 14; each of the two letters before the task has three bytes.
+            let column_of_bytes = start.context("no start")? - 14 + 1;
+            ensure!([column_of_bytes, column_of_bytes - 4].contains(&column.context("no column")?), "{row}");
+            Ok(())
+        }),
+        ("only the worst of many are shown", |s| {
+            let many: String = (1..=60).map(|id| format!("### Task {id}: x\n\n")).collect();
+            s.lab.write(FILE, &format!("{many}### Task 60: x\n"))?;
+            let (text, _) = gives(s, &["plan", "lint", FILE], 4)?;
+            has(&text, &["error[duplicate_id]", "more: `omo plan lint --json` has all of them\n"])?;
+            let shown = text.matches("--> ").count();
+            ensure!(shown == 40, "{shown} are shown");
+            let rows = json_of(s, &["plan", "lint", "--json", FILE], 4)?;
+            ensure!(rows.as_array().is_some_and(|rows| rows.len() > 60), "{rows}");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn parse_and_segments_are_for_programs() {
+    let cases: &[Case] = &[
+        ("the whole plan", |s| {
+            s.lab.write(FILE, SOUND)?;
+            let plan = json_of(s, &["plan", "parse", FILE], 0)?;
+            ensure!(plan == json_of(s, &["plan", "parse", "--json", FILE], 0)?, "`--json` changes something");
+            ensure!(
+                plan["schema"] == 1 && plan["dialect"] == "dev-workflow" && plan["source"]["path"] == FILE,
+                "{plan}"
+            );
+            ensure!(plan["units"][1]["id"] == "2-tests" && plan["units"][1]["pair"] == "2-impl", "{plan}");
+            ensure!(plan["units"][0]["checks"][0]["command"] == "cargo test rates", "{plan}");
+            Ok(())
+        }),
+        ("a plan with errors is printed all the same", |s| {
+            s.lab.write(FILE, &SOUND.replace("Tasks 1-3", "Task 8"))?;
+            let plan = json_of(s, &["plan", "parse", FILE], 4)?;
+            ensure!(plan["units"].as_array().is_some_and(|units| units.len() == 6), "{plan}");
+            Ok(())
+        }),
+        ("the batches, byte for byte", |s| {
+            let plan = "### Task 1: a\n\n### Task 2: b\n**Depends on:** Task 1\n";
+            s.lab.write(FILE, plan)?;
+            let (text, stderr) = gives(s, &["plan", "segments", FILE], 0)?;
+            let expected = r#"{
+  "batch_size": 5,
+  "total": 2,
+  "batches": [
+    [
+      "1",
+      "2"
+    ]
+  ],
+  "dependents": {
+    "1": 1,
+    "2": 0
+  },
+  "hard_stops": [
+    0
+  ],
+  "tasks": [
+    {
+      "id": "1",
+      "depends_on": []
+    },
+    {
+      "id": "2",
+      "depends_on": [
+        "1"
+      ]
+    }
+  ],
+  "k": 3,
+  "diagnostics": []
+}
+"#;
+            ensure!(text == expected && stderr.is_empty(), "{text}{stderr}");
+            let sized = json_of(s, &["plan", "segments", FILE, "--k", "1", "--batch-size", "1"], 0)?;
+            ensure!(sized["batches"] == json!([["1"], ["2"]]) && sized["hard_stops"] == json!([0]), "{sized}");
+            Ok(())
+        }),
+        ("by the older name", |s| {
+            s.lab.write(FILE, SOUND)?;
+            let arguments = [FILE, "--k", "3", "--batch-size", "5"];
+            let by_old = gives(s, &[&["ckpt", "compute"], arguments.as_slice()].concat(), 0)?;
+            ensure!(by_old == gives(s, &[&["plan", "segments"], arguments.as_slice()].concat(), 0)?, "{by_old:?}");
+            Ok(())
+        }),
+        ("of a wrong plan there are none", |s| {
+            s.lab.write(FILE, "### Task 1: a\n**Depends on:** Task 2\n### Task 2: b\n**Depends on:** Task 1\n")?;
+            let (stdout, stderr) = gives(s, &["plan", "segments", FILE], 4)?;
+            ensure!(stdout.is_empty(), "{stdout}");
+            has(&stderr, &["error[cycle]: ", "docs/plan.md has ", "so there are no batches", "hint:", "omo plan lint"])
+        }),
+        ("from stdin", |s| {
+            let (text, _) = fed(s, &["plan", "segments", "-"], SOUND.as_bytes(), 0)?;
+            s.lab.write(FILE, SOUND)?;
+            ensure!(gives(s, &["plan", "segments", FILE], 0)?.0 == text, "{text}");
+            let (text, _) = fed(s, &["plan", "lint", "-"], b"nothing\n", 4)?;
+            has(&text, &["error[unrecognized_format]: ", "--> -:1:1"])?;
+            fed(s, &["plan", "show", "-"], SOUND.as_bytes(), 0)?;
+            fed(s, &["plan", "parse", "-"], SOUND.as_bytes(), 0).map(drop)
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn what_cannot_be_read_has_a_status_of_its_own() {
+    let cases: &[Case] = &[
+        ("not there", |s| {
+            for verb in ["show", "lint", "parse", "segments"] {
+                let (stdout, stderr) = gives(s, &["plan", verb, "no.md"], 3)?;
+                ensure!(stdout.is_empty(), "{stdout}");
+                has(&stderr, &["error: there is no file no.md", "hint:"])?;
+            }
+            Ok(())
+        }),
+        ("no file", |s| {
+            fs::create_dir(s.lab.project().join("folder.md"))?;
+            let fifo = s.lab.project().join("fifo.md");
+            ensure!(Command::new("mkfifo").arg(&fifo).status()?.success(), "no FIFO could be made");
+            for verb in ["show", "lint", "parse", "segments"] {
+                has(&gives(s, &["plan", verb, "folder.md"], 9)?.1, &["error: read folder.md: ", "hint:"])?;
+                let (_, stderr) = gives(s, &["plan", verb, "fifo.md"], 9)?;
+                has(&stderr, &["error: read fifo.md: it is no regular file", "hint:"])?;
+            }
+            Ok(())
+        }),
+        ("wrong command lines", |s| {
+            s.lab.write(FILE, SOUND)?;
+            for arguments in [
+                ["plan", "segments", FILE, "--batch-size", "0"],
+                ["plan", "segments", FILE, "--batch-size", "x"],
+                ["plan", "show", FILE, "--k", "0"],
+                ["ckpt", "compute", FILE, "--batch-size", "-1"],
+            ] {
+                let (stdout, stderr) = gives(s, &arguments, 2)?;
+                ensure!(stdout.is_empty() && stderr.contains("error: "), "{arguments:?}: {stderr}");
+            }
+            gives(s, &["plan", "lint"], 2).map(drop)
+        }),
+        ("a state that others broke is no matter", |s| {
+            s.lab.write(FILE, SOUND)?;
+            fs::write(s.lab.project().join(".sisyphus"), "no folder")?;
+            s.lab.configure("nonsense")?;
+            let (_, stderr) = gives(s, &["plan", "show", FILE], 0)?;
+            ensure!(stderr.is_empty(), "{stderr}");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn hostile_files_are_answered() {
+    let cases: &[Case] = &[
+        ("CRLF and a byte order mark", |s| {
+            let text = format!("\u{feff}{}", SOUND.replace('\n', "\r\n"));
+            s.lab.write(FILE, &text)?;
+            let (shown, _) = gives(s, &["plan", "lint", FILE], 0)?;
+            has(&shown, &["--> docs/plan.md:10:1\n", "\n10 | ### [DP-001] Where the rates come from (blocking)\n"])?;
+            s.lab.write("unix.md", SOUND)?;
+            let both = [FILE, "unix.md"].map(|file| gives(s, &["plan", "segments", file], 0));
+            let [windows, unix] = both;
+            ensure!(windows?.0 == unix?.0, "line ends change the batches");
+            Ok(())
+        }),
+        ("no text", |s| {
+            fs::write(s.lab.project().join("binary.md"), b"\x7fELF\x02\x01\xff\xfe\0\0".repeat(1_000))?;
+            let (text, _) = gives(s, &["plan", "lint", "binary.md"], 4)?;
+            has(&text, &["error[not_utf8]: ", "--> binary.md:1:"])?;
+            ensure!(!text.contains(['\0', '\u{7f}']) && text.len() < 2_000, "{text:?}");
+            let (text, _) = gives(s, &["plan", "show", "binary.md"], 4)?;
+            has(&text, &["0 tasks", "1 error"])
+        }),
+        ("signs that steer a terminal", |s| {
+            let title = "\u{1b}[31mred \u{1b}]0;title\u{7} \u{202e}txt \u{8}back";
+            s.lab.write(FILE, &format!("# {title}\n\n### Task 1: {title}\n\n### Task 1: {title}\n"))?;
+            for verb in ["show", "lint"] {
+                let (text, _) = gives(s, &["plan", verb, FILE], 4)?;
+                let steers = |char: char| char.is_control() && char != '\n' || char == '\u{202e}';
+                ensure!(!text.contains(steers), "{verb}: {text:?}");
+            }
+            Ok(())
+        }),
+        ("one line of 10 MB", |s| {
+            let line = "Task 9, ".repeat(10 * 1024 * 1024 / 8);
+            s.lab.write(FILE, &format!("### Task 1: {line}\n**Depends on:** {line}\n"))?;
+            for verb in ["show", "lint", "segments"] {
+                let (stdout, stderr) = gives(s, &["plan", verb, FILE], 4)?;
+                ensure!(stdout.len() + stderr.len() < 40_000, "{verb}: {} bytes", stdout.len() + stderr.len());
+            }
+            Ok(())
+        }),
+        ("more than a plan may have", |s| {
+            fs::write(s.lab.project().join("large.md"), vec![b'x'; 16 * 1024 * 1024 + 1])?;
+            let (text, _) = gives(s, &["plan", "lint", "large.md"], 4)?;
+            has(&text, &["error[too_large]: ", "\n0 warnings, 1 error\n"])?;
+            let endless = vec![b'x'; 16 * 1024 * 1024 + 1];
+            has(&fed(s, &["plan", "segments", "-"], &endless, 4)?.1, &["error[too_large]: "])
+        }),
+    ];
+    play(cases).unwrap();
+}
