@@ -15,7 +15,7 @@ fn pages() -> Vec<(String, String)> {
 #[test]
 fn every_command_has_its_page() {
     let names: Vec<String> = pages().into_iter().map(|(name, _)| name).collect();
-    for name in ["omo", "omo stop", "omo ulw on", "omo gate add"] {
+    for name in ["omo", "omo stop", "omo ulw on", "omo gate add", "omo plan lint", "omo unit done", "omo next"] {
         assert!(names.iter().any(|it| it == name), "{names:?}");
     }
     for (name, page) in pages() {

@@ -205,3 +205,77 @@ pub fn number(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {word}{ending}")
 }
+
+#[cfg(test)]
+mod tests {
+    use omo_plan::diagnostic::Code;
+
+    use super::*;
+
+    fn finding(code: Code, span: Range<usize>) -> Diagnostic {
+        let (text, help) = ("it is wrong".to_owned(), None);
+        Diagnostic { code, severity: code.severity(), span, line: 1, unit: None, text, help }
+    }
+
+    #[test]
+    fn an_excerpt_is_one_line_with_the_place_in_it() {
+        let check = |file: &str, line_start: usize, span: Range<usize>, expected: &str, marked: &str| {
+            let found = excerpt(file.as_bytes(), line_start, &span).unwrap();
+            assert_eq!(found.text, expected);
+            assert_eq!(&found.text[found.marked], marked, "{file:?}");
+        };
+        check("one two\nthree\n", 0, 4..7, "one two", "two");
+        check("one two\r\nthree\r\n", 0, 4..12, "one two", "two");
+        check("one two", 0, 7..7, "one two", "");
+        check("one\n한국어 x\n", 4, 7..10, "한국어 x", "국");
+        check("\u{feff}one\n", 3, 0..6, "one", "one");
+        let long = "한".repeat(100);
+        check(&long, 0, 3..300, &format!("{}…", "한".repeat(34 + 1)), &"한".repeat(20));
+    }
+
+    #[test]
+    fn what_is_about_the_file_or_far_from_its_line_has_no_excerpt() {
+        assert!(excerpt(b"one\n", 0, &(0..0)).is_none());
+        let line = "x".repeat(BEFORE + 20);
+        assert!(excerpt(line.as_bytes(), 0, &(BEFORE..BEFORE + 1)).is_some());
+        assert!(excerpt(line.as_bytes(), 0, &(BEFORE + 1..BEFORE + 2)).is_none());
+        let shown = render("plan.md", line.as_bytes(), &[finding(Code::Cycle, BEFORE + 1..BEFORE + 2)]);
+        assert!(shown.contains(&format!("plan.md:1:{}", BEFORE + 2)) && shown.len() < 200, "{shown}");
+    }
+
+    #[test]
+    fn columns_are_of_characters_and_a_mark_at_the_start_is_none() {
+        let file = "\u{feff}ab\n한국어";
+        let spans = [0..0, 3..4, 4..5, 6..9, 12..15, 99..99];
+        let all: Vec<Diagnostic> = spans.into_iter().map(|span| finding(Code::Cycle, span)).collect();
+        let columns: Vec<usize> =
+            places(file.as_bytes(), &all.iter().collect::<Vec<_>>()).iter().map(|place| place.column).collect();
+        assert_eq!(columns, [1, 1, 2, 1, 3, 4]);
+    }
+
+    #[test]
+    fn of_too_many_the_worst_are_shown_in_the_order_of_the_file() {
+        let file = "x\n".repeat(100);
+        let mut all: Vec<Diagnostic> =
+            (1..50).map(|line| finding(Code::MissingVerify, line * 2..line * 2 + 1)).collect();
+        all.push(finding(Code::Cycle, 120..121));
+        let shown = render("plan.md", file.as_bytes(), &all);
+        assert_eq!(shown.matches("-->").count(), SHOWN);
+        assert!(shown.contains("cycle") && shown.contains("… and 10 more"), "{shown}");
+        assert!(shown.rfind("missing_verify") < shown.find("cycle"), "{shown}");
+    }
+
+    #[test]
+    fn a_sentence_is_one_line_of_some_length() {
+        assert_eq!(sentence("a\r\nb"), "a  b");
+        assert_eq!(sentence(&"한".repeat(1_000)).chars().count(), SENTENCE + 1);
+    }
+
+    #[test]
+    fn a_tally_names_notes_where_there_are_some() {
+        assert_eq!(tally(&[]), "0 warnings, 0 errors");
+        let all =
+            [Code::Reordered, Code::MissingVerify, Code::MissingVerify, Code::Cycle].map(|code| finding(code, 0..0));
+        assert_eq!(tally(&all), "1 note, 2 warnings, 1 error");
+    }
+}

@@ -29,32 +29,32 @@ pub enum Run {
     Import(ImportOptions),
 }
 
+// Without a line of help each: with one the whole page is shown in its long form.
 /// What a run is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Purpose {
-    /// A plan of tasks, in segments with hard stops
     Plan,
 }
 
 #[derive(Debug, Args)]
 pub struct OpenOptions {
-    /// What is run
-    #[arg(long = "for", value_enum)]
+    /// What is opened
+    #[arg(long = "for", value_enum, value_name = "WHAT")]
     pub purpose: Purpose,
-    /// So many direct dependents make a task a hub, behind whose batch you are asked
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Ask behind a batch with a task that so many need
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub k: u32,
     /// Tasks in a batch
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch_size: u32,
-    /// Begin anew, although a run of this very plan is complete
+    /// Begin anew where a run of this very plan is complete
     #[arg(long)]
     pub again: bool,
-    /// Approve the commands without a terminal: the digest that was shown
+    /// Approve without a terminal: the digest that was shown
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
-    /// Take the words that the user typed behind /omo:execute-plan
-    #[arg(long, conflicts_with_all = ["plan", "digest"])]
+    /// Take what the user typed behind /omo:execute-plan
+    #[arg(long, hide = true, conflicts_with_all = ["plan", "digest"])]
     pub args_from_hook: bool,
     /// The plan; without it, the run that is open here
     #[arg(value_name = "FILE")]
@@ -215,16 +215,14 @@ pub struct CheckOptions {
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
-    /// The section of the execution report, in Markdown
     #[value(name = "004")]
     Seed004,
-    /// One object
     Json,
 }
 
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// Another form than the one for people
+    /// Another form than the one for people: the section of the execution report, or one object
     #[arg(long = "as", value_enum, value_name = "FORM")]
     pub form: Option<Form>,
     #[command(flatten)]
