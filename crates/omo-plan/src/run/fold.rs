@@ -89,8 +89,12 @@ impl RunState {
 
     fn apply_to_unit(&mut self, event: &Event, what: &What) -> Result<(), BadLedger> {
         let Some(id) = unit_of(what) else { return Ok(()) };
-        let missing = || BadLedger { seq: event.seq, what: "is about a unit that the plan does not have".to_owned() };
-        let unit = self.units.get_mut(id).ok_or_else(missing)?;
+        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+        let unit = self.units.get_mut(id).ok_or_else(|| bad("is about a unit that the plan does not have"))?;
+        // Verbs see to this. Here it holds for whatever else comes to write a ledger.
+        if matches!(what, What::UnitPassed { .. }) && !is_proved(unit) {
+            return Err(bad("passes a unit whose checks were not seen to be green"));
+        }
         unit.at = Some(event.ts);
         let mut end_as = |status, end: &UnitEnd| {
             unit.status = status;
@@ -266,6 +270,11 @@ impl RunState {
             unit.judgment = None;
         }
     }
+}
+
+/// Whether somebody is at a unit, and what its checks have shown since they began is green.
+fn is_proved(unit: &UnitState) -> bool {
+    unit.running.is_some() && !unit.checks.is_empty() && unit.checks.iter().all(|(_, outcome)| outcome.is_green())
 }
 
 /// Ends an attempt that does not count.

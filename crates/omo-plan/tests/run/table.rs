@@ -1,6 +1,6 @@
 //! What each event makes of a run.
 
-use omo_core::check::CheckVerdict::{Green, Red};
+use omo_core::check::CheckVerdict::{self, Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_plan::run::event::{Event, ImportedStatus, RunResult, UnitEnd, What};
 use omo_plan::run::state::{FINAL, Phase, RunState, UnitStatus};
@@ -22,6 +22,11 @@ fn started(id: &str, attempt: u32) -> What {
     }
 }
 
+fn ran(verdict: CheckVerdict) -> What {
+    let (unit, command) = ("1".to_owned(), "c".to_owned());
+    What::CheckRan { unit, attempt: 1, place: 0, command, outcome: outcome(verdict) }
+}
+
 #[test]
 fn a_unit_ends_as_its_event_says() {
     let id = || "1".to_owned();
@@ -38,7 +43,7 @@ fn a_unit_ends_as_its_event_says() {
         (imported(ImportedStatus::Blocked), UnitStatus::Skipped, Some("e"), Some("e")),
     ] {
         let mut run = Run::open(plan(vec![unit("1")]));
-        run.write([started("1", 1), what.clone()]);
+        run.write([started("1", 1), ran(Green), what.clone()]);
         let known = &run.state.units["1"];
         assert_eq!(known.status, status, "{what:?}");
         assert_eq!(known.end.as_ref().map(|end| end.evidence.as_str()), evidence, "{what:?}");
@@ -55,13 +60,6 @@ fn imported(status: ImportedStatus) -> What {
 #[test]
 fn what_is_known_of_an_attempt_is_of_the_last_one() {
     let mut run = Run::open(plan(vec![unit("1")]));
-    let ran = |verdict| What::CheckRan {
-        unit: "1".to_owned(),
-        attempt: 1,
-        place: 0,
-        command: "c".to_owned(),
-        outcome: outcome(verdict),
-    };
     run.write([started("1", 1), ran(Red), ran(Green)]);
     let known = run.state.units["1"].clone();
     assert_eq!((known.status, known.attempts, known.checks.len()), (UnitStatus::Running, 1, 2));
@@ -180,5 +178,29 @@ fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
         assert!(run.state.handed_out.is_some());
         run.write(later.clone());
         assert_eq!(run.state.handed_out, None, "{later:?}");
+    }
+}
+
+#[test]
+fn no_event_passes_a_unit_that_was_not_proved() {
+    let passed = || What::UnitPassed { unit: "1".to_owned(), end: end("so it says") };
+    let failed = || What::UnitFailed { unit: "1".to_owned(), is_final: false, end: end("e") };
+    for before in [
+        vec![],
+        vec![ran(Green)],
+        vec![started("1", 1)],
+        vec![started("1", 1), ran(Red)],
+        vec![started("1", 1), ran(Red), ran(Green)],
+        vec![started("1", 1), ran(Green), failed()],
+        vec![started("1", 1), ran(Green), failed(), started("1", 2)],
+    ] {
+        let mut run = Run::open(plan(vec![unit("1")]));
+        run.write(before.clone());
+        let event =
+            Event { seq: run.state.seq + 1, ts: run.state.updated_at, actor: session("s1", 100), what: passed() };
+        let mut state = run.state.clone();
+        let error = state.apply(&event).unwrap_err();
+        assert_eq!(error.what, "passes a unit whose checks were not seen to be green", "{before:?}");
+        assert_eq!(state, run.state);
     }
 }
