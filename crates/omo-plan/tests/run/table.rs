@@ -1,9 +1,11 @@
 //! What each event makes of a run.
 
+use omo_core::check::Check;
 use omo_core::check::CheckVerdict::{self, Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_plan::run::event::{Event, ImportedStatus, RunResult, UnitEnd, What};
 use omo_plan::run::state::{FINAL, Phase, RunState, UnitStatus};
+use omo_plan::run::verbs;
 
 use crate::kit::{Run, needs, outcome, plan, session, unit};
 
@@ -202,5 +204,23 @@ fn no_event_passes_a_unit_that_was_not_proved() {
         let error = state.apply(&event).unwrap_err();
         assert_eq!(error.what, "passes a unit whose checks were not seen to be green", "{before:?}");
         assert_eq!(state, run.state);
+    }
+}
+
+#[test]
+fn what_the_final_checks_said_is_void_once_anything_is_done() {
+    let id = || "1".to_owned();
+    for later in [
+        started("1", 1),
+        What::UnitReopened { unit: id(), why: String::new() },
+        What::UnitSkipped { unit: id(), why: String::new() },
+        What::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() },
+        What::Resumed,
+    ] {
+        let mut run = Run::open(plan(vec![unit("1")]));
+        run.write(verbs::finals(vec![(Check::new("make"), outcome(Green))]));
+        assert_eq!(run.state.final_checks.len(), 1);
+        run.write([later.clone()]);
+        assert!(run.state.final_checks.is_empty(), "{later:?}");
     }
 }
