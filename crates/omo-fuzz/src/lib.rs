@@ -8,6 +8,7 @@
 #![expect(clippy::missing_panics_doc, reason = "to panic is what all of this is for")]
 
 pub mod hook_input;
+pub mod ledger;
 pub mod omo_toml;
 pub mod own_words;
 pub mod plan_file;
@@ -23,6 +24,7 @@ pub type Target = fn(&[u8]);
 /// Every target by its name, which is that of its corpus too.
 pub const TARGETS: [(&str, Target); 7] = [
     ("hook_input", hook_input::check),
+    ("ledger", ledger::check),
     ("omo_toml", omo_toml::check),
     ("plan_file", plan_file::check),
     ("prompt_text", prompt_text::check),

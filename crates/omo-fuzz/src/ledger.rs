@@ -1,0 +1,94 @@
+//! The ledger of a run, which lies in the repository, and which anything may have written to.
+
+use std::cell::RefCell;
+
+use omo_core::timestamp::Timestamp;
+use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::state::RunState;
+use omo_runs::ledger::{self, Position, Reading, SEALED_BYTES};
+use omo_runs::snapshot;
+use omo_store::seal::Key;
+use tempfile::TempDir;
+
+const RUN: &str = "20260101-000000-abcd";
+const SEAL: &str = ",\"seal\":\"";
+/// What an input marks a line with that is to bear the seal, as one of another version of omo does: behind
+/// it stands an event without the brace at its end.
+const TO_BE_SEALED: u8 = b'!';
+
+thread_local! {
+    #[expect(clippy::expect_used, reason = "without a key nothing can be sealed")]
+    static KEY: RefCell<Key> = {
+        let home = TempDir::new().expect("make a temporary folder");
+        RefCell::new(Key::load(Some(home.path())).expect("make a key"))
+    };
+}
+
+/// What is read was sealed, in its place; it ends where a line does; what stands behind that end changes
+/// nothing; what is added there is read with it; and a snapshot says what the events say.
+pub fn check(data: &[u8]) {
+    KEY.with_borrow(|key| {
+        let text = sealed(data, key);
+        let Ok(reading) = ledger::read(&text, RUN, key, Position::default()) else { return };
+        let size = usize::try_from(reading.end.offset).unwrap_or(usize::MAX);
+        let Some(whole) = text.get(..size) else { panic!("it ends behind its end: {:?}", reading.end) };
+        assert!(whole.is_empty() || whole.ends_with(b"\n"));
+        assert_eq!(ledger::read(whole, RUN, key, Position::default()).as_ref(), Ok(&reading));
+        assert!(reading.events.iter().map(|event| event.seq).eq(1..=reading.end.seq));
+        assert!(
+            whole.is_empty() || whole.get(size - SEALED_BYTES..).is_some_and(|end| ledger::ends_at(&reading.end, end))
+        );
+        is_added_to(whole, &reading, key);
+        is_folded(&reading, key);
+    });
+}
+
+/// The lines of an input, those that are to be sealed sealed.
+fn sealed(data: &[u8], key: &Key) -> Vec<u8> {
+    let (mut text, mut prev) = (Vec::new(), Position::default().prev);
+    for line in data.split_inclusive(|byte| *byte == b'\n') {
+        let Some(event) = line.strip_prefix(&[TO_BE_SEALED]).and_then(|line| line.strip_suffix(b"\n")) else {
+            text.extend_from_slice(line);
+            continue;
+        };
+        let mut body = event.to_vec();
+        body.extend(format!(",\"run\":\"{RUN}\",\"more\":0,\"prev\":\"{prev}\"").bytes());
+        let seal = key.mac(&body);
+        text.append(&mut body);
+        text.extend([SEAL, &seal, "\"}\n"].concat().bytes());
+        prev = seal.chars().take(prev.len()).collect();
+    }
+    text
+}
+
+fn is_added_to(whole: &[u8], reading: &Reading, key: &Key) {
+    let event = |number| Event {
+        seq: reading.end.seq + number,
+        ts: Timestamp::from_millis(1_780_000_000_000),
+        actor: Actor::default(),
+        what: What::Taken,
+    };
+    let written = ledger::write(&[event(1), event(2)], RUN, key, &reading.end);
+    let Ok((added, end)) = written else { panic!("could not be written: {written:?}") };
+    let longer = [whole, &added].concat();
+    let events: Vec<Event> = reading.events.iter().cloned().chain([event(1), event(2)]).collect();
+    let read = ledger::read(&longer, RUN, key, Position::default());
+    assert_eq!(read, Ok(Reading { events, end }));
+    // Half of a write is none of it.
+    let cut = longer.len() - 1 - added.len() / 3;
+    assert_eq!(
+        ledger::read(longer.get(..cut).unwrap_or_default(), RUN, key, Position::default()).as_ref(),
+        Ok(reading)
+    );
+}
+
+fn is_folded(reading: &Reading, key: &Key) {
+    let Some((first, rest)) = reading.events.split_first() else { return };
+    let Ok(mut state) = RunState::open(first) else { return };
+    if rest.iter().any(|event| state.apply(event).is_err()) {
+        return;
+    }
+    let Ok(kept) = snapshot::write(RUN, &reading.end, &state, key) else { return };
+    assert_eq!(snapshot::read(&kept, RUN, key), Some((reading.end.clone(), state)));
+    assert_eq!(snapshot::read(&kept, "another", key), None);
+}
