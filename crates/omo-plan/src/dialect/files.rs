@@ -83,12 +83,17 @@ fn names(text: &str) -> Vec<Name<'_>> {
     let mut rest = text.get(first..).unwrap_or_default();
     while let Some((name, behind)) = code_span(rest) {
         let (between, more) = behind.split_at(behind.find('`').unwrap_or(behind.len()));
+        let (near, far) = at_comma(between);
         if !name.trim().is_empty() {
-            found.push(Name { text: name, left: rest.len(), length: rest.len() - behind.len(), note: between });
+            found.push(Name { text: name, left: rest.len(), length: rest.len() - behind.len(), note: near });
         }
-        let joint = without_remark(between);
-        let is_joined = matches!(joint.trim(), "," | "" | "and" | "&" | ";" | "+" | ", and" | "/" | "→" | "->");
-        rest = if is_joined { more } else { "" };
+        let plain = plain_names(far);
+        let others = far.split(',').filter(|part| !part.trim().is_empty() && part.trim() != "and").count();
+        let is_joined = matches!(without_remark(near).trim(), "" | "and" | "&" | ";" | "+" | "/" | "→" | "->");
+        rest = if is_joined && others == plain.len() { more } else { "" };
+        if is_joined {
+            found.extend(plain.into_iter().map(|name| Name { left: name.left + more.len(), ..name }));
+        }
     }
     found
 }
@@ -108,6 +113,15 @@ fn plain_names(text: &str) -> Vec<Name<'_>> {
         left = left.saturating_sub(part.len() + 1);
     }
     found
+}
+
+/// A text before and behind its first comma that is in no remark.
+fn at_comma(text: &str) -> (&str, &str) {
+    let remark = text.find('(').filter(|open| text.find(',').is_some_and(|comma| *open < comma));
+    let from = remark.map_or(0, |open| text.find(')').unwrap_or(open));
+    let comma = text.get(from..).and_then(|rest| rest.find(',')).map(|comma| from + comma);
+    let at = comma.unwrap_or(text.len());
+    (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default())
 }
 
 /// What stands between two names without a remark in brackets, emphasized or not.
@@ -174,6 +188,9 @@ mod tests {
             ("`a.rs` (new), `b.rs`", "Create a.rs;Modify b.rs"),
             ("`a.rs` *(new)*; `b.rs` (delete)", "Create a.rs;Delete b.rs"),
             ("`a.rs` (new, 40 lines), `b.rs` (lines 3-5)", "Create a.rs;Modify b.rs 3-5"),
+            ("`a.rs`, src/b.rs (new), `c.rs`", "Modify a.rs;Create src/b.rs;Modify c.rs"),
+            ("`a.rs`, `b.rs`, and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
+            ("`a.rs` as `b` is, c.rs", "Modify a.rs"),
             ("src/a.rs, src/b.rs (new)", "Modify src/a.rs;Create src/b.rs"),
             ("`Makefile`, `.gitignore`", "Modify Makefile;Modify .gitignore"),
             ("**/*.toml", "Modify **/*.toml"),
