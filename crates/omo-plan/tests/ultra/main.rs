@@ -10,6 +10,7 @@
 mod hostile;
 mod sessions;
 mod spec;
+mod steps;
 mod vectors;
 
 use omo_plan::diagnostic::Code;

@@ -78,6 +78,9 @@ fn a_wave_is_taken_from_the_execution_order_where_the_session_has_none() {
         assert_eq!(codes(&plan), [], "{order}");
         assert_eq!(plan.groups.iter().map(|group| group.stage).collect::<Vec<_>>(), [0, 1], "{order}");
     }
+    let together =
+        plan(&three_steps(), &sessions("", ""), "### Execution Order\n\n- **Wave 1:** Session 1, Session 2\n");
+    assert_eq!(together.groups.iter().map(|group| group.stage).collect::<Vec<_>>(), [0, 0]);
     let none = plan(&three_steps(), &sessions("", ""), "");
     assert_eq!(none.groups.iter().map(|group| group.stage).collect::<Vec<_>>(), [0, 1], "each alone");
     let order = "### Execution Order\n\n- **Wave 1:** Session 1\n- **Wave 1:** Session 2, Session 4\n";
