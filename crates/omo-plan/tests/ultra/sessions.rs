@@ -171,6 +171,21 @@ fn a_step_of_no_session_is_run_after_all_of_them() {
 }
 
 #[test]
+fn a_step_that_runs_after_a_later_one_is_told() {
+    for (steps, waves, is_told) in [
+        (["1, 2", "3"], [1, 2], false),
+        (["3", "1, 2"], [1, 1], false),
+        (["3", "1, 2"], [1, 2], true),
+        (["2, 1", "3"], [1, 2], true),
+    ] {
+        let one = |place: usize| session(place as u64 + 1, steps[place], &wave(waves[place]), "none", "none", "none");
+        let plan = plan(&three_steps(), &[one(0), one(1)], "");
+        let expected = if is_told { vec![(Code::SessionOrder, None)] } else { vec![] };
+        assert_eq!(codes(&plan), expected, "{steps:?} {waves:?}");
+    }
+}
+
+#[test]
 fn sessions_that_cannot_be_told_apart_are_errors() {
     let one = session(1, "1-3", &wave(1), "none", "none", "none");
     let twice = plan(&three_steps(), &[one.clone(), one], "");
