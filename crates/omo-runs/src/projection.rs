@@ -5,7 +5,7 @@
 //! that nor what is to be there now was edited by something else. The edited one is kept beside it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use omo_plan::digest::sha256;
 use omo_plan::model::Dialect;
@@ -16,13 +16,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::dev_workflow::{CHECKPOINT, REPORT, checkpoint, report};
 
-/// What remembers what was written, beside the runs of a repository.
-pub const MEMORY: &str = "written.json";
+/// The file that remembers what was written in a work tree, beside the runs of its repository: each work
+/// tree has files of its own.
+pub fn memory(runs: &Path, root: &Path) -> PathBuf {
+    const DIGITS: usize = 16;
+    let digest = sha256(root.as_os_str().as_encoded_bytes());
+    runs.join(format!("written-{}.json", digest.get(..DIGITS).unwrap_or(&digest)))
+}
+
 /// A larger file is not one that omo wrote.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What was written last, by any run of the repository: a later run of a plan finds what the one before
-/// it left.
+/// What was written last, by any run of the work tree: a later run of a plan finds what the one before it
+/// left.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
     /// The run that wrote last, and the event up to which everything was written.
@@ -66,9 +72,9 @@ struct Wanted<'a> {
     /// What it is remembered by: a report holds the sections of several plans.
     key: String,
     /// All of it.
-    whole: String,
+    whole: Vec<u8>,
     /// The part of it that is ours, now and as it is to be.
-    ours: (Option<String>, String),
+    ours: (Option<Vec<u8>>, Vec<u8>),
 }
 
 impl<'a> Projection<'a> {
@@ -101,18 +107,27 @@ impl<'a> Projection<'a> {
         Ok(found.is_none_or(|bytes| memory.is_own(CHECKPOINT, &bytes)))
     }
 
+    /// Whether no other run has written since this one did.
+    pub fn is_last(&self) -> bool {
+        let last = self.remembered().last.0;
+        last.is_empty() || last == self.run
+    }
+
     /// Writes what differs: first how the run stands, then the report, and a checkpoint that is no longer
     /// needed goes last.
+    ///
+    /// What a later state of the run has written stays.
     pub fn write(&self, state: &RunState) -> Result<Vec<Drift>, ProjectionError> {
         if state.plan.dialect != Dialect::DevWorkflow {
             return Ok(Vec::new());
         }
         let mut memory = self.remembered();
-        if memory.last == (self.run.to_owned(), state.seq) {
+        let (last, seq) = &memory.last;
+        if last == self.run && *seq >= state.seq {
             return Ok(Vec::new());
         }
         let mut drifts = Vec::new();
-        let checkpoint = checkpoint::render(state);
+        let checkpoint = checkpoint::render(state).into_bytes();
         let before = self.read(CHECKPOINT)?;
         let key = CHECKPOINT.to_owned();
         let ours = (before, checkpoint.clone());
@@ -120,11 +135,9 @@ impl<'a> Projection<'a> {
         let report = self.read(REPORT)?.unwrap_or_default();
         let section = report::section(state);
         let whole = report::with_section(&report, &state.plan.source.path, &section);
-        let before = report::find(&report, &state.plan.source.path)
-            .and_then(|range| report.get(range))
-            .map(|section| format!("{}\n", section.trim_end()));
+        let before = report::find(&report, &state.plan.source.path).and_then(|range| report.get(range)).map(with_one_end);
         let key = format!("{REPORT} of {}", state.plan.source.path);
-        let ours = (before, format!("{}\n", section.trim_end()));
+        let ours = (before, with_one_end(section.as_bytes()));
         self.put(Wanted { file: REPORT, key, ours, whole }, &mut memory, &mut drifts)?;
         if state.phase == (Phase::Ended { result: RunResult::Complete })
             && let Some(file) = ProjectFile::at(self.root, CHECKPOINT)
@@ -137,33 +150,33 @@ impl<'a> Projection<'a> {
         Ok(drifts)
     }
 
-    fn read(&self, path: &str) -> Result<Option<String>, ProjectionError> {
+    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, ProjectionError> {
         let Some(file) = ProjectFile::at(self.root, path) else { return Ok(None) };
-        Ok(file.read(MAX_BYTES)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        Ok(file.read(MAX_BYTES)?)
     }
 
     fn put(&self, wanted: Wanted, memory: &mut Remembered, drifts: &mut Vec<Drift>) -> Result<(), ProjectionError> {
         let Some(file) = ProjectFile::at(self.root, wanted.file) else { return Ok(()) };
         let (before, after) = wanted.ours;
         if before.as_ref() == Some(&after) {
-            memory.files.insert(wanted.key, vec![sha256(after.as_bytes())]);
+            memory.files.insert(wanted.key, vec![sha256(&after)]);
             return Ok(());
         }
-        if let Some(edited) = before.filter(|before| !memory.is_own(&wanted.key, before.as_bytes())) {
+        if let Some(edited) = before.filter(|before| !memory.is_own(&wanted.key, before)) {
             drifts.push(self.keep(wanted.file, &edited)?);
         }
         let own = memory.files.entry(wanted.key.clone()).or_default();
-        own.push(sha256(after.as_bytes()));
+        own.push(sha256(&after));
         self.remember(memory)?;
-        file.replace(wanted.whole.as_bytes())?;
-        memory.files.insert(wanted.key, vec![sha256(after.as_bytes())]);
+        file.replace(&wanted.whole)?;
+        memory.files.insert(wanted.key, vec![sha256(&after)]);
         Ok(())
     }
 
     /// Keeps what something else wrote, under a name of its own beside the file.
-    fn keep(&self, path: &str, edited: &str) -> Result<Drift, ProjectionError> {
+    fn keep(&self, path: &str, edited: &[u8]) -> Result<Drift, ProjectionError> {
         const MOST: usize = 99;
-        let digest = sha256(edited.as_bytes());
+        let digest = sha256(edited);
         for number in 1..=MOST {
             let name = format!("{path}.edited-{number}");
             let Some(file) = ProjectFile::at(self.root, &name) else { break };
@@ -173,7 +186,7 @@ impl<'a> Projection<'a> {
                 }
                 Some(_) => {}
                 None => {
-                    file.replace(edited.as_bytes())?;
+                    file.replace(edited)?;
                     return Ok(Drift { file: path.to_owned(), kept: Some(name) });
                 }
             }
@@ -192,6 +205,11 @@ impl<'a> Projection<'a> {
         std::fs::write(&temporary, serde_json::to_vec(memory).unwrap_or_default())?;
         Ok(std::fs::rename(&temporary, self.memory)?)
     }
+}
+
+/// A section without what parts it from the next one.
+fn with_one_end(section: &[u8]) -> Vec<u8> {
+    [section.trim_ascii_end(), b"\n"].concat()
 }
 
 impl Remembered {

@@ -24,6 +24,8 @@ pub(crate) const LEDGER: &str = "events.jsonl";
 pub(crate) const MARKER: &str = "omo-run";
 /// Says that a run is being removed: nobody may add to it any more.
 pub(crate) const GOING: &str = "going";
+/// The lock of whoever writes the files that are made from the run.
+const FILES_LOCK: &str = "files.lock";
 const SNAPSHOT: &str = "snapshot.json";
 const TORN: &str = "torn-";
 const LOGS: &str = "logs";
@@ -52,6 +54,12 @@ pub struct Run {
 #[derive(Debug)]
 pub struct Guard {
     _lock: Lock,
+}
+
+impl Guard {
+    pub(crate) fn new(lock: Lock) -> Self {
+        Self { _lock: lock }
+    }
 }
 
 /// A ledger that was folded.
@@ -159,7 +167,7 @@ impl Run {
     pub fn try_lock_check(&self, unit: &str) -> Result<Option<Guard>, RunsError> {
         let name = format!("check-{}.lock", id::checked(unit)?);
         match Lock::take_named(&self.open()?, &name, Duration::ZERO) {
-            Ok(lock) => Ok(Some(Guard { _lock: lock })),
+            Ok(lock) => Ok(Some(Guard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -168,6 +176,11 @@ impl Run {
     /// As [`Run::state`], for whoever has the lock.
     pub(crate) fn state_in(&self, folder: &Folder) -> Result<RunState, RunsError> {
         Ok(self.fold(folder)?.state)
+    }
+
+    /// Lets one process at a time write the files that are made from this run.
+    pub(crate) fn lock_files(&self) -> Result<Guard, RunsError> {
+        Ok(Guard::new(Lock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
     }
 
     /// The run, for whoever adds to it or removes it: nobody else does so meanwhile.

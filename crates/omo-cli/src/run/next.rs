@@ -50,7 +50,7 @@ pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
 /// The run after whatever follows by itself; what has ended is looked at as it is.
 fn looked_at(engine: &Engine, state: &RunState) -> Result<RunState, Failure> {
     if schedule::next(state) == Action::Over {
-        return Ok(engine.project(state.clone())?);
+        return Ok(engine.project_if_last(state.clone())?);
     }
     engine.unedited(state)?;
     engine.approved(state)?;

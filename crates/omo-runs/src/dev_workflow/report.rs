@@ -102,19 +102,19 @@ fn one_line(text: &str) -> String {
 /// Where the section of a plan stands in a file; `None` where it has none.
 ///
 /// A section begins with its heading and ends before the next heading of its level, or of the first one.
-pub fn find(file: &str, plan: &str) -> Option<Range<usize>> {
+pub fn find(file: &[u8], plan: &str) -> Option<Range<usize>> {
     let wanted = plan_line(plan);
     let mut begins: Option<usize> = None;
     let mut found: Option<usize> = None;
     let mut offset = 0;
-    for line in file.split_inclusive('\n') {
-        let trimmed = line.trim_end();
-        if trimmed.starts_with("## ") || trimmed.starts_with("# ") {
+    for line in file.split_inclusive(|byte| *byte == b'\n') {
+        let trimmed = line.trim_ascii_end();
+        if trimmed.starts_with(b"## ") || trimmed.starts_with(b"# ") {
             if let Some(start) = found {
                 return Some(start..offset);
             }
-            begins = (trimmed == HEADING).then_some(offset);
-        } else if trimmed == wanted {
+            begins = (trimmed == HEADING.as_bytes()).then_some(offset);
+        } else if trimmed == wanted.as_bytes() {
             found = found.or(begins);
         }
         offset += line.len();
@@ -122,21 +122,22 @@ pub fn find(file: &str, plan: &str) -> Option<Range<usize>> {
     found.map(|start| start..offset)
 }
 
-/// The file with the section of a plan put in the place of the old one, or behind everything.
-pub fn with_section(file: &str, plan: &str, section: &str) -> String {
+/// The file with the section of a plan put in the place of the old one, or behind everything. Its other
+/// bytes may be anything.
+pub fn with_section(file: &[u8], plan: &str, section: &str) -> Vec<u8> {
     let Some(range) = find(file, plan) else {
-        let gap = match file {
-            "" => "",
-            file if file.ends_with("\n\n") => "",
-            file if file.ends_with('\n') => "\n",
-            _ => "\n\n",
+        let gap: &[u8] = match file {
+            [] => b"",
+            file if file.ends_with(b"\n\n") => b"",
+            file if file.ends_with(b"\n") => b"\n",
+            _ => b"\n\n",
         };
-        return format!("{file}{gap}{section}");
+        return [file, gap, section.as_bytes()].concat();
     };
     let before = file.get(..range.start).unwrap_or_default();
     let after = file.get(range.end..).unwrap_or_default();
-    let gap = if after.is_empty() { "" } else { "\n" };
-    format!("{before}{section}{gap}{after}")
+    let gap: &[u8] = if after.is_empty() { b"" } else { b"\n" };
+    [before, section.as_bytes(), gap, after].concat()
 }
 
 #[cfg(test)]
@@ -149,19 +150,23 @@ mod tests {
     fn only_the_section_of_the_plan_is_touched() {
         let one = "## Execution Report\n\n**Plan:** p.md\n**Status:** in-progress\n";
         let two = "## Execution Report\n\n**Plan:** p.md\n**Status:** complete\n";
-        let begun = with_section(OTHER, "p.md", one);
+        let put = |file: &str, section| String::from_utf8(with_section(file.as_bytes(), "p.md", section)).unwrap();
+        let begun = put(OTHER, one);
         assert_eq!(begun, format!("{OTHER}\n{one}"));
-        assert_eq!(with_section(&begun, "p.md", two), format!("{OTHER}\n{two}"));
+        assert_eq!(put(&begun, two), format!("{OTHER}\n{two}"));
         let tail = "## Later\n\n**Plan:** p.md in a sentence\n";
         let between = format!("{OTHER}\n{one}\n{tail}");
-        assert_eq!(with_section(&between, "p.md", two), format!("{OTHER}\n{two}\n{tail}"));
-        assert_eq!(find(OTHER, "p.md"), None);
-        assert_eq!(with_section("", "p.md", one), one);
+        assert_eq!(put(&between, two), format!("{OTHER}\n{two}\n{tail}"));
+        assert_eq!(find(OTHER.as_bytes(), "p.md"), None);
+        assert_eq!(put("", one), one);
+        let odd = [b"\xff\r\n".as_slice(), begun.as_bytes(), b"\n## \xfe"].concat();
+        let changed = with_section(&odd, "p.md", two);
+        assert!(changed.starts_with(b"\xff\r\n# Notes") && changed.ends_with(b"complete\n\n## \xfe"));
     }
 
     #[test]
     fn a_plan_line_outside_of_a_section_is_none() {
-        assert_eq!(find("**Plan:** p.md\n", "p.md"), None);
-        assert_eq!(find("## Else\n**Plan:** p.md\n", "p.md"), None);
+        assert_eq!(find(b"**Plan:** p.md\n", "p.md"), None);
+        assert_eq!(find(b"## Else\n**Plan:** p.md\n", "p.md"), None);
     }
 }

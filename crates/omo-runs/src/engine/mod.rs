@@ -5,7 +5,7 @@ mod plan_file;
 mod start;
 mod work;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
@@ -14,7 +14,7 @@ use omo_plan::run::event::{Actor, Event, Process, What};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 
-use crate::projection::{MEMORY, Projection, ProjectionError};
+use crate::projection::{self, Projection, ProjectionError};
 use crate::{Run, RunsError, TransactError};
 
 pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited};
@@ -133,10 +133,22 @@ impl Engine<'_> {
         Ok((value, state))
     }
 
+    /// As [`Engine::project`], for a run that is over: what another one has written since stays.
+    pub fn project_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
+        let is_last = Projection::new(self.root, &self.memory(), self.run.id()).is_last();
+        if is_last { self.project(state) } else { Ok(state) }
+    }
+
+    fn memory(&self) -> PathBuf {
+        let runs = self.run.folder().parent().unwrap_or(self.run.folder());
+        projection::memory(runs, self.root)
+    }
+
     /// As [`Engine::transact`], for a run that nothing is to be done to.
     pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
-        let memory = self.run.folder().with_file_name(MEMORY);
+        let memory = self.memory();
         let projection = Projection::new(self.root, &memory, self.run.id());
+        let _alone = self.run.lock_files()?;
         let drifts = projection.write(&state)?;
         if drifts.is_empty() {
             return Ok(state);
