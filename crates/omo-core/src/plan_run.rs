@@ -73,6 +73,11 @@ impl PlanRun {
         self.ended.is_none()
     }
 
+    /// What its user says may still make it go on: it has not ended, or not well.
+    pub fn may_go_on(&self) -> bool {
+        self.ended.as_deref() != Some("complete")
+    }
+
     /// The same, with nothing in it longer than a hook has use for.
     #[must_use]
     pub fn bounded(self) -> Self {
@@ -167,7 +172,9 @@ mod tests {
         assert_eq!(run().standing(), Standing::Executes);
         assert_eq!(waits.standing(), Standing::Waits("go on?"));
         assert_eq!(ended.standing(), Standing::Ended("complete"));
-        assert_eq!([run(), waits, ended].map(|run| run.is_open()), [true, true, false]);
+        let failed = PlanRun { ended: Some("completed_with_failures".to_owned()), ..run() };
+        assert_eq!([&run(), &waits, &ended, &failed].map(PlanRun::is_open), [true, true, false, false]);
+        assert_eq!([&run(), &waits, &ended, &failed].map(PlanRun::may_go_on), [true, true, false, true]);
     }
 
     #[test]

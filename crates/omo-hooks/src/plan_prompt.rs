@@ -47,8 +47,8 @@ fn try_to_note(context: &Context, intent: &Intent, session: Option<&Session>) ->
         Intent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
         _ => None,
     };
-    let may_be_open = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::is_open);
-    let is_awaited = intent.is_a_persons_word_to_the_model() && session.is_some_and(may_be_open);
+    let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::may_go_on);
+    let is_awaited = intent.is_a_persons_word_to_the_model() && session.is_some_and(may_go_on);
     if typed.is_none() && !is_awaited {
         return Ok(());
     }

@@ -66,9 +66,9 @@ pub fn own<'a>(session: &'a Session, id: &SessionId, state_home: Option<&Path>) 
     Key::load(state_home).is_ok_and(|key| is_sealed(&key, id, run)).then_some(run)
 }
 
-/// Notes in an entry that a person has written a prompt, where its plan run is open and omo's own.
+/// Notes in an entry that a person has written a prompt, where its plan run may go on and is omo's own.
 pub fn note_prompt(session: &mut Session, id: &SessionId, state_home: Option<&Path>, now: Timestamp) -> Change {
-    let Some(run) = own(session, id, state_home).filter(|run| run.is_open()) else { return Change::Keep };
+    let Some(run) = own(session, id, state_home).filter(|run| run.may_go_on()) else { return Change::Keep };
     let Ok(key) = Key::load(state_home) else { return Change::Keep };
     session.plan_run = Some(sealed(&key, id, PlanRun { prompt_at: Some(now), ..run.clone() }));
     Change::Write
