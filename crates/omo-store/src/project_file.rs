@@ -84,8 +84,12 @@ impl ProjectFile {
                 Some(Kind::Other) => return Err(refused(folder, "is no folder")),
             }
         }
-        // The rights alone do not tell: a file system may be mounted to be read only.
-        let probe = deepest.join(".omo-probe");
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| !found.is_file()) {
+            return Err(refused(&self.path, "is no regular file"));
+        }
+        // The rights alone do not tell: a file system may be mounted to be read only. Another process may
+        // ask at the same time.
+        let probe = deepest.join(format!(".omo-probe-{}", std::process::id()));
         let _ = fs::remove_file(&probe);
         new_file(&probe).map_err(|source| io_error("write in", deepest, source))?;
         fs::remove_file(&probe).map_err(|source| io_error("write in", deepest, source))

@@ -2,6 +2,7 @@
 //! decision is written into it.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use omo_plan::dialect::{self, Options, dev_workflow};
@@ -60,7 +61,7 @@ impl PlanFile {
 }
 
 fn unread(path: &Path, source: std::io::Error) -> PlanFileError {
-    if source.kind() == std::io::ErrorKind::NotFound {
+    if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
         return PlanFileError::Missing(path.to_owned());
     }
     PlanFileError::Read { path: path.to_owned(), source }

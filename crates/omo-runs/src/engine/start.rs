@@ -85,6 +85,8 @@ impl Engine<'_> {
         let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
         let tree = changes::snapshot(self.root, self.state_home, self.run.id());
         let vacuous = self.green_already(&unit, watcher)?;
+        // What the attempt before came to is known until the next one has begun.
+        let brief = brief(&state, &unit);
         let made = ticket()?;
         let start = Start {
             ticket: made.digest,
@@ -94,7 +96,7 @@ impl Engine<'_> {
         };
         let ((), state) = self.transact(|state| Ok((vec![verbs::start(state, id, start)?], ())))?;
         let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
-        Ok(Started { brief: brief(&state, &unit), unit, attempt, ticket: made.text })
+        Ok(Started { brief, unit, attempt, ticket: made.text })
     }
 
     /// The checks that are green before the work begins, by their place among all checks of the unit.
