@@ -18,6 +18,6 @@ pub mod snapshot;
 mod ticket;
 
 pub use error::{RunsError, TransactError};
-pub use run::Run;
+pub use run::{Guard, Run};
 pub use runs::{Listed, Runs};
 pub use ticket::{Ticket, ticket};

@@ -14,10 +14,12 @@ use crate::error::RunsError;
 use crate::ledger::{self, Position};
 use crate::letters;
 use crate::place::{self, Place};
-use crate::run::{GOING, LEDGER, MARKER, MAX_LEDGER, PATIENCE, Run};
+use crate::run::{GOING, Guard, LEDGER, MARKER, MAX_LEDGER, PATIENCE, Run};
 
 /// What the name of a run's folder begins with until all that belongs there is in it: no id does.
 const UNFINISHED: &str = ".new-";
+/// The lock of whoever opens a run.
+const OPENING: &str = "opening.lock";
 const LETTERS: usize = 4;
 /// A marker holds no more than an id.
 const MAX_MARKER: u64 = 256;
@@ -50,6 +52,11 @@ impl Runs {
     pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunsError> {
         let place = place::create(root, state_home)?;
         Ok(Self { place, key: Key::load(state_home)? })
+    }
+
+    /// Lets one process at a time open a run: what it has seen of the others is true until it is done.
+    pub fn lock_opening(&self) -> Result<Guard, RunsError> {
+        Ok(Guard::new(Lock::take_named(&self.place.create()?, OPENING, PATIENCE)?))
     }
 
     /// The folder that they are in.

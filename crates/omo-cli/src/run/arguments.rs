@@ -17,7 +17,7 @@ pub enum Run {
     Show(ShowOptions),
     /// Take a run over, with its plan as the file says it now
     #[command(after_help = help::run::RESUME)]
-    Resume(RunOptions),
+    Resume(ResumeOptions),
     /// End a run before its end
     #[command(after_help = help::run::CANCEL)]
     Cancel(CancelOptions),
@@ -66,6 +66,15 @@ pub struct RunOptions {
     /// Which run, if not the one that is open here
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ResumeOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Approve the commands of an edited plan without a terminal: the digest that was shown
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -11,13 +11,17 @@ use omo_plan::run::event::{Actor, Process};
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs::Caller;
 use omo_runs::engine::Engine;
-use omo_runs::{Run, Runs};
+use omo_runs::{Guard, Run, Runs};
 use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
 use omo_store::plan_run;
 
 use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
+
+/// A model's shell that does not say which session it is of. No session is called so, and nobody has
+/// spoken in it.
+const NAMELESS: &str = "?";
 
 /// Where a verb works.
 pub struct Here<'a> {
@@ -55,7 +59,49 @@ impl<'a> Here<'a> {
         let process = env::client_pid().map(|pid| Process { pid, mark: alive::start_mark(pid) });
         match &self.session {
             Some(id) => Actor { session: Some(id.as_str().to_owned()), process },
+            None if self.env.in_session => Actor { session: Some(NAMELESS.to_owned()), process },
             None => Actor::default(),
+        }
+    }
+
+    /// Whether a person asks, at a terminal of their own.
+    pub fn is_terminal(&self) -> bool {
+        !self.env.in_session
+    }
+
+    /// The run that is open in this work tree, if one is.
+    pub fn executing(&self, runs: &Runs) -> Result<Option<(Run, RunState)>, Failure> {
+        for listed in runs.list()? {
+            match listed.state {
+                Ok(state) if self.is_here(&state) && state.phase == Phase::Executing => {
+                    return Ok(Some((runs.get(&listed.id)?, state)));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Holds the door: until this is dropped no run is opened or gone on with that is over. Refuses where
+    /// another one than `own` is open in this work tree: both would write the same checkpoint.
+    pub fn alone(&self, runs: &Runs, own: Option<&str>) -> Result<Guard, Failure> {
+        let guard = runs.lock_opening()?;
+        match self.executing(runs)? {
+            Some((run, state)) if own != Some(run.id()) => Err(another(run.id(), &state)),
+            _ => Ok(guard),
+        }
+    }
+
+    /// Lets the session of whoever asks know of a run that is over, so that what its user says about it is
+    /// heard.
+    pub fn listen(&self, run: &Run, state: &RunState) {
+        if let (Some(id), false) = (&self.session, state.phase == Phase::Executing) {
+            let told = Folder::create(Path::new(&state.root))
+                .map_err(|error| plan_run::PlanRunError::from(omo_store::state::StateError::from(error)))
+                .and_then(|folder| plan_run::set(&folder, id, of_session(run, state), Project::update(self.env)));
+            if let Err(error) = told {
+                crate::say_warning(&format!("what you say about the run will not be heard in this session: {error}"));
+            }
         }
     }
 
@@ -140,6 +186,13 @@ impl<'a> Here<'a> {
         }
         plan_run::set(&folder, &holder, of_session(run, now), Project::update(self.env))
     }
+}
+
+/// What is said where another run is open.
+pub fn another(id: &str, state: &RunState) -> Failure {
+    let path = &state.plan.source.path;
+    let message = format!("the run {id} of {path} is open here, and one work tree has one checkpoint");
+    Failure::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
 /// Whether runs that have ended are of use.

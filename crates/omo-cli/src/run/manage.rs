@@ -18,7 +18,7 @@ use omo_store::project_file::ProjectFile;
 use omo_store::work_tree::WorkTree;
 use serde::Serialize;
 
-use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, RunOptions, ShowOptions};
+use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};
 use super::here::{Ended, Here};
 use super::{blocks, open};
 use crate::failure::Failure;
@@ -208,31 +208,40 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
 }
 
 /// Takes a run over, with its plan as the file says it now.
-pub fn resume(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+pub fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.as_deref(), Ended::Too)?;
-    if here.session.is_some() {
+    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    if !here.is_terminal() {
         // A session takes only what nobody holds; a person at a terminal takes it from whoever does.
         verbs::take(&state, &here.caller()?, &omo_runs::engine::is_alive)?;
     }
-    go_on(&here, &run, &state, None)
+    go_on(&here, &run, &state, None, options.digest.as_deref())
 }
 
-/// Goes on with a run. `plan` is its plan, where that was read already.
-pub fn go_on(here: &Here, run: &Run, before: &RunState, plan: Option<Plan>) -> Result<(), Failure> {
+/// Goes on with a run. `plan` is its plan, where that was read already, and `digest` what its user has read
+/// of an edited one.
+pub fn go_on(
+    here: &Here,
+    run: &Run,
+    before: &RunState,
+    plan: Option<Plan>,
+    digest: Option<&str>,
+) -> Result<(), Failure> {
     let engine = here.engine(run, before)?;
-    if here.session.is_some() {
+    if !here.is_terminal() {
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
     let edit = edited(Path::new(&before.root), before)?;
     let replanned = match &edit {
         None => None,
-        Some(_) => Some(read_again(here, before, plan)?),
+        Some(_) => Some(read_again(here, before, plan, digest)?),
     };
     let is_over = matches!(before.phase, Phase::Ended { .. });
     if is_over && replanned.is_none() {
+        here.listen(run, before);
         return open::say(&blocks::done(before));
     }
+    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
         let Some((plan, approved)) = replanned else { return Ok((Vec::new(), ())) };
         Ok((vec![verbs::replan(state, plan, approved)?], ()))
@@ -246,7 +255,12 @@ pub fn go_on(here: &Here, run: &Run, before: &RunState, plan: Option<Plan>) -> R
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.
-fn read_again(here: &Here, state: &RunState, plan: Option<Plan>) -> Result<(Plan, String), Failure> {
+fn read_again(
+    here: &Here,
+    state: &RunState,
+    plan: Option<Plan>,
+    digest: Option<&str>,
+) -> Result<(Plan, String), Failure> {
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read with the options that the run has; others would make other batches of the same tasks.
@@ -256,7 +270,7 @@ fn read_again(here: &Here, state: &RunState, plan: Option<Plan>) -> Result<(Plan
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
-    let approved = open::approve(here, &plan, None)?;
+    let approved = open::approve(here, &plan, digest)?;
     Ok((plan, approved))
 }
 
@@ -313,7 +327,7 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
         read => read?,
     };
     let text = String::from_utf8_lossy(&bytes);
-    let found: dev_workflow::checkpoint::Found = serde_json::from_str(&text).map_err(|error| {
+    let found = dev_workflow::checkpoint::Found::read(&text).map_err(|error| {
         Failure::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left")
     })?;
     let file = PlanFile::read(&here.root, &here.root, Path::new(&found.plan_file)).map_err(|error| {
@@ -322,22 +336,29 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
             "put the plan back, or correct `plan_file`",
         )
     })?;
-    let plan = file.plan(Options::of(found.k, found.batch_size));
+    let plan = file.plan(Options::of(found.k.get(), found.batch_size.get()));
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
     let events = imports::checkpoint(&plan, &text)
         .map_err(|error| Failure::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
     let work_tree = WorkTree::find(&here.root).ok_or_else(|| open::no_repository(&here.root))?;
+    drop(here.runs.as_ref().map(|runs| here.alone(runs, None)).transpose()?);
+    let checkpoint = ProjectFile::at(&here.root, dev_workflow::CHECKPOINT);
+    let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
+    if checkpoint.is_none() {
+        open::writable(&here)?;
+    }
     let approved = open::approve(&here, &plan, options.digest.as_deref())?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
+    let _door = here.alone(&runs, None)?;
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
     let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });
     let more = beginning(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     // What was taken in stands in the ledger now, and the file is omo's own from here on.
-    if let Some(file) = ProjectFile::at(&here.root, dev_workflow::CHECKPOINT) {
+    if let Some(file) = checkpoint {
         file.remove()?;
     }
     let state = here.engine(&run, &state)?.project(state.clone())?;

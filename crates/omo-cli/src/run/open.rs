@@ -13,7 +13,7 @@ use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_runs::engine::{Opening, PlanFile, beginning, planned_commands};
-use omo_runs::projection::Projection;
+use omo_runs::projection::{self, Projection};
 use omo_runs::{Run, Runs, dev_workflow};
 use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
@@ -21,7 +21,7 @@ use omo_store::work_tree::WorkTree;
 use omo_store::{pending, plan_run};
 
 use super::arguments::OpenOptions;
-use super::here::{Ended, Here};
+use super::here::{Ended, Here, another};
 use super::{blocks, manage, typed};
 use crate::confirm::{self, Question};
 use crate::failure::Failure;
@@ -76,21 +76,18 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
         ));
     }
     let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
-    match known(here, &plan, options)? {
-        Some(Known::Open(run, state)) => return manage::go_on(here, &run, &state, Some(plan)),
-        Some(Known::Complete(run, state)) => return say(&blocks::complete_already(run.id(), &state)),
-        None => {}
+    if let Some(known) = here.runs.as_ref().map(|runs| known(here, runs, &plan, options)).transpose()?.flatten() {
+        return known.go_on(here, plan, options);
     }
     let approved = approve(here, &plan, options.digest.as_deref())?;
-    let memory = here.runs.as_ref().map(|runs| runs.path().join(omo_runs::projection::MEMORY)).unwrap_or_default();
-    let projection = Projection::new(&here.root, &memory, "");
-    if !projection.owns_checkpoint()? {
-        let message = format!("{} was left by another program", dev_workflow::CHECKPOINT);
-        let hint = "`omo run import` goes on from it; to begin afresh, remove it";
-        return Err(Failure::conflict(message, hint));
-    }
-    projection.check()?;
+    writable(here)?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
+    let door = runs.lock_opening()?;
+    // Whoever asked at the same time may have opened it meanwhile.
+    if let Some(known) = known(here, &runs, &plan, options)? {
+        drop(door);
+        return known.go_on(here, plan, options);
+    }
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
     let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });
@@ -99,6 +96,18 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     let state = here.engine(&run, &state)?.project(state.clone())?;
     here.tell(&run, &state, &state);
     say(&blocks::opened(run.id(), &state))
+}
+
+/// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
+pub fn writable(here: &Here) -> Result<(), Failure> {
+    let memory = here.runs.as_ref().map(|runs| projection::memory(&runs.path(), &here.root)).unwrap_or_default();
+    let projection = Projection::new(&here.root, &memory, "");
+    if !projection.owns_checkpoint()? {
+        let message = format!("{} was left by another program", dev_workflow::CHECKPOINT);
+        let hint = "`omo run import` goes on from it; to begin afresh, remove it";
+        return Err(Failure::conflict(message, hint));
+    }
+    Ok(projection.check()?)
 }
 
 fn outside(given: &str) -> impl Fn(omo_runs::engine::PlanFileError) -> Failure {
@@ -136,10 +145,25 @@ enum Known {
     Complete(Run, Box<RunState>),
 }
 
+impl Known {
+    fn go_on(self, here: &Here, plan: Plan, options: &OpenOptions) -> Result<(), Failure> {
+        match self {
+            Self::Open(run, state) => manage::go_on(here, &run, &state, Some(plan), options.digest.as_deref()),
+            Self::Complete(run, state) => say(&blocks::complete_already(run.id(), &state)),
+        }
+    }
+}
+
 /// The run of this plan that there is already. One of another plan must not be open: both would write the
 /// same checkpoint.
-fn known(here: &Here, plan: &Plan, options: &OpenOptions) -> Result<Option<Known>, Failure> {
-    let Some(runs) = &here.runs else { return Ok(None) };
+fn known(here: &Here, runs: &Runs, plan: &Plan, options: &OpenOptions) -> Result<Option<Known>, Failure> {
+    match here.executing(runs)? {
+        Some((run, state)) if state.plan.source.path == plan.source.path => {
+            return Ok(Some(Known::Open(run, Box::new(state))));
+        }
+        Some((run, state)) => return Err(another(run.id(), &state)),
+        None => {}
+    }
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
         if !here.is_here(&state) {
@@ -148,8 +172,6 @@ fn known(here: &Here, plan: &Plan, options: &OpenOptions) -> Result<Option<Known
         let is_same = state.plan.source.path == plan.source.path;
         let run = runs.get(&listed.id)?;
         match &state.phase {
-            Phase::Executing if is_same => return Ok(Some(Known::Open(run, Box::new(state)))),
-            Phase::Executing => return Err(another(&listed.id, &state)),
             Phase::Ended { result } if is_same && !options.again => {
                 let is_unchanged = state.plan_sha256 == plan.source.sha256;
                 return match result {
@@ -158,16 +180,10 @@ fn known(here: &Here, plan: &Plan, options: &OpenOptions) -> Result<Option<Known
                     RunResult::CompletedWithFailures | RunResult::Failed => Ok(Some(Known::Open(run, Box::new(state)))),
                 };
             }
-            Phase::Ended { .. } | Phase::Cancelled { .. } => {}
+            Phase::Executing | Phase::Ended { .. } | Phase::Cancelled { .. } => {}
         }
     }
     Ok(None)
-}
-
-fn another(id: &str, state: &RunState) -> Failure {
-    let path = &state.plan.source.path;
-    let message = format!("the run {id} of {path} is open here, and one work tree has one checkpoint");
-    Failure::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
 /// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.

@@ -127,6 +127,8 @@ pub fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = here.engine(&run, &before)?;
     engine.unedited(&before)?;
+    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
+    here.listen(&run, &before);
     let state = engine.decide(|state| verbs::retry(state, &engine.caller, &options.id))?;
     here.tell(&run, &before, &state);
     Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo next` says what comes next.", options.id)?)

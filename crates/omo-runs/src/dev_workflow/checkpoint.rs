@@ -1,5 +1,7 @@
 //! `.claude/execute-plan-checkpoint.json`: which tasks have ended, and how.
 
+use std::num::NonZeroU32;
+
 use omo_plan::run::state::RunState;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
@@ -61,16 +63,29 @@ pub struct Found {
     pub plan_file: String,
     /// So many direct dependents made a task a hub.
     #[serde(default = "usual_k")]
-    pub k: u32,
+    pub k: NonZeroU32,
     /// Tasks in a batch.
     #[serde(default = "usual_batch_size")]
-    pub batch_size: u32,
+    pub batch_size: NonZeroU32,
 }
 
-fn usual_k() -> u32 {
-    3
+impl Found {
+    /// Reads what of it opens a run.
+    ///
+    /// # Errors
+    ///
+    /// It is no JSON object, or one of these has a value that it cannot have.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        // A list would be taken for the values in their order.
+        let object: serde_json::Map<_, _> = serde_json::from_str(text)?;
+        serde_json::from_value(object.into())
+    }
 }
 
-fn usual_batch_size() -> u32 {
-    5
+const fn usual_k() -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(2)
+}
+
+const fn usual_batch_size() -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(4)
 }
