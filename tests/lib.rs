@@ -8,5 +8,7 @@
 pub mod clone;
 pub mod holder;
 pub mod judged;
+pub mod planned;
 pub mod pretended_cargo;
+pub mod snapshot;
 pub mod stage;

@@ -23,6 +23,7 @@ mod plan_run;
 mod prompt;
 mod provenance;
 mod review;
+mod runs;
 mod setup;
 mod state;
 mod state_life;

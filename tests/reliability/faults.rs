@@ -11,11 +11,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use omo_testkit::strace::{self, Fault, SystemCall};
 use omo_testkit::{HookRun, run_command};
+use omo_tests::snapshot::Snapshot;
 use omo_tests::stage::{Scene, plugin, say};
 use serde_json::{Value, json};
 
 use crate::deeds::{By, DEEDS, Deed, STRANGER, is_documented};
-use crate::snapshot::Snapshot;
 
 /// What a call may fail with. No deed asks which of the first five it was, so that outside of the
 /// few that get them all, each call gets one of those in turn.

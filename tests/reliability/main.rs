@@ -12,5 +12,4 @@ mod faults;
 mod held;
 mod ledger;
 mod network;
-mod snapshot;
 mod surroundings;

@@ -135,7 +135,8 @@ impl<'a> Projection<'a> {
         let report = self.read(REPORT)?.unwrap_or_default();
         let section = report::section(state);
         let whole = report::with_section(&report, &state.plan.source.path, &section);
-        let before = report::find(&report, &state.plan.source.path).and_then(|range| report.get(range)).map(with_one_end);
+        let before =
+            report::find(&report, &state.plan.source.path).and_then(|range| report.get(range)).map(with_one_end);
         let key = format!("{REPORT} of {}", state.plan.source.path);
         let ours = (before, with_one_end(section.as_bytes()));
         self.put(Wanted { file: REPORT, key, ours, whole }, &mut memory, &mut drifts)?;

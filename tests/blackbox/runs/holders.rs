@@ -1,0 +1,268 @@
+//! Who may do what: a run belongs to one session, and what a person decides takes a person.
+
+use std::process::{Child, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::planned::{ALONE, Case, Ground, PLAN, Said, Session, plan, play, stopping, task, two};
+
+/// Two tasks, and one that keeps the run open when those have ended.
+fn three() -> String {
+    plan(&[task("1", "", "grep -q one words/1.txt"), task("2", "Task 1", "true"), task("3", "", "true")])
+}
+
+/// A session opens the run and does the first task; gives the gate that then waits.
+fn stopped(ground: &Ground, session: &mut Session) -> Result<String> {
+    ground.open_in(session)?;
+    let ticket = ground.model(session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+    ground.lab().write("words/1.txt", "one\n")?;
+    ground.model(session, &["unit", "done", "--ticket", &ticket])?.ends(0)?;
+    ground.model(session, &["next"])?.ends(7)?;
+    Ok(ground.report()?["gates"][0]["id"].as_str().context("no gate")?.to_owned())
+}
+
+fn begun(ground: &Ground, session: &Session, arguments: &[&str]) -> Result<Child> {
+    let mut command = ground.command_in(session, arguments);
+    Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
+}
+
+#[test]
+fn a_run_belongs_to_one_session_until_its_client_is_gone() {
+    let cases: &[Case] = &[
+        ("while the first lives", two(), |g| {
+            let mut first = g.session()?;
+            let second = g.session()?;
+            g.open_in(&mut first)?;
+            let ticket = g.model(&first, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            g.lab().write("words/1.txt", "one\n")?;
+            let before = g.all()?;
+            for arguments in [
+                &["next"][..],
+                &["run", "open", "--for", "plan", PLAN],
+                &["run", "open", "--for", "plan"],
+                &["run", "resume"],
+                &["run", "cancel"],
+                &["unit", "start", "1"],
+                &["unit", "done", "--ticket", &ticket],
+                &["unit", "fail", "--ticket", &ticket],
+                &["unit", "fail", "--lost", "1"],
+                &["unit", "skip", "2"],
+                &["unit", "retry", "1"],
+            ] {
+                let said =
+                    g.model(&second, arguments)?.refuses(6, "the run is held by", "take it over from a terminal");
+                said.with_context(|| format!("{arguments:?}"))?;
+                before.is_still(&g.all()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+            }
+            // Looking is for everybody.
+            g.model(&second, &["run", "show"])?.ends(0)?;
+            g.model(&second, &["unit", "brief", "1"])?.ends(0)?;
+            g.model(&first, &["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            Ok(())
+        }),
+        ("once it has died", two(), |g| {
+            let mut first = g.session()?;
+            let second = g.session()?;
+            g.open_in(&mut first)?;
+            let ticket = g.model(&first, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            first.dies()?;
+            let said = g.model(&second, &["next"])?.ends(0)?;
+            ensure!(said.out.contains("omo unit start 1"), "{}", said.out);
+            ensure!(g.standing("1")? == "held", "{}", g.report()?);
+            g.lab().write("words/1.txt", "one\n")?;
+            g.model(&second, &["unit", "done", "--ticket", &ticket])?.refuses(
+                5,
+                "that ticket is not valid",
+                "omo next",
+            )?;
+            let again = g.model(&second, &["unit", "start", "1"])?.ends(0)?;
+            ensure!(again.out.contains("Begun again: its session has ended"), "{}", again.out);
+            g.model(&second, &["unit", "done", "--ticket", &again.ticket()?])?.ends(0)?;
+            ensure!(g.standing("1")? == "passed");
+            Ok(())
+        }),
+        ("a person takes it from whoever has it", two(), |g| {
+            let mut first = g.session()?;
+            g.open_in(&mut first)?;
+            let ticket = g.model(&first, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            g.person(&["run", "resume"])?.ends(0)?;
+            g.lab().write("words/1.txt", "one\n")?;
+            g.model(&first, &["unit", "done", "--ticket", &ticket])?.refuses(
+                5,
+                "that ticket is not valid",
+                "omo next",
+            )?;
+            ensure!(g.standing("1")? == "held");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
+    let cases: &[Case] = &[
+        ("a hard stop", stopping(), |g| {
+            g.options = ALONE;
+            let mut session = g.session()?;
+            let gate = stopped(g, &mut session)?;
+            let before = g.all()?;
+            for arguments in [
+                &["gate", "answer", &gate, "continue"][..],
+                &["run", "open", "--for", "plan"],
+                &["run", "open", "--for", "plan", "--args-from-hook"],
+                &["unit", "start", "2"],
+            ] {
+                let said = g.model(&session, arguments)?;
+                ensure!(said.status == 7 || said.out.starts_with("DO\n  No arguments"), "{arguments:?}: {said:?}");
+                before.is_still(&g.all()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+            }
+            session.hears("<task-notification>\ncontinue\n</task-notification>")?;
+            g.model(&session, &["gate", "answer", &gate, "continue"])?.refuses(
+                7,
+                "none has typed anything",
+                "end the turn",
+            )?;
+            session.hears("continue")?;
+            g.model(&session, &["gate", "answer", &gate, "continue"])?.ends(0)?;
+            g.model(&session, &["unit", "start", "2"])?.ends(0)?;
+            Ok(())
+        }),
+        ("a hard stop is not passed by ending the run and going on with it", stopping(), |g| {
+            g.options = ALONE;
+            let mut session = g.session()?;
+            stopped(g, &mut session)?;
+            g.model(&session, &["run", "cancel"])?;
+            g.model(&session, &["run", "resume"])?;
+            g.model(&session, &["unit", "start", "2"])?.ends(7)?;
+            ensure!(g.standing("2")? == "pending");
+            Ok(())
+        }),
+        ("a failed task, and one that is to be left out", three(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let skip = |g: &Ground, session: &Session| g.model(session, &["unit", "skip", "1"]);
+            skip(g, &session)?.refuses(7, "a person decides about `omo unit skip`", "end the turn and ask")?;
+            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            let before = g.all()?;
+            g.model(&session, &["unit", "retry", "1"])?.refuses(
+                7,
+                "a person decides about `omo unit retry`",
+                "end the turn",
+            )?;
+            before.is_still(&g.all()?, &[".lock"])?;
+            session.hears("mend the first one")?;
+            g.model(&session, &["unit", "retry", "1"])?.ends(0)?;
+            // One word of theirs does not count for ever.
+            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            g.model(&session, &["unit", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            session.hears("then leave it out")?;
+            skip(g, &session)?.ends(0)?;
+            Ok(())
+        }),
+        ("a failed task of a run that is over, in the same session and in a new one", two(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            let said = g.model(&session, &["next"])?.ends(1)?;
+            ensure!(said.out.contains("omo unit retry 1"), "{}", said.out);
+            g.model(&session, &["unit", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            session.hears("try it again")?;
+            g.model(&session, &["unit", "retry", "1"])?.ends(0)?;
+            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            session.dies()?;
+            let mut other = g.session()?;
+            g.model(&other, &["unit", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            other.hears("yes, again")?;
+            g.model(&other, &["unit", "retry", "1"])?.ends(0)?;
+            g.model(&other, &["unit", "start", "1"])?.ends(0)?;
+            Ok(())
+        }),
+        ("a model's shell that does not say which session it is of", stopping(), |g| {
+            g.options = ALONE;
+            let mut session = g.session()?;
+            let gate = stopped(g, &mut session)?;
+            let before = g.all()?;
+            for arguments in [
+                &["gate", "answer", &gate, "continue"][..],
+                &["unit", "skip", "2"],
+                &["unit", "retry", "1"],
+                &["run", "resume"],
+                &["run", "open", "--for", "plan"],
+                &["run", "open", "--for", "plan", PLAN],
+            ] {
+                let mut command = g.command_in(&session, arguments);
+                let said = Said::of(&command.env_remove("CLAUDE_CODE_SESSION_ID").output()?);
+                ensure!(said.status != 0, "{arguments:?}: {said:?}");
+                before.is_still(&g.all()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+            }
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn of_several_at_once_one_is_heard() {
+    let slow = || plan(&[task("1", "", "sleep 2; grep -q one words/1.txt")]);
+    let cases: &[Case] = &[
+        ("a task that is being checked", slow(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            g.lab().write("words/1.txt", "one\n")?;
+            let done = ["unit", "done", "--ticket", &ticket];
+            let children = [begun(g, &session, &done)?, begun(g, &session, &done)?, begun(g, &session, &done)?];
+            let mut statuses = Vec::new();
+            for child in children {
+                let said = Said::of(&child.wait_with_output()?);
+                ensure!(said.status != 6 || said.err.contains("is being checked by another process"), "{said:?}");
+                statuses.push(said.status);
+            }
+            statuses.sort_unstable();
+            ensure!(statuses == [0, 6, 6], "{statuses:?}");
+            ensure!(g.standing("1")? == "passed");
+            Ok(())
+        }),
+        ("many that begin with the same task", two(), |g| {
+            g.open()?;
+            let begin = || {
+                let mut command = g.command(&["unit", "start", "1"]);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+            };
+            let children: Vec<Child> = (0..6).map(|_| begin()).collect::<Result<_, _>>()?;
+            let mut begun = 0;
+            for child in children {
+                let said = Said::of(&child.wait_with_output()?);
+                ensure!(said.status == 0 || said.status == 6, "{said:?}");
+                begun += u32::from(said.status == 0);
+            }
+            ensure!(begun == 1, "{begun} of them began");
+            Ok(())
+        }),
+        ("many that write the files for others", two(), |g| {
+            g.open()?;
+            for _ in 0..2 {
+                let mut children = Vec::new();
+                for arguments in [["next"].as_slice(), &["next"], &["next"], &["unit", "start", "1"]] {
+                    let mut command = g.command(arguments);
+                    children.push(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?);
+                }
+                for child in children {
+                    let said = Said::of(&child.wait_with_output()?);
+                    ensure!([0, 6].contains(&said.status), "{said:?}");
+                }
+                g.person(&["unit", "fail", "--lost", "1"])?.ends(0)?;
+                g.person(&["run", "cancel"])?.ends(0)?;
+                g.person(&["run", "resume"])?.ends(0)?;
+            }
+            let report = g.report()?;
+            ensure!(report["drift"] == serde_json::json!([]), "taken for edited: {report}");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}

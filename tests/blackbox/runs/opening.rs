@@ -1,0 +1,319 @@
+//! What cannot be opened: plans that are not there, not plans, not approved, or not to be run now.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::Lab;
+use omo_tests::planned::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, plan, play, task, two};
+use omo_tests::stage::Scene;
+
+/// Opening this plan is refused, and nothing is written anywhere.
+fn refused(ground: &Ground, plan: &str, status: i32, message: &str, hint: &str) -> Result<()> {
+    let before = ground.all()?;
+    for arguments in [&["run", "open", "--for", "plan", plan][..], &["run", "open", "--for", "plan", "--again", plan]] {
+        let said = ground.person(arguments)?.refuses(status, message, hint);
+        said.with_context(|| format!("{arguments:?}"))?;
+        before.is_still(&ground.all()?, &[]).with_context(|| format!("{arguments:?}"))?;
+    }
+    Ok(())
+}
+
+fn fifo(path: &Path) -> Result<()> {
+    let status = Command::new("mkfifo").arg(path).status()?;
+    ensure!(status.success(), "mkfifo: {status}");
+    Ok(())
+}
+
+#[test]
+fn what_is_no_plan_of_this_project_opens_no_run() {
+    let cases: &[Case] = &[
+        ("missing", two(), |g| {
+            for name in ["docs/none.md", "none/none.md", "docs/plan.md/x", "\u{1b}[2J.md"] {
+                refused(g, name, 3, "there is no plan `", "from the current folder")?;
+            }
+            Ok(())
+        }),
+        ("outside of the project", two(), |g| {
+            let outside = g.lab().root().join("outside.md");
+            fs::write(&outside, two())?;
+            let link = g.lab().project().join("link.md");
+            symlink(&outside, &link)?;
+            for name in [outside.to_str().context("no text")?, "link.md"] {
+                refused(g, name, 5, "lies outside of this project", "copy the plan here")?;
+            }
+            ensure!(fs::read_to_string(&outside)? == two());
+            Ok(())
+        }),
+        ("no file", two(), |g| {
+            fifo(&g.lab().project().join("fifo.md"))?;
+            symlink("loop.md", g.lab().project().join("loop.md"))?;
+            for name in ["fifo.md", "docs", ".", "loop.md"] {
+                refused(g, name, 9, "read ", "rights of that file")?;
+            }
+            Ok(())
+        }),
+        ("too large", two(), |g| {
+            let mut text = two();
+            text.push_str(&"x\n".repeat(9 * 1024 * 1024));
+            g.lab().write("large.md", &text)?;
+            refused(g, "large.md", 4, "large.md has", "omo plan lint")
+        }),
+        ("not a plan, or a broken one", two(), |g| {
+            let broken = [
+                ("empty.md", String::new()),
+                ("bytes.md", "\u{0}\u{1}\u{2}".to_owned()),
+                ("prose.md", "# Notes\n\nNothing to do.\n".to_owned()),
+                ("twice.md", plan(&[task("1", "", "true"), task("1", "", "true")])),
+                ("cycle.md", plan(&[task("1", "Task 2", "true"), task("2", "Task 1", "true")])),
+                ("itself.md", plan(&[task("1", "Task 1", "true")])),
+                ("unknown.md", plan(&[task("1", "Task 9", "true")])),
+            ];
+            for (name, text) in broken {
+                g.lab().write(name, &text)?;
+                refused(g, name, 4, &format!("{name} has "), &format!("omo plan lint {name}"))?;
+            }
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
+    let Some(plugin) = omo_tests::stage::plugin() else { return };
+    let lab = Lab::builder().without_git().build().unwrap();
+    lab.write(PLAN, &two()).unwrap();
+    let ground = Ground { scene: Scene::in_lab(&plugin, lab).unwrap(), options: &[] };
+    refused(&ground, PLAN, 5, "is in no git repository", "`git init` makes one").unwrap();
+    for arguments in [&["next"][..], &["run", "resume"], &["unit", "start", "1"]] {
+        ground.person(arguments).unwrap().refuses(3, "no plan run is open here", "omo run open").unwrap();
+    }
+
+    let cases: &[Case] = &[
+        ("a file in the way of the checkpoint's folder", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            g.lab().write(".claude", "")?;
+            cannot_be_written(g, &digest)
+        }),
+        ("a file in the way of the report's folder", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            g.lab().write("docs/06-plans", "")?;
+            cannot_be_written(g, &digest)
+        }),
+        ("a link in its place", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            symlink(g.lab().home(), g.lab().project().join(".claude"))?;
+            cannot_be_written(g, &digest)
+        }),
+        ("a link in the report's place", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            let outside = g.lab().root().join("outside.md");
+            fs::write(&outside, "mine\n")?;
+            fs::create_dir_all(g.lab().project().join("docs/06-plans"))?;
+            symlink(&outside, g.lab().project().join(REPORT))?;
+            cannot_be_written(g, &digest)?;
+            ensure!(fs::read_to_string(outside)? == "mine\n");
+            Ok(())
+        }),
+        ("a tree that is mounted read-only", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            let before = g.all()?;
+            let project = g.lab().project().to_str().context("no text")?.to_owned();
+            // In a mount namespace of its own, so that nothing is left to be undone.
+            let script = "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\" && cd \"$1\" && shift && \"$@\"; \
+                          echo \"status $?\" >&2";
+            let mut command = g.lab().command("unshare");
+            command.args(["-rm", "sh", "-c", script, "sh", &project]).arg(g.program());
+            let said = Said::of(&command.args(["run", "open", "--for", "plan", PLAN, "--digest", &digest]).output()?);
+            if said.err.contains("unshare") || said.err.contains("mount:") {
+                return Ok(());
+            }
+            ensure!(said.err.starts_with("error: ") && said.err.contains("\nhint: "), "{}", said.err);
+            ensure!(said.err.ends_with("status 9\n"), "{}", said.err);
+            before.is_still(&g.all()?, &["/home/.local/state/omo"])
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+fn cannot_be_written(ground: &Ground, digest: &str) -> Result<()> {
+    let before = ground.all()?;
+    ground.person(&["run", "open", "--for", "plan", PLAN, "--digest", digest])?.refuses(9, "omo leaves it", "")?;
+    // That its user approved the commands is true whatever became of the run.
+    before.is_still(&ground.all()?, &["/home/.local/state/omo"])
+}
+
+#[test]
+fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
+    let cases: &[Case] = &[
+        ("a session that nobody told to", two(), |g| {
+            let session = g.session()?;
+            for _ in 0..2 {
+                let before = g.all()?;
+                let said = g.model(&session, &["run", "open", "--for", "plan", PLAN])?;
+                let said =
+                    said.refuses(7, "you have not approved them", "/omo:execute-plan docs/plan.md --approve ")?;
+                ensure!(said.err.contains("  1  grep -q one words/1.txt\n"), "{}", said.err);
+                before.is_still(&g.all()?, &["/home/.local"])?;
+                let digest = said.err.split("--approve ").nth(1).context("no code")?;
+                let code = digest.split_whitespace().next().context("no code")?.to_owned();
+                for arguments in [&["--digest", &code][..], &["--digest", &g.digest(PLAN)?]] {
+                    let all = [&["run", "open", "--for", "plan", PLAN][..], arguments].concat();
+                    g.model(&session, &all)?.refuses(7, "you have not approved them", "--approve")?;
+                }
+                ensure!(!g.runs().exists() && !g.lab().project().join(CHECKPOINT).exists());
+            }
+            Ok(())
+        }),
+        ("the code in the prompt of something else than a person", two(), |g| {
+            let mut session = g.session()?;
+            let said = g.model(&session, &["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+            let line = said.err.lines().find(|line| line.contains("--approve")).context("no line")?.trim().to_owned();
+            for prompt in [format!("<task-notification>\n{line}\n</task-notification>"), format!("see {line}")] {
+                session.hears(&prompt)?;
+                g.model(&session, &["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+            }
+            Ok(())
+        }),
+        ("other commands than the approved ones", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            g.lab().write(PLAN, &two().replace("grep -q two", "grep -q 2"))?;
+            let arguments = ["run", "open", "--for", "plan", PLAN, "--digest", &digest];
+            g.person(&arguments)?.refuses(10, "not the digest of what is there now", "omo plan show")?;
+            ensure!(!g.runs().exists());
+            Ok(())
+        }),
+        ("approved, and changed before it is opened", two(), |g| {
+            let mut session = g.session()?;
+            let said = g.model(&session, &["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+            let line = said.err.lines().find(|line| line.contains("--approve")).context("no line")?.trim().to_owned();
+            session.hears(&line)?;
+            g.lab().write(PLAN, &two().replace("grep -q two", "touch ran; grep -q 2"))?;
+            g.model(&session, &["run", "open", "--for", "plan", "--args-from-hook"])?.refuses(
+                7,
+                "not approved",
+                "--approve",
+            )?;
+            ensure!(!g.lab().project().join("ran").exists());
+            Ok(())
+        }),
+        ("an approval that is taken back", two(), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            fs::remove_file(g.lab().home().join(".local/state/omo/trust.json"))?;
+            g.lab().write("words/1.txt", "one\n")?;
+            for arguments in [&["next"][..], &["unit", "done", "--ticket", &ticket], &["check", "1"]] {
+                g.person(arguments)?.refuses(7, "not, or no longer, approved", "omo run open")?;
+            }
+            ensure!(g.standing("1")? == "running");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn one_work_tree_has_one_open_run_and_one_checkpoint() {
+    let cases: &[Case] = &[
+        ("another plan's run is open", two(), |g| {
+            g.open()?;
+            let run = g.run()?;
+            g.lab().write("docs/other.md", &two())?;
+            g.person(&["next"])?.ends(0)?;
+            refused(
+                g,
+                "docs/other.md",
+                6,
+                &format!("the run {run} of docs/plan.md is open here"),
+                "omo run cancel --run",
+            )
+        }),
+        ("many at the same moment", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            let arguments = ["run", "open", "--for", "plan", PLAN, "--digest", &digest];
+            let children: Vec<_> = (0..8)
+                .map(|_| {
+                    let mut command = g.command(&arguments);
+                    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn()
+                })
+                .collect::<Result<_, _>>()?;
+            for child in children {
+                let said = Said::of(&child.wait_with_output()?);
+                ensure!(said.status == 0, "{said:?}");
+            }
+            let listed: serde_json::Value = serde_json::from_str(&g.person(&["run", "list", "--json"])?.ends(0)?.out)?;
+            ensure!(listed.as_array().map(Vec::len) == Some(1), "several runs: {listed}");
+            Ok(())
+        }),
+        ("another program's checkpoint", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            let text = r#"{"plan_file":"docs/plan.md","completed":{"1":{"status":"done","evidence":"12 tests"}}}"#;
+            g.lab().write(CHECKPOINT, text)?;
+            let before = g.all()?;
+            g.person(&["run", "open", "--for", "plan", PLAN, "--digest", &digest])?.refuses(
+                10,
+                "was left by another program",
+                "`omo run import` goes on from it",
+            )?;
+            before.is_still(&g.all()?, &["/home/.local/state/omo"])?;
+            let said = g.person(&["run", "import", "--digest", &digest])?.ends(0)?;
+            ensure!(said.out.contains("claims that omo has not checked"), "{}", said.out);
+            ensure!(g.standing("1")? == "claimed", "{}", g.report()?);
+            let checkpoint = fs::read_to_string(g.lab().project().join(CHECKPOINT))?;
+            ensure!(checkpoint.contains("not checked by omo"), "{checkpoint}");
+            Ok(())
+        }),
+        ("what cannot be taken in", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            let cases = [
+                ("", 2, "is no checkpoint"),
+                ("[]", 2, "is no checkpoint"),
+                (r#"{"plan_file":"docs/none.md","completed":{}}"#, 3, "the plan that"),
+                (r#"{"plan_file":"../../etc/passwd","completed":{}}"#, 3, "the plan that"),
+                (r#"{"completed":{}}"#, 3, "the plan that"),
+                (r#"{"plan_file":"docs/plan.md","completed":{"9":"done"}}"#, 10, "names what the plan does not have"),
+                (r#"{"plan_file":"docs/plan.md","completed":{"1":"passed"}}"#, 10, "cannot be understood"),
+                (r#"{"plan_file":"docs/plan.md","completed":{},"k":0}"#, 2, "is no checkpoint"),
+                (r#"{"plan_file":"docs/plan.md","completed":{},"batch_size":0}"#, 2, "is no checkpoint"),
+                (r#"{"plan_file":"docs/plan.md","completed":{},"batch_size":-1}"#, 2, "is no checkpoint"),
+            ];
+            for (text, status, message) in cases {
+                g.lab().write(CHECKPOINT, text)?;
+                let before = g.all()?;
+                let said = g.person(&["run", "import", "--digest", &digest])?.refuses(status, message, "");
+                said.with_context(|| text.to_owned())?;
+                before.is_still(&g.all()?, &["/home/.local/state/omo"])?;
+            }
+            fs::remove_file(g.lab().project().join(CHECKPOINT))?;
+            g.person(&["run", "import"])?.refuses(3, "there is no file", "name the checkpoint").map(drop)
+        }),
+        ("taken in while a run is open", two(), |g| {
+            g.open()?;
+            g.lab().write("old.json", r#"{"plan_file":"docs/plan.md","completed":{"1":"done"}}"#)?;
+            let before = g.all()?;
+            for file in [CHECKPOINT, "old.json"] {
+                g.person(&["run", "import", file])?.refuses(6, "is open here", "omo run cancel --run")?;
+                before.is_still(&g.all()?, &[".lock"])?;
+            }
+            ensure!(g.standing("1")? == "pending");
+            Ok(())
+        }),
+        ("taken in from another file than the checkpoint's", two(), |g| {
+            let digest = g.digest(PLAN)?;
+            let foreign = r#"{"plan_file":"docs/plan.md","completed":{}}"#;
+            g.lab().write(CHECKPOINT, foreign)?;
+            g.lab().write("old.json", r#"{"plan_file":"docs/plan.md","completed":{"1":"done"}}"#)?;
+            let before = g.all()?;
+            g.person(&["run", "import", "old.json", "--digest", &digest])?.refuses(
+                10,
+                "left by another program",
+                "",
+            )?;
+            before.is_still(&g.all()?, &["/home/.local/state/omo"])
+        }),
+    ];
+    play(cases).unwrap();
+}

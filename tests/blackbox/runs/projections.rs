@@ -1,0 +1,151 @@
+//! The files for others: made from the ledger, never believed, and nobody else's words are lost.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::strace::{self, Fault};
+use omo_tests::planned::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, play, two};
+use omo_tests::snapshot::Snapshot;
+use omo_tests::stage::{plugin, say};
+
+fn read(ground: &Ground, path: &str) -> Result<String> {
+    fs::read_to_string(ground.lab().project().join(path)).with_context(|| format!("read {path}"))
+}
+
+#[test]
+fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
+    let cases: &[Case] = &[
+        ("the checkpoint", two(), |g| {
+            g.open()?;
+            g.pass("1", "one")?;
+            let forged =
+                read(g, CHECKPOINT)?.replace("\"completed\": {", "\"completed\": {\"2\": {\"status\": \"done\"},");
+            g.lab().write(CHECKPOINT, &forged)?;
+            let said = g.person(&["next"])?.ends(0)?;
+            ensure!(said.out.contains("omo unit start 2"), "it was believed: {}", said.out);
+            g.start("2")?;
+            ensure!(!read(g, CHECKPOINT)?.contains("\"2\""), "{}", read(g, CHECKPOINT)?);
+            ensure!(read(g, &format!("{CHECKPOINT}.edited-1"))? == forged);
+            let said = g.person(&["run", "show"])?.ends(0)?;
+            ensure!(said.out.contains(&format!("{CHECKPOINT}.edited-1")), "{}", said.out);
+            Ok(())
+        }),
+        ("the report, with bytes that are no text", two(), |g| {
+            let mine =
+                b"# Mine \xff\xfe\r\n\r\n## Execution Report\n\n**Plan:** docs/other.md\n\n- Task 1: x\n\n".to_vec();
+            fs::create_dir_all(g.lab().project().join("docs/06-plans"))?;
+            fs::write(g.lab().project().join(REPORT), &mine)?;
+            g.open()?;
+            g.pass("1", "one")?;
+            let now = fs::read(g.lab().project().join(REPORT))?;
+            ensure!(now.starts_with(&mine), "{}", String::from_utf8_lossy(&now));
+            let tail = b"## Notes\n\nmine, too \xff\n";
+            fs::write(g.lab().project().join(REPORT), [now.as_slice(), b"\n", tail].concat())?;
+            g.pass("2", "two")?;
+            g.person(&["next"])?.ends(0)?;
+            let now = fs::read(g.lab().project().join(REPORT))?;
+            ensure!(now.starts_with(&mine) && now.ends_with(tail), "{}", String::from_utf8_lossy(&now));
+            ensure!(String::from_utf8_lossy(&now).contains("**Status:** complete"));
+            Ok(())
+        }),
+        ("the section of this plan", two(), |g| {
+            g.open()?;
+            let edited = read(g, REPORT)?.replace("in-progress", "complete \u{fffd}");
+            g.lab().write(REPORT, &edited)?;
+            g.pass("1", "one")?;
+            ensure!(read(g, REPORT)?.contains("**Status:** in-progress"), "{}", read(g, REPORT)?);
+            ensure!(read(g, &format!("{REPORT}.edited-1"))?.contains("complete \u{fffd}"));
+            Ok(())
+        }),
+        ("bytes that are no text in the checkpoint", two(), |g| {
+            g.open()?;
+            fs::write(g.lab().project().join(CHECKPOINT), b"\xff\xfe{}")?;
+            g.start("1")?;
+            let kept = fs::read(g.lab().project().join(format!("{CHECKPOINT}.edited-1")))?;
+            ensure!(kept == b"\xff\xfe{}", "{kept:?}");
+            Ok(())
+        }),
+        ("gone", two(), |g| {
+            g.open()?;
+            fs::remove_dir_all(g.lab().project().join(".claude"))?;
+            fs::remove_dir_all(g.lab().project().join("docs/06-plans"))?;
+            g.pass("1", "one")?;
+            ensure!(read(g, CHECKPOINT)?.contains("\"1\"") && read(g, REPORT)?.contains("Task 1"));
+            Ok(())
+        }),
+        ("two work trees of one repository", two(), |g| {
+            let other = g.lab().root().join("lab/other");
+            g.git(&["worktree", "add", "-q", other.to_str().context("no text")?])?;
+            g.open()?;
+            let there = |arguments: &[&str]| -> Result<Said> {
+                Ok(Said::of(&g.command(arguments).current_dir(&other).output()?))
+            };
+            let said = there(&["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+            let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            there(&["run", "open", "--for", "plan", PLAN, "--digest", digest.context("no digest")?])?.ends(0)?;
+            g.pass("1", "one")?;
+            there(&["unit", "start", "1"])?.ends(0)?;
+            g.pass("2", "two")?;
+            g.person(&["next"])?.ends(0)?;
+            for folder in [g.lab().project(), &other] {
+                let names: Vec<_> = fs::read_dir(folder.join("docs/06-plans"))?.flatten().collect();
+                ensure!(names.len() == 1, "kept as edited: {names:?}");
+            }
+            ensure!(fs::read_to_string(other.join(CHECKPOINT))?.contains("in_progress"));
+            Ok(())
+        }),
+        ("they cannot be written, and the ledger has it all the same", two(), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            g.lab().write("words/1.txt", "one\n")?;
+            fs::remove_dir_all(g.lab().project().join(".claude"))?;
+            g.lab().write(".claude", "in the way")?;
+            g.person(&["unit", "done", "--ticket", &ticket])?.refuses(
+                9,
+                "omo leaves it as it is",
+                "the ledger has everything",
+            )?;
+            fs::remove_file(g.lab().project().join(".claude"))?;
+            g.person(&["next"])?.ends(0)?;
+            ensure!(read(g, CHECKPOINT)?.contains("\"1\"") && g.standing("1")? == "passed");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn the_checkpoint_goes_last() {
+    if plugin().is_none() {
+        return;
+    }
+    if !strace::is_available() {
+        say("not run: the order of writes is seen with strace, which is not here, or may not trace");
+        return;
+    }
+    let ground = Ground::new(&two()).unwrap().unwrap();
+    ground.open().unwrap();
+    ground.pass("1", "one").unwrap();
+    let ticket = ground.start("2").unwrap();
+    ground.lab().write("words/2.txt", "two\n").unwrap();
+    let done = ground.command(&["unit", "done", "--ticket", &ticket]);
+    let before = Snapshot::take(ground.lab().root()).unwrap();
+    let traced = strace::run(&done, "").unwrap();
+    assert!(traced.run.status.success(), "{:?}", traced.run);
+    let removes = |call: &&strace::SystemCall| {
+        call.name.starts_with("unlink") && call.line.contains("execute-plan-checkpoint.json\"")
+    };
+    let removal = traced.calls.iter().find(removes).unwrap().clone();
+    assert!(!ground.lab().project().join(CHECKPOINT).exists());
+    // Killed right before that, both files say it already, and so does the ledger.
+    before.restore().unwrap();
+    let killed = strace::run_with_fault(&done, "", &removal, Fault::Kill).unwrap();
+    assert!(killed.is_faulted);
+    assert!(read(&ground, CHECKPOINT).unwrap().contains("\"status\": \"complete\""));
+    assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));
+    assert_eq!(ground.report().unwrap()["result"], "complete");
+    // Whoever comes next removes it.
+    let said = ground.person(&["next"]).unwrap().ends(0).unwrap();
+    assert!(said.out.contains("Execution complete: complete"), "{}", said.out);
+    assert!(!ground.lab().project().join(CHECKPOINT).exists());
+}

@@ -1,0 +1,203 @@
+//! What is not there, or not this caller's: units, runs, gates, options, tickets, persons.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::planned::{ALONE, Case, Ground, play, stopping, two};
+
+/// One line that is refused: what is typed, the status, what is wrong, and what to do.
+type Line<'a> = (&'a [&'a str], i32, &'a str, &'a str);
+
+/// A task that keeps the run open when the others have ended.
+const LAST: &str = "### Task 3: Last\n\n**Task Contract:** nothing.\n";
+
+/// Each of them changes nothing: not for a person, not for a session that has nothing to do with it.
+fn all_refused(ground: &Ground, lines: &[Line]) -> Result<()> {
+    let before = ground.all()?;
+    for (arguments, status, message, hint) in lines {
+        let said = ground.person(arguments)?.refuses(*status, message, hint);
+        said.with_context(|| format!("{arguments:?}"))?;
+        // A lock is an empty file.
+        before.is_still(&ground.all()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_run_does_not_have_is_named_and_nothing_changes() {
+    let cases: &[Case] = &[
+        ("no run at all", two(), |g| {
+            all_refused(
+                g,
+                &[
+                    (&["next"], 3, "no plan run is open here", "omo run open"),
+                    (&["unit", "start", "1"], 3, "no plan run is open here", "omo run open"),
+                    (&["unit", "done", "--ticket", "x"], 3, "no plan run is open here", "omo run open"),
+                    (&["gate", "answer", "hs-1", "continue"], 3, "no plan run is open here", "omo run open"),
+                    (&["run", "resume"], 3, "no plan run is open here", "omo run open"),
+                    (&["run", "cancel"], 3, "no plan run is open here", "omo run open"),
+                    (&["report"], 3, "no plan run is open here", "omo run open"),
+                ],
+            )
+        }),
+        ("units", two(), |g| {
+            g.open()?;
+            for id in ["9", "../../etc/passwd", "..", "1/../1", "", "-- 1", "1\u{1b}[2J", "١"] {
+                for verb in ["start", "brief", "skip", "retry"] {
+                    all_refused(g, &[(&["unit", verb, "--", id], 3, "the plan has no task `", "it has 1, 2")])?;
+                }
+                all_refused(
+                    g,
+                    &[
+                        (&["check", "--", id], 3, "the plan has no task `", "it has 1, 2"),
+                        (&["unit", "fail", &format!("--lost={id}")], 3, "the plan has no task `", "it has 1, 2"),
+                    ],
+                )?;
+            }
+            Ok(())
+        }),
+        ("runs", two(), |g| {
+            g.open()?;
+            let strange =
+                [("../../../../etc", 2), ("..", 2), ("", 2), ("a/b", 2), ("20200101-000000-abcd", 3), (".new-x", 2)];
+            for (id, status) in strange {
+                let hint = "`omo run list` names the runs";
+                let run = format!("--run={id}");
+                for line in [
+                    &["next", &run][..],
+                    &["run", "show", &run],
+                    &["run", "resume", &run],
+                    &["run", "cancel", &run],
+                    &["unit", "start", "1", &run],
+                    &["unit", "done", "--ticket", "x", &run],
+                    &["gate", "answer", "hs-1", "continue", &run],
+                    &["report", "--as", "004", &run],
+                ] {
+                    all_refused(g, &[(line, status, "", hint)])?;
+                }
+            }
+            Ok(())
+        }),
+        ("gates and options", stopping(), |g| {
+            g.options = ALONE;
+            g.open()?;
+            g.pass("1", "one")?;
+            let said = g.person(&["next"])?.ends(7)?;
+            ensure!(said.out.starts_with("STOP\n") && said.out.contains("Paused at hard-stop"), "{}", said.out);
+            let gate = g.report()?["gates"][0]["id"].as_str().context("no gate")?.to_owned();
+            all_refused(
+                g,
+                &[
+                    (&["gate", "answer", "x-9", "continue"], 3, "the run has no gate `x-9`", "omo next"),
+                    (&["gate", "answer", "../x", "continue"], 3, "the run has no gate `../x`", "omo next"),
+                    (&["gate", "answer", &gate, "yes"], 3, "has no option `yes`", "it has continue"),
+                    (&["gate", "answer", &gate, ""], 3, "has no option ``", "it has continue"),
+                    (&["gate", "answer", &gate, "withdrawn"], 3, "has no option", "it has continue"),
+                    (&["unit", "start", "2"], 7, "waits for an answer", "omo next"),
+                ],
+            )?;
+            g.person(&["gate", "answer", &gate, "continue"])?.ends(0)?;
+            all_refused(g, &[(&["gate", "answer", &gate, "continue"], 5, "was answered: continue", "omo next")])
+        }),
+        ("its turn", format!("{}\n{LAST}", two()), |g| {
+            g.open()?;
+            all_refused(
+                g,
+                &[
+                    (&["unit", "start", "2"], 5, "it is not the turn of 2", "omo next"),
+                    (&["unit", "retry", "1"], 5, "1 is pending", "only what failed"),
+                    (&["unit", "fail", "--lost", "1"], 5, "nobody is at task 1", "omo next"),
+                ],
+            )?;
+            let ticket = g.start("1")?;
+            all_refused(
+                g,
+                &[
+                    (&["unit", "start", "1"], 6, "somebody is at task 1 already", "omo unit fail --lost 1"),
+                    (&["unit", "skip", "1"], 5, "1 is running", ""),
+                ],
+            )?;
+            g.person(&["unit", "fail", "--ticket", &ticket])?.ends(1)?;
+            all_refused(
+                g,
+                &[
+                    (&["unit", "start", "1"], 5, "1 is failed; `omo unit retry 1`", "omo next"),
+                    (&["unit", "retry", "2"], 5, "2 is blocked", "omo unit retry 1"),
+                ],
+            )
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn only_the_ticket_of_this_attempt_of_this_run_counts_and_only_once() {
+    let cases: &[Case] = &[
+        ("of nothing", two(), |g| {
+            g.open()?;
+            g.start("1")?;
+            g.lab().write("words/1.txt", "one\n")?;
+            for ticket in ["", "x", "../x", &"a".repeat(28), &"0".repeat(100_000)] {
+                let ticket = format!("--ticket={ticket}");
+                all_refused(
+                    g,
+                    &[
+                        (&["unit", "done", &ticket], 5, "that ticket is not valid", "omo next"),
+                        (&["unit", "fail", &ticket], 5, "that ticket is not valid", "omo next"),
+                    ],
+                )?;
+            }
+            ensure!(g.standing("1")? == "running");
+            Ok(())
+        }),
+        ("its digest, which the ledger has", two(), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            let ledger = fs::read_to_string(g.runs().join(g.run()?).join("events.jsonl"))?;
+            ensure!(!ledger.contains(&ticket), "the ledger has the ticket itself");
+            let event = ledger.lines().find(|line| line.contains("\"ticket\":\"")).context("no event")?;
+            let digest = event.split("\"ticket\":\"").nth(1).and_then(|rest| rest.split('"').next()).context("none")?;
+            all_refused(g, &[(&["unit", "done", "--ticket", digest], 5, "that ticket is not valid", "omo next")])
+        }),
+        ("used, and of an attempt that has ended", two(), |g| {
+            g.open()?;
+            let first = g.start("1")?;
+            g.person(&["unit", "fail", "--lost", "1"])?.ends(0)?;
+            g.lab().write("words/1.txt", "one\n")?;
+            all_refused(g, &[(&["unit", "done", "--ticket", &first], 5, "that ticket is not valid", "omo next")])?;
+            let second = g.start("1")?;
+            all_refused(g, &[(&["unit", "done", "--ticket", &first], 5, "that ticket is not valid", "omo next")])?;
+            g.person(&["unit", "done", "--ticket", &second])?.ends(0)?;
+            all_refused(
+                g,
+                &[
+                    (&["unit", "done", "--ticket", &second], 5, "that ticket is not valid", "omo next"),
+                    (&["unit", "fail", "--ticket", &second], 5, "that ticket is not valid", "omo next"),
+                ],
+            )?;
+            ensure!(g.standing("1")? == "passed");
+            Ok(())
+        }),
+        ("of another run", two(), |g| {
+            g.open()?;
+            let (foreign, first) = (g.start("1")?, g.run()?);
+            g.person(&["run", "cancel"])?.ends(0)?;
+            g.open_again()?;
+            g.start("1")?;
+            g.lab().write("words/1.txt", "one\n")?;
+            all_refused(
+                g,
+                &[
+                    (&["unit", "done", "--ticket", &foreign], 5, "that ticket is not valid", "omo next"),
+                    (
+                        &["unit", "done", "--ticket", &foreign, "--run", &first],
+                        5,
+                        "that ticket is not valid",
+                        "omo next",
+                    ),
+                ],
+            )
+        }),
+    ];
+    play(cases).unwrap();
+}
