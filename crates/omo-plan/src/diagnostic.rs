@@ -81,6 +81,7 @@ codes! {
     UnparsedDependency Error "unparsed_dependency" "A dependency cannot be read.",
     TooManyDependencies Error "too_many_dependencies" "The tasks name more dependencies than a plan may have.",
     UnclosedFence Error "unclosed_fence" "A code fence is not closed: everything after it is code.",
+    FenceEndsWithList Warning "fence_ends_with_list" "A code fence in a list or quote is not closed in it: a fence that was meant to close it opens another one.",
     UnknownOnFailure Error "unknown_on_failure" "What is to happen on a failure is none of the known actions.",
     StepInSeveralSessions Error "step_in_several_sessions" "A step belongs to more than one session.",
     SessionNamesUnknownStep Error "session_names_unknown_step" "A session names a step that is not there.",

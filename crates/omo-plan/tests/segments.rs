@@ -199,7 +199,13 @@ fn what_has_no_order_has_no_batches() {
     let words = compute(b"### Task 1: a\n**Depends on:** Task 2\n### Task 2: b\n**Depends on:** Task 3\n### Task 3: c\n**Depends on:** Task 2\n", 3, 5);
     assert_eq!(words.diagnostics[0].text, "tasks depend on each other in a circle: 2 → 3 → 2");
     assert_eq!(codes(""), [("no_units", 1)]);
-    assert_eq!(codes("### Task 1: a\n```\n### Task 2: b\n"), [("unclosed_fence", 2)]);
+    assert_eq!(codes("### Task 1: a\n```\nb\n"), [("unclosed_fence", 2)]);
+    let slip = "### Task 1: a\n1. x\n   ```sh\n   y\n```\n### Task 2: b\n1. x\n   ```sh\n   y\n```\n";
+    assert_eq!(
+        (ids(slip), codes(slip)),
+        (vec!["1".to_owned()], vec![("fence_ends_with_list", 3), ("unclosed_fence", 6)])
+    );
+    assert_eq!(codes("### Task 1: a\n1. x\n   ```sh\n   y\n\nz\n### Task 2: b\n"), [("fence_ends_with_list", 3)]);
     let bad = compute(b"### Task 1: a\n\xff\n", 3, 5);
     assert_eq!(
         (bad.diagnostics[0].code.word(), bad.diagnostics[0].span.clone(), bad.diagnostics[0].line),

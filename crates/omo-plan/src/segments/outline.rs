@@ -71,11 +71,7 @@ impl Outline {
             let text = "the plan has no task: a task begins with a line `### Task 1: its title`".to_owned();
             outline.report(document, Code::NoUnits, end, text, None);
         }
-        if let Some(fence) = document.unclosed_fence() {
-            let span = lines(document.text, fence.span.clone()).next().unwrap_or(fence.span.clone());
-            let text = "the fence is not closed: all that follows is code".to_owned();
-            outline.report(document, Code::UnclosedFence, span, text, None);
-        }
+        outline.find_open_fences(document);
         outline.find_markers(document);
         depends_on::read(document, &mut outline);
         outline
@@ -101,8 +97,7 @@ impl Outline {
         }
         for span in &document.html {
             for line in lines(document.text, span.clone()) {
-                let row = document.slice(line.clone());
-                if row.strip_prefix("### ").is_some_and(|text| parts(text).is_some()) {
+                if is_task_line(document.slice(line.clone())) {
                     self.report_look_alike(document, line);
                 }
             }
@@ -123,6 +118,28 @@ impl Outline {
     fn report_look_alike(&mut self, document: &Document<'_>, span: Range<usize>) {
         let text = "this is no task: a task begins with `### Task 1: its title`, at the start of a line".to_owned();
         self.report(document, Code::LooksLikeAStep, span, text, None);
+    }
+
+    fn find_open_fences(&mut self, document: &Document<'_>) {
+        let last = document.unclosed_fence();
+        if document.code.iter().all(|code| !code.is_open) {
+            return;
+        }
+        // Fences that open where others were meant to close can hide tasks: nothing is run then.
+        let hidden = document.code.iter().flat_map(|code| lines(document.text, code.inner.clone()));
+        for line in hidden.filter(|line| is_task_line(document.slice(line.clone()))).take(1) {
+            let text = "this task stands in code, behind a fence that is not closed where it began".to_owned();
+            self.report(document, Code::UnclosedFence, line, text, None);
+        }
+        for fence in document.code.iter().filter(|code| code.is_open) {
+            let (code, text) = if last == Some(fence) {
+                (Code::UnclosedFence, "the fence is not closed: all that follows is code")
+            } else {
+                (Code::FenceEndsWithList, "the fence is not closed where it stands, as deep in its list as it began")
+            };
+            let span = lines(document.text, fence.span.clone()).next().unwrap_or(fence.span.clone());
+            self.report(document, code, span, text.to_owned(), None);
+        }
     }
 
     /// Comments count wherever they stand but in code blocks; a task's heading belongs to it.
@@ -205,6 +222,11 @@ fn task(document: &Document<'_>, heading: &Heading<'_>) -> Option<Task> {
         depends_on: Vec::new(),
         is_marked: false,
     })
+}
+
+/// Whether a line would be a task's heading, were it no code and no HTML.
+fn is_task_line(row: &str) -> bool {
+    row.strip_prefix("### ").is_some_and(|text| parts(text.trim_start()).is_some())
 }
 
 /// The number, the word behind it, and the title of `Task 1-tests: title`.

@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     // Writes the pages; nothing uses it.
     ("omo-pages", &["omo-cli", "omo-core"]),
     // Tries what the others promise; nothing uses it.
-    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-store"]),
+    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-store"]),
     ("omo-testkit", &[]),
     ("xtask", &["omo-testkit"]),
     ("omo-benches", &["omo-testkit"]),
