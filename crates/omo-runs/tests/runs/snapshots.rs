@@ -64,6 +64,14 @@ fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     fs::write(ledger(&run), lines[..41].concat()).unwrap();
     assert_eq!(added(&run.state().unwrap()), names(40));
+    // And not ahead any more, when other things have happened since: its place is in the middle of a line.
+    let long: Vec<String> = (0..20).map(|number| format!("{}{number}", "x".repeat(500))).collect();
+    for name in &long {
+        add(&run, &[name]).unwrap();
+    }
+    assert_eq!(fs::read(&snapshot).unwrap(), good);
+    assert!(fs::metadata(ledger(&run)).unwrap().len() > text.len() as u64);
+    assert_eq!(added(&run.state().unwrap()), [names(40), long].concat());
 }
 
 #[test]
