@@ -20,10 +20,11 @@ const ARROWS: [(&str, &[&str]); 12] = [
     // Writes the pages; nothing uses it.
     ("omo-pages", &["omo-cli", "omo-core"]),
     // Tries what the others promise; nothing uses it.
-    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-store"]),
-    ("omo-testkit", &[]),
+    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-runs", "omo-store"]),
+    // Plans as data, for tests of what is done with one; nothing that does anything.
+    ("omo-testkit", &["omo-core", "omo-plan"]),
     ("xtask", &["omo-testkit"]),
-    ("omo-benches", &["omo-testkit"]),
+    ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-testkit"]),
 ];
 
 fn json(path: &str) -> Value {
