@@ -12,6 +12,8 @@ use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;
 
+use crate::run::counted;
+
 /// More findings are only counted.
 const SHOWN: usize = 40;
 /// Bytes of the place that is meant, and of its line behind it.
@@ -185,25 +187,19 @@ pub fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
 pub fn tally(found: &[Diagnostic]) -> String {
     let notes = match count(found, Severity::Note) {
         0 => String::new(),
-        notes => format!("{}, ", number(notes, "note")),
+        notes => format!("{}, ", counted(notes, "note")),
     };
-    format!("{notes}{}, {}", number(count(found, Severity::Warning), "warning"), number_of_errors(found))
+    format!("{notes}{}, {}", counted(count(found, Severity::Warning), "warning"), number_of_errors(found))
 }
 
 /// How many errors there are, in words.
 pub fn number_of_errors(found: &[Diagnostic]) -> String {
-    number(count(found, Severity::Error), "error")
+    counted(count(found, Severity::Error), "error")
 }
 
 /// How many findings are as bad as this.
 pub fn count(found: &[Diagnostic], severity: Severity) -> usize {
     found.iter().filter(|one| one.severity == severity).count()
-}
-
-/// So many of something, in words.
-pub fn number(count: usize, word: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {word}{ending}")
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::findings;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::run::commands;
+use crate::run::{commands, counted};
 use crate::table::{self, Cell, cut};
 
 /// The widest that a title is, what a task needs, and what is in a batch.
@@ -135,17 +135,13 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         out,
         "{path}: {}, {} in {}",
         plan.dialect.word(),
-        findings::number(plan.units.len(), plan.dialect.unit_word()),
-        batches_in_words(plan.groups.len()),
+        counted(plan.units.len(), plan.dialect.unit_word()),
+        counted(plan.groups.len(), "batch"),
     )?;
     if !plan.goal.is_empty() {
         writeln!(out, "goal: {}", neutral(&plan.goal, TEXT))?;
     }
     Ok(())
-}
-
-fn batches_in_words(count: usize) -> String {
-    if count == 1 { "1 batch".to_owned() } else { format!("{count} batches") }
 }
 
 fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
@@ -220,7 +216,7 @@ fn what_runs(out: &mut impl Write, approval: &Approval) -> std::io::Result<()> {
         return writeln!(out, "\nA run of it executes no command, so nothing proves its work.");
     }
     let stand = if approval.approved { "you approved them" } else { "you have not approved them" };
-    let commands_of = findings::number(count, "command");
+    let commands_of = counted(count, "command");
     writeln!(out, "\nA run of it executes {commands_of} as its checks; {stand}:")?;
     write!(out, "{}", commands(&approval.commands, usize::MAX))?;
     writeln!(out, "digest: {}", approval.digest)

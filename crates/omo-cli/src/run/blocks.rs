@@ -63,7 +63,7 @@ pub fn opened(id: &str, state: &RunState) -> String {
 }
 
 /// `1 batch`, `2 batches`.
-fn counted(count: usize, word: &str) -> String {
+pub fn counted(count: usize, word: &str) -> String {
     let ending = if word.ends_with("ch") { "es" } else { "s" };
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
 }

@@ -18,7 +18,7 @@ mod watch;
 
 pub use answer::answer;
 pub use arguments::{AnswerOptions, CheckOptions, NextOptions, ReportOptions, Run, Unit};
-pub use blocks::commands;
+pub use blocks::{commands, counted};
 pub use next::next;
 pub use report::{check, report};
 

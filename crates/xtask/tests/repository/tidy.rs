@@ -24,7 +24,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     // Plans as data, for tests of what is done with one; nothing that does anything.
     ("omo-testkit", &["omo-core", "omo-plan"]),
     ("xtask", &["omo-testkit"]),
-    ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-testkit"]),
+    ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-store", "omo-testkit"]),
 ];
 
 fn json(path: &str) -> Value {
