@@ -1,0 +1,155 @@
+//! What a person decides about a run: an answer, a task left out or done again, an edited plan, the end.
+
+use omo_core::words::neutral;
+
+use super::{Caller, Refusal, RefusalKind, found, over};
+use crate::model::{Dialect, Plan};
+use crate::run::event::{GateKind, What};
+use crate::run::schedule::lacks_contract;
+use crate::run::state::{Phase, RunState, Standing, UnitStatus};
+
+/// A person leaves a unit out.
+///
+/// # Errors
+///
+/// It was done or left out, somebody is at it, the run has ended, or no person said so.
+pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<What, Refusal> {
+    let unit = found(state, id)?;
+    if state.phase != Phase::Executing {
+        return Err(over("`omo unit retry` has a unit done again, `omo run resume` goes on with the run"));
+    }
+    match state.standing(id) {
+        Some(
+            standing @ Standing::Is(
+                UnitStatus::Running | UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped,
+            ),
+        ) => {
+            let message = format!("{id} is {}", standing.word());
+            return Err(Refusal::new(
+                RefusalKind::Precondition,
+                message,
+                "only what is not at work and was not done can be left out",
+            ));
+        }
+        _ => person_wanted(state, caller, id, "skip")?,
+    }
+    Ok(What::UnitSkipped { unit: unit.id.clone(), why: neutral(why, 300) })
+}
+
+/// A person has a unit done again that failed, was left out, or could not be proved.
+///
+/// # Errors
+///
+/// It is not in such a state, or no person said so.
+pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<What>, Refusal> {
+    let unit = found(state, id)?;
+    let standing = state.standing(id);
+    let may = matches!(
+        standing,
+        Some(Standing::Is(UnitStatus::Failed | UnitStatus::Skipped | UnitStatus::Unverified | UnitStatus::Claimed))
+    );
+    if let (false, Some(standing)) = (may, &standing) {
+        let hint = match standing {
+            Standing::Blocked { by } => format!("it waits for {by}: `omo unit retry {by}`"),
+            Standing::Is(_) => "only what failed, was left out or could not be proved is done again".to_owned(),
+        };
+        let message = format!("{id} is {}", standing.word());
+        return Err(Refusal::new(RefusalKind::Precondition, message, hint));
+    }
+    if lacks_contract(&state.plan, unit) {
+        let message = format!("{id} still has no Task Contract");
+        return Err(Refusal::new(RefusalKind::Precondition, message, "add it to the plan, then `omo run resume`"));
+    }
+    person_wanted(state, caller, id, "retry")?;
+    let mut events = Vec::new();
+    if state.phase != Phase::Executing {
+        events.push(What::Resumed);
+    }
+    events.push(What::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
+    Ok(events)
+}
+
+fn person_wanted(state: &RunState, caller: &Caller, id: &str, verb: &str) -> Result<(), Refusal> {
+    let since = state.units.get(id).and_then(|unit| unit.at).unwrap_or(state.opened_at);
+    if caller.has_person_since(since) {
+        return Ok(());
+    }
+    let message =
+        format!("a person decides about `omo unit {verb}`, and none has typed anything since {id} came to this");
+    Err(Refusal::new(RefusalKind::Human, message, "end the turn and ask; once they have answered, run it again"))
+}
+
+/// A gate is answered. `plan_sha256` is the plan's file after the answer was written into it.
+///
+/// # Errors
+///
+/// It is not there, was answered, has no such option, the run has ended, or no person has spoken since the
+/// gate was opened.
+pub fn answer(
+    state: &RunState,
+    caller: &Caller,
+    gate: &str,
+    option: &str,
+    plan_sha256: Option<String>,
+) -> Result<What, Refusal> {
+    let known = state.gates.iter().find(|known| known.gate.id == gate).ok_or_else(|| {
+        let message = format!("the run has no gate `{}`", neutral(gate, 60));
+        Refusal::new(RefusalKind::NotFound, message, "`omo next` shows the one that waits")
+    })?;
+    if let Some(answer) = &known.answer {
+        let message = format!("gate {gate} was answered: {}", answer.option);
+        return Err(Refusal::new(RefusalKind::Precondition, message, "`omo next` says what comes next"));
+    }
+    if state.phase != Phase::Executing {
+        return Err(over("`omo run resume` goes on with it, and asks again what is still open"));
+    }
+    let options: Vec<&str> = known.gate.options.iter().map(|option| option.id.as_str()).collect();
+    if !options.contains(&option) {
+        let message = format!("gate {gate} has no option `{}`", neutral(option, 60));
+        return Err(Refusal::new(RefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
+    }
+    // The question of a decision is put to the person within the turn; everything else ends the turn.
+    let within_turn = matches!(known.gate.about, GateKind::Decisions { .. });
+    if !within_turn && !caller.has_person_since(known.opened_at) {
+        let message = format!("gate {gate} waits for a person, and none has typed anything since it was opened");
+        return Err(Refusal::new(RefusalKind::Human, message, "show them the question and end the turn"));
+    }
+    Ok(What::GateAnswered { gate: gate.to_owned(), option: option.to_owned(), plan_sha256 })
+}
+
+/// The run is ended before its end.
+///
+/// # Errors
+///
+/// It has ended.
+pub fn cancel(state: &RunState, why: &str) -> Result<What, Refusal> {
+    if state.phase == Phase::Executing {
+        return Ok(What::Cancelled { why: neutral(why, 300) });
+    }
+    Err(Refusal::new(RefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
+}
+
+/// Goes on with an edited plan.
+///
+/// # Errors
+///
+/// It is of another dialect, or somebody is at a unit that changed or is gone.
+pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<What, Refusal> {
+    if plan.dialect != state.plan.dialect {
+        let word = |dialect: Dialect| dialect.word();
+        let message = format!("the plan was {} and is {} now", word(state.plan.dialect), word(plan.dialect));
+        return Err(Refusal::new(RefusalKind::Precondition, message, "open a run of its own for it"));
+    }
+    let differences = state.differences(&plan);
+    let mut at_work = state.running().map(|(id, _)| id);
+    if let Some(id) = at_work.find(|id| differences.changed.iter().chain(&differences.removed).any(|other| other == id))
+    {
+        let message = format!("somebody is at {id}, which the plan says otherwise now");
+        return Err(Refusal::new(
+            RefusalKind::Contention,
+            message,
+            "let it finish, or `omo unit fail` it, and then again",
+        ));
+    }
+    Ok(What::PlanChanged { plan: Box::new(plan), approved })
+}

@@ -1,0 +1,240 @@
+//! A worker begins with a unit, is judged by what was measured, gives up, or is gone.
+
+use omo_core::check::{Check, CheckOutcome, CheckVerdict};
+use omo_core::words::neutral;
+
+use super::{Refusal, RefusalKind, found, lost, over, unanswered};
+use crate::model::{OnFailure, Unit, UnitKind};
+use crate::run::event::{GateKind, UnitEnd, What};
+use crate::run::question::gate;
+use crate::run::schedule::{self, Action};
+use crate::run::state::{FINAL, RunState, Standing, UnitStatus};
+
+/// What the edge found out before a worker begins.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// The SHA-256 of the new ticket.
+    pub ticket: String,
+    /// The work tree as it is.
+    pub tree: Option<String>,
+    /// The files that this worker must not change, with their digests.
+    pub guarded: Vec<(String, String)>,
+    /// The places of the checks that are green already.
+    pub vacuous: Vec<usize>,
+}
+
+/// Whether a worker may begin with a unit now.
+///
+/// # Errors
+///
+/// It is not there, not its turn, somebody is at it, or a person has to answer first.
+pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
+    let unit = found(state, id)?;
+    let precondition =
+        |message: String| Refusal::new(RefusalKind::Precondition, message, "`omo next` says what comes next");
+    match state.standing(id) {
+        Some(Standing::Is(UnitStatus::Running)) => {
+            let message = format!("somebody is at {} {id} already", state.plan.dialect.unit_word());
+            let hint = format!("let it finish; if that worker is gone: `omo unit fail --lost {id}`");
+            return Err(Refusal::new(RefusalKind::Contention, message, hint));
+        }
+        Some(standing) if standing.is_ended() => {
+            let more = match &standing {
+                Standing::Blocked { by } => format!(" by {by}"),
+                Standing::Is(UnitStatus::Passed) => String::new(),
+                Standing::Is(_) => format!("; `omo unit retry {id}` has it done again"),
+            };
+            return Err(precondition(format!("{id} is {}{more}", standing.word())));
+        }
+        _ => {}
+    }
+    match schedule::next(state) {
+        Action::Ask(gate) => Err(unanswered(gate)),
+        Action::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
+        Action::Over => Err(over("`omo run resume` goes on with it")),
+        _ => Err(precondition(format!("it is not the turn of {id}"))),
+    }
+}
+
+/// A worker begins.
+///
+/// # Errors
+///
+/// As [`may_start`].
+pub fn start(state: &RunState, id: &str, start: Start) -> Result<What, Refusal> {
+    may_start(state, id)?;
+    let attempt = state.units.get(id).map_or(0, |unit| unit.attempts) + 1;
+    let Start { ticket, tree, guarded, vacuous } = start;
+    Ok(What::UnitStarted { unit: id.to_owned(), attempt, ticket, tree, guarded, vacuous })
+}
+
+/// The unit that a ticket was given for, by the ticket's SHA-256.
+///
+/// # Errors
+///
+/// The ticket was used, belongs to an earlier attempt, or is none of this run.
+pub fn of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Unit, Refusal> {
+    let id = state.running().find(|(_, running)| running.ticket == ticket).map(|(id, _)| id);
+    id.and_then(|id| state.plan.unit(id)).ok_or_else(|| {
+        let message = "that ticket is not valid: it was used, its attempt has ended, or it is of another run";
+        Refusal::new(
+            RefusalKind::Precondition,
+            message,
+            "`omo next` says what comes next; `omo unit start` gives a new ticket",
+        )
+    })
+}
+
+/// What the verify runner and the comparison of the work trees found of one attempt.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Each check that ran, with what came of it. After a red one no further is run.
+    pub outcomes: Vec<(Check, CheckOutcome)>,
+    /// The files that differ from the work tree at the start.
+    pub files: Vec<String>,
+    /// Those of them that the unit does not name.
+    pub out_of_scope: Vec<String>,
+    /// Files that the worker must not have changed, and did.
+    pub tampered: Vec<String>,
+    /// Files that the unit was to make, and that are not there.
+    pub missing: Vec<String>,
+    /// What the worker left for those who come after it.
+    pub note: Option<String>,
+    /// The digests of the test files, where this is the tests half of a pair.
+    pub tests: Vec<(String, String)>,
+    /// The work tree that the checks judged.
+    pub tree: Option<String>,
+}
+
+/// Judges an attempt by what was measured: the only way to a unit that has passed.
+///
+/// # Errors
+///
+/// As [`of_ticket`].
+pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<What>, Refusal> {
+    let unit = of_ticket(state, ticket)?;
+    let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
+    let id = unit.id.clone();
+    let wanted: Vec<&Check> = unit.proof().collect();
+    // What is none of its checks proves nothing about it, and refutes nothing.
+    let outcomes: Vec<(usize, &(Check, CheckOutcome))> = measured
+        .outcomes
+        .iter()
+        .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
+        .collect();
+    let ran = outcomes.iter().map(|(place, (check, outcome))| What::CheckRan {
+        unit: id.clone(),
+        attempt,
+        place: *place,
+        command: check.command.clone(),
+        outcome: outcome.clone(),
+    });
+    let mut events: Vec<What> = ran.collect();
+    let missing = outcomes.iter().find_map(|(_, (_, outcome))| match &outcome.verdict {
+        CheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
+        _ => None,
+    });
+    // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
+    let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
+        && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
+    let end = UnitEnd {
+        attempt,
+        evidence: evidence(&outcomes),
+        files: measured.files,
+        out_of_scope: measured.out_of_scope,
+        missing: measured.missing,
+        note: measured.note,
+        tests: measured.tests,
+        tree: measured.tree,
+    };
+    if !measured.tampered.is_empty() {
+        let evidence = format!("changed what it must not change: {}", neutral(&measured.tampered.join(", "), 300));
+        events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
+    } else if let Some(what) = missing {
+        events.push(What::UnitHeld { unit: id.clone(), attempt, why: format!("its check could not be run: {what}") });
+        events.push(What::GateOpened { gate: gate(state, GateKind::Environment { unit: id, what }) });
+    } else if unit.kind == UnitKind::Tests && !end.missing.is_empty() {
+        // A command that fails because there is no test fails, too.
+        let evidence = format!("the tests are not there: {}", end.missing.join(", "));
+        events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
+    } else if wanted.is_empty() {
+        let evidence = "no Verify: nothing could prove it".to_owned();
+        events.push(What::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });
+    } else if is_green {
+        events.push(What::UnitPassed { unit: id, end });
+    } else {
+        events.extend(failed(unit, end, state));
+    }
+    Ok(events)
+}
+
+/// What the checks showed, on one line.
+fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
+    let of = |(_, (check, outcome)): &(usize, &(Check, CheckOutcome))| {
+        // Most checks of a plan are no test runners: that nothing was counted says nothing about them.
+        let detail = outcome.detail.strip_suffix(", no count of tests").unwrap_or(&outcome.detail);
+        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(detail, 160))
+    };
+    if outcomes.is_empty() {
+        return "its checks were not run".to_owned();
+    }
+    let red = outcomes.iter().find(|(_, (_, outcome))| !outcome.is_green());
+    red.map_or_else(|| outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
+}
+
+/// What becomes of an attempt that has failed.
+fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<What> {
+    let id = unit.id.clone();
+    let before = state.units.get(&unit.id).map_or(0, |known| known.attempts_before);
+    let is_last = end.attempt.saturating_sub(before) >= unit.attempts_max;
+    match unit.on_failure {
+        OnFailure::Skip => {
+            let why = end.evidence.clone();
+            vec![What::UnitFailed { unit: id.clone(), is_final: true, end }, What::UnitSkipped { unit: id, why }]
+        }
+        // The gate that asks about it follows by itself.
+        OnFailure::Escalate => vec![What::UnitFailed { unit: id, is_final: true, end }],
+        OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
+            vec![What::UnitFailed { unit: id, is_final: is_last, end }]
+        }
+    }
+}
+
+/// A worker says itself that it cannot be done.
+///
+/// # Errors
+///
+/// As [`of_ticket`].
+pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<What>, Refusal> {
+    let unit = of_ticket(state, ticket)?;
+    let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
+    let evidence = format!("given up: {}", neutral(why, 300));
+    Ok(failed(unit, UnitEnd { attempt, evidence, files, ..UnitEnd::default() }, state))
+}
+
+/// The worker of a unit is gone: it is begun again.
+///
+/// # Errors
+///
+/// Nobody is at it.
+pub fn worker_lost(state: &RunState, id: &str) -> Result<What, Refusal> {
+    let unit = found(state, id)?;
+    if state.units.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
+        return Ok(lost(state, id, "its worker was reported lost"));
+    }
+    let message = format!("nobody is at {} {id}", state.plan.dialect.unit_word());
+    Err(Refusal::new(RefusalKind::Precondition, message, "`omo next` says what comes next"))
+}
+
+/// The final checks have run: what came of each, in the order of the plan, up to the first that was red or
+/// further.
+pub fn finals(measured: Vec<(Check, CheckOutcome)>) -> Vec<What> {
+    let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| What::CheckRan {
+        unit: FINAL.to_owned(),
+        attempt: 0,
+        place,
+        command: check.command,
+        outcome,
+    });
+    ran.collect()
+}
