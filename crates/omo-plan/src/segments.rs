@@ -76,7 +76,7 @@ pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> Segments {
         Ok(text) => text,
         Err(diagnostic) => return empty(k, batch_size, vec![diagnostic]),
     };
-    of_outline(&Outline::read(&Document::read(text)), k, batch_size)
+    of_outline(&Outline::read(&Document::skim(text)), k, batch_size)
 }
 
 /// A file as text.
