@@ -311,6 +311,11 @@ impl Everything {
         Ok(Self(found))
     }
 
+    /// Whether any path in it has this in it.
+    pub fn names(&self, part: &str) -> bool {
+        self.0.keys().any(|path| path.to_string_lossy().contains(part))
+    }
+
     /// The paths that differ, each once.
     pub fn differs(&self, other: &Self) -> Vec<String> {
         let paths = self.0.keys().chain(other.0.keys());

@@ -12,4 +12,5 @@ mod faults;
 mod held;
 mod ledger;
 mod network;
+mod runs;
 mod surroundings;

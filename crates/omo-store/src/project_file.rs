@@ -87,12 +87,18 @@ impl ProjectFile {
         if fs::symlink_metadata(&self.path).is_ok_and(|found| !found.is_file()) {
             return Err(refused(&self.path, "is no regular file"));
         }
-        // The rights alone do not tell: a file system may be mounted to be read only. Another process may
-        // ask at the same time.
-        let probe = deepest.join(format!(".omo-probe-{}", std::process::id()));
+        // The rights alone do not tell: a file system may be mounted to be read only.
+        let probe = deepest.join(".omo-probe");
         let _ = fs::remove_file(&probe);
-        new_file(&probe).map_err(|source| io_error("write in", deepest, source))?;
-        fs::remove_file(&probe).map_err(|source| io_error("write in", deepest, source))
+        // Another process that asks at the same time makes and removes the same file.
+        let is_others = |error: &io::Error| matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound);
+        for done in [new_file(&probe).map(drop), fs::remove_file(&probe)] {
+            match done {
+                Err(source) if !is_others(&source) => return Err(io_error("write in", deepest, source)),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Puts this in the place of what is there, making the folders on the way.
