@@ -119,11 +119,12 @@ fn hand_out(engine: &Engine, _: &RunState) -> Result<Block, Failure> {
     Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })
 }
 
-/// Waits until the ledger has another event, or the time is over.
+/// Waits until the ledger has another event, nobody is expected to begin any more, or the time is over.
 fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, Failure> {
+    let was_handed_out = is_handed_out(state);
     loop {
         let now = run.state()?;
-        if now.seq != state.seq || Instant::now() >= deadline {
+        if now.seq != state.seq || was_handed_out && !is_handed_out(&now) || Instant::now() >= deadline {
             return Ok(now);
         }
         std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));

@@ -57,11 +57,7 @@ impl RunState {
         match &event.what {
             What::RunOpened { .. } => return Err(bad("opens a run that is open")),
             What::HandedOut { units } => self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts }),
-            What::Taken => {
-                self.holder = event.actor.clone();
-                // Whoever got them is gone with the holder.
-                self.handed_out = None;
-            }
+            What::Taken => self.take(event),
             What::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
             What::GateOpened { gate } => self.open_a_gate(event, gate)?,
             What::GateAnswered { gate, option, plan_sha256 } => {
@@ -260,10 +256,15 @@ impl RunState {
         }
     }
 
-    fn resume(&mut self, event: &Event) {
-        self.phase = Phase::Executing;
+    /// What was handed out in another session, or in an earlier process of this one, nobody works on any more.
+    fn take(&mut self, event: &Event) {
         self.holder = event.actor.clone();
         self.handed_out = None;
+    }
+
+    fn resume(&mut self, event: &Event) {
+        self.phase = Phase::Executing;
+        self.take(event);
         self.final_checks.clear();
         // Whoever had the run stopped is asked again, now that it goes on.
         for unit in self.units.values_mut().filter(|unit| unit.judgment.as_deref() == Some(STOP)) {
