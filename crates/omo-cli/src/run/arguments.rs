@@ -4,6 +4,11 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::help;
 
+/// So many dependents make a hub, unless its user says otherwise.
+pub const HUB_K: u32 = 3;
+/// So many tasks make a batch, unless its user says otherwise.
+pub const BATCH_SIZE: u32 = 5;
+
 #[derive(Debug, Subcommand)]
 pub enum Run {
     /// Open a run of a plan, or go on with the one that is open
@@ -42,10 +47,10 @@ pub struct OpenOptions {
     #[arg(long = "for", value_enum, value_name = "WHAT")]
     pub purpose: Purpose,
     /// Ask behind a batch with a task that so many need
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = HUB_K, value_parser = clap::value_parser!(u32).range(1..))]
     pub k: u32,
     /// Tasks in a batch
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = BATCH_SIZE, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch_size: u32,
     /// Begin anew where a run of this very plan is complete
     #[arg(long)]

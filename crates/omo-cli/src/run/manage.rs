@@ -270,7 +270,7 @@ fn read_again(
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
-    let approved = open::approve(here, &plan, digest)?;
+    let approved = open::approve(here, &plan, digest, "")?;
     Ok((plan, approved))
 }
 
@@ -349,7 +349,7 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
     if checkpoint.is_none() {
         open::writable(&here)?;
     }
-    let approved = open::approve(&here, &plan, options.digest.as_deref())?;
+    let approved = open::approve(&here, &plan, options.digest.as_deref(), "")?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let _door = here.alone(&runs, None)?;
     let (actor, now) = (here.actor(), env::now());

@@ -79,7 +79,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     if let Some(known) = here.runs.as_ref().map(|runs| known(here, runs, &plan, options)).transpose()?.flatten() {
         return known.go_on(here, plan, options);
     }
-    let approved = approve(here, &plan, options.digest.as_deref())?;
+    let approved = approve(here, &plan, options.digest.as_deref(), &typed::again(options))?;
     writable(here)?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let door = runs.lock_opening()?;
@@ -187,7 +187,8 @@ fn known(here: &Here, runs: &Runs, plan: &Plan, options: &OpenOptions) -> Result
 }
 
 /// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
-pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>) -> Result<String, Failure> {
+/// `options` are those that the line of the approval repeats.
+pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>, options: &str) -> Result<String, Failure> {
     let commands = planned_commands(plan);
     let now = pending::digest(&here.root, &commands);
     if commands.is_empty() || pending::is_approved(Some(&here.state_home), &now) {
@@ -197,7 +198,7 @@ pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>) -> Result<String,
     let left = pending::write(Some(&here.state_home), &here.root, path, &commands)?;
     if here.env.in_session {
         let code = left.get(..CODE_CHARS).unwrap_or(&left);
-        return Err(not_approved(path, &commands, code));
+        return Err(not_approved(path, &commands, options, code));
     }
     let shown = blocks::commands(&commands, usize::MAX);
     let text = format!("{path} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
@@ -211,16 +212,16 @@ pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>) -> Result<String,
     Ok(left)
 }
 
-fn not_approved(path: &str, commands: &[PlannedCommand], code: &str) -> Failure {
+fn not_approved(path: &str, commands: &[PlannedCommand], options: &str, code: &str) -> Failure {
     const SHOWN: usize = 30;
     let count = commands.len();
     let message = format!(
         "nothing was run. {path} would execute {count} commands as its checks, and you have not approved them:\n\n{}",
-        blocks::commands(commands, SHOWN)
+        blocks::commands(commands, SHOWN).trim_end()
     );
     let quoted = shlex::try_quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned);
     let hint = format!(
-        "read them; to approve exactly these, type:\n  /omo:execute-plan {quoted} --approve {code}\n\
+        "read them; to approve exactly these, type:\n  /omo:execute-plan {quoted}{options} --approve {code}\n\
          Only the user can do that: a model shows them this and ends its turn."
     );
     Failure::human(message, hint)

@@ -1,8 +1,10 @@
 //! What a person typed behind `/omo:execute-plan`, as the hook kept it.
 
+use std::fmt::Write;
+
 use omo_core::words::neutral;
 
-use super::arguments::{OpenOptions, Purpose};
+use super::arguments::{BATCH_SIZE, HUB_K, OpenOptions, Purpose};
 use crate::failure::Failure;
 
 const USAGE: &str =
@@ -23,8 +25,8 @@ pub fn read(text: &str) -> Result<Typed, Failure> {
     let words = shlex::split(text).ok_or_else(|| wrong("a quote is not closed".to_owned()))?;
     let mut options = OpenOptions {
         purpose: Purpose::Plan,
-        k: 3,
-        batch_size: 5,
+        k: HUB_K,
+        batch_size: BATCH_SIZE,
         again: false,
         digest: None,
         args_from_hook: false,
@@ -65,6 +67,21 @@ pub fn read(text: &str) -> Result<Typed, Failure> {
     }
 }
 
+/// The options as they are typed once more, each with a space in front: who approves a plan types its line
+/// again, and means the same batches.
+pub fn again(options: &OpenOptions) -> String {
+    let mut text = String::new();
+    for (name, value, usual) in [("--k", options.k, HUB_K), ("--batch-size", options.batch_size, BATCH_SIZE)] {
+        if value != usual {
+            let _ = write!(text, " {name} {value}");
+        }
+    }
+    if options.again {
+        text.push_str(" --again");
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +105,18 @@ mod tests {
         }
         assert_eq!(opened("'my plan.md' --again").plan.as_deref(), Some("my plan.md"));
         assert_eq!(opened("$HOME/p.md").plan.as_deref(), Some("$HOME/p.md"), "nothing is expanded");
+    }
+
+    #[test]
+    fn the_options_are_repeated_as_they_were_meant() {
+        for (typed, repeated) in [
+            ("p.md", ""),
+            ("p.md --k 3 --batch-size=5", ""),
+            ("--again p.md --k=2 --batch-size 4", " --k 2 --batch-size 4 --again"),
+        ] {
+            assert_eq!(again(&opened(typed)), repeated, "{typed}");
+            assert_eq!(again(&opened(&format!("p.md{repeated}"))), repeated, "{typed}");
+        }
     }
 
     #[test]
