@@ -12,8 +12,7 @@ use omo_tests::stage::{plugin, say};
 use serde_json::Value;
 
 /// The calls that change a file, by what their names begin with.
-const CHANGING: [&str; 9] =
-    ["fdatasync", "fsync", "ftruncate", "link", "mkdir", "openat", "rename", "unlink", "write"];
+const CHANGING: [&str; 9] = ["fdatasync", "fsync", "ftruncate", "link", "mkdir", "openat", "rename", "unlink", "write"];
 
 /// What such a call may fail with; each call gets one of them in turn.
 const ERRORS: [&str; 3] = ["ENOSPC", "EIO", "EROFS"];
@@ -35,7 +34,9 @@ struct Verb {
 const VERBS: [Verb; 3] = [
     Verb {
         name: "omo run open",
-        prepare: |g| Ok(words(&["run", "open", "--for", "plan", PLAN, "--batch-size", "1", "--digest", &g.digest(PLAN)?])),
+        prepare: |g| {
+            Ok(words(&["run", "open", "--for", "plan", PLAN, "--batch-size", "1", "--digest", &g.digest(PLAN)?]))
+        },
         after: ["pending", "pending"],
         answered: false,
         then: (&["unit", "start", "1"], 0),
@@ -128,7 +129,10 @@ impl Play {
             for fault in [Fault::Kill, Fault::Error(error)] {
                 count += 1;
                 if let Err(error) = self.with(call, fault) {
-                    wrong.push(format!("{fault:?} at {} number {}, `{}`: {error:#}", call.name, call.ordinal, call.line));
+                    wrong.push(format!(
+                        "{fault:?} at {} number {}, `{}`: {error:#}",
+                        call.name, call.ordinal, call.line
+                    ));
                 }
             }
         }
@@ -151,7 +155,9 @@ impl Play {
             ensure!(now == self.after(), "status 0, and it was not done: {now:?}");
         } else if fault != Fault::Kill {
             // A broken output is nobody's fault that could be told to anybody.
-            let is_said = run.stderr.starts_with("error: ") || call.line.starts_with("write(1,") || call.line.starts_with("write(2,");
+            let is_said = run.stderr.starts_with("error: ")
+                || call.line.starts_with("write(1,")
+                || call.line.starts_with("write(2,");
             ensure!(is_said && run.status.code() == Some(9), "{}: {}", run.status, run.stderr);
         }
         self.goes_on().context("the next ones")

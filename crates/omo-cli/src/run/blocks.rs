@@ -154,7 +154,7 @@ pub fn wait_for_workers() -> String {
 pub fn ask(gate: &GateState, state: &RunState) -> String {
     match &gate.gate.about {
         GateKind::Decisions { .. } => ask_within_the_turn(gate),
-        GateKind::HardStop { group } => hard_stop(*group, state),
+        GateKind::HardStop { group } => hard_stop(gate, *group, state),
         GateKind::Verification | GateKind::Environment { .. } | GateKind::Escalated { .. } => stop(gate),
     }
 }
@@ -173,8 +173,19 @@ fn ask_within_the_turn(gate: &GateState) -> String {
     ))
 }
 
-fn hard_stop(group: usize, state: &RunState) -> String {
-    let mut text = "STOP\n  Show the user these lines, then end your turn. Do not answer for them.\n\n".to_owned();
+/// How a block begins that only a person's next prompt gets past. The line for the model is not for showing.
+fn stop_head(gate: &GateState) -> String {
+    let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
+    format!(
+        "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
+         answer is refused.\n  Where that prompt is no command of omo, but says so: `omo gate answer {} {}`\n\n",
+        gate.gate.id,
+        choices.join("|")
+    )
+}
+
+fn hard_stop(gate: &GateState, group: usize, state: &RunState) -> String {
+    let mut text = stop_head(gate);
     let _ = writeln!(text, "  Paused at hard-stop: waiting for \"continue\"");
     let _ = writeln!(
         text,
@@ -193,6 +204,7 @@ fn hard_stop(group: usize, state: &RunState) -> String {
         let _ = writeln!(text, "  Next: {}.", few(&left));
     }
     go_on(&mut text);
+    text.push_str(&retry(state));
     within(text)
 }
 
@@ -211,7 +223,7 @@ fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
 }
 
 fn stop(gate: &GateState) -> String {
-    let mut text = "STOP\n  Show the user these lines, then end your turn. Do not answer for them.\n\n".to_owned();
+    let mut text = stop_head(gate);
     for line in gate.gate.question.lines() {
         let _ = writeln!(text, "  {}", neutral(line, 300));
     }
@@ -219,7 +231,6 @@ fn stop(gate: &GateState) -> String {
         let _ = writeln!(text, "    {}: {}", option.id, neutral(&option.text, 200));
     }
     go_on(&mut text);
-    let _ = write!(text, "\n  After a plain \"continue\": omo gate answer {} continue", gate.gate.id);
     within(text)
 }
 
@@ -240,14 +251,16 @@ pub fn done(state: &RunState) -> String {
         dev_workflow::completed(state).into_iter().filter(|task| task.status != dev_workflow::Status::Done).collect();
     rows(&mut text, &bad);
     let _ = write!(text, "  Report: {REPORT}");
-    let is_failed = |standing: &Standing| matches!(standing, Standing::Is(status) if status.is_ended());
-    let failed =
-        state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
-    if let Some((unit, _)) = failed {
-        let _ =
-            write!(text, "\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id);
-    }
+    text.push_str(&retry(state));
     within(text)
+}
+
+/// How a failed task is done again, where there is one.
+fn retry(state: &RunState) -> String {
+    let is_failed = |standing: &Standing| matches!(standing, Standing::Is(status) if status.is_ended());
+    let failed = state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
+    let line = |unit: &Unit| format!("\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id);
+    failed.map(|(unit, _)| line(unit)).unwrap_or_default()
 }
 
 /// The exit status that goes with it: whether all of it went well.
