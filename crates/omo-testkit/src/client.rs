@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -76,11 +76,16 @@ impl Client {
     ///
     /// `arguments` come before the prompt, for example `["--resume", id]`.
     pub fn print(&self, lab: &Lab, prompt: &str, arguments: &[&str]) -> Result<PrintRun> {
+        self.finish(self.command(lab, prompt, arguments))
+    }
+
+    /// What [`Client::print`] runs, for a test that ends it before its time.
+    pub fn command(&self, lab: &Lab, prompt: &str, arguments: &[&str]) -> Command {
         let mut command = lab.command(&self.program);
         command.args(["-p", "--output-format", "json"]);
         command.args(session_arguments(lab));
         command.args(arguments).args(["--", prompt]);
-        self.finish(command)
+        command
     }
 
     /// Runs the client with exactly these arguments, for example `["plugin", "list"]`.
@@ -94,7 +99,7 @@ impl Client {
         self.finish(command)
     }
 
-    fn finish(&self, command: std::process::Command) -> Result<PrintRun> {
+    fn finish(&self, command: Command) -> Result<PrintRun> {
         let done = process::run(command, None, self.limit)?;
         Ok(PrintRun {
             status: done.status,

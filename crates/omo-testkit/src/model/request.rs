@@ -80,6 +80,30 @@ impl Recorded {
         self.body.get("system").map(flatten).unwrap_or_default()
     }
 
+    /// How often the model has answered in this conversation.
+    pub fn answers(&self) -> usize {
+        self.messages().iter().filter(|message| role(message) == "assistant").count()
+    }
+
+    /// The name of the tool that the model called last, where its last answer called one.
+    pub fn last_tool_called(&self) -> Option<&str> {
+        let answer = self.messages().iter().rfind(|message| role(message) == "assistant")?;
+        let blocks = answer.get("content")?.as_array()?;
+        let call = blocks.iter().rfind(|block| block.get("type").is_some_and(|kind| kind == "tool_use"))?;
+        call.get("name")?.as_str()
+    }
+
+    /// What the tools said that the model's last answer called; empty where it called none.
+    pub fn tool_results_text(&self) -> String {
+        let Some(answer) = self.messages().iter().rposition(|message| role(message) == "assistant") else {
+            return String::new();
+        };
+        let behind = self.messages().get(answer + 1..).unwrap_or_default();
+        let blocks = behind.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
+        let results = blocks.filter(|block| block.get("type").is_some_and(|kind| kind == "tool_result"));
+        results.map(flatten).collect::<Vec<_>>().join("\n")
+    }
+
     /// How often `needle` stands in the messages.
     pub fn count_of(&self, needle: &str) -> usize {
         self.all_text().matches(needle).count()
@@ -96,7 +120,8 @@ impl Recorded {
             .collect()
     }
 
-    pub(super) fn first_text(&self) -> String {
+    /// The text of the first message.
+    pub fn first_text(&self) -> String {
         self.messages().first().map(text_of).unwrap_or_default()
     }
 
@@ -182,6 +207,8 @@ mod tests {
         assert_eq!(request.last_user_text(), "out");
         assert_eq!(request.system_messages_text(), "hook says needle");
         assert_eq!(request.system_text(), "PROMPT");
+        assert_eq!((request.answers(), request.last_tool_called()), (1, Some("Bash")));
+        assert_eq!(request.tool_results_text(), "out");
     }
 
     #[test]
