@@ -23,6 +23,7 @@ mod interrupted;
 mod judged;
 mod letting_go;
 mod marketplace;
+mod plans;
 mod plugin;
 mod segment;
 mod sessions;

@@ -258,8 +258,11 @@ pub fn done(state: &RunState) -> String {
 /// How a failed task is done again, where there is one.
 fn retry(state: &RunState) -> String {
     let is_failed = |standing: &Standing| matches!(standing, Standing::Is(status) if status.is_ended());
-    let failed = state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
-    let line = |unit: &Unit| format!("\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id);
+    let failed =
+        state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
+    let line = |unit: &Unit| {
+        format!("\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id)
+    };
     failed.map(|(unit, _)| line(unit)).unwrap_or_default()
 }
 

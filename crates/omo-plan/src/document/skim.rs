@@ -87,7 +87,6 @@ fn line(row: &[u8]) -> Line {
         return Line::Unclear;
     }
     match row.first() {
-        None => Line::Text,
         Some(b' ') => indented(row),
         Some(b'#') => headed(row),
         Some(sign @ (b'`' | b'~')) => fence(row, *sign),
@@ -102,7 +101,7 @@ fn line(row: &[u8]) -> Line {
                 _ => Line::Text,
             }
         }
-        Some(_) => Line::Text,
+        _ => Line::Text,
     }
 }
 

@@ -1,0 +1,29 @@
+//! A plan in which everything goes well, by a client that has no Workflow tool.
+
+use omo_testkit::model::Kind;
+
+use super::obedient::{Trouble, obedient};
+use super::{CHECKPOINT, REPORT, approved, blocks, file, planned, tasks, words};
+
+#[test]
+fn a_plan_is_complete_without_the_workflow_tool() {
+    let Some(stage) = planned(&words(), obedient(Trouble::default())) else { return };
+    let run = approved(&stage, "", &["--disallowedTools", "Workflow"]);
+    assert!(run.result().unwrap().contains("Execution complete: complete"), "{run:?}");
+    assert_eq!(tasks(&stage), ["1 passed 1", "2 passed 1", "3 passed 1"]);
+    assert_eq!(
+        blocks(&stage),
+        [
+            "SPAWN agent: 0 of 3 tasks done; next is task 1, \"The word one\".",
+            "SPAWN agent: 1 of 3 tasks done; next is task 2, \"The word two\".",
+            "SPAWN agent: 2 of 3 tasks done; next is task 3, \"The word three\".",
+            "DONE: Execution complete: complete",
+        ]
+    );
+    let agents = stage.model.requests_of(Kind::Agent);
+    assert!(agents.iter().all(|agent| agent.system_text().contains("You execute one task of a plan.")));
+    assert_eq!(file(&stage, CHECKPOINT), None, "the checkpoint of a complete run is removed");
+    let report = file(&stage, REPORT).unwrap();
+    assert!(report.contains("**Status:** complete\n\n**Tasks:** 3 total, 3 completed, 0 blocked"), "{report}");
+    assert_eq!(stage.model.unscripted(), 0);
+}

@@ -1,0 +1,117 @@
+//! Plans in the real client, from the typed command to the report: what the person sees, what the model is
+//! asked to do, and what the files say.
+
+mod alone;
+mod held;
+mod obedient;
+mod seven;
+
+use std::fs;
+use std::path::PathBuf;
+
+use omo_testkit::model::Kind;
+use omo_testkit::{PrintRun, Script};
+
+use crate::stage::{Stage, plugin, stage};
+
+/// Where the plan lies in the project.
+const PLAN: &str = "docs/plan.md";
+/// Seven tasks, three hard stops.
+const SEVEN: &str = include_str!("../../vectors/plans/seven.md");
+/// The checkpoint that other tools read.
+const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
+/// The report that people read.
+const REPORT: &str = "docs/06-plans/execution-report.md";
+/// The person allows edits and nothing else: what else runs unasked, the command itself allows.
+const ACCEPT_EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
+
+/// A plan of three tasks, each of which writes one word and is checked for it.
+fn words() -> String {
+    let task = |(place, word): (usize, &str)| {
+        let number = place + 1;
+        format!(
+            "### Task {number}: The word {word}\n\n**Files:**\n- Create: `words/{number}.txt`\n\n\
+             **Task Contract:** the file holds the word {word}.\n\n**Verify:**\nRun: `grep -q {word} words/{number}.txt`\n\n"
+        )
+    };
+    let tasks: String = ["one", "two", "three"].into_iter().enumerate().map(task).collect();
+    format!("---\ncontract_version: 2\n---\n\n# Words\n\n{tasks}## Verification\n\n- **Verdict:** Approved\n")
+}
+
+/// A stage with a plan on it; `None` where there is no client on this machine.
+fn planned(plan: &str, script: Script) -> Option<Stage> {
+    let stage = stage(script)?;
+    stage.lab.write(PLAN, plan).expect("write the plan");
+    Some(stage)
+}
+
+/// One prompt that a person types, in a new session or behind `--resume`.
+fn typed(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
+    stage.print(prompt, &[&ACCEPT_EDITS, more].concat())
+}
+
+/// The code that the person is shown with the commands, and is to type.
+fn code(shown: &str) -> String {
+    let code = shown.split("--approve ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    code.unwrap_or_else(|| panic!("no code in:\n{shown}")).to_owned()
+}
+
+/// The person looks at the commands of the plan and approves them, which opens its run.
+fn approved(stage: &Stage, options: &str, more: &[&str]) -> PrintRun {
+    let command = format!("/omo:execute-plan {PLAN}{options}");
+    let shown = typed(stage, &command, &[]);
+    let code = code(shown.result().expect("the client says why nothing ran"));
+    typed(stage, &format!("{command} --approve {code}"), more)
+}
+
+/// What `omo` says in a terminal beside the session, with its status.
+fn omo(stage: &Stage, arguments: &[&str]) -> (String, Option<i32>) {
+    let done = stage.lab.command(plugin().join("bin/omo")).args(arguments).output().expect("run omo");
+    let text = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    (text, done.status.code())
+}
+
+/// Each task of the run with its state and how often it was begun.
+fn tasks(stage: &Stage) -> Vec<String> {
+    let (shown, _) = omo(stage, &["run", "show"]);
+    let rows = shown.lines().skip_while(|line| !line.starts_with("task ")).skip(1).take_while(|line| !line.is_empty());
+    rows.map(|row| row.split_whitespace().take(3).collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// What the run has written in the project: its ledger and the files for others, with all that is in them.
+fn written(stage: &Stage) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut folders: Vec<_> = [".git/omo", ".claude", "docs"].map(|name| stage.lab.project().join(name)).into();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("read a folder").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push((path.clone(), fs::read(&path).expect("read a file")));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// A file of the project, where it is there.
+fn file(stage: &Stage, path: &str) -> Option<String> {
+    let path: PathBuf = stage.lab.project().join(path);
+    fs::read_to_string(path).ok()
+}
+
+/// The blocks that the session's model was given, each as its word and the line that says where the run stands.
+fn blocks(stage: &Stage) -> Vec<String> {
+    let shown = |text: &str| {
+        let block = obedient::last_block(text)?;
+        let line = match block.split_once("\n\n") {
+            Some((_, second)) => second.lines().find(|line| !line.contains("Paused at"))?,
+            None => block.lines().nth(1)?,
+        };
+        Some(format!("{}: {}", block.lines().next()?, line.trim()))
+    };
+    let requests = stage.model.requests_of(Kind::Main);
+    requests.iter().filter_map(|request| shown(&request.tool_results_text())).collect()
+}

@@ -1,0 +1,178 @@
+//! A scripted model that executes a plan as the texts of omo say it should: it does exactly what the last
+//! block asks for, and its executors do what they are told and write the files of their tasks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use omo_testkit::model::Recorded;
+use omo_testkit::{Script, Turn};
+use serde_json::{Value, json};
+
+/// The words that a block begins with.
+const BLOCKS: [&str; 7] = ["SPAWN workflow", "SPAWN agent", "DO", "ASK", "WAIT", "STOP", "DONE"];
+/// More turns than any agent takes.
+const MOST_TURNS: usize = 8;
+
+/// What goes wrong while a plan is executed.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble {
+    /// The task that is done wrong.
+    pub wrong: Option<&'static str>,
+    /// The task whose first executor never comes to write anything.
+    pub hangs: Option<&'static str>,
+    /// At the first stop the model answers for the person.
+    pub oversteps: bool,
+    /// The model ends its turn where it is to dispatch the second segment.
+    pub lazy: bool,
+}
+
+/// How often each trouble was made: each comes once.
+#[derive(Debug, Default)]
+struct Made {
+    hung: AtomicBool,
+    overstepped: AtomicBool,
+    dispatched: AtomicUsize,
+}
+
+/// The script of a session that executes a plan.
+pub fn obedient(trouble: Trouble) -> Script {
+    let made = Arc::new(Made::default());
+    let worker = {
+        let (trouble, made) = (trouble.clone(), Arc::clone(&made));
+        Turn::computed(move |request| executor(request, &trouble, &made))
+    };
+    let main = Turn::computed(move |request| dispatcher(request, &trouble, &made));
+    Script::new().whenever("", main).agent("omo unit start ", vec![worker; MOST_TURNS])
+}
+
+/// What the session's own model does.
+fn dispatcher(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
+    let said = request.all_text();
+    let asked = request.last_user_text();
+    if let Some(next) = between(&asked, "next: `", "`") {
+        return bash(next);
+    }
+    if asked.contains("<task-notification>") && request.last_tool_called().is_none() {
+        return Turn::text("The segment is over, as omo said.");
+    }
+    let results = request.tool_results_text();
+    let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
+        return Turn::text("omo printed no block.");
+    };
+    let called = request.last_tool_called();
+    match (called, block.lines().next().unwrap_or_default()) {
+        (Some("Workflow" | "Agent"), _) => run_line(request, block),
+        (Some("Bash"), _) if last_block(&results).is_none() => {
+            Turn::text(format!("A command of omo failed:\n{results}\n\n{}", for_the_person(block)))
+        }
+        (None, "STOP") if asked.contains("continue") => {
+            bash(&format!("omo gate{}", between(block, "`omo gate", "`").expect("a line")))
+        }
+        (_, "SPAWN workflow" | "SPAWN agent")
+            if trouble.lazy && made.dispatched.fetch_add(1, Ordering::SeqCst) == 1 =>
+        {
+            Turn::text("I will do that later.")
+        }
+        (_, "SPAWN workflow") => {
+            let args: Value = serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
+            Turn::call("Workflow", json!({ "name": quoted(field(block, "name: ")), "args": args }))
+        }
+        (_, "SPAWN agent") => Turn::call(
+            "Agent",
+            json!({
+                "subagent_type": "omo:executor",
+                "model": "sonnet",
+                "run_in_background": false,
+                "description": quoted(field(block, "description: ")),
+                "prompt": quoted(field(block, "prompt: ")),
+            }),
+        ),
+        (_, "STOP") if trouble.oversteps && !made.overstepped.swap(true, Ordering::SeqCst) => {
+            bash("omo gate answer g1 continue")
+        }
+        (_, "DO" | "WAIT") => run_line(request, block),
+        _ => Turn::text(for_the_person(block)),
+    }
+}
+
+/// What an executor does: the command of its prompt, the file of its task, the line below the brief, a report.
+fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
+    let prompt = request.first_text();
+    let start = prompt.split("omo unit start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
+    let start = format!("omo unit start {}", start.trim_end_matches('"'));
+    let id = start.split(' ').nth(3).expect("a task").to_owned();
+    let printed = request.tool_results_text();
+    match request.answers() {
+        0 => bash(&start),
+        1 if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) => Turn::hang(),
+        1 if !printed.contains("omo unit done") => Turn::text(format!("It refused: {printed}")),
+        1 => {
+            let file = between(&request.all_text(), "- Create: `", "`").expect("a file to create").to_owned();
+            let word = between(&request.all_text(), "the file holds the word ", ".").expect("a word").to_owned();
+            let word = if trouble.wrong == Some(&*id) { "nothing".to_owned() } else { word };
+            let root = between(&request.all_text(), "Primary working directory: ", "\n").map(str::to_owned);
+            let file = root.map_or_else(|| file.clone(), |root| format!("{root}/{file}"));
+            Turn::call("Write", json!({ "file_path": file, "content": format!("{word}\n") }))
+        }
+        2 => {
+            let all = request.all_text();
+            let line = all.lines().find_map(|line| line.trim().strip_prefix("run: omo unit done ")).expect("a line");
+            let line = line.split("      (").next().unwrap_or(line);
+            let note = between(line, "--note \"", "\"").expect("a note").to_owned();
+            bash(&format!("omo unit done {}", line.replace(&note, "the words are in words/")))
+        }
+        3 if request.tool_names().contains(&"StructuredOutput") => {
+            let status = if printed.contains("PASSED") { "done" } else { "failed" };
+            let evidence = printed.lines().find(|line| !line.starts_with("Exit code")).unwrap_or_default();
+            let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
+            Turn::call("StructuredOutput", input)
+        }
+        _ => Turn::text(format!("Reported: {printed}")),
+    }
+}
+
+/// The last block of a text, from its word to the end.
+pub fn last_block(text: &str) -> Option<&str> {
+    let mut at = 0;
+    let mut found = None;
+    for line in text.split_inclusive('\n') {
+        if BLOCKS.contains(&line.trim_end()) {
+            found = Some(at);
+        }
+        at += line.len();
+    }
+    found.map(|at| text[at..].trim_end())
+}
+
+/// What of a block the person is to be shown.
+fn for_the_person(block: &str) -> &str {
+    block.split_once("\n\n").map_or("", |(_, second)| second)
+}
+
+/// Runs the command that a block ends with.
+fn run_line(request: &Recorded, block: &str) -> Turn {
+    let line = field(block, "run: ");
+    // As the command's text says.
+    if request.tool_names().contains(&"Workflow") { bash(line) } else { bash(&line.replace(" --workflow", "")) }
+}
+
+fn bash(line: &str) -> Turn {
+    let mut parts = line.splitn(2, "      (");
+    let command = parts.next().unwrap_or_default().trim();
+    // Patience where the line asks for it: the client ends a command after two minutes by itself.
+    let timeout = if parts.next().is_some() { 600_000 } else { 120_000 };
+    Turn::call("Bash", json!({ "command": command, "description": "the command of omo", "timeout": timeout }))
+}
+
+fn field<'a>(block: &'a str, name: &str) -> &'a str {
+    let line = block.lines().find_map(|line| line.trim_start().strip_prefix(name));
+    line.unwrap_or_else(|| panic!("no {name} in:\n{block}"))
+}
+
+fn quoted(text: &str) -> &str {
+    text.trim().trim_start_matches('"').trim_end_matches('"')
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    text.split(start).nth(1)?.split(end).next()
+}
