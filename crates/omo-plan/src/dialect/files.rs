@@ -169,6 +169,7 @@ pub fn complaint(path: &str) -> Option<(Code, String)> {
         return Some((Code::GlobInFiles, format!("`{shown}` is a pattern")));
     }
     let is_normal = plain == path || path.strip_suffix('/').is_some_and(|path| path == plain);
+    let plain = omo_core::words::neutral(&plain, 80);
     (!is_normal).then(|| (Code::PathNotNormal, format!("`{shown}` is `{plain}`")))
 }
 
@@ -236,5 +237,7 @@ mod tests {
         ] {
             assert_eq!(complaint(path).map(|found| found.0), code, "{path}");
         }
+        let told = complaint("a\\\u{1b}[2Jb").map(|found| found.1);
+        assert_eq!(told.as_deref(), Some("`a\\ [2Jb` is `a/ [2Jb`"));
     }
 }
