@@ -350,3 +350,6 @@ fn within(text: String) -> String {
     out.push_str(&back.join("\n"));
     out
 }
+
+#[cfg(test)]
+mod tests;

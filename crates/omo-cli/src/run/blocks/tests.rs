@@ -1,0 +1,92 @@
+//! What a block looks like, and that none is long.
+
+use omo_plan::dialect::{self, Options};
+use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::verbs;
+
+use super::*;
+
+fn state(plan: &str, batch_size: u32) -> RunState {
+    let plan = dialect::read("docs/plan.md", plan.as_bytes(), Options::of(3, batch_size));
+    assert!(plan.is_sound(), "{:?}", plan.diagnostics);
+    let what = What::RunOpened {
+        plan: Box::new(plan),
+        approved: String::new(),
+        root: "/home/me/project".to_owned(),
+        base: None,
+    };
+    let (ts, actor) = (Timestamp::from_millis(0), Actor::default());
+    RunState::open(&Event { seq: 1, ts, actor, what }).unwrap()
+}
+
+/// Every task of the plan is done, one after the other, up to the first stop or the end.
+fn played(mut state: RunState) -> RunState {
+    loop {
+        let ids: Vec<String> = match omo_plan::run::schedule::next(&state) {
+            omo_plan::run::schedule::Action::Start(units) => units.iter().map(|unit| unit.id.clone()).collect(),
+            _ => Vec::new(),
+        };
+        let Some(id) = ids.first() else { break };
+        let evidence = "its worker was lost".to_owned();
+        let end = omo_plan::run::event::UnitEnd { attempt: 1, evidence, ..Default::default() };
+        add(&mut state, What::UnitFailed { unit: id.clone(), is_final: true, end });
+    }
+    while let Some(what) = verbs::advance(&state) {
+        add(&mut state, what);
+    }
+    state
+}
+
+fn add(state: &mut RunState, what: What) {
+    let (seq, ts, actor) = (state.seq + 1, Timestamp::from_millis(1), Actor::default());
+    state.apply(&Event { seq, ts, actor, what }).unwrap();
+}
+
+fn plan(tasks: usize, title: &str) -> String {
+    let task = |id: usize| format!("### Task {id}: {title}\n\n**Verify:**\nRun: `true`\n\n");
+    format!("{}## Verification\n- **Verdict:** Approved\n", (1..=tasks).map(task).collect::<Vec<_>>().concat())
+}
+
+#[test]
+fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
+    for (tasks, batch_size, title) in
+        [(1, 5, "x"), (400, 5, "x"), (400, 100, "a word and another "), (60, 50, &"é".repeat(400))]
+    {
+        let begun = state(&plan(tasks, title), batch_size);
+        let unit = begun.plan.units.first().unwrap();
+        let out = HandOut::of("20261121-101112-abcd", &begun);
+        let ended = played(begun.clone());
+        let mut blocks = vec![
+            opened("20261121-101112-abcd", &begun),
+            resumed("20261121-101112-abcd", &begun),
+            spawn_workflow(&out, &begun),
+            spawn_agent("20261121-101112-abcd", unit, &begun),
+            work_inline("20261121-101112-abcd", unit),
+            wait(&[&unit.id], &begun, Timestamp::from_millis(9), true),
+            done(&ended),
+        ];
+        blocks.extend(ended.open_gate().map(|gate| ask(gate, &ended)));
+        for block in blocks {
+            assert!(block.len() <= MAX_BYTES, "{} bytes:\n{block}", block.len());
+            assert!(block.contains("omo"), "{block}");
+        }
+    }
+}
+
+#[test]
+fn a_segment_that_is_handed_out_is_short_whole_batches_and_never_past_a_stop() {
+    let begun = state(&plan(400, "x"), 100);
+    let first = HandOut::of("r", &begun);
+    assert!((1..100).contains(&first.units().len()), "{:?}", first.units());
+    let small = HandOut::of("r", &state(&plan(12, "x"), 5));
+    assert_eq!(small.units(), ["1", "2", "3", "4", "5"]);
+}
+
+#[test]
+fn what_is_too_long_loses_its_middle_and_keeps_its_end() {
+    let long = format!("STOP\n{}  To go on\n  run: omo next", "  a row that says little\n".repeat(500));
+    let short = within(long);
+    assert!(short.len() <= MAX_BYTES);
+    assert!(short.starts_with("STOP\n") && short.ends_with("  To go on\n  run: omo next"), "{short}");
+    assert_eq!(within("short".to_owned()), "short");
+}
