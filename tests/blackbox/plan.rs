@@ -314,6 +314,22 @@ fn parse_and_segments_are_for_programs() {
             ensure!(stdout.is_empty(), "{stdout}");
             has(&stderr, &["error[cycle]: ", "docs/plan.md has ", "so there are no batches", "hint:", "omo plan lint"])
         }),
+        ("what needs something unknown has its place, and status 4", |s| {
+            s.lab.write(FILE, "### Task 1: a\n**Depends on:** Task 7\n### Task 2: b\n")?;
+            let (stdout, stderr) = gives(s, &["plan", "segments", FILE], 4)?;
+            let found: Value = serde_json::from_str(&stdout)?;
+            ensure!(
+                found["batches"] == json!([["1", "2"]]) && found["diagnostics"][0]["severity"] == "error",
+                "{found}"
+            );
+            has(&stderr, &["error[unknown_dependency]: ", "so its batches may not be what is meant", "hint:"])
+        }),
+        ("a batch of 0 is one of 1", |s| {
+            s.lab.write(FILE, "### Task 1: a\n### Task 2: b\n")?;
+            let found = json_of(s, &["plan", "segments", FILE, "--batch-size", "0"], 0)?;
+            ensure!(found["batches"] == json!([["1"], ["2"]]) && found["batch_size"] == 0, "{found}");
+            Ok(())
+        }),
         ("from stdin", |s| {
             let (text, _) = fed(s, &["plan", "segments", "-"], SOUND.as_bytes(), 0)?;
             s.lab.write(FILE, SOUND)?;
@@ -352,9 +368,8 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
         ("wrong command lines", |s| {
             s.lab.write(FILE, SOUND)?;
             for arguments in [
-                ["plan", "segments", FILE, "--batch-size", "0"],
                 ["plan", "segments", FILE, "--batch-size", "x"],
-                ["plan", "show", FILE, "--k", "0"],
+                ["plan", "show", FILE, "--k", "1.5"],
                 ["ckpt", "compute", FILE, "--batch-size", "-1"],
             ] {
                 let (stdout, stderr) = gives(s, &arguments, 2)?;

@@ -38,7 +38,8 @@ Example:
 
 A pair `N-tests` and `N-impl` stays together, and what is needed comes first.
 You are asked behind the first batch, one with a hub, and one with a task that
-has a line `<!-- checkpoint -->`. Of a plan with errors nothing is on stdout.";
+has a line `<!-- checkpoint -->`. Where tasks need each other, or have the same
+id, there are no batches; stderr says why, and the exit status is 4.";
 
 pub const CKPT: &str = "\
 Example:
