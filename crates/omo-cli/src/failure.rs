@@ -274,7 +274,9 @@ impl From<RunsError> for Failure {
             RunsError::NoRepository(_) => (Kind::Precondition, "`git init` makes one"),
             RunsError::Id(_) => (Kind::User, "`omo run list` names the runs of this repository"),
             RunsError::NotFound(_) => (Kind::NotFound, "`omo run list` names the runs of this repository"),
-            RunsError::Lock(_) => (Kind::Busy, "try again; if it lasts, a stopped process holds the run's lock"),
+            RunsError::Lock(LockError::Busy(_)) => {
+                (Kind::Busy, "try again; if it lasts, a stopped process holds the run's lock")
+            }
             RunsError::NoKey(_) | RunsError::Key(_) => (Kind::Io, "`omo doctor` looks at the key"),
             RunsError::Line { .. } | RunsError::Ledger { .. } => {
                 (Kind::Io, "the run cannot go on; what is in the files stays, and a new run of the plan can be opened")

@@ -5,6 +5,7 @@
 //! that nor what is to be there now was edited by something else. The edited one is kept beside it.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use omo_plan::digest::sha256;
@@ -53,7 +54,7 @@ pub enum ProjectionError {
     /// A file could not be.
     #[error(transparent)]
     File(#[from] ProjectFileError),
-    /// What was written last could not be remembered.
+    /// What was written last could not be remembered, or looked up.
     #[error("remember what was written: {0}")]
     Memory(#[from] std::io::Error),
 }
@@ -103,14 +104,14 @@ impl<'a> Projection<'a> {
     /// Whether omo wrote the checkpoint that is there, or there is none.
     pub fn owns_checkpoint(&self) -> Result<bool, ProjectionError> {
         let found = self.checkpoint()?;
-        let memory = self.remembered();
+        let memory = self.remembered()?;
         Ok(found.is_none_or(|bytes| memory.is_own(CHECKPOINT, &bytes)))
     }
 
     /// Whether no other run has written since this one did.
-    pub fn is_last(&self) -> bool {
-        let last = self.remembered().last.0;
-        last.is_empty() || last == self.run
+    pub fn is_last(&self) -> Result<bool, ProjectionError> {
+        let last = self.remembered()?.last.0;
+        Ok(last.is_empty() || last == self.run)
     }
 
     /// Writes what differs: first how the run stands, then the report, and a checkpoint that is no longer
@@ -121,7 +122,7 @@ impl<'a> Projection<'a> {
         if state.plan.dialect != Dialect::DevWorkflow {
             return Ok(Vec::new());
         }
-        let mut memory = self.remembered();
+        let mut memory = self.remembered()?;
         let (last, seq) = &memory.last;
         if last == self.run && *seq >= state.seq {
             return Ok(Vec::new());
@@ -195,10 +196,13 @@ impl<'a> Projection<'a> {
         Ok(Drift { file: path.to_owned(), kept: None })
     }
 
-    /// What cannot be read is nothing that omo wrote: then everything that is there is kept.
-    fn remembered(&self) -> Remembered {
-        let read = || serde_json::from_slice(&std::fs::read(self.memory).ok()?).ok();
-        read().unwrap_or_default()
+    /// What is no memory is nothing that omo wrote: then everything that is there is kept.
+    fn remembered(&self) -> Result<Remembered, ProjectionError> {
+        match std::fs::read(self.memory) {
+            Ok(text) => Ok(serde_json::from_slice(&text).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Remembered::default()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn remember(&self, memory: &Remembered) -> Result<(), ProjectionError> {

@@ -135,7 +135,7 @@ impl Engine<'_> {
 
     /// As [`Engine::project`], for a run that is over: what another one has written since stays.
     pub fn project_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
-        let is_last = Projection::new(self.root, &self.memory(), self.run.id()).is_last();
+        let is_last = Projection::new(self.root, &self.memory(), self.run.id()).is_last()?;
         if is_last { self.project(state) } else { Ok(state) }
     }
 

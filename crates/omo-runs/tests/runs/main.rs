@@ -8,6 +8,8 @@ mod life;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod projections;
+#[cfg(test)]
 mod snapshots;
 #[cfg(test)]
 mod stage;

@@ -1,0 +1,95 @@
+//! A worker whose check never ends, with a real keeper.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Trial};
+
+use omo_core::check::Check;
+use omo_core::timestamp::Timestamp;
+use omo_exec::alive;
+use omo_exec::environment::Environment;
+use omo_plan::run::event::{Actor, What};
+use omo_plan::run::state::{Standing, UnitStatus};
+use omo_plan::run::verbs::Caller;
+use omo_runs::engine::{Engine, Opening, Unwatched, planned_commands};
+use omo_runs::{Run, Runs};
+use omo_store::pending;
+use omo_testkit::{plans, wait_until};
+use tempfile::TempDir;
+
+fn main() -> ExitCode {
+    omo_exec::keeper::run_if_asked();
+    let tests = if cfg!(unix) {
+        vec![Trial::test("a_check_that_hangs_is_ended_with_its_children_and_proves_nothing", || {
+            a_check_that_hangs_is_ended_with_its_children_and_proves_nothing();
+            Ok(())
+        })]
+    } else {
+        Vec::new()
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+}
+
+/// A repository, and its user's state.
+struct Stage {
+    temp: TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let stage = Self { temp: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(stage.project().join(".git")).unwrap();
+        fs::write(stage.project().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::create_dir(stage.home()).unwrap();
+        stage
+    }
+
+    fn project(&self) -> PathBuf {
+        self.temp.path().join("project")
+    }
+
+    fn home(&self) -> PathBuf {
+        self.temp.path().join("state")
+    }
+}
+
+fn now() -> Timestamp {
+    plans::time(9)
+}
+
+/// A run of one unit with this check, which its user approved.
+fn run_with(stage: &Stage, check: &Check) -> Run {
+    let mut plan = plans::plan(&[("1", &[])]);
+    plan.units.iter_mut().for_each(|unit| unit.checks = vec![check.clone()]);
+    let (root, home) = (stage.project(), stage.home());
+    let approved = pending::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
+    let all = pending::all(Some(&home), &root).unwrap();
+    pending::approve(Some(&home), &root, &all[0], now()).unwrap();
+    let opened = What::from(Opening { plan, approved, root: root.display().to_string(), base: None });
+    Runs::create(&root, Some(&home)).unwrap().begin(&Actor::default(), now(), opened, Vec::new()).unwrap().0
+}
+
+fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
+    let stage = Stage::new();
+    let command = "sleep 300 & echo $! > child; echo begun; wait";
+    let run = run_with(&stage, &Check { timeout_seconds: 1, ..Check::new(command) });
+    let (root, home) = (stage.project(), stage.home());
+    let environment = Environment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())]);
+    let caller = Caller::default();
+    let engine = Engine { run: &run, root: &root, state_home: &home, caller, environment: &environment, now };
+    let started = engine.start("1", &mut Unwatched).unwrap();
+    let judged = engine.done(&started.ticket, None, &mut Unwatched).unwrap();
+    assert_eq!(judged.state.standing("1"), Some(Standing::Is(UnitStatus::Failed)), "{:?}", judged.outcomes);
+    let (_, outcome) = judged.outcomes.last().unwrap();
+    assert!(!outcome.is_green() && outcome.last_lines.iter().chain(&outcome.first_lines).any(|line| line == "begun"));
+    let child: u32 = fs::read_to_string(root.join("child")).unwrap().trim().parse().unwrap();
+    let limit = Duration::from_secs(9);
+    wait_until("the end of the check's child", limit, || (alive::is_alive(child) != Some(true)).then_some(())).unwrap();
+    // What it printed is kept.
+    let log = fs::read_to_string(run.folder().join("logs/1-1-1.log")).unwrap();
+    assert!(log.contains("begun"), "{log}");
+}

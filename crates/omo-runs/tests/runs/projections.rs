@@ -1,0 +1,124 @@
+//! The files for others: whose they are is remembered, what is not omo's is kept, and nothing older is
+//! written over something newer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use omo_plan::run::event::RunResult;
+use omo_plan::run::state::{Phase, RunState};
+use omo_runs::Run;
+use omo_runs::dev_workflow::{CHECKPOINT, REPORT};
+use omo_runs::projection::{Drift, Projection, memory};
+
+use crate::stage::{Stage, add};
+
+fn write(stage: &Stage, run: &Run, now: &RunState) -> Vec<Drift> {
+    let memory = memory(&stage.runs().path(), &stage.project());
+    Projection::new(&stage.project(), &memory, run.id()).write(now).unwrap()
+}
+
+fn is_last(stage: &Stage, run: &Run) -> bool {
+    let memory = memory(&stage.runs().path(), &stage.project());
+    Projection::new(&stage.project(), &memory, run.id()).is_last().unwrap()
+}
+
+fn file(stage: &Stage, path: &str) -> PathBuf {
+    stage.project().join(path)
+}
+
+fn kept(path: &str, number: u32) -> Drift {
+    Drift { file: path.to_owned(), kept: Some(format!("{path}.edited-{number}")) }
+}
+
+/// The run after one more event, with another title in its plan, so that the files say something else.
+fn later(run: &Run, title: &str) -> RunState {
+    let mut state = add(run, &[title]).unwrap();
+    state.plan.source.path = "docs/plan.md".to_owned();
+    state.plan.policy.batch_size = u32::try_from(state.seq).unwrap() + 10;
+    state
+}
+
+#[test]
+fn what_something_else_wrote_is_kept_once_whatever_its_bytes() {
+    let stage = Stage::new();
+    let run = stage.run();
+    assert_eq!(write(&stage, &run, &later(&run, "a")), []);
+    fs::write(file(&stage, CHECKPOINT), b"\xff mine").unwrap();
+    assert_eq!(write(&stage, &run, &later(&run, "b")), [kept(CHECKPOINT, 1)]);
+    assert_eq!(fs::read(file(&stage, &format!("{CHECKPOINT}.edited-1"))).unwrap(), b"\xff mine");
+    // The same once more is there already; something else gets another name.
+    fs::write(file(&stage, CHECKPOINT), b"\xff mine").unwrap();
+    assert_eq!(write(&stage, &run, &later(&run, "c")), [kept(CHECKPOINT, 1)]);
+    fs::write(file(&stage, CHECKPOINT), "other").unwrap();
+    assert_eq!(write(&stage, &run, &later(&run, "d")), [kept(CHECKPOINT, 2)]);
+    assert_eq!(write(&stage, &run, &later(&run, "e")), []);
+}
+
+#[test]
+fn an_older_state_is_not_written_over_a_newer_one() {
+    let stage = Stage::new();
+    let run = stage.run();
+    let (old, new) = (later(&run, "a"), later(&run, "b"));
+    write(&stage, &run, &new);
+    let text = fs::read(file(&stage, CHECKPOINT)).unwrap();
+    assert_eq!(write(&stage, &run, &old), []);
+    assert_eq!(fs::read(file(&stage, CHECKPOINT)).unwrap(), text);
+}
+
+#[test]
+fn the_next_run_takes_over_what_the_one_before_wrote_and_that_one_knows() {
+    let stage = Stage::new();
+    let (first, second) = (stage.run(), stage.run());
+    write(&stage, &first, &later(&first, "a"));
+    assert!(is_last(&stage, &first) && !is_last(&stage, &second));
+    assert_eq!(write(&stage, &second, &later(&second, "b")), []);
+    assert!(is_last(&stage, &second) && !is_last(&stage, &first));
+}
+
+#[test]
+fn each_work_tree_has_a_memory_of_its_own() {
+    let (runs, one, other) = (Path::new("runs"), Path::new("/a"), Path::new("/b"));
+    assert_ne!(memory(runs, one), memory(runs, other));
+    assert_eq!(memory(runs, one), memory(runs, one));
+    assert_eq!(memory(runs, one).parent(), Some(runs));
+}
+
+#[test]
+fn a_memory_that_is_none_keeps_whatever_is_there() {
+    let stage = Stage::new();
+    let run = stage.run();
+    write(&stage, &run, &later(&run, "a"));
+    fs::write(memory(&stage.runs().path(), &stage.project()), "{").unwrap();
+    let drifts = write(&stage, &run, &later(&run, "b"));
+    assert!(drifts.contains(&kept(CHECKPOINT, 1)), "{drifts:?}");
+}
+
+#[test]
+fn a_memory_that_cannot_be_read_is_said_and_nothing_is_written() {
+    let stage = Stage::new();
+    let run = stage.run();
+    write(&stage, &run, &later(&run, "a"));
+    let (before, memory) =
+        (fs::read(file(&stage, CHECKPOINT)).unwrap(), memory(&stage.runs().path(), &stage.project()));
+    fs::remove_file(&memory).unwrap();
+    fs::create_dir(&memory).unwrap();
+    assert!(Projection::new(&stage.project(), &memory, run.id()).write(&later(&run, "b")).is_err());
+    assert_eq!(fs::read(file(&stage, CHECKPOINT)).unwrap(), before);
+    assert!(!file(&stage, &format!("{CHECKPOINT}.edited-1")).exists());
+}
+
+#[test]
+fn the_section_of_another_plan_stays_and_the_checkpoint_goes_with_the_end() {
+    let stage = Stage::new();
+    let run = stage.run();
+    let mine = b"## Execution Report\r\n\r\n**Plan:** docs/other.md\r\n\xff\r\n";
+    fs::create_dir_all(file(&stage, REPORT).parent().unwrap()).unwrap();
+    fs::write(file(&stage, REPORT), mine).unwrap();
+    write(&stage, &run, &later(&run, "a"));
+    let mut ended = later(&run, "b");
+    ended.phase = Phase::Ended { result: RunResult::Complete };
+    assert_eq!(write(&stage, &run, &ended), []);
+    let report = fs::read(file(&stage, REPORT)).unwrap();
+    assert!(report.starts_with(mine) && String::from_utf8_lossy(&report).contains("**Status:** complete"));
+    assert!(!file(&stage, CHECKPOINT).exists());
+}
