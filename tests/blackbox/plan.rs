@@ -225,7 +225,7 @@ warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
             Ok(())
         }),
         ("only the worst of many are shown", |s| {
-            let many: String = (1..=60).map(|id| format!("### Task {id}: x\n\n")).collect();
+            let many = (1..=60).map(|id| format!("### Task {id}: x\n\n")).collect::<Vec<_>>().concat();
             s.lab.write(FILE, &format!("{many}### Task 60: x\n"))?;
             let (text, _) = gives(s, &["plan", "lint", FILE], 4)?;
             has(&text, &["error[duplicate_id]", "more: `omo plan lint --json` has all of them\n"])?;

@@ -161,6 +161,13 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             skip(g, &session)?.ends(0)?;
             Ok(())
         }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
+    let cases: &[Case] = &[
         ("a failed task of a run that is over, in the same session and in a new one", two(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
@@ -229,11 +236,11 @@ fn of_several_at_once_one_is_heard() {
         }),
         ("many that begin with the same task", two(), |g| {
             g.open()?;
-            let begin = || {
+            let start = || {
                 let mut command = g.command(&["unit", "start", "1"]);
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
             };
-            let children: Vec<Child> = (0..6).map(|_| begin()).collect::<Result<_, _>>()?;
+            let children: Vec<Child> = (0..6).map(|_| start()).collect::<Result<_, _>>()?;
             let mut begun = 0;
             for child in children {
                 let said = Said::of(&child.wait_with_output()?);

@@ -78,6 +78,13 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
             }
             Ok(())
         }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn what_is_not_to_be_done_now_is_said_and_nothing_changes() {
+    let cases: &[Case] = &[
         ("gates and options", stopping(), |g| {
             g.options = ALONE;
             g.open()?;

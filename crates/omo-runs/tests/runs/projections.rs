@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{Phase, RunState};
-use omo_runs::Run;
 use omo_runs::dev_workflow::{CHECKPOINT, REPORT};
-use omo_runs::projection::{Drift, Projection, memory};
+use omo_runs::projection::{Drift, Projection, ProjectionError, memory};
+use omo_runs::{Run, TransactError};
 
 use crate::stage::{Stage, add};
 
-fn write(stage: &Stage, run: &Run, now: &RunState) -> Vec<Drift> {
+fn write(stage: &Stage, run: &Run, now: &RunState) -> Result<Vec<Drift>, ProjectionError> {
     let memory = memory(&stage.runs().path(), &stage.project());
-    Projection::new(&stage.project(), &memory, run.id()).write(now).unwrap()
+    Projection::new(&stage.project(), &memory, run.id()).write(now)
 }
 
-fn is_last(stage: &Stage, run: &Run) -> bool {
+fn is_last(stage: &Stage, run: &Run) -> Result<bool, ProjectionError> {
     let memory = memory(&stage.runs().path(), &stage.project());
-    Projection::new(&stage.project(), &memory, run.id()).is_last().unwrap()
+    Projection::new(&stage.project(), &memory, run.id()).is_last()
 }
 
 fn file(stage: &Stage, path: &str) -> PathBuf {
@@ -30,38 +30,37 @@ fn kept(path: &str, number: u32) -> Drift {
     Drift { file: path.to_owned(), kept: Some(format!("{path}.edited-{number}")) }
 }
 
-/// The run after one more event, with another title in its plan, so that the files say something else.
-fn later(run: &Run, title: &str) -> RunState {
-    let mut state = add(run, &[title]).unwrap();
-    state.plan.source.path = "docs/plan.md".to_owned();
-    state.plan.policy.batch_size = u32::try_from(state.seq).unwrap() + 10;
-    state
+/// The run after one more event, in batches of another size, so that the files say something else.
+fn later(run: &Run, name: &str) -> Result<RunState, TransactError> {
+    let mut state = add(run, &[name])?;
+    state.plan.policy.batch_size += u32::try_from(state.seq).unwrap_or(0);
+    Ok(state)
 }
 
 #[test]
 fn what_something_else_wrote_is_kept_once_whatever_its_bytes() {
     let stage = Stage::new();
     let run = stage.run();
-    assert_eq!(write(&stage, &run, &later(&run, "a")), []);
+    assert_eq!(write(&stage, &run, &later(&run, "a").unwrap()).unwrap(), []);
     fs::write(file(&stage, CHECKPOINT), b"\xff mine").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "b")), [kept(CHECKPOINT, 1)]);
+    assert_eq!(write(&stage, &run, &later(&run, "b").unwrap()).unwrap(), [kept(CHECKPOINT, 1)]);
     assert_eq!(fs::read(file(&stage, &format!("{CHECKPOINT}.edited-1"))).unwrap(), b"\xff mine");
     // The same once more is there already; something else gets another name.
     fs::write(file(&stage, CHECKPOINT), b"\xff mine").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "c")), [kept(CHECKPOINT, 1)]);
+    assert_eq!(write(&stage, &run, &later(&run, "c").unwrap()).unwrap(), [kept(CHECKPOINT, 1)]);
     fs::write(file(&stage, CHECKPOINT), "other").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "d")), [kept(CHECKPOINT, 2)]);
-    assert_eq!(write(&stage, &run, &later(&run, "e")), []);
+    assert_eq!(write(&stage, &run, &later(&run, "d").unwrap()).unwrap(), [kept(CHECKPOINT, 2)]);
+    assert_eq!(write(&stage, &run, &later(&run, "e").unwrap()).unwrap(), []);
 }
 
 #[test]
 fn an_older_state_is_not_written_over_a_newer_one() {
     let stage = Stage::new();
     let run = stage.run();
-    let (old, new) = (later(&run, "a"), later(&run, "b"));
-    write(&stage, &run, &new);
+    let (old, new) = (later(&run, "a").unwrap(), later(&run, "b").unwrap());
+    write(&stage, &run, &new).unwrap();
     let text = fs::read(file(&stage, CHECKPOINT)).unwrap();
-    assert_eq!(write(&stage, &run, &old), []);
+    assert_eq!(write(&stage, &run, &old).unwrap(), []);
     assert_eq!(fs::read(file(&stage, CHECKPOINT)).unwrap(), text);
 }
 
@@ -69,10 +68,10 @@ fn an_older_state_is_not_written_over_a_newer_one() {
 fn the_next_run_takes_over_what_the_one_before_wrote_and_that_one_knows() {
     let stage = Stage::new();
     let (first, second) = (stage.run(), stage.run());
-    write(&stage, &first, &later(&first, "a"));
-    assert!(is_last(&stage, &first) && !is_last(&stage, &second));
-    assert_eq!(write(&stage, &second, &later(&second, "b")), []);
-    assert!(is_last(&stage, &second) && !is_last(&stage, &first));
+    write(&stage, &first, &later(&first, "a").unwrap()).unwrap();
+    assert!(is_last(&stage, &first).unwrap() && !is_last(&stage, &second).unwrap());
+    assert_eq!(write(&stage, &second, &later(&second, "b").unwrap()).unwrap(), []);
+    assert!(is_last(&stage, &second).unwrap() && !is_last(&stage, &first).unwrap());
 }
 
 #[test]
@@ -87,9 +86,9 @@ fn each_work_tree_has_a_memory_of_its_own() {
 fn a_memory_that_is_none_keeps_whatever_is_there() {
     let stage = Stage::new();
     let run = stage.run();
-    write(&stage, &run, &later(&run, "a"));
+    write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
     fs::write(memory(&stage.runs().path(), &stage.project()), "{").unwrap();
-    let drifts = write(&stage, &run, &later(&run, "b"));
+    let drifts = write(&stage, &run, &later(&run, "b").unwrap()).unwrap();
     assert!(drifts.contains(&kept(CHECKPOINT, 1)), "{drifts:?}");
 }
 
@@ -97,12 +96,12 @@ fn a_memory_that_is_none_keeps_whatever_is_there() {
 fn a_memory_that_cannot_be_read_is_said_and_nothing_is_written() {
     let stage = Stage::new();
     let run = stage.run();
-    write(&stage, &run, &later(&run, "a"));
+    write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
     let (before, memory) =
         (fs::read(file(&stage, CHECKPOINT)).unwrap(), memory(&stage.runs().path(), &stage.project()));
     fs::remove_file(&memory).unwrap();
     fs::create_dir(&memory).unwrap();
-    assert!(Projection::new(&stage.project(), &memory, run.id()).write(&later(&run, "b")).is_err());
+    assert!(Projection::new(&stage.project(), &memory, run.id()).write(&later(&run, "b").unwrap()).is_err());
     assert_eq!(fs::read(file(&stage, CHECKPOINT)).unwrap(), before);
     assert!(!file(&stage, &format!("{CHECKPOINT}.edited-1")).exists());
 }
@@ -114,10 +113,10 @@ fn the_section_of_another_plan_stays_and_the_checkpoint_goes_with_the_end() {
     let mine = b"## Execution Report\r\n\r\n**Plan:** docs/other.md\r\n\xff\r\n";
     fs::create_dir_all(file(&stage, REPORT).parent().unwrap()).unwrap();
     fs::write(file(&stage, REPORT), mine).unwrap();
-    write(&stage, &run, &later(&run, "a"));
-    let mut ended = later(&run, "b");
+    write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
+    let mut ended = later(&run, "b").unwrap();
     ended.phase = Phase::Ended { result: RunResult::Complete };
-    assert_eq!(write(&stage, &run, &ended), []);
+    assert_eq!(write(&stage, &run, &ended).unwrap(), []);
     let report = fs::read(file(&stage, REPORT)).unwrap();
     assert!(report.starts_with(mine) && String::from_utf8_lossy(&report).contains("**Status:** complete"));
     assert!(!file(&stage, CHECKPOINT).exists());
