@@ -3,7 +3,7 @@
 use omo_testkit::model::Kind;
 
 use super::obedient::{Trouble, obedient};
-use super::{CHECKPOINT, REPORT, approved, blocks, file, planned, tasks, words};
+use super::{CHECKPOINT, REPORT, approved, blocks, file, planned, tasks, typed, words};
 
 #[test]
 fn a_plan_is_complete_without_the_workflow_tool() {
@@ -25,5 +25,12 @@ fn a_plan_is_complete_without_the_workflow_tool() {
     assert_eq!(file(&stage, CHECKPOINT), None, "the checkpoint of a complete run is removed");
     let report = file(&stage, REPORT).unwrap();
     assert!(report.contains("**Status:** complete\n\n**Tasks:** 3 total, 3 completed, 0 blocked"), "{report}");
+
+    // Typed once more, nothing is done again, and the person is told how it would be.
+    let requests = stage.model.requests_of(Kind::Agent).len();
+    let run = typed(&stage, "/omo:execute-plan docs/plan.md", &[]);
+    let said = run.result().unwrap();
+    assert!(said.contains("type: /omo:execute-plan docs/plan.md --again"), "{said}");
+    assert_eq!(stage.model.requests_of(Kind::Agent).len(), requests);
     assert_eq!(stage.model.unscripted(), 0);
 }

@@ -19,6 +19,7 @@ use omo_plan::run::state::{Counts, GateState, Phase, RunState, Standing};
 use omo_runs::dev_workflow::{self, Completed, REPORT};
 
 use super::segment::HandOut;
+use super::typed;
 
 /// The greatest length of a block.
 pub const MAX_BYTES: usize = 2_048;
@@ -91,7 +92,9 @@ pub fn resumed(id: &str, state: &RunState) -> String {
 /// The run of this very plan has come to its end before.
 pub fn complete_already(id: &str, state: &RunState) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", path(state));
-    within(format!("{head}\n`--again` behind the plan begins anew.\n\n{}", done(state)))
+    let typed = neutral(&typed::command(&state.plan.source.path), 300);
+    // Below the block's own lines, which are what the person is shown.
+    within(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", done(state)))
 }
 
 /// A segment for the Workflow tool.

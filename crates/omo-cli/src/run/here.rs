@@ -115,7 +115,10 @@ impl<'a> Here<'a> {
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
     /// of use, the last one.
     pub fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), Failure> {
-        let missing = || Failure::not_found("no plan run is open here", "`omo run open --for plan FILE` opens one");
+        let missing = || {
+            let hint = "`omo run open --for plan FILE` opens one, and so does /omo:execute-plan FILE in Claude Code";
+            Failure::not_found("no plan run is open here", hint)
+        };
         let runs = self.runs.as_ref().ok_or_else(missing)?;
         if let Some(id) = named {
             let run = runs.get(id)?;

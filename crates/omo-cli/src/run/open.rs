@@ -214,14 +214,14 @@ pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>, options: &str) ->
 
 fn not_approved(path: &str, commands: &[PlannedCommand], options: &str, code: &str) -> Failure {
     const SHOWN: usize = 30;
-    let count = commands.len();
+    let count = blocks::counted(commands.len(), "command");
     let message = format!(
-        "nothing was run. {path} would execute {count} commands as its checks, and you have not approved them:\n\n{}",
+        "nothing was run. {path} would execute {count} as its checks, and you have not approved them:\n\n{}",
         blocks::commands(commands, SHOWN).trim_end()
     );
-    let quoted = shlex::try_quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned);
+    let typed = typed::command(path);
     let hint = format!(
-        "read them; to approve exactly these, type:\n  /omo:execute-plan {quoted}{options} --approve {code}\n\
+        "read them; to approve exactly these, type:\n  {typed}{options} --approve {code}\n\
          Only the user can do that: a model shows them this and ends its turn."
     );
     Failure::human(message, hint)

@@ -67,6 +67,12 @@ pub fn read(text: &str) -> Result<Typed, Failure> {
     }
 }
 
+/// The command with a plan behind it, as it is typed.
+pub fn command(path: &str) -> String {
+    let quoted = shlex::try_quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned);
+    format!("/omo:execute-plan {quoted}")
+}
+
 /// The options as they are typed once more, each with a space in front: who approves a plan types its line
 /// again, and means the same batches.
 pub fn again(options: &OpenOptions) -> String {
