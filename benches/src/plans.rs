@@ -78,7 +78,8 @@ impl Plans {
         ];
         if let Some(python) = python {
             let script = peers.join("segments.py");
-            let arguments = ["-I".into(), "-S".into(), script, PLAN.into()];
+            // As such a program is started: by its name, with nothing left out.
+            let arguments = [script, PLAN.into()];
             let (ours, theirs) = (
                 self.answer(omo, &["plan".into(), "segments".into(), PLAN.into()])?,
                 self.answer(&python.program, &arguments)?,

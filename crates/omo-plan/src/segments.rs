@@ -60,6 +60,11 @@ pub struct Edges {
 }
 
 impl Segments {
+    /// An order could be told.
+    fn is_ordered(&self) -> bool {
+        !self.batches.is_empty()
+    }
+
     /// Whether nothing of the plan may be run.
     pub fn has_errors(&self) -> bool {
         has_errors(&self.diagnostics)
@@ -76,7 +81,13 @@ pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> Segments {
         Ok(text) => text,
         Err(diagnostic) => return empty(k, batch_size, vec![diagnostic]),
     };
-    of_outline(&Outline::read(&Document::skim(text)), k, batch_size)
+    let outline = Outline::read(&Document::skim(text));
+    let mut found = cut(&outline, k, batch_size);
+    if found.is_ordered() {
+        let edges = |task: Task| Edges { id: task.id, depends_on: task.depends_on };
+        found.tasks = outline.tasks.into_iter().map(edges).collect();
+    }
+    found
 }
 
 /// A file as text.
@@ -97,6 +108,16 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
 
 /// The batches of a plan that was looked through.
 pub fn of_outline(outline: &Outline, k: usize, batch_size: usize) -> Segments {
+    let mut found = cut(outline, k, batch_size);
+    if found.is_ordered() {
+        let edges = |task: &Task| Edges { id: task.id.clone(), depends_on: task.depends_on.clone() };
+        found.tasks = outline.tasks.iter().map(edges).collect();
+    }
+    found
+}
+
+/// All of it but the tasks.
+fn cut(outline: &Outline, k: usize, batch_size: usize) -> Segments {
     let tasks = &outline.tasks;
     let mut found = empty(k, batch_size, outline.diagnostics.clone());
     found.total = tasks.len();
@@ -141,8 +162,6 @@ fn fill(found: &mut Segments, tasks: &[Task], units: &[Vec<usize>]) {
         found.batches.push(members().map(|task| task.id.clone()).collect());
     }
     found.dependents = tasks.iter().map(|task| (task.id.clone(), count(task))).collect();
-    let edges = |task: &Task| Edges { id: task.id.clone(), depends_on: task.depends_on.clone() };
-    found.tasks = tasks.iter().map(edges).collect();
 }
 
 /// Fills batches: what does not fit any more begins the next one.

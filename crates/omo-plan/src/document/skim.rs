@@ -5,11 +5,15 @@
 //! mean something else, nothing is found here at all, and pulldown-cmark reads the text: a property holds the two
 //! to the same answer.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, CowStr, HeadingLevel};
 
-use super::{Document, code, heading};
+use super::{Document, code, heading, lines};
+
+/// Bytes that a line has at least, on the whole.
+const LINE: usize = 16;
 
 /// What a line is, outside of code.
 enum Line {
@@ -32,11 +36,19 @@ pub(super) fn fill(document: &mut Document<'_>) -> Option<()> {
     // The code block that is open: where it begins, its sign, and how many of it close it.
     let mut open: Option<(usize, u8, usize)> = None;
     let mut start = document.body;
-    // The line that ends a front matter.
-    if start > 0 && bytes.get(start) == Some(&b'\n') {
+    // The lines of a front matter, the last of which ends here. A byte order mark is part of a line that goes on.
+    let mut starts: Vec<usize> = Vec::with_capacity(text.len() / LINE);
+    starts.extend(lines(text, 0..start).map(|line| line.start));
+    let mut goes_on = start > 0;
+    if goes_on && bytes.get(start) == Some(&b'\n') {
         start += 1;
+        goes_on = false;
     }
     while start < bytes.len() {
+        if !goes_on {
+            starts.push(start);
+        }
+        goes_on = false;
         let rest = bytes.get(start..)?;
         let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let row = rest.get(..length)?;
@@ -62,7 +74,11 @@ pub(super) fn fill(document: &mut Document<'_>) -> Option<()> {
         start = end + 1;
     }
     // A fence that is not closed is worth a second look.
-    open.is_none().then_some(())
+    if open.is_some() {
+        return None;
+    }
+    document.line_starts = OnceCell::from(starts);
+    Some(())
 }
 
 fn fenced(text: &str, span: Range<usize>) -> super::Code<'_> {

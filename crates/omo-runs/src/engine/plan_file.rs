@@ -73,8 +73,11 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     let failed = |source| unread(path, source);
     let file = omo_store::regular::open(path).map_err(failed)?;
     let not_regular = || failed(std::io::Error::other("it is no regular file"));
-    let mut bytes = Vec::new();
-    file.ok_or_else(not_regular)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let file = file.ok_or_else(not_regular)?;
+    // As long as it says, and one byte for its end: a buffer that has to grow is copied each time.
+    let length = file.metadata().map_err(failed)?.len().min(MAX_BYTES) + 1;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
