@@ -134,24 +134,26 @@ impl<'a> Here<'a> {
             }
         }
         let own = |state: &RunState| state.holder.is_same(&self.actor());
-        let mut open: Vec<_> = found.iter().filter(|(_, state)| state.phase == Phase::Executing).collect();
-        if open.len() > 1 && open.iter().filter(|(_, state)| own(state)).count() == 1 {
-            open.retain(|(_, state)| own(state));
+        let is_open = |(_, (_, state)): &(usize, &(String, RunState))| state.phase == Phase::Executing;
+        let mut open: Vec<(usize, &(String, RunState))> = found.iter().enumerate().filter(is_open).collect();
+        if open.len() > 1 && open.iter().filter(|(_, (_, state))| own(state)).count() == 1 {
+            open.retain(|(_, (_, state))| own(state));
         }
-        let id = match (&*open, ended) {
-            ([(id, _)], _) => id,
-            ([], Ended::Too) => found.first().map(|(id, _)| id).ok_or_else(missing)?,
-            ([], Ended::Not) => return Err(missing()),
+        let place = match (&*open, ended) {
+            ([(place, _)], _) => *place,
+            ([], Ended::Too) if !found.is_empty() => 0,
+            ([], _) => return Err(missing()),
             (several, _) => {
-                let ids: Vec<String> =
-                    several.iter().map(|(id, state)| format!("  --run {id}   {}", state.plan.source.path)).collect();
+                let line = |(_, (id, state)): &(usize, &(String, RunState))| {
+                    format!("  --run {id}   {}", state.plan.source.path)
+                };
+                let ids: Vec<String> = several.iter().map(line).collect();
                 let message = format!("{} plan runs are open here", several.len());
                 return Err(Failure::user(message, format!("name one:\n{}", ids.join("\n"))));
             }
         };
-        let run = runs.get(id)?;
-        let state = run.state()?;
-        Ok((run, state))
+        let (id, state) = found.swap_remove(place);
+        Ok((runs.get(&id)?, state))
     }
 
     /// Whether a run changes this work tree.

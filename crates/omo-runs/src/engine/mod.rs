@@ -98,16 +98,7 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
     ) -> Result<(T, RunState), EngineError> {
-        let (now, actor) = ((self.now)(), &self.caller.actor);
-        let done = self.run.transact(actor, now, |state| {
-            let mut play = Play::new(state.clone(), actor, now);
-            play.all(verbs::take(state, &self.caller, &is_alive)?);
-            let (events, value) = decide(&play.state)?;
-            play.all(events);
-            play.advance();
-            Ok((play.events, value))
-        })?;
-        self.written(done)
+        self.play(|state| verbs::take(state, &self.caller, &is_alive), decide)
     }
 
     /// Takes the run from whoever has it, and does something to it.
@@ -115,22 +106,25 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
     ) -> Result<(T, RunState), EngineError> {
+        self.play(|state| Ok(verbs::take_over(state, &self.caller)), decide)
+    }
+
+    /// One transaction: what comes before, what is decided on that, and what follows by itself.
+    fn play<T>(
+        &self,
+        before: impl FnOnce(&RunState) -> Result<Vec<What>, Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+    ) -> Result<(T, RunState), EngineError> {
         let (now, actor) = ((self.now)(), &self.caller.actor);
-        let done = self.run.transact(actor, now, |state| {
+        let (value, state) = self.run.transact(actor, now, |state| {
             let mut play = Play::new(state.clone(), actor, now);
-            play.all(verbs::take_over(state, &self.caller));
+            play.all(before(state)?);
             let (events, value) = decide(&play.state)?;
             play.all(events);
             play.advance();
             Ok((play.events, value))
         })?;
-        self.written(done)
-    }
-
-    /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
-    fn written<T>(&self, (value, state): (T, RunState)) -> Result<(T, RunState), EngineError> {
-        let state = self.project(state)?;
-        Ok((value, state))
+        Ok((value, self.project(state)?))
     }
 
     /// As [`Engine::project`], for a run that is over: what another one has written since stays.
@@ -144,7 +138,7 @@ impl Engine<'_> {
         projection::memory(runs, self.root)
     }
 
-    /// As [`Engine::transact`], for a run that nothing is to be done to.
+    /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
     pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
         let memory = self.memory();
         let projection = Projection::new(self.root, &memory, self.run.id());
