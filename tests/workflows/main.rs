@@ -82,7 +82,7 @@ fn every_executor_is_told_the_verbs_that_begin_and_end_its_task() {
             &format!("Execute task {id} of the plan docs/plan.md"),
             "/home/me/it",
             &format!("omo unit start {id} --run r-1-abcd\n"),
-            "omo unit done --ticket <ticket>\n",
+            "Run the `omo unit done` line that stands at its end\n",
             &format!("task_id \"{id}\""),
         ] {
             assert!(prompt.contains(part), "`{part}` is not in:\n{prompt}");
