@@ -31,7 +31,7 @@ use crate::report::Report;
 use crate::stage::Stage;
 
 fn main() -> ExitCode {
-    match compare() {
+    match Plans::make_if_asked().map_or_else(compare, |made| made.map(|()| true)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

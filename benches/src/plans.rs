@@ -23,6 +23,8 @@ const EVENTS: u64 = 10_000;
 /// When everything in the ledger happened, in milliseconds since 1970.
 const WHEN: i64 = 1_780_000_000_000;
 const PLAN: &str = "docs/plan.md";
+/// What makes a bench one that makes the run and nothing else.
+const MAKE: &str = "--make-run";
 
 /// Where plans are read and a run goes on.
 pub struct Plans {
@@ -32,17 +34,37 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Makes them below a folder.
+    /// Makes them below a folder. The run is made by a process of its own: what a bench has in its memory counts
+    /// as the least that each contestant can have.
     pub fn new(folder: &Path) -> Result<Self> {
-        let (project, home, input) = (folder.join("project"), folder.join("home"), folder.join("nothing"));
-        fs::create_dir_all(project.join("docs"))?;
-        fs::create_dir_all(home.join("state"))?;
-        fs::write(project.join(PLAN), plan(TASKS))?;
-        fs::write(&input, "")?;
-        ensure!(Command::new("git").args(["init", "-q"]).current_dir(&project).status()?.success(), "git init");
-        let plans = Self { project: project.canonicalize()?, home, input };
-        plans.work_for_long()?;
-        Ok(plans)
+        let plans = Self::below(folder);
+        fs::create_dir_all(plans.project.join("docs"))?;
+        fs::create_dir_all(plans.home.join("state"))?;
+        fs::write(plans.project.join(PLAN), plan(TASKS))?;
+        fs::write(&plans.input, "")?;
+        ensure!(Command::new("git").args(["init", "-q"]).current_dir(&plans.project).status()?.success(), "git init");
+        let made = Command::new(std::env::current_exe()?).arg(MAKE).arg(folder).status()?;
+        ensure!(made.success(), "the run of the bench was not made");
+        Ok(Self { project: plans.project.canonicalize()?, ..plans })
+    }
+
+    /// Where they are below a folder.
+    fn below(folder: &Path) -> Self {
+        Self { project: folder.join("project"), home: folder.join("home"), input: folder.join("nothing") }
+    }
+
+    /// Makes the run below a folder, where this process was started for that.
+    pub fn make_if_asked() -> Option<Result<()>> {
+        let mut arguments = std::env::args_os().skip(1);
+        let folder = arguments.next().filter(|first| first == MAKE).and_then(|_| arguments.next())?;
+        let plans = Self::below(Path::new(&folder));
+        Some(
+            plans
+                .project
+                .canonicalize()
+                .map_err(Into::into)
+                .and_then(|project| Self { project, ..plans }.work_for_long()),
+        )
     }
 
     /// A run in which each task but the last was lost, given up, taken up anew, and done.
@@ -170,7 +192,8 @@ fn fill(run: &Run, actor: &Actor, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// A plan as they are written: pairs, dependencies in several spellings, markers, commands in fences.
+/// A plan of the length and shape that the recorded ones of this dialect have, with pairs, dependencies in several
+/// spellings, and markers.
 fn plan(tasks: usize) -> String {
     let mut text =
         "# A plan\n\n**Goal:** Have something to read.\n\n## Verification\n\n- **Verdict:** Approved\n\n## Tasks\n"
@@ -200,11 +223,9 @@ fn task(text: &mut String, number: usize, half: &str) {
     let marker = if number.is_multiple_of(50) { "<!-- checkpoint -->\n" } else { "" };
     let _ = write!(
         text,
-        "\n### Task {number}{half}: Have part {number} do what it is for\n{marker}\n**Files:**\n\
-         - Modify: `src/part_{number}.rs:10-40`\n- Test: `tests/part_{number}.rs`\n\n**Depends on:** {depends_on}\n\n\
-         **Expected outcome:** Part {number} reads what it is given, says what was wrong with it, and leaves the rest \
-         as it was.\n\n**Steps:**\n1. Read what part {number} does now.\n2. Have it do the same for every input.\n\n\
-         **Verify:**\n```bash\ncargo test part_{number}\n```\nExpected: exit 0\n"
+        "\n### Task {number}{half}: Step {number}\n{marker}\n**Files:**\n- Create: `src/f{number}.rs`\n\n\
+         **Depends on:** {depends_on}\n\n**Steps:**\n1. Do it\n\n**Verify:**\nRun: `test -f src/f{number}.rs`\n\
+         Expected: exit 0\n"
     );
 }
 

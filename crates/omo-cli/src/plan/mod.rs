@@ -4,6 +4,7 @@
 
 mod arguments;
 mod findings;
+mod json;
 mod show;
 
 use std::io::{Read, Write};
@@ -109,12 +110,9 @@ fn path(given: &FileOptions) -> String {
     given.file.to_string_lossy().into_owned()
 }
 
-/// Prints JSON as other programs have it: two blanks for each level.
+/// Prints JSON as other programs have it.
 fn print(value: &impl Serialize) -> Result<(), Failure> {
-    let json = serde_json::to_string_pretty(value).unwrap_or_default();
-    let mut out = std::io::stdout().lock();
-    out.write_all(json.as_bytes())?;
-    Ok(out.write_all(b"\n")?)
+    Ok(std::io::stdout().lock().write_all(&json::indented(value))?)
 }
 
 /// The status that a plan gives once everything about it was said.

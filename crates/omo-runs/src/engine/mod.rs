@@ -101,6 +101,16 @@ impl Engine<'_> {
         self.play(|state| verbs::take(state, &self.caller, &is_alive), decide)
     }
 
+    /// The run after what its caller has to write down before anything else, and what follows by itself. Where
+    /// that is nothing, nobody waits for the lock and nothing is read again.
+    pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
+        let before = verbs::take(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
+        if before.is_empty() && verbs::advance(&state).is_none() {
+            return self.project(state);
+        }
+        Ok(self.transact(|_| Ok((Vec::new(), ())))?.1)
+    }
+
     /// Takes the run from whoever has it, and does something to it.
     pub fn take_over<T>(
         &self,
