@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn the_plan_has_as_many_tasks_as_asked_and_nothing_is_wrong_with_their_order() {
-        let found = omo_plan::segments::compute(plan(TASKS).as_bytes(), 3, 5);
+        let plan = plan(TASKS);
+        let found = omo_plan::segments::compute(plan.as_bytes(), 3, 5);
         assert_eq!(found.total, TASKS);
         assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics.first());
         assert!(found.hard_stops.len() > 10 && found.hard_stops.len() < found.batches.len());

@@ -30,7 +30,7 @@ fn has_errors(plan: &Plan) -> bool {
     plan.diagnostics.iter().any(|found| format!("{:?}", found.severity) == "Error")
 }
 
-fn in_order(segments: &Segments, size: usize) {
+fn in_order(segments: &Segments<'_>, size: usize) {
     let mut done: BTreeSet<&str> = BTreeSet::new();
     for batch in &segments.batches {
         let is_pair = batch.len() == 2 && batch.first().is_some_and(|id| id.ends_with("-tests"));
@@ -38,7 +38,7 @@ fn in_order(segments: &Segments, size: usize) {
         for id in batch {
             let task = segments.tasks.iter().find(|task| task.id == *id);
             let needs = task.map(|task| task.depends_on.as_slice()).unwrap_or_default();
-            assert!(needs.iter().all(|need| done.contains(need.as_str())), "{id} before {needs:?}");
+            assert!(needs.iter().all(|need| done.contains(*need)), "{id} before {needs:?}");
             assert!(done.insert(id), "{id} stands twice");
         }
     }

@@ -10,13 +10,12 @@ mod depends_on;
 mod order;
 mod outline;
 
-use std::collections::HashMap;
-
 use serde::{Serialize, Serializer};
 
 use crate::diagnostic::{Code, Diagnostic, has_errors};
 use crate::document::Document;
 use crate::model::{MAX_BYTES, MAX_UNITS};
+use order::Unit;
 
 pub use outline::{Outline, Task};
 pub(crate) use outline::{about, diagnostic};
@@ -26,9 +25,9 @@ pub const DEFAULT_K: usize = 3;
 /// How many tasks are in a batch, where nothing else is said.
 pub const DEFAULT_BATCH_SIZE: usize = 5;
 
-/// The batches of a plan, in the shape in which they are printed.
+/// The batches of a plan, in the shape in which they are printed. The ids are the plan's own text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Segments {
+pub struct Segments<'a> {
     /// How many tasks a batch has at most, as it was asked for. One holds at least one thing, so that
     /// 0 is 1, and a pair has a batch of 1 to itself.
     pub batch_size: usize,
@@ -36,14 +35,14 @@ pub struct Segments {
     pub total: usize,
     /// The ids of the tasks, in the order in which they are run. Empty where no order can be told:
     /// ids stand twice, or tasks need each other.
-    pub batches: Vec<Vec<String>>,
+    pub batches: Vec<Vec<&'a str>>,
     /// How many tasks name each of them as what they depend on, in the order of the file.
     #[serde(serialize_with = "as_map")]
-    pub dependents: Vec<(String, usize)>,
+    pub dependents: Vec<(&'a str, usize)>,
     /// The batches, from 0, behind which a person is asked.
     pub hard_stops: Vec<usize>,
     /// The tasks and what they depend on, in the order of the file.
-    pub tasks: Vec<Edges>,
+    pub tasks: Vec<Edges<'a>>,
     /// How many direct dependents make a task a hub.
     pub k: usize,
     /// What was found. Where something is an error, nothing of the plan may be run.
@@ -52,42 +51,30 @@ pub struct Segments {
 
 /// A task and what it depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Edges {
+pub struct Edges<'a> {
     /// Its id.
-    pub id: String,
+    pub id: &'a str,
     /// The ids of what it names, each once, in the order in which they are named.
-    pub depends_on: Vec<String>,
+    pub depends_on: Vec<&'a str>,
 }
 
-impl Segments {
-    /// An order could be told.
-    fn is_ordered(&self) -> bool {
-        !self.batches.is_empty()
-    }
-
+impl Segments<'_> {
     /// Whether nothing of the plan may be run.
     pub fn has_errors(&self) -> bool {
         has_errors(&self.diagnostics)
     }
 }
 
-fn as_map<S: Serializer>(pairs: &[(String, usize)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(id, count)| (id, count)))
 }
 
 /// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
-pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> Segments {
-    let text = match text(bytes) {
-        Ok(text) => text,
-        Err(diagnostic) => return empty(k, batch_size, vec![diagnostic]),
-    };
-    let outline = Outline::read(&Document::skim(text));
-    let mut found = cut(&outline, k, batch_size);
-    if found.is_ordered() {
-        let edges = |task: Task| Edges { id: task.id, depends_on: task.depends_on };
-        found.tasks = outline.tasks.into_iter().map(edges).collect();
+pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> Segments<'_> {
+    match text(bytes) {
+        Ok(text) => of_outline(&Outline::read(&Document::skim(text)), k, batch_size),
+        Err(diagnostic) => empty(k, batch_size, vec![diagnostic]),
     }
-    found
 }
 
 /// A file as text.
@@ -107,17 +94,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
 }
 
 /// The batches of a plan that was looked through.
-pub fn of_outline(outline: &Outline, k: usize, batch_size: usize) -> Segments {
-    let mut found = cut(outline, k, batch_size);
-    if found.is_ordered() {
-        let edges = |task: &Task| Edges { id: task.id.clone(), depends_on: task.depends_on.clone() };
-        found.tasks = outline.tasks.iter().map(edges).collect();
-    }
-    found
-}
-
-/// All of it but the tasks.
-fn cut(outline: &Outline, k: usize, batch_size: usize) -> Segments {
+pub fn of_outline<'a>(outline: &Outline<'a>, k: usize, batch_size: usize) -> Segments<'a> {
     let tasks = &outline.tasks;
     let mut found = empty(k, batch_size, outline.diagnostics.clone());
     found.total = tasks.len();
@@ -126,15 +103,14 @@ fn cut(outline: &Outline, k: usize, batch_size: usize) -> Segments {
         found.diagnostics.push(outline::about(tasks.get(MAX_UNITS), Code::TooManyUnits, text));
     }
     let has_double = found.diagnostics.iter().any(|found| found.code == Code::DuplicateId);
-    match if has_double { None } else { order::units(outline, &mut found.diagnostics) } {
-        Some(units) => fill(&mut found, tasks, &units),
-        None => found.batches = Vec::new(),
+    if let Some(units) = if has_double { None } else { order::units(outline, &mut found.diagnostics) } {
+        fill(&mut found, tasks, &units);
     }
     found.diagnostics.sort_by_key(|found| (found.span.start, found.code));
     found
 }
 
-fn empty(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> Segments {
+fn empty<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> Segments<'a> {
     Segments {
         batch_size,
         total: 0,
@@ -147,33 +123,33 @@ fn empty(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> Segments 
     }
 }
 
-fn fill(found: &mut Segments, tasks: &[Task], units: &[Vec<usize>]) {
-    let mut dependents: HashMap<&str, usize> = HashMap::with_capacity(tasks.len());
-    for id in tasks.iter().flat_map(|task| &task.depends_on) {
-        *dependents.entry(id.as_str()).or_default() += 1;
+fn fill<'a>(found: &mut Segments<'a>, tasks: &[Task<'a>], units: &[Unit]) {
+    let mut dependents = vec![0_usize; tasks.len()];
+    for place in tasks.iter().flat_map(|task| &task.depends_on) {
+        if let Some(count) = dependents.get_mut(*place) {
+            *count += 1;
+        }
     }
-    let count = |task: &Task| dependents.get(task.id.as_str()).copied().unwrap_or(0);
-    for batch in batches(units, found.batch_size) {
-        let members = || batch.iter().filter_map(|index| tasks.get(*index));
-        let stops = found.batches.is_empty() || members().any(|task| task.is_marked || count(task) >= found.k);
-        if stops {
+    let mut places = Vec::with_capacity(found.batch_size.min(tasks.len()));
+    let mut units = units.iter().copied().peekable();
+    while let Some(first) = units.next() {
+        places.clear();
+        places.extend(first.places());
+        // What does not fit any more begins the next batch.
+        while let Some(unit) = units.next_if(|unit| places.len() + unit.len() <= found.batch_size) {
+            places.extend(unit.places());
+        }
+        let is_marked = |place: &usize| tasks.get(*place).is_some_and(|task| task.is_marked);
+        let is_hub = |place: &usize| dependents.get(*place).is_some_and(|count| *count >= found.k);
+        if found.batches.is_empty() || places.iter().any(|place| is_marked(place) || is_hub(place)) {
             found.hard_stops.push(found.batches.len());
         }
-        found.batches.push(members().map(|task| task.id.clone()).collect());
+        found.batches.push(places.iter().filter_map(|place| tasks.get(*place)).map(|task| task.id).collect());
     }
-    found.dependents = tasks.iter().map(|task| (task.id.clone(), count(task))).collect();
-}
-
-/// Fills batches: what does not fit any more begins the next one.
-fn batches(units: &[Vec<usize>], size: usize) -> Vec<Vec<usize>> {
-    let mut filled: Vec<Vec<usize>> = Vec::new();
-    for unit in units {
-        match filled.last_mut() {
-            Some(last) if last.len() + unit.len() <= size => last.extend(unit),
-            _ => filled.push(unit.clone()),
-        }
-    }
-    filled
+    let id = |place: &usize| tasks.get(*place).map(|task| task.id);
+    let edges = |task: &Task<'a>| Edges { id: task.id, depends_on: task.depends_on.iter().filter_map(id).collect() };
+    found.tasks = tasks.iter().map(edges).collect();
+    found.dependents = tasks.iter().map(|task| task.id).zip(dependents).collect();
 }
 
 /// What comes next: of the batches in their order what has not ended yet, up to and with the first

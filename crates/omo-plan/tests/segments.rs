@@ -80,7 +80,7 @@ fn codes(plan: &str) -> Vec<(&'static str, usize)> {
 }
 
 fn ids(plan: &str) -> Vec<String> {
-    compute(plan.as_bytes(), 3, 5).tasks.into_iter().map(|task| task.id).collect()
+    compute(plan.as_bytes(), 3, 5).tasks.into_iter().map(|task| task.id.to_owned()).collect()
 }
 
 #[test]
@@ -274,24 +274,20 @@ fn plans() -> impl Strategy<Value = String> {
     })
 }
 
-fn check(found: &Segments, size: usize) {
-    let order: Vec<&str> = found.batches.iter().flatten().map(String::as_str).collect();
+fn check(found: &Segments<'_>, size: usize) {
+    let order: Vec<&str> = found.batches.iter().flatten().copied().collect();
     let place: HashMap<&str, usize> = order.iter().enumerate().map(|(place, id)| (*id, place)).collect();
     assert_eq!((place.len(), order.len()), (found.total, found.total), "every id stands once");
-    let batch_of: BTreeMap<&str, usize> = found
-        .batches
-        .iter()
-        .enumerate()
-        .flat_map(|(index, batch)| batch.iter().map(move |id| (id.as_str(), index)))
-        .collect();
+    let batch_of: BTreeMap<&str, usize> =
+        found.batches.iter().enumerate().flat_map(|(index, batch)| batch.iter().map(move |id| (*id, index))).collect();
     for task in &found.tasks {
         for need in &task.depends_on {
-            assert!(place[need.as_str()] < place[task.id.as_str()], "{} before {need}", task.id);
+            assert!(place[need] < place[task.id], "{} before {need}", task.id);
         }
         if let Some(number) = task.id.strip_suffix("-tests") {
             let other = format!("{number}-impl");
-            assert_eq!(place[task.id.as_str()] + 1, place[other.as_str()], "{} and {other}", task.id);
-            assert_eq!(batch_of[task.id.as_str()], batch_of[other.as_str()]);
+            assert_eq!(place[task.id] + 1, place[other.as_str()], "{} and {other}", task.id);
+            assert_eq!(batch_of[task.id], batch_of[other.as_str()]);
         }
     }
     for batch in &found.batches {

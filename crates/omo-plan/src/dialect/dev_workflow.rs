@@ -16,7 +16,7 @@ use super::Options;
 pub use decisions::choose;
 
 /// Reads a plan whose tasks are known.
-pub(super) fn read(document: &Document<'_>, outline: &Outline, options: Options, plan: &mut Plan) {
+pub(super) fn read(document: &Document<'_>, outline: &Outline<'_>, options: Options, plan: &mut Plan) {
     let segments = of_outline(outline, options.k, options.batch_size);
     plan.dialect = Dialect::DevWorkflow;
     plan.policy.on_unit_fail = OnUnitFail::Continue;
@@ -47,7 +47,7 @@ fn wants_contracts(document: &Document<'_>) -> bool {
     !number.trim_start_matches('0').is_empty()
 }
 
-fn goal(document: &Document<'_>, outline: &Outline) -> String {
+fn goal(document: &Document<'_>, outline: &Outline<'_>) -> String {
     let end = outline.tasks.first().map_or(document.text.len(), |task| task.section.start);
     let found = labels(document, document.body..end, &["goal"]);
     let goal = found.iter().find(|label| label.key == "goal");
@@ -55,11 +55,11 @@ fn goal(document: &Document<'_>, outline: &Outline) -> String {
 }
 
 /// A batch is a group, and all that follows a batch waits for it.
-fn groups(segments: &Segments) -> Vec<Group> {
-    let group = |(stage, units): (usize, &Vec<String>)| Group {
+fn groups(segments: &Segments<'_>) -> Vec<Group> {
+    let group = |(stage, units): (usize, &Vec<&str>)| Group {
         id: format!("batch-{}", stage + 1),
         title: format!("Batch {}", stage + 1),
-        units: units.clone(),
+        units: units.iter().map(|id| (*id).to_owned()).collect(),
         stage,
         deps: Vec::new(),
         touch: Vec::new(),
@@ -71,9 +71,9 @@ fn groups(segments: &Segments) -> Vec<Group> {
 }
 
 /// The units in the order in which they are run, where there is one.
-fn in_order(mut units: Vec<Unit>, segments: &Segments) -> Vec<Unit> {
+fn in_order(mut units: Vec<Unit>, segments: &Segments<'_>) -> Vec<Unit> {
     let order = segments.batches.iter().flatten().enumerate();
-    let places: HashMap<&str, usize> = order.map(|(place, id)| (id.as_str(), place)).collect();
+    let places: HashMap<&str, usize> = order.map(|(place, id)| (*id, place)).collect();
     units.sort_by_key(|unit| places.get(unit.id.as_str()).copied());
     units
 }
@@ -110,7 +110,7 @@ pub(super) fn is_approved(document: &Document<'_>) -> bool {
 }
 
 /// Tells files that are one file where the case of letters does not count.
-fn files_by_case(document: &Document<'_>, outline: &Outline, plan: &mut Plan) {
+fn files_by_case(document: &Document<'_>, outline: &Outline<'_>, plan: &mut Plan) {
     let mut known: HashMap<String, String> = HashMap::new();
     for unit in &plan.units {
         for file in &unit.files {
@@ -118,7 +118,7 @@ fn files_by_case(document: &Document<'_>, outline: &Outline, plan: &mut Plan) {
             if *first != file.path {
                 let shown = [&file.path, &*first].map(|path| omo_core::words::neutral(path, 80));
                 let text = format!("`{}` and `{}` differ only by case", shown[0], shown[1]);
-                let place = outline.places.get(&unit.id).and_then(|place| outline.tasks.get(*place));
+                let place = outline.places.get(unit.id.as_str()).and_then(|place| outline.tasks.get(*place));
                 let span = place.map_or(0..0, |task| task.heading.clone());
                 let found = diagnostic(document, Code::FilesDifferOnlyByCase, span, text, Some(&unit.id));
                 plan.diagnostics.push(found);

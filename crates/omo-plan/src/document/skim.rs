@@ -33,6 +33,8 @@ enum Line {
 pub(super) fn fill(document: &mut Document<'_>) -> Option<()> {
     let text = document.text;
     let bytes = text.as_bytes();
+    // Most plans have none at all: their lines need not be asked one by one.
+    let may_be_unusual = is_unusual(bytes);
     // The code block that is open: where it begins, its sign, and how many of it close it.
     let mut open: Option<(usize, u8, usize)> = None;
     let mut start = document.body;
@@ -55,7 +57,7 @@ pub(super) fn fill(document: &mut Document<'_>) -> Option<()> {
         let end = start + length;
         match open {
             Some((begin, sign, count)) => {
-                if row.contains(&b'\r') {
+                if may_be_unusual && row.contains(&b'\r') {
                     return None;
                 }
                 if closes(row, sign, count)? {
@@ -63,6 +65,7 @@ pub(super) fn fill(document: &mut Document<'_>) -> Option<()> {
                     open = None;
                 }
             }
+            None if may_be_unusual && is_unusual(row) => return None,
             None => match line(row) {
                 Line::Text => {}
                 Line::Heading(level) => document.headings.extend(heading(text, level, start..end)),
@@ -98,10 +101,12 @@ fn closes(row: &[u8], sign: u8, count: usize) -> Option<bool> {
     if is_close { None } else { Some(false) }
 }
 
+/// Whether bytes have one that parts lines, stands for blanks, or is none of a text.
+fn is_unusual(bytes: &[u8]) -> bool {
+    memchr::memchr3(b'\r', b'\t', 0, bytes).is_some()
+}
+
 fn line(row: &[u8]) -> Line {
-    if memchr::memchr3(b'\r', b'\t', 0, row).is_some() {
-        return Line::Unclear;
-    }
     match row.first() {
         Some(b' ') => indented(row),
         Some(b'#') => headed(row),

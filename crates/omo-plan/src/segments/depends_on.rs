@@ -5,7 +5,7 @@
 
 mod references;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::diagnostic::Code;
@@ -21,9 +21,10 @@ const LOOK_BACK: usize = 64;
 /// More than so many edges are no plan: each of all tasks needing each of them.
 const MAX_EDGES: usize = 100_000;
 /// Reads what every task of the outline depends on.
-pub(super) fn read(document: &Document<'_>, outline: &mut Outline) {
+pub(super) fn read<'a>(document: &Document<'a>, outline: &mut Outline<'a>) {
     let numbers = numbers(outline);
-    let mut seen: HashSet<(usize, usize)> = HashSet::new();
+    // For each task the last one that named it: the tasks follow one another as their labels do.
+    let mut named_by = vec![None; outline.tasks.len()];
     let (mut done, mut edges) = (0, 0_usize);
     for at in places_of_label(document.text) {
         let Some(value) = label_at(document, at).filter(|_| at >= done) else { continue };
@@ -37,10 +38,10 @@ pub(super) fn read(document: &Document<'_>, outline: &mut Outline) {
             Value::Nothing => continue,
             Value::References(references) => references,
             Value::Unreadable => {
-                let named = outline.tasks.get(place).map(|task| task.id.clone());
+                let named = outline.tasks.get(place).map(|task| task.id);
                 let shown = omo_core::words::neutral(document.slice(span.clone()), 60);
                 let text = format!("`{shown}` names no task: a dependency is written as `Task 1`, nothing as `None`");
-                outline.report(document, Code::UnparsedDependency, span, text, named.as_deref());
+                outline.report(document, Code::UnparsedDependency, span, text, named);
                 continue;
             }
         };
@@ -52,7 +53,7 @@ pub(super) fn read(document: &Document<'_>, outline: &mut Outline) {
                 return outline.report(document, Code::TooManyDependencies, span, text, None);
             }
             for needed in needed {
-                depend(document, outline, place, needed, &span, &mut seen);
+                depend(document, outline, place, needed, &span, &mut named_by);
             }
         }
     }
@@ -60,26 +61,26 @@ pub(super) fn read(document: &Document<'_>, outline: &mut Outline) {
 
 fn depend(
     document: &Document<'_>,
-    outline: &mut Outline,
+    outline: &mut Outline<'_>,
     place: usize,
     needed: Result<usize, String>,
     span: &Range<usize>,
-    seen: &mut HashSet<(usize, usize)>,
+    named_by: &mut [Option<usize>],
 ) {
-    let Some(own) = outline.tasks.get(place).map(|task| task.id.clone()) else { return };
+    let Some(own) = outline.tasks.get(place).map(|task| task.id) else { return };
     match needed {
         Err(unknown) => {
             let text = format!("there is no task {unknown}");
-            outline.report(document, Code::UnknownDependency, span.clone(), text, Some(&own));
+            outline.report(document, Code::UnknownDependency, span.clone(), text, Some(own));
         }
         Ok(needed) if needed == place => {
             let text = format!("task {own} depends on itself");
-            outline.report(document, Code::SelfDependency, span.clone(), text, Some(&own));
+            outline.report(document, Code::SelfDependency, span.clone(), text, Some(own));
         }
         Ok(needed) => {
-            let id = outline.tasks.get(needed).map(|task| task.id.clone());
-            if let Some(task) = outline.tasks.get_mut(place).filter(|_| seen.insert((place, needed))) {
-                task.depends_on.extend(id);
+            let before = named_by.get_mut(needed).and_then(|last| last.replace(place));
+            if let Some(task) = outline.tasks.get_mut(place).filter(|_| before != Some(place)) {
+                task.depends_on.push(needed);
             }
         }
     }
@@ -87,10 +88,10 @@ fn depend(
 
 /// The numbers that tasks have, with the place of the task that each stands for: the task itself, or
 /// the implementation of a pair.
-fn numbers(outline: &Outline) -> BTreeMap<u64, usize> {
+fn numbers(outline: &Outline<'_>) -> BTreeMap<u64, usize> {
     let mut numbers: BTreeMap<u64, (u8, usize)> = BTreeMap::new();
     for (place, task) in outline.tasks.iter().enumerate() {
-        let (number, half) = leading(&task.id, |char| char.is_ascii_digit());
+        let (number, half) = leading(task.id, |char| char.is_ascii_digit());
         let rank = match half {
             "" => 2,
             "-impl" => 1,
@@ -107,12 +108,16 @@ fn numbers(outline: &Outline) -> BTreeMap<u64, usize> {
 }
 
 /// The places of the tasks that a reference is for, or the name of what is not there.
-fn resolve(outline: &Outline, numbers: &BTreeMap<u64, usize>, reference: &Reference) -> Vec<Result<usize, String>> {
+fn resolve(
+    outline: &Outline<'_>,
+    numbers: &BTreeMap<u64, usize>,
+    reference: &Reference<'_>,
+) -> Vec<Result<usize, String>> {
     match reference {
         Reference::One(id) => {
             let named = outline.places.get(id).copied();
             let numbered = || numbers.get(&id.parse().ok()?).copied();
-            vec![named.or_else(numbered).ok_or_else(|| id.clone())]
+            vec![named.or_else(numbered).ok_or_else(|| (*id).to_owned())]
         }
         Reference::Range(one, other) => {
             let (first, last) = (*one.min(other), *one.max(other));
@@ -151,7 +156,7 @@ fn label_at(document: &Document<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 /// What stands behind a label, on its line or in what follows, and where.
-fn value_of(document: &Document<'_>, line: Range<usize>) -> (Value, Range<usize>) {
+fn value_of<'a>(document: &Document<'a>, line: Range<usize>) -> (Value<'a>, Range<usize>) {
     let text = document.slice(line.clone());
     let mut value = parse(text);
     let goes_on = text.trim_end().ends_with([',', '，', '、', '&']) || text.trim_end().ends_with(" and");

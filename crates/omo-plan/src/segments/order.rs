@@ -10,9 +10,29 @@ use super::outline::{MAX_OF_A_KIND, Outline, about};
 /// So many members of a circle are named.
 const SHOWN: usize = 12;
 
-/// The tasks by their places in the file, a pair as one, in the order in which they are run. `None`
-/// where there is no order, and what stands in its way is reported.
-pub(super) fn units(outline: &Outline, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Vec<usize>>> {
+/// What is done as one: a task, or the two halves of a pair.
+#[derive(Clone, Copy)]
+pub(super) struct Unit {
+    /// The place in the file of what is done first.
+    first: usize,
+    second: Option<usize>,
+}
+
+impl Unit {
+    /// The places of its tasks in the file, in the order in which they are done.
+    pub(super) fn places(self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.first).chain(self.second)
+    }
+
+    /// How many tasks it has.
+    pub(super) fn len(self) -> usize {
+        1 + usize::from(self.second.is_some())
+    }
+}
+
+/// The units in the order in which they are run. `None` where there is no order, and what stands in its way is
+/// reported.
+pub(super) fn units(outline: &Outline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
     let (units, unit_of) = paired(outline);
     let needs = needs(outline, &unit_of, diagnostics)?;
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
@@ -41,15 +61,15 @@ pub(super) fn units(outline: &Outline, diagnostics: &mut Vec<Diagnostic>) -> Opt
         return None;
     }
     report_reordered(outline, &units, &order, diagnostics);
-    Some(order.into_iter().filter_map(|unit| units.get(unit).cloned()).collect())
+    Some(order.into_iter().filter_map(|unit| units.get(unit).copied()).collect())
 }
 
-/// The tasks by their places, each with its other half, and the unit of each task.
-fn paired(outline: &Outline) -> (Vec<Vec<usize>>, Vec<usize>) {
-    let mut units: Vec<Vec<usize>> = Vec::with_capacity(outline.tasks.len());
+/// The units in the order of the file, and the unit of each task.
+fn paired(outline: &Outline<'_>) -> (Vec<Unit>, Vec<usize>) {
+    let mut units: Vec<Unit> = Vec::with_capacity(outline.tasks.len());
     let mut unit_of = vec![0; outline.tasks.len()];
     for (place, task) in outline.tasks.iter().enumerate() {
-        let other = task.other_half().and_then(|id| outline.places.get(&id).copied());
+        let other = task.other_half().and_then(|id| outline.places.get(id.as_str()).copied());
         let unit = match other {
             Some(other) if other < place => unit_of.get(other).copied().unwrap_or(0),
             _ => units.len(),
@@ -59,25 +79,26 @@ fn paired(outline: &Outline) -> (Vec<Vec<usize>>, Vec<usize>) {
         }
         match units.get_mut(unit) {
             // The half that stands first in the file is there already.
-            Some(pair) if task.is_tests() => pair.insert(0, place),
-            Some(pair) => pair.push(place),
-            None => units.push(vec![place]),
+            Some(pair) if task.is_tests() => *pair = Unit { first: place, second: Some(pair.first) },
+            Some(pair) => pair.second = Some(place),
+            None => units.push(Unit { first: place, second: None }),
         }
     }
     (units, unit_of)
 }
 
 /// The units that each unit needs, each once for every task that names one.
-fn needs(outline: &Outline, unit_of: &[usize], diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Vec<usize>>> {
+fn needs(outline: &Outline<'_>, unit_of: &[usize], diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Vec<usize>>> {
     let mut needs = vec![Vec::new(); unit_of.iter().max().map_or(0, |last| last + 1)];
     let mut is_sound = true;
     for (task, unit) in outline.tasks.iter().zip(unit_of) {
-        for id in &task.depends_on {
-            let need = *outline.places.get(id).and_then(|place| unit_of.get(*place))?;
+        for place in &task.depends_on {
+            let need = *unit_of.get(*place)?;
             if need != *unit {
                 needs.get_mut(*unit)?.push(need);
             } else if task.is_tests() {
-                let text = format!("task {} depends on {id}, which is written after it", task.id);
+                let after = outline.tasks.get(*place).map_or("", |after| after.id);
+                let text = format!("task {} depends on {after}, which is written after it", task.id);
                 diagnostics.push(about(Some(task), Code::Cycle, text));
                 is_sound = false;
             }
@@ -87,7 +108,7 @@ fn needs(outline: &Outline, unit_of: &[usize], diagnostics: &mut Vec<Diagnostic>
 }
 
 /// One circle of those that wait for each other. Each unit that is open waits for one that is open.
-fn cycle(outline: &Outline, units: &[Vec<usize>], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
+fn cycle(outline: &Outline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
     let is_open = |unit: &usize| open.get(*unit).is_some_and(|open| *open > 0);
     let mut seen = vec![None; units.len()];
     let mut path: Vec<usize> = Vec::new();
@@ -105,8 +126,8 @@ fn cycle(outline: &Outline, units: &[Vec<usize>], needs: &[Vec<usize>], open: &[
         at = needs.get(unit).and_then(|needs| needs.iter().copied().find(is_open));
     }
     let name = |unit: &usize| {
-        let tasks = units.get(*unit).into_iter().flatten().filter_map(|place| outline.tasks.get(*place));
-        tasks.map(|task| task.id.as_str()).collect::<Vec<_>>().join("/")
+        let places = units.get(*unit).into_iter().flat_map(|unit| unit.places());
+        places.filter_map(|place| outline.tasks.get(place)).map(|task| task.id).collect::<Vec<_>>().join("/")
     };
     let mut names: Vec<String> = path.iter().take(SHOWN).map(name).collect();
     if path.len() > SHOWN {
@@ -114,18 +135,19 @@ fn cycle(outline: &Outline, units: &[Vec<usize>], needs: &[Vec<usize>], open: &[
     }
     names.extend(path.first().map(name));
     let text = format!("tasks depend on each other in a circle: {}", names.join(" → "));
-    let first = path.first().and_then(|unit| units.get(*unit)?.first());
-    about(first.and_then(|place| outline.tasks.get(*place)), Code::Cycle, text)
+    let first = path.first().and_then(|unit| outline.tasks.get(units.get(*unit)?.first));
+    about(first, Code::Cycle, text)
 }
 
 /// Tells what is run after something that stands behind it.
-fn report_reordered(outline: &Outline, units: &[Vec<usize>], order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
+fn report_reordered(outline: &Outline<'_>, units: &[Unit], order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
     let mut last = 0;
     let late = order.iter().filter(|unit| {
         last = last.max(**unit);
         **unit < last
     });
-    let tasks = late.filter_map(|unit| units.get(*unit)).flatten().filter_map(|place| outline.tasks.get(*place));
+    let places = late.filter_map(|unit| units.get(*unit)).flat_map(|unit| unit.places());
+    let tasks = places.filter_map(|place| outline.tasks.get(place));
     for task in tasks.take(MAX_OF_A_KIND) {
         let text = format!("task {} is run after what it depends on, later than it stands here", task.id);
         diagnostics.push(about(Some(task), Code::Reordered, text));

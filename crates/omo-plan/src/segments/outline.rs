@@ -1,5 +1,6 @@
 //! What the order of a plan depends on: its tasks, what they name as needed before, and its markers.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -14,24 +15,24 @@ pub(super) const MAX_OF_A_KIND: usize = 1000;
 
 /// A task as its heading has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct Task<'a> {
     /// What it is called: its number without zeros before it, and `-tests` or `-impl` where it has one.
-    pub id: String,
+    pub id: &'a str,
     /// Its title, without comments.
-    pub title: String,
+    pub title: Cow<'a, str>,
     /// The bytes of its heading.
     pub heading: Range<usize>,
     /// The line of its heading, from 1.
     pub line: usize,
     /// From its heading to the next task, or to the next heading of level 1 or 2.
     pub section: Range<usize>,
-    /// The ids of what it names as needed before, each once.
-    pub depends_on: Vec<String>,
+    /// The places of the tasks that it names as needed before, each once.
+    pub depends_on: Vec<usize>,
     /// It has a checkpoint marker.
     pub is_marked: bool,
 }
 
-impl Task {
+impl Task<'_> {
     /// The id of the other half, where this is one of a pair.
     pub fn other_half(&self) -> Option<String> {
         let (number, half) = self.id.split_once('-')?;
@@ -50,19 +51,19 @@ impl Task {
 
 /// The tasks of a plan, and what was found on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outline {
+pub struct Outline<'a> {
     /// In the order of the file.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<Task<'a>>,
     /// The place of each task by its id.
-    pub places: HashMap<String, usize>,
+    pub places: HashMap<&'a str, usize>,
     /// What was found: at most a thousand of each kind.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
 }
 
-impl Outline {
+impl<'a> Outline<'a> {
     /// Looks through a document.
-    pub fn read(document: &Document<'_>) -> Self {
+    pub fn read(document: &Document<'a>) -> Self {
         let mut outline =
             Outline { tasks: Vec::new(), places: HashMap::new(), diagnostics: Vec::new(), counts: BTreeMap::new() };
         outline.find_tasks(document);
@@ -77,7 +78,7 @@ impl Outline {
         outline
     }
 
-    fn find_tasks(&mut self, document: &Document<'_>) {
+    fn find_tasks(&mut self, document: &Document<'a>) {
         let mut open = false;
         for heading in &document.headings {
             let task = task(document, heading);
@@ -104,13 +105,13 @@ impl Outline {
         }
     }
 
-    fn add(&mut self, document: &Document<'_>, task: Task) {
+    fn add(&mut self, document: &Document<'a>, task: Task<'a>) {
         let place = self.tasks.len();
-        let first = *self.places.entry(task.id.clone()).or_insert(place);
+        let first = *self.places.entry(task.id).or_insert(place);
         if first != place {
             let line = self.tasks.get(first).map_or(0, |first| first.line);
             let text = format!("task {} stands on line {line} already", task.id);
-            self.report(document, Code::DuplicateId, task.heading.clone(), text, Some(&task.id));
+            self.report(document, Code::DuplicateId, task.heading.clone(), text, Some(task.id));
         }
         self.tasks.push(task);
     }
@@ -189,9 +190,9 @@ impl Outline {
 }
 
 /// A diagnostic about a task's heading, or about the plan.
-pub(crate) fn about(task: Option<&Task>, code: Code, text: String) -> Diagnostic {
+pub(crate) fn about(task: Option<&Task<'_>>, code: Code, text: String) -> Diagnostic {
     let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
-    let unit = task.map(|task| task.id.clone());
+    let unit = task.map(|task| task.id.to_owned());
     Diagnostic { code, severity: code.severity(), span, line, unit, text, help: None }
 }
 
@@ -207,13 +208,12 @@ pub(crate) fn diagnostic(
     Diagnostic { code, severity: code.severity(), span, line, unit: unit.map(str::to_owned), text, help: None }
 }
 
-fn task(document: &Document<'_>, heading: &Heading<'_>) -> Option<Task> {
+fn task<'a>(document: &Document<'a>, heading: &Heading<'a>) -> Option<Task<'a>> {
     if heading.level != 3 || heading.is_indented {
         return None;
     }
-    let (number, half, title) = parts(heading.text)?;
-    let id = id(number, half);
-    is_id(&id).then(|| Task {
+    let (id, title) = parts(heading.text)?;
+    is_id(id).then(|| Task {
         id,
         title: without_comments(title),
         heading: heading.span.clone(),
@@ -229,17 +229,17 @@ fn is_task_line(row: &str) -> bool {
     row.strip_prefix("### ").is_some_and(|text| parts(text.trim_start()).is_some())
 }
 
-/// The number, the word behind it, and the title of `Task 1-tests: title`.
-fn parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
+/// The id and the title of `Task 1-tests: title`.
+fn parts(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("Task")?;
     let inner = rest.trim_start();
     let (number, rest) = leading(inner, |char| char.is_ascii_digit());
-    if inner.len() == rest.len() || text.len() == "Task".len() + inner.len() {
+    if number.is_empty() || text.len() == "Task".len() + inner.len() {
         return None;
     }
-    let (half, rest) = half(rest);
+    let (_, rest) = half(rest);
     let title = rest.trim_start().strip_prefix(':')?;
-    Some((number, half, title))
+    Some((id(inner.get(..inner.len() - rest.len())?), title))
 }
 
 /// A text up to the first character that is none of these, and the rest.
@@ -257,13 +257,13 @@ pub(in crate::segments) fn half(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// A task's id: its number without zeros before it, and the word behind it.
-pub(in crate::segments) fn id(number: &str, half: Option<&str>) -> String {
-    let number = match number.trim_start_matches('0') {
-        "" => "0",
-        number => number,
-    };
-    half.map_or_else(|| number.to_owned(), |half| format!("{number}-{half}"))
+/// A task's id: its number, and the word behind it, without the zeros before them.
+pub(in crate::segments) fn id(written: &str) -> &str {
+    let short = written.trim_start_matches('0');
+    // Of a number that is nothing else, the last zero stays.
+    let has_number = short.starts_with(|char: char| char.is_ascii_digit());
+    let kept = if has_number { short.len() } else { short.len() + 1 };
+    written.len().checked_sub(kept).and_then(|start| written.get(start..)).unwrap_or(written)
 }
 
 /// Whether a heading that is no task's could be meant as one.
@@ -293,7 +293,10 @@ fn marker(text: &str) -> Option<Marker> {
     letters.to_lowercase().starts_with("checkpoint").then_some(Marker::Resembling)
 }
 
-fn without_comments(title: &str) -> String {
+fn without_comments(title: &str) -> Cow<'_, str> {
+    if !title.contains("<!--") {
+        return Cow::Borrowed(title.trim());
+    }
     let mut plain = String::new();
     let mut rest = title;
     while let Some((before, comment)) = rest.split_once("<!--") {
@@ -302,5 +305,5 @@ fn without_comments(title: &str) -> String {
         rest = behind;
     }
     plain.push_str(rest);
-    plain.trim().to_owned()
+    Cow::Owned(plain.trim().to_owned())
 }

@@ -31,13 +31,13 @@ const READ: [&str; 4] = ["files", "depends on", "verify", "task contract"];
 
 pub(super) fn read(
     document: &Document<'_>,
-    outline: &Outline,
-    task: &Task,
+    outline: &Outline<'_>,
+    task: &Task<'_>,
     wants_contract: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Unit {
     let mut report = |code: Code, span: Range<usize>, text: String| {
-        diagnostics.push(diagnostic(document, code, span, text, Some(&task.id)));
+        diagnostics.push(diagnostic(document, code, span, text, Some(task.id)));
     };
     let section = without_tail(document, task.section.clone());
     let found = labels(document, task.heading.end..section.end, &KNOWN);
@@ -49,15 +49,15 @@ pub(super) fn read(
     let files = read_files(document, &found, &mut report);
     let (checks, red_check) = checks(task, read_verify(document, task, &found, &mut report));
     let body = document.slice(section.clone());
-    let pair = task.other_half().filter(|half| outline.places.contains_key(half));
+    let pair = task.other_half().filter(|half| outline.places.contains_key(half.as_str()));
     Unit {
-        id: task.id.clone(),
-        title: task.title.clone(),
+        id: task.id.to_owned(),
+        title: task.title.clone().into_owned(),
         lines: [task.line, document.line(section.end.saturating_sub(1).max(section.start))],
         body_sha256: sha256(body.as_bytes()),
         body: body.to_owned(),
         kind: if task.is_tests() { UnitKind::Tests } else { UnitKind::Impl },
-        deps: deps(task, pair.as_deref()),
+        deps: deps(outline, task, pair.as_deref()),
         pair,
         files,
         never: Vec::new(),
@@ -91,9 +91,10 @@ fn without_tail(document: &Document<'_>, section: Range<usize>) -> Range<usize> 
 }
 
 /// What it names, and the tests that its implementation is written for.
-fn deps(task: &Task, pair: Option<&str>) -> Vec<String> {
-    let tests = pair.filter(|half| half.ends_with("-tests") && task.depends_on.iter().all(|id| id != half));
-    task.depends_on.iter().cloned().chain(tests.map(str::to_owned)).collect()
+fn deps(outline: &Outline<'_>, task: &Task<'_>, pair: Option<&str>) -> Vec<String> {
+    let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place)).map(|task| task.id);
+    let tests = pair.filter(|half| half.ends_with("-tests") && named().all(|id| id != *half));
+    named().chain(tests).map(str::to_owned).collect()
 }
 
 fn contract(document: &Document<'_>, labels: &[Label<'_>]) -> Option<String> {
@@ -118,7 +119,7 @@ fn read_files(
 
 fn read_verify(
     document: &Document<'_>,
-    task: &Task,
+    task: &Task<'_>,
     labels: &[Label<'_>],
     report: &mut impl FnMut(Code, Range<usize>, String),
 ) -> Vec<Found> {
@@ -158,7 +159,7 @@ fn read_verify(
 }
 
 /// Tests that are written first have to fail, unless the plan says of a command that it succeeds.
-fn checks(task: &Task, found: Vec<Found>) -> (Vec<Check>, Option<Check>) {
+fn checks(task: &Task<'_>, found: Vec<Found>) -> (Vec<Check>, Option<Check>) {
     if !task.is_tests() {
         return (found.into_iter().map(|one| one.check).collect(), None);
     }

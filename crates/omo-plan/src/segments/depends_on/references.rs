@@ -2,7 +2,7 @@
 
 use crate::segments::outline::{half, id, leading};
 
-/// Words for nothing, in small letters.
+/// Words for nothing, whatever the case of their letters.
 const NOTHING: [&str; 9] = ["none", "n/a", "na", "no", "nothing", "nil", "null", "not", "无"];
 /// What joins the ends of a range.
 const RANGE: [&str; 10] = ["...", "..", "…", "-", "–", "—", "−", "~", "through", "to"];
@@ -11,26 +11,26 @@ const JOINTS: [&str; 9] = ["and", "or", ",", ";", "&", "/", "+", "、", "，"];
 
 /// One thing that is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reference {
+pub(super) enum Reference<'a> {
     /// Its id.
-    One(String),
+    One(&'a str),
     /// The numbers of its two ends.
     Range(u64, u64),
 }
 
 /// What stands behind a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum Value<'a> {
     /// That nothing is needed.
     Nothing,
     /// What is needed.
-    References(Vec<Reference>),
+    References(Vec<Reference<'a>>),
     /// Something that names no task.
     Unreadable,
 }
 
 /// Two values as one: what names nothing gives way.
-pub(super) fn merged(one: Value, other: Value) -> Value {
+pub(super) fn merged<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
     match (one, other) {
         (Value::References(mut all), Value::References(more)) => {
             all.extend(more);
@@ -42,9 +42,9 @@ pub(super) fn merged(one: Value, other: Value) -> Value {
 }
 
 /// Reads what stands behind a label, or in an item below it.
-pub(super) fn parse(text: &str) -> Value {
+pub(super) fn parse(text: &str) -> Value<'_> {
     let plain = text.trim_matches(|char: char| char.is_whitespace() || "*_`.()[]".contains(char));
-    if !plain.chars().any(char::is_alphanumeric) || is_nothing(&plain.to_lowercase()) {
+    if !plain.chars().any(char::is_alphanumeric) || is_nothing(plain) {
         return Value::Nothing;
     }
     let references = references(text);
@@ -53,8 +53,11 @@ pub(super) fn parse(text: &str) -> Value {
 
 /// Whether a text says nothing is needed. `None beyond Task 1` does not.
 fn is_nothing(text: &str) -> bool {
-    let word = NOTHING.iter().filter_map(|word| text.strip_prefix(word));
-    let mut rests = word.filter(|rest| !rest.starts_with(char::is_alphanumeric));
+    let behind = |word: &&str| {
+        let (said, behind) = text.split_at_checked(word.len())?;
+        said.eq_ignore_ascii_case(word).then_some(behind)
+    };
+    let mut rests = NOTHING.iter().filter_map(behind).filter(|rest| !rest.starts_with(char::is_alphanumeric));
     rests.any(|rest| {
         let rest = rest.trim_start();
         references(rest).is_empty() || rest.starts_with(|char: char| !char.is_alphanumeric())
@@ -62,7 +65,7 @@ fn is_nothing(text: &str) -> bool {
 }
 
 /// All that a text names.
-fn references(text: &str) -> Vec<Reference> {
+fn references(text: &str) -> Vec<Reference<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((before, behind)) = next_word(rest) {
@@ -74,23 +77,23 @@ fn references(text: &str) -> Vec<Reference> {
 /// The text before and behind the next `task` or `tasks`.
 fn next_word(text: &str) -> Option<(&str, &str)> {
     let is_word = |at: usize| text.get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case("task"));
-    let at = text.match_indices(['t', 'T']).map(|(at, _)| at).find(|at| is_word(*at))?;
+    let at = memchr::memchr2_iter(b't', b'T', text.as_bytes()).find(|at| is_word(*at))?;
     let behind = text.get(at + 4..)?;
     Some((text.get(..at)?, behind.strip_prefix(['s', 'S']).unwrap_or(behind)))
 }
 
 /// Reads the list of numbers that a text begins with, and gives what is behind it.
-fn list<'a>(text: &'a str, found: &mut Vec<Reference>) -> &'a str {
+fn list<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> &'a str {
     let mut rest = text;
     let mut next = number(text);
-    while let Some((one, half, behind)) = next {
+    while let Some((one, has_half, behind)) = next {
         rest = behind;
-        match range_end(behind).filter(|_| half.is_none()) {
+        match range_end(behind).filter(|_| !has_half) {
             Some((other, behind)) => {
                 found.push(Reference::Range(value(one), value(other)));
                 rest = behind;
             }
-            None => found.push(Reference::One(id(one, half))),
+            None => found.push(Reference::One(id(one))),
         }
         next = joint(rest).and_then(number);
     }
@@ -102,14 +105,17 @@ fn value(number: &str) -> u64 {
     number.parse().unwrap_or(u64::MAX)
 }
 
-/// A number with the word behind it and the rest; none with a letter or a part behind a point.
-fn number(text: &str) -> Option<(&str, Option<&str>, &str)> {
+/// A number with the word behind it, whether there is one, and the rest; none with a letter or a part behind a
+/// point.
+fn number(text: &str) -> Option<(&str, bool, &str)> {
     let inner = text.trim_start_matches(|char: char| char.is_whitespace() || "#`*_[".contains(char));
     let (number, rest) = leading(inner, |char| char.is_ascii_digit());
     let (half, rest) = half(rest);
     let is_part = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
     let is_whole = !rest.starts_with(char::is_alphanumeric) && !is_part;
-    (!number.is_empty() && number.len() <= crate::id::MAX_LEN && is_whole).then_some((number, half, rest))
+    let is_number = !number.is_empty() && number.len() <= crate::id::MAX_LEN && is_whole;
+    let written = inner.get(..inner.len() - rest.len()).filter(|_| is_number)?;
+    Some((written, half.is_some(), rest))
 }
 
 fn range_end(text: &str) -> Option<(&str, &str)> {
@@ -120,7 +126,7 @@ fn range_end(text: &str) -> Option<(&str, &str)> {
         _ => behind,
     };
     match number(behind)? {
-        (number, None, rest) => Some((number, rest)),
+        (number, false, rest) => Some((number, rest)),
         _ => None,
     }
 }

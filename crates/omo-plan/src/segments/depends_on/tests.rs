@@ -8,7 +8,8 @@ fn depends(value: &str) -> (Vec<String>, Vec<&'static str>) {
     let before: String = ["1", "2", "3", "4", "6-tests", "6-impl"].map(|id| format!("### Task {id}: x\n\n")).concat();
     let text = format!("{before}### Task 9: y\n\n{value}\n\n**Verify:**\nRun: `true`\n");
     let found = compute(text.as_bytes(), 3, 5);
-    let edges = found.tasks.last().map(|task| task.depends_on.clone()).unwrap_or_default();
+    let edges =
+        found.tasks.last().map(|task| task.depends_on.iter().map(|id| (*id).to_owned()).collect()).unwrap_or_default();
     (edges, found.diagnostics.iter().map(|found| found.code.word()).collect())
 }
 
