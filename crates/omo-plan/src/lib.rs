@@ -14,3 +14,4 @@ pub mod model;
 pub mod paths;
 pub mod run;
 pub mod segments;
+pub mod task_session;

@@ -335,6 +335,9 @@ pub struct Policy {
     pub wants_contracts: bool,
     /// So many direct dependents make a task a hub.
     pub hub_k: u32,
+    /// Nobody verifies the whole once its tasks are done.
+    #[serde(default)]
+    pub skips_verification: bool,
 }
 
 /// What a unit that has failed for good does to a run.

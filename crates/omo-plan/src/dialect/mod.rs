@@ -98,6 +98,7 @@ fn empty(path: &str, bytes: &[u8], options: Options) -> Plan {
             batch_size: number(options.batch_size),
             wants_contracts: false,
             hub_k: number(options.k),
+            skips_verification: false,
         },
         diagnostics: Vec::new(),
     }

@@ -7,7 +7,7 @@ use omo_core::check::CheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Decision, Plan};
+use crate::model::{Decision, Plan, Unit};
 
 /// One event, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,6 +158,40 @@ pub enum What {
         #[serde(flatten)]
         end: UnitEnd,
     },
+    /// A unit was done, and what shows it is to be judged: somebody has put forward commands that were run.
+    UnitClaimed {
+        /// Which one.
+        unit: String,
+        /// The ids of the evidence that was put forward.
+        evidence_ids: Vec<String>,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: UnitEnd,
+    },
+    /// A command was run to show something.
+    EvidenceRan {
+        /// What came of it.
+        #[serde(flatten)]
+        evidence: Evidence,
+    },
+    /// A task that the plan did not have is to be done too.
+    UnitAdded {
+        /// The task.
+        added: Box<Unit>,
+    },
+    /// Whoever verifies the whole has judged it.
+    VerdictGiven {
+        /// What was judged.
+        #[serde(flatten)]
+        verdict: Verdict,
+    },
+    /// The tasks are gone over once more.
+    IterationStarted {
+        /// Which time it is, from 1.
+        iteration: u32,
+        /// The tasks that had ended and are to be done again, each with why.
+        reopened: Vec<(String, String)>,
+    },
     /// Another program wrote down how a unit ended, before omo knew of the run.
     UnitImported {
         /// Which one.
@@ -214,6 +248,54 @@ pub enum What {
     },
 }
 
+/// A command that was run to show something, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What it is called: `e1` and so on.
+    pub id: String,
+    /// The unit that it was run for.
+    pub unit: String,
+    /// The attempt at that unit.
+    pub attempt: u32,
+    /// The command.
+    pub command: String,
+    /// What came of it.
+    pub outcome: CheckOutcome,
+    /// The work tree that it was run in.
+    #[serde(default)]
+    pub tree: Option<String>,
+    /// The SHA-256 of the file that keeps what it printed.
+    #[serde(default)]
+    pub output_sha256: Option<String>,
+}
+
+/// What whoever verifies the whole says about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// All of it is done.
+    pub passed: bool,
+    /// The ids of the evidence that it rests on.
+    #[serde(default)]
+    pub evidence_ids: Vec<String>,
+    /// The tasks that are to be done again, each with why.
+    #[serde(default)]
+    pub reopen: Vec<(String, String)>,
+    /// What else was said, on one line.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// An added line of a work tree that says that something is not finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The word that was found.
+    pub word: String,
+}
+
 /// How an attempt at a unit ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitEnd {
@@ -239,6 +321,9 @@ pub struct UnitEnd {
     /// The work tree that the checks judged.
     #[serde(default)]
     pub tree: Option<String>,
+    /// Lines that it added and that say that something is not finished.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
 }
 
 /// How a unit ended, as another program says. omo has checked none of it.

@@ -7,7 +7,7 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Decision, Plan, Unit};
-use crate::run::event::{Actor, Gate, ImportedStatus, RunResult, UnitEnd};
+use crate::run::event::{Actor, Evidence, Gate, ImportedStatus, RunResult, UnitEnd, Verdict};
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,15 @@ pub struct RunState {
     /// What was handed out last.
     #[serde(default)]
     pub handed_out: Option<HandedOut>,
+    /// How often its tasks were gone over, this time included.
+    #[serde(default = "first")]
+    pub iteration: u32,
+    /// What was run to show something, in its order.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// What was said about the whole, in its order.
+    #[serde(default)]
+    pub verdicts: Vec<Verdict>,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When the last event was written.
@@ -110,9 +119,16 @@ pub struct UnitState {
     /// What a person answered when its failure was put to them.
     #[serde(default)]
     pub judgment: Option<String>,
+    /// The ids of the evidence that was put forward for it.
+    #[serde(default)]
+    pub evidence_ids: Vec<String>,
     /// When the last event about it was written.
     #[serde(default)]
     pub at: Option<Timestamp>,
+}
+
+fn first() -> u32 {
+    1
 }
 
 /// What the ledger says of a unit. That a unit is blocked follows from what it depends on, and is not

@@ -4,6 +4,7 @@
 //! A refusal changes nothing. Whoever asks is told what was wrong and what to do.
 
 mod people;
+mod session;
 mod work;
 
 use omo_core::timestamp::Timestamp;
@@ -16,6 +17,7 @@ use crate::run::schedule::{self, Action, lacks_contract};
 use crate::run::state::{GateState, Phase, RunState, UnitStatus};
 
 pub use people::{answer, cancel, replan, retry, skip};
+pub use session::{add_unit, evidence, refuses, verdict};
 pub use work::{Measured, Start, finals, gave_up, judged, may_start, of_ticket, start, worker_lost};
 
 /// So often a worker may be lost before the unit counts as failed: a session that dies at the same

@@ -72,6 +72,7 @@ pub fn plan(units: Vec<Unit>) -> Plan {
             batch_size: 5,
             wants_contracts: false,
             hub_k: 3,
+            skips_verification: false,
         },
         diagnostics: Vec::new(),
     }

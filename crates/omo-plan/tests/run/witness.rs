@@ -95,6 +95,7 @@ impl Witness {
                 self.finals.clear();
             }
             What::RunEnded { result } => self.end(*result),
+            other => panic!("no run of a plan file knows {other:?}"),
         }
     }
 

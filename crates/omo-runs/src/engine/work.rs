@@ -54,8 +54,17 @@ impl Engine<'_> {
         let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
         let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
         let Worked { files, out_of_scope, tampered, missing, tree } = worked;
-        let measured =
-            Measured { outcomes: outcomes.clone(), files, out_of_scope, tampered, missing, note, tests, tree };
+        let measured = Measured {
+            outcomes: outcomes.clone(),
+            files,
+            out_of_scope,
+            tampered,
+            missing,
+            note,
+            tests,
+            tree,
+            ..Measured::default()
+        };
         let ((), state) = self.transact(|state| Ok((verbs::judged(state, &digest, measured)?, ())))?;
         Ok(Judged { unit, outcomes, state })
     }

@@ -133,6 +133,7 @@ pub fn policy(parallel: Parallel) -> Policy {
         batch_size: 0,
         wants_contracts: false,
         hub_k: 0,
+        skips_verification: false,
     }
 }
 

@@ -5,7 +5,7 @@ use omo_core::words::neutral;
 
 use super::{Refusal, RefusalKind, found, lost, over, unanswered};
 use crate::model::{OnFailure, Unit, UnitKind};
-use crate::run::event::{GateKind, UnitEnd, What};
+use crate::run::event::{GateKind, Unfinished, UnitEnd, What};
 use crate::run::question::gate;
 use crate::run::schedule::{self, Action};
 use crate::run::state::{FINAL, RunState, Standing, UnitStatus};
@@ -104,6 +104,10 @@ pub struct Measured {
     pub tests: Vec<(String, String)>,
     /// The work tree that the checks judged.
     pub tree: Option<String>,
+    /// Lines that it added and that say that something is not finished.
+    pub unfinished: Vec<Unfinished>,
+    /// The ids of the evidence that the worker puts forward for what no check can show.
+    pub evidence_ids: Vec<String>,
 }
 
 /// Judges an attempt by what was measured: the only way to a unit that has passed.
@@ -146,6 +150,7 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         note: measured.note,
         tests: measured.tests,
         tree: measured.tree,
+        unfinished: measured.unfinished,
     };
     if !measured.tampered.is_empty() {
         let evidence = format!("changed what it must not change: {}", neutral(&measured.tampered.join(", "), 300));
