@@ -31,6 +31,7 @@ mod statusline;
 mod stop;
 mod stop_input;
 mod tampering;
+mod task_session;
 mod trust;
 mod vectors;
 mod verify;

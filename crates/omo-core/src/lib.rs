@@ -25,6 +25,7 @@ pub mod session;
 pub mod session_id;
 pub mod statusline;
 pub mod stop;
+pub mod task_session;
 pub mod timestamp;
 pub mod verification;
 pub mod words;

@@ -70,6 +70,7 @@ pub fn of_prompt(id: &str, session: &Session, decision: &PromptDecision, now: Ti
         | PromptDecision::Status
         | PromptDecision::Statusline
         | PromptDecision::Gate(_)
+        | PromptDecision::Help(_)
         | PromptDecision::Refused(_) => return None,
     };
     Some(entry(id, session, "UserPromptSubmit", word.to_owned(), why, now))

@@ -5,7 +5,7 @@ use crate::arguments::{self, UlwOptions};
 use crate::gate_command::{self, GateCommand};
 use crate::keyword::{self, Keywords, Reading};
 use crate::session::{Activation, Interruption, PauseReason, Session, Trigger};
-use crate::words::Form;
+use crate::words::{Form, usage};
 
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub enum Intent<'a> {
     Statusline,
     /// To see or to change what judges a claim.
     Gate(GateCommand),
+    /// To be told how a command is typed.
+    Help(&'static str),
     /// To have the model carry out an own command, whose arguments the hook keeps for the program that
     /// does it.
     Command {
@@ -76,13 +78,14 @@ impl Intent<'_> {
             | Self::Status
             | Self::Statusline
             | Self::Gate(_)
+            | Self::Help(_)
             | Self::Refused(_) => false,
         }
     }
 }
 
-/// The commands that execute a plan, and take the user's approval of what it would run.
-const PLAN_COMMANDS: [&str; 1] = ["execute-plan"];
+/// The commands that execute a plan or a task session, and take the user's approval of what that would run.
+const PLAN_COMMANDS: [&str; 2] = ["execute-plan", "ulw-exec"];
 const APPROVE: &str = "--approve";
 
 /// The code behind `--approve` in a command that executes a plan; empty where none stands there.
@@ -126,6 +129,9 @@ fn command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() -> UlwO
         "stop-continuation" => Intent::Stop { reason, whole: true },
         "status" => Intent::Status,
         "statusline" => Intent::Statusline,
+        _ if matches!(reason, Some("--help" | "-h")) => {
+            usage::of(name).map_or(Intent::Command { name, arguments }, Intent::Help)
+        }
         _ => Intent::Command { name, arguments },
     }
 }
@@ -171,6 +177,8 @@ pub enum PromptDecision {
     Statusline,
     /// What judges a claim is shown or changed, without the model.
     Gate(GateCommand),
+    /// The user is told how a command is typed, without the model.
+    Help(&'static str),
     /// The user is told what was wrong, without the model; nothing else happens.
     Refused(String),
 }
@@ -201,6 +209,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
         Intent::Status => PromptDecision::Status,
         Intent::Statusline => PromptDecision::Statusline,
         Intent::Gate(command) => PromptDecision::Gate(command),
+        Intent::Help(text) => PromptDecision::Help(text),
         Intent::Refused(message) => PromptDecision::Refused(message),
     }
 }

@@ -7,6 +7,7 @@
 pub mod checks;
 pub mod plan;
 pub mod settings;
+pub mod usage;
 
 use crate::limits::Limits;
 use crate::plan_run::PlanRun;
@@ -302,6 +303,7 @@ mod tests {
     use crate::keyword::{Keywords, Reading, read};
     use crate::promise::claim;
     use crate::session::{Activation, Pause};
+    use crate::task_session::OpenSession;
     use crate::verification::{Findings, GateResult, Judgement, Material, Reason};
 
     fn now() -> Timestamp {
@@ -383,6 +385,9 @@ mod tests {
             plan::approval(&run.plan, &[command], "0123456789abcdef"),
             plan::approved(&run.plan, 3),
             plan::approved_context(&run.plan, 3),
+            plan::session_line(&PlanRun { plan: "session abc".to_owned(), ..run.clone() }),
+            plan::approval("session abc", &[], "0123456789abcdef"),
+            plan::offer(&OpenSession { id: text(), goal: text(), phase: text(), ..OpenSession::default() }),
             refused(plan::wrong_code()),
             refused(plan::nothing_to_approve()),
         ]
@@ -432,6 +437,7 @@ mod tests {
         texts.push(checks::not_approved(std::slice::from_ref(&gate)));
         texts.push(checks::approval(&[gate], "0123456789abcdef"));
         texts.push(refused(crate::gate_command::USAGE));
+        texts.extend(["execute-plan", "ulw-plan", "ulw-exec"].map(|name| usage::of(name).unwrap().to_owned()));
         let command = "\"/ulw it/bin/omo statusline\"";
         texts.push(settings::status_line(&format!("{{\n  \"statusLine\": {command}\n}}"), command));
         texts

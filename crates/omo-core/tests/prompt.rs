@@ -123,6 +123,7 @@ fn words(decision: &PromptDecision) -> String {
         PromptDecision::PlanNote => "plan note".to_owned(),
         PromptDecision::Stop { reason, whole } => format!("stop whole={whole} {}", reason.as_deref().unwrap_or("-")),
         PromptDecision::Gate(_) => "gate".to_owned(),
+        PromptDecision::Help(text) => format!("help {}", text.split(' ').nth(1).unwrap_or_default()),
         PromptDecision::Status => "status".to_owned(),
         PromptDecision::Statusline => "statusline".to_owned(),
         PromptDecision::Refused(_) => "refused".to_owned(),
@@ -359,6 +360,10 @@ fn a_command_that_the_model_carries_out_is_known_with_its_arguments() {
         ("/omo:execute-plan docs/plan.md", "execute-plan", "docs/plan.md"),
         ("/omo:execute-plan  a; touch $(b)\n`c` ", "execute-plan", " a; touch $(b)\n`c` "),
         ("/omo:later", "later", ""),
+        ("/omo:later --help", "later", "--help"),
+        ("/omo:ulw-exec --skip-verify", "ulw-exec", "--skip-verify"),
+        ("/omo:ulw-plan have `x --help` say more", "ulw-plan", "have `x --help` say more"),
+        ("/omo:ulw-plan ulw", "ulw-plan", "ulw"),
     ] {
         assert_eq!(read(text).0, Intent::Command { name, arguments }, "{text}");
     }
@@ -366,6 +371,18 @@ fn a_command_that_the_model_carries_out_is_known_with_its_arguments() {
         ["/execute-plan docs/plan.md", "/other:execute-plan x", "see /omo:execute-plan x", "<task-notification>"]
     {
         assert!(!matches!(read(text).0, Intent::Command { .. }), "{text}");
+    }
+}
+
+#[test]
+fn how_a_command_is_typed_is_told_without_a_model() {
+    for name in ["execute-plan", "ulw-plan", "ulw-exec"] {
+        for asks in ["--help", "-h", " --help \n"] {
+            let prompt = format!("/omo:{name} {asks}");
+            let Intent::Help(text) = read(&prompt).0 else { panic!("{prompt}") };
+            assert!(text.starts_with(&format!("usage: /omo:{name} ")), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        }
     }
 }
 
@@ -387,6 +404,7 @@ fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_fo
         "/omo:gate list",
         "/omo:gate approve 0123456789ab",
         "/omo:stop-continuation",
+        "/omo:ulw-exec --help",
         "ulw off",
         "/omo:ulw --max-blocks x",
         "<task-notification>continue</task-notification>",
@@ -410,6 +428,8 @@ fn a_code_is_read_from_the_command_that_executes_a_plan() {
         ("execute-plan", "docs/plan.md --approved x", None),
         ("execute-plan", "docs/--approve.md", None),
         ("execute-plan", "", None),
+        ("ulw-exec", "--approve 0123456789ab", Some("0123456789ab")),
+        ("ulw-plan", "--approve 0123456789ab", None),
         ("other", "docs/plan.md --approve 0123456789ab", None),
     ] {
         assert_eq!(approval_code(name, arguments), code, "{name} {arguments}");

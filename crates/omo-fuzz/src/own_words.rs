@@ -12,6 +12,7 @@ use omo_core::review::{self, ReviewVerdict};
 use omo_core::session::{Activation, Pause, PauseReason, Session, Trigger, VerdictKind};
 use omo_core::session_id::SessionId;
 use omo_core::stop::{BackgroundTask, Block, Cause, Row, StopAction, StopDecision};
+use omo_core::task_session::OpenSession;
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Check, Findings, GateResult, Judgement, Material, Reason, ToldFailure};
 use omo_core::words::{self, Form, Held, checks};
@@ -198,6 +199,12 @@ fn of_a_plan(text: &str) -> Vec<String> {
     said.extend([
         words::plan::approval(text, &commands, "0123456789abcdef"),
         words::plan::approved(text, 1),
+        words::plan::offer(&OpenSession {
+            id: text.to_owned(),
+            goal: text.to_owned(),
+            phase: text.to_owned(),
+            ..OpenSession::default()
+        }),
         words::plan::approved_context(text, 9),
         words::refused(words::plan::wrong_code()),
         words::refused(words::plan::nothing_to_approve()),

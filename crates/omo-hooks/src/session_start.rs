@@ -4,7 +4,9 @@ use omo_core::plan_run::PlanRun;
 use omo_core::session::{HookEvent, Session, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::stop::allowed_blocks;
+use omo_core::task_session::plan_name;
 use omo_core::words::{self, Form, Held};
+use omo_store::task_session;
 use omo_store::transcript::read_tail;
 
 use crate::answer::Answer;
@@ -22,13 +24,15 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         None
     });
     let plan = session.as_ref().and_then(|session| plan_prompt::own(context, session)).filter(|plan| plan.is_open());
+    let compacted = input.source.as_deref() == Some("compact");
+    let offer = offer(context, plan).filter(|_| !compacted);
     let line = first_lines(id, plan);
     let Some(session) = session.filter(Session::is_armed) else {
-        Answer::Context(line).print(context.event);
+        let model = line.clone();
+        offer.map_or(Answer::Context(line), |user| with(user, model)).print(context.event);
         return Ok(());
     };
-    let compacted = input.source.as_deref() == Some("compact");
-    answer(context, &session, &line, compacted).print(context.event);
+    answer(context, &session, &line, compacted, offer).print(context.event);
     context.update_armed(|session| {
         if let Some(path) = input.transcript_path.as_deref().filter(|_| !compacted) {
             // A new process of the client has an empty queue, whatever the old one left behind.
@@ -43,7 +47,24 @@ fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
     plan.map_or(line.clone(), |plan| format!("{line}\n{}", words::plan::session_line(plan)))
 }
 
-fn answer(context: &Context, session: &Session, line: &str, compacted: bool) -> Answer {
+/// The task session of this project that is not done, in one line; `None` where that is the run which this
+/// session has open.
+fn offer(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
+    let noted = task_session::read(context.root.as_deref()?, context.env.state_home.as_deref());
+    let session = noted.unwrap_or_else(|error| {
+        context.report(&error);
+        None
+    })?;
+    let is_told = plan.is_some_and(|plan| plan.plan == plan_name(&session.id));
+    (!is_told).then(|| words::plan::offer(&session))
+}
+
+/// The same line for the user, who alone goes on with it, and for the model, who is asked about it.
+fn with(offer: String, model: String) -> Answer {
+    Answer::Notice { model: Some(format!("{model}\n{offer}")), user: offer }
+}
+
+fn answer(context: &Context, session: &Session, line: &str, compacted: bool, offer: Option<String>) -> Answer {
     let now = context.env.now;
     let allowed = allowed_blocks(session, context.env.client_block_cap);
     if compacted {
@@ -52,8 +73,10 @@ fn answer(context: &Context, session: &Session, line: &str, compacted: bool) -> 
         let standing = words::resumed_context(session, allowed, now);
         return Answer::Context(format!("{line}\n{contract}\n{standing}"));
     }
-    Answer::Notice {
-        user: words::resumed(session, allowed, now),
-        model: Some(format!("{line}\n{}", words::resumed_context(session, allowed, now))),
+    let user = words::resumed(session, allowed, now);
+    let model = format!("{line}\n{}", words::resumed_context(session, allowed, now));
+    match offer {
+        Some(offer) => Answer::Notice { user: format!("{user}\n{offer}"), model: Some(format!("{model}\n{offer}")) },
+        None => Answer::Notice { user, model: Some(model) },
     }
 }

@@ -135,6 +135,7 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
             print(Answer::Instead(said));
         }
         PromptDecision::Status => print(Answer::Instead(status(prompt)?)),
+        PromptDecision::Help(text) => print(Answer::Instead((*text).to_owned())),
         PromptDecision::Statusline => print(Answer::Instead(statusline_prompt::answer())),
         PromptDecision::Refused(message) => print(Answer::Instead(words::refused(message))),
     }

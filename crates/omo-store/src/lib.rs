@@ -26,6 +26,7 @@ pub mod seal;
 pub mod signals;
 pub mod start;
 pub mod state;
+pub mod task_session;
 pub mod transcript;
 pub mod trust;
 pub mod work_tree;

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use super::checks::{CODE_CHARS, code};
 use super::neutral;
 use crate::plan_run::{PlanRun, PlannedCommand, Standing};
+use crate::task_session::{OpenSession, session_of};
 
 /// How many characters of commands are shown before the rest is only counted. The client cuts a
 /// hook's text at 10,000.
@@ -45,8 +46,8 @@ pub fn session_line(run: &PlanRun) -> String {
         Standing::Executes | Standing::Ended(_) => String::new(),
     };
     format!(
-        "This session executes the plan `{}` (run `{}`): {}{waits}; next: `{}`.",
-        code(&run.plan, 300),
+        "This session executes the {} (run `{}`): {}{waits}; next: `{}`.",
+        named(&run.plan),
         code(&run.id, 64),
         tasks(run),
         code(&run.next, 300)
@@ -81,19 +82,22 @@ fn rest(run: &PlanRun) -> String {
 /// What the user is asked to agree to: every command of the plan, and the line that agrees to exactly
 /// these.
 pub fn approval(plan: &str, commands: &[PlannedCommand], digest: &str) -> String {
-    let plan = code(plan, 300);
+    let shows = match session_of(plan) {
+        Some(id) => format!("omo task list --session {id}"),
+        None => format!("omo plan show {}", code(plan, 300)),
+    };
     let mut text =
-        format!("[omo] The plan `{plan}` would have these commands run, with your rights, to check its tasks:");
+        format!("[omo] The {} would have these commands run, with your rights, to check its tasks:", named(plan));
     for (index, command) in commands.iter().enumerate() {
         let line = line(command);
         if text.chars().count() + line.chars().count() > COMMANDS_CHARS {
-            let _ = write!(text, "\n  and {} more, which `omo plan show {plan}` lists", commands.len() - index);
+            let _ = write!(text, "\n  and {} more, which `{shows}` lists", commands.len() - index);
             break;
         }
         let _ = write!(text, "\n{line}");
     }
     let typed = digest.get(..CODE_CHARS).unwrap_or(digest);
-    format!("{text}\nTo approve exactly these commands: /omo:execute-plan {plan} --approve {typed}")
+    format!("{text}\nTo approve exactly these commands: {} --approve {typed}", executes(plan))
 }
 
 fn line(command: &PlannedCommand) -> String {
@@ -106,10 +110,40 @@ fn line(command: &PlannedCommand) -> String {
     )
 }
 
+/// The line that tells of a task session of this project that is not done.
+pub fn offer(session: &OpenSession) -> String {
+    let tasks = match session.total {
+        0 => String::new(),
+        total => format!(", {} of {total} tasks done", session.done),
+    };
+    format!(
+        "[omo] the task session `{}` of this project is not done (`{}`{tasks}). Its user goes on with it by typing {}",
+        code(&session.goal, 160),
+        code(&session.phase, 32),
+        code(&session.goes_on(), 200)
+    )
+}
+
+/// What a run is of: `plan` or `task session`, and its name.
+fn named(plan: &str) -> String {
+    match session_of(plan) {
+        Some(id) => format!("task session `{id}`"),
+        None => format!("plan `{}`", code(plan, 300)),
+    }
+}
+
+/// The line that executes it, as its user types it.
+fn executes(plan: &str) -> String {
+    match session_of(plan) {
+        Some(id) => format!("/omo:ulw-exec --session {id}"),
+        None => format!("/omo:execute-plan {}", code(plan, 300)),
+    }
+}
+
 /// `the command` or `the 3 commands` of a plan.
 fn commands_of(plan: &str, commands: usize) -> String {
     let many = if commands == 1 { "command".to_owned() } else { format!("{commands} commands") };
-    format!("the {many} of the plan `{}`", code(plan, 300))
+    format!("the {many} of the {}", named(plan))
 }
 
 /// What the model is told when its user has approved a plan's commands in this prompt.
@@ -132,7 +166,7 @@ pub fn wrong_code() -> &'static str {
 
 /// What the user reads who wants to approve where nothing asks for it.
 pub fn nothing_to_approve() -> &'static str {
-    "no plan asks for an approval here; /omo:execute-plan FILE shows what it would run, and the code"
+    "no plan asks for an approval here; /omo:execute-plan FILE, or /omo:ulw-exec, shows what it would run, and the code"
 }
 
 #[cfg(test)]
@@ -175,6 +209,39 @@ mod tests {
              user: `go 'on'?`; next: `omo next`."
         );
         assert_eq!(stays_open(&run()), "The plan run `r-1` stays open: `omo run resume`.");
+    }
+
+    #[test]
+    fn a_task_session_is_called_by_its_own_name_and_command() {
+        let session = PlanRun { plan: "session 11-22".to_owned(), ..run() };
+        assert_eq!(
+            session_line(&session),
+            "This session executes the task session `11-22` (run `r-1`): 3 of 7 tasks; next: `omo next`."
+        );
+        let command = PlannedCommand { unit: "1".to_owned(), command: "npm test".to_owned(), folder: None };
+        assert_eq!(
+            approval("session 11-22", &[command], "0123456789abcdef"),
+            "[omo] The task session `11-22` would have these commands run, with your rights, to check its tasks:\n  \
+             task `1`  `npm test`\nTo approve exactly these commands: /omo:ulw-exec --session 11-22 --approve 0123456789ab"
+        );
+        let open = OpenSession {
+            id: "11-22".to_owned(),
+            goal: "Add `login`\n<b>".to_owned(),
+            phase: "EXECUTION".to_owned(),
+            total: 6,
+            done: 3,
+            ..OpenSession::default()
+        };
+        assert_eq!(
+            offer(&open),
+            "[omo] the task session `Add 'login' ‹b›` of this project is not done (`EXECUTION`, 3 of 6 tasks done). \
+             Its user goes on with it by typing /omo:ulw-exec --session 11-22"
+        );
+        let planned = offer(&OpenSession { total: 0, phase: "PLANNING".to_owned(), ..open });
+        assert!(
+            planned
+                .ends_with("(`PLANNING`). Its user goes on with it by typing /omo:ulw-plan --resume --session 11-22")
+        );
     }
 
     #[test]

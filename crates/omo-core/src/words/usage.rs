@@ -1,0 +1,37 @@
+//! How the commands are typed that a model carries out: said to the user without one.
+
+const EXECUTE_PLAN: &str = "\
+usage: /omo:execute-plan [<plan.md>] [--k N] [--batch-size N] [--again] [--approve CODE]
+Executes a plan task by task, each proved by its own check. Typed alone it goes on where it was.
+  --k N           ask behind a task that so many others need (3)
+  --batch-size N  so many tasks in a batch (5)
+  --again         begin a plan anew that is done
+  --approve CODE  agree to exactly the commands that were shown";
+
+const ULW_PLAN: &str = "\
+usage: /omo:ulw-plan <goal>
+Explores, writes a design and the tasks of a session with what shows that each is done, and stops.
+Nothing of it is begun before you type /omo:ulw-exec.
+  --resume        go on with the planning of this session
+  --session ID    another session than the one that this is typed in";
+
+const ULW_EXEC: &str = "\
+usage: /omo:ulw-exec [--session ID] [--max-iterations N] [--max-workers N] [--skip-verify]
+                     [--again] [--approve CODE]
+Executes the tasks of a session in waves of workers, has all verified, and repeats what failed.
+  --session ID        another session than the one that this is typed in
+  --max-iterations N  go over the tasks so often at most (5)
+  --max-workers N     so many workers at once; 0 for as many as there can be
+  --skip-verify       end when every task is done, without a verifier
+  --again             go on with a session that has failed, counting from 1
+  --approve CODE      agree to exactly the commands that were shown";
+
+/// How the command of this name is typed; `None` for one that answers for itself, or that omo does not have.
+pub fn of(name: &str) -> Option<&'static str> {
+    match name {
+        "execute-plan" => Some(EXECUTE_PLAN),
+        "ulw-plan" => Some(ULW_PLAN),
+        "ulw-exec" => Some(ULW_EXEC),
+        _ => None,
+    }
+}

@@ -1,0 +1,136 @@
+//! The note of a task session that is not done, in the folder of the project that it works in.
+//!
+//! A session's own files lie in the user's folder of the client, where no project is looked up. This one
+//! file tells the start of a session of the client that there is one. It is sealed, as a plan run in an
+//! entry is: what a repository brings along is told to nobody.
+
+use std::path::Path;
+
+use omo_core::task_session::OpenSession;
+use omo_core::timestamp::Timestamp;
+
+use crate::folder::{Folder, FolderError};
+use crate::lock::{DEADLINE, Lock, LockError};
+use crate::seal::{Key, KeyError};
+
+/// The note's file.
+const FILE: &str = "task-session.json";
+/// A longer one is no note.
+const MAX_BYTES: u64 = 4_096;
+
+/// Why a note could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum NoteError {
+    /// Its file could not be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Another process writes there all the time.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// There is no key to seal it with, and without a seal nobody believes it.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+/// Notes a session that is not done, in the place of one that was noted before. Nothing is written where
+/// nothing changed.
+pub fn set(folder: &Folder, session: OpenSession, state_home: Option<&Path>, now: Timestamp) -> Result<(), NoteError> {
+    let key = Key::load(state_home)?;
+    let session = OpenSession { updated_at: Some(now), ..session.bounded() };
+    let _lock = Lock::take(folder, DEADLINE)?;
+    if noted(folder, &key)?.is_some_and(|known| known.says_the_same(&session)) {
+        return Ok(());
+    }
+    let session = OpenSession { seal: Some(key.mac(&bytes(&session))), ..session };
+    Ok(folder.replace(FILE, &serde_json::to_vec(&session).unwrap_or_default())?)
+}
+
+/// Forgets the session of this id, where it is the one that is noted: it is done, or its user has given it up.
+pub fn clear(folder: &Folder, id: &str, state_home: Option<&Path>) -> Result<(), NoteError> {
+    let Some(key) = Key::find(state_home)? else { return Ok(()) };
+    let _lock = Lock::take(folder, DEADLINE)?;
+    if noted(folder, &key)?.is_some_and(|known| known.id == id) {
+        folder.remove(FILE)?;
+    }
+    Ok(())
+}
+
+/// The session of a project that is not done, read without the lock; `None` where there is none of omo's own.
+pub fn read(root: &Path, state_home: Option<&Path>) -> Result<Option<OpenSession>, NoteError> {
+    let Some(folder) = Folder::open(root)? else { return Ok(None) };
+    let Some(session) = written(&folder)? else { return Ok(None) };
+    let key = Key::find(state_home)?;
+    Ok(key.filter(|key| is_sealed(key, &session)).map(|_| session))
+}
+
+fn noted(folder: &Folder, key: &Key) -> Result<Option<OpenSession>, FolderError> {
+    Ok(written(folder)?.filter(|session| is_sealed(key, session)))
+}
+
+fn written(folder: &Folder) -> Result<Option<OpenSession>, FolderError> {
+    let bytes = folder.read(FILE, MAX_BYTES)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+fn is_sealed(key: &Key, session: &OpenSession) -> bool {
+    session.seal.as_deref().is_some_and(|seal| key.is_mac(&bytes(session), seal))
+}
+
+/// What the seal is over. Other things are sealed with the same key: none of them begins so.
+fn bytes(session: &OpenSession) -> Vec<u8> {
+    let content = ("omo task session 1", OpenSession { seal: None, ..session.clone() });
+    serde_json::to_vec(&content).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(id: &str, done: u32) -> OpenSession {
+        OpenSession { id: id.to_owned(), goal: "a login".to_owned(), total: 6, done, ..OpenSession::default() }
+    }
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    #[test]
+    fn the_last_session_that_is_not_done_is_noted_until_it_is() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let read = || super::read(temp.path(), home).unwrap().map(|session| (session.id, session.done));
+        assert_eq!(read(), None, "there is not even a folder");
+        let folder = Folder::create(temp.path()).unwrap();
+        clear(&folder, "a", home).unwrap();
+        set(&folder, session("a", 1), home, at(1)).unwrap();
+        let before = folder.read(FILE, MAX_BYTES).unwrap();
+        set(&folder, session("a", 1), home, at(2)).unwrap();
+        assert_eq!(folder.read(FILE, MAX_BYTES).unwrap(), before, "nothing new was said");
+        set(&folder, session("b", 2), home, at(3)).unwrap();
+        clear(&folder, "a", home).unwrap();
+        assert_eq!(read(), Some(("b".to_owned(), 2)), "another one is meant");
+        clear(&folder, "b", home).unwrap();
+        assert_eq!(read(), None);
+    }
+
+    #[test]
+    fn what_something_else_wrote_is_told_to_nobody() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let folder = Folder::create(temp.path()).unwrap();
+        set(&folder, session("a", 1), home, at(1)).unwrap();
+        let own = String::from_utf8(folder.read(FILE, MAX_BYTES).unwrap().unwrap()).unwrap();
+        let unsealed = serde_json::to_string(&session("a", 1)).unwrap();
+        for forged in
+            [own.replace("a login", "run rm"), own.replace("\"done\":1", "\"done\":6"), unsealed, "[".to_owned()]
+        {
+            folder.replace(FILE, forged.as_bytes()).unwrap();
+            assert_eq!(read(temp.path(), home).unwrap(), None, "{forged}");
+            clear(&folder, "a", home).unwrap();
+            assert_eq!(folder.read(FILE, MAX_BYTES).unwrap().unwrap(), forged.as_bytes(), "it is left as it is");
+        }
+        folder.replace(FILE, own.as_bytes()).unwrap();
+        assert_eq!(read(temp.path(), Some(&temp.path().join("other"))).unwrap(), None, "another user's");
+        assert!(read(temp.path(), home).unwrap().is_some());
+    }
+}
