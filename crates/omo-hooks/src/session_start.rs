@@ -28,8 +28,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let offer = offer(context, plan).filter(|_| !compacted);
     let line = first_lines(id, plan);
     let Some(session) = session.filter(Session::is_armed) else {
-        let model = line.clone();
-        offer.map_or(Answer::Context(line), |user| with(user, model)).print(context.event);
+        unarmed(line, offer).print(context.event);
         return Ok(());
     };
     answer(context, &session, &line, compacted, offer).print(context.event);
@@ -59,9 +58,13 @@ fn offer(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
     (!is_told).then(|| words::plan::offer(&session))
 }
 
-/// The same line for the user, who alone goes on with it, and for the model, who is asked about it.
-fn with(offer: String, model: String) -> Answer {
-    Answer::Notice { model: Some(format!("{model}\n{offer}")), user: offer }
+/// What is said where no run is on. What is offered its user reads, who alone goes on with it, and the model,
+/// who is asked about it.
+fn unarmed(line: String, offer: Option<String>) -> Answer {
+    match offer {
+        Some(offer) => Answer::Notice { model: Some(format!("{line}\n{offer}")), user: offer },
+        None => Answer::Context(line),
+    }
 }
 
 fn answer(context: &Context, session: &Session, line: &str, compacted: bool, offer: Option<String>) -> Answer {
