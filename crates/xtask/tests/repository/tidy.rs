@@ -217,14 +217,17 @@ fn every_hook_is_a_binary_run_in_exec_form_with_a_bound() {
     }
 }
 
-/// Every command with its text, but the one of plans.
+/// The commands that are carried out by a model.
+const DISPATCHERS: [&str; 3] = ["execute-plan", "ulw-exec", "ulw-plan"];
+
+/// Every command with its text, but those that a model carries out.
 fn commands() -> Vec<(String, String)> {
     let files = fs::read_dir(top().join("commands")).unwrap().map(|entry| entry.unwrap().path());
     let with_text = files.map(|path| {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         (name, fs::read_to_string(&path).unwrap())
     });
-    let mut commands: Vec<_> = with_text.filter(|(name, _)| name != "execute-plan").collect();
+    let mut commands: Vec<_> = with_text.filter(|(name, _)| !DISPATCHERS.contains(&&**name)).collect();
     commands.sort();
     commands
 }
@@ -247,13 +250,71 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
 #[test]
 fn the_command_of_plans_runs_one_line_that_nothing_typed_is_a_part_of() {
     let text = read("commands/execute-plan.md");
-    let opens = "\n!`omo run open --for plan --args-from-hook`\n";
-    assert_eq!((text.matches("!`").count(), text.matches(opens).count()), (1, 1));
     // Nobody is asked about what the command allows. Whether a file may be edited stays with the
     // user's own permission mode.
-    let allowed = text.lines().find_map(|line| line.strip_prefix("allowed-tools: "));
-    assert_eq!(allowed, Some("Bash(omo:*), Workflow, Agent, AskUserQuestion, Read"));
+    assert_eq!(allowed(&text), ["Bash(omo:*)", "Workflow", "Agent", "AskUserQuestion", "Read"]);
+    dispatches(&text, "omo run open --for plan --args-from-hook");
+}
+
+/// These spend their user's quota for as long as they last: no model begins with one.
+#[test]
+fn the_commands_of_task_sessions_run_one_line_each_and_only_a_person_begins_with_them() {
+    for (name, line) in
+        [("ulw-plan", "omo session create --args-from-hook"), ("ulw-exec", "omo run open --for exec --args-from-hook")]
+    {
+        let text = read(&format!("commands/{name}.md"));
+        dispatches(&text, line);
+        assert!(text.contains("\ndisable-model-invocation: true\n"), "{name}");
+    }
+}
+
+/// What a command allows its agents are allowed as well. `omo evidence run` runs whatever a model writes
+/// behind it, so that its user is asked as for any other command.
+#[test]
+fn no_command_of_task_sessions_allows_what_a_model_writes_to_be_run() {
+    for name in ["ulw-plan", "ulw-exec"] {
+        let text = read(&format!("commands/{name}.md"));
+        let shell: Vec<_> = allowed(&text).into_iter().filter(|tool| tool.starts_with("Bash")).collect();
+        assert!(!shell.is_empty(), "{name}");
+        for tool in shell {
+            let verb = tool.strip_prefix("Bash(omo ").and_then(|rest| rest.strip_suffix(":*)")).unwrap_or_default();
+            assert!(!verb.is_empty() && !"evidence run".starts_with(verb), "{name}: {tool}");
+        }
+        assert!(!allowed(&text).iter().any(|tool| ["Edit", "Write"].iter().any(|it| tool.starts_with(it))), "{name}");
+    }
+}
+
+/// The tools that a command allows without a question.
+fn allowed(text: &str) -> Vec<&str> {
+    let line = text.lines().find_map(|line| line.strip_prefix("allowed-tools: "));
+    line.map(|line| line.split(", ").collect()).unwrap_or_default()
+}
+
+fn dispatches(text: &str, line: &str) {
+    let opens = format!("\n!`{line}`\n");
+    assert_eq!((text.matches("!`").count(), text.matches(&opens).count()), (1, 1), "{line}");
     assert!(text.lines().count() <= 40, "longer than a dispatcher needs");
+}
+
+/// An agent that could start others would spend what nobody counts.
+#[test]
+fn every_agent_is_a_leaf_and_says_what_it_is_for() {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(top().join("agents")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let front = text.strip_prefix("---\n").and_then(|text| text.split("\n---\n").next()).unwrap();
+        let field = |field: &str| front.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        assert_eq!(field("name: "), name);
+        assert!(field("description: ").contains("starts no other agents"), "{name}");
+        let tools: Vec<_> = field("tools: ").split(", ").collect();
+        assert!(!tools.iter().any(|tool| ["Agent", "Task", "Workflow"].contains(tool)), "{name}: {tools:?}");
+        assert!(text.lines().count() <= 40, "{name} is longer than a leaf needs");
+        names.push(name);
+    }
+    names.sort();
+    assert_eq!(names, ["executor", "explorer", "oracle", "planner", "verifier", "worker"]);
 }
 
 #[test]
