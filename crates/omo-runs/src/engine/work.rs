@@ -9,10 +9,12 @@ use omo_plan::paths;
 use omo_plan::run::event::{Unfinished, What};
 use omo_plan::run::state::{FINAL, RunState, Running};
 use omo_plan::run::verbs::{self, Measured, Refusal, RefusalKind};
+use omo_plan::task_session::unfinished;
 
 use super::start::{read, written};
 use super::{Engine, EngineError, Watcher};
 use crate::dev_workflow::{CHECKPOINT, REPORT};
+use crate::task_session;
 
 /// An attempt was judged.
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl Engine<'_> {
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
         let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
         let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
-        let unfinished = self.unfinished(&running, &worked);
+        let unfinished = self.unfinished(&state, &running, &worked);
         let Worked { files, out_of_scope, tampered, missing, tree } = worked;
         let Put { note, evidence_ids } = put;
         let measured = Measured {
@@ -169,9 +171,16 @@ impl Engine<'_> {
         }
     }
 
-    /// Added lines that say that something is not finished. Only a task session asks about them.
-    fn unfinished(&self, _running: &Running, _worked: &Worked) -> Vec<Unfinished> {
-        Vec::new()
+    /// The lines that a worker added and that say that something is not finished: of a task session whoever
+    /// verifies looks at them.
+    fn unfinished(&self, state: &RunState, running: &Running, worked: &Worked) -> Vec<Unfinished> {
+        let read = |tree: &Option<String>| tree.as_deref().and_then(read);
+        let trees = read(&running.tree).zip(read(&worked.tree)).filter(|_| task_session::is_one(state));
+        let added = trees.and_then(|(before, now)| {
+            changes::added_lines(self.root, self.state_home, self.run.id(), &before, &now, &[])
+        });
+        let added = added.unwrap_or_default();
+        unfinished(added.iter().map(|line| (line.file.as_str(), line.line, line.text.as_str())))
     }
 
     /// The test files of a unit with their digests: those that it names and those that it changed.

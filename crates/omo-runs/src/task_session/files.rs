@@ -91,7 +91,8 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
             _ => None,
         };
         let after = (self.of)(before);
-        let text = serde_json::to_vec_pretty(&after).unwrap_or_default();
+        let mut text = serde_json::to_vec_pretty(&after).unwrap_or_default();
+        text.push(b'\n');
         let said = digest(&after);
         if bytes.as_ref() != Some(&text) {
             // Known before it is written: whoever is killed in between has edited nothing.
