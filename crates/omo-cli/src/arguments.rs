@@ -68,6 +68,15 @@ pub enum Command {
         #[command(subcommand)]
         action: crate::run::Unit,
     },
+    /// Run commands that show what no check can, in the run of a task session
+    #[command(hide = true, after_help = help::run::EVIDENCE)]
+    Evidence {
+        #[command(subcommand)]
+        action: crate::run::Evidence,
+    },
+    /// Judge the run of a task session, for whoever verifies it
+    #[command(hide = true, after_help = help::run::VERDICT)]
+    Verdict(crate::run::VerdictOptions),
     /// Run the checks of one task of a run, and change nothing
     #[command(hide = true, after_help = help::run::CHECK)]
     Check(crate::run::CheckOptions),

@@ -107,6 +107,8 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Run { action } => run::run(&env, &config, action),
         Command::Next(options) => run::next(&env, &options),
         Command::Unit { action } => run::unit(&env, action),
+        Command::Evidence { action } => run::evidence(&env, action),
+        Command::Verdict(options) => run::verdict(&env, &options),
         Command::Check(options) => run::check(&env, &options),
         Command::Report(options) => run::report(&env, options),
         Command::Gate { action } => gate::run(&env, &config, action),

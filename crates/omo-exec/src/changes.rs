@@ -8,6 +8,8 @@
 //! Files that git ignores are not seen, nor is what was changed and set back between two snapshots.
 //! What happens inside a submodule is seen as a change of the submodule.
 
+mod added;
+
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path};
@@ -20,6 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform::lies_in;
 use crate::tree::{Scratch, id_of_submodule};
+
+pub use added::{AddedLine, added_lines};
 
 /// The folder of all snapshots, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "changes"];
@@ -92,13 +96,9 @@ pub fn changed(
     to: &TreeId,
     own: &[&str],
 ) -> Option<Vec<Change>> {
-    if !is_object(&from.tree) || !is_object(&to.tree) {
-        return None;
-    }
-    let work_tree = WorkTree::find(root)?;
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
-    let arguments = [differing.as_slice(), &[&from.tree, &to.tree]].concat();
-    let listed = scratch(&work_tree, state_home, run_id)?.git(&arguments, &[])?;
+    let work_tree = WorkTree::find(root)?;
+    let listed = difference(&work_tree, state_home, run_id, &differing, [from, to])?;
     let mut found = parse(&listed)?;
     for (path, inner) in &from.submodules {
         let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
@@ -106,13 +106,38 @@ pub fn changed(
             found.push(Change { path: path.clone(), kind: ChangeKind::Modified });
         }
     }
-    let project = root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/");
+    let project = below_top(root, &work_tree)?;
     for change in &mut found {
         change.path = seen_from(&project, &change.path);
     }
-    found.retain(|change| !own.iter().chain([&OWN]).any(|own| is_at_or_below(&change.path, own)));
+    found.retain(|change| !is_own(&change.path, own));
     found.sort();
     Some(found)
+}
+
+/// What git says of the difference between two snapshots of a run.
+fn difference(
+    work_tree: &WorkTree,
+    state_home: &Path,
+    run_id: &str,
+    arguments: &[&str],
+    [from, to]: [&TreeId; 2],
+) -> Option<Vec<u8>> {
+    if !is_object(&from.tree) || !is_object(&to.tree) {
+        return None;
+    }
+    let arguments = [arguments, &[&from.tree, &to.tree]].concat();
+    scratch(work_tree, state_home, run_id)?.git(&arguments, &[])
+}
+
+/// Where a project lies in its work tree; empty for the top itself.
+fn below_top(root: &Path, work_tree: &WorkTree) -> Option<String> {
+    Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
+}
+
+/// Whether a path is omo's own, or one of those that it writes for a run.
+fn is_own(path: &str, own: &[&str]) -> bool {
+    own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
 }
 
 /// Forgets all snapshots of a run; one that has none is no error.

@@ -12,6 +12,8 @@ use omo_plan::digest::sha256;
 use omo_plan::model::Dialect;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{Phase, RunState};
+use omo_store::folder::FolderError;
+use omo_store::lock::LockError;
 use omo_store::project_file::{ProjectFile, ProjectFileError};
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +56,12 @@ pub enum ProjectionError {
     /// A file could not be.
     #[error(transparent)]
     File(#[from] ProjectFileError),
+    /// A file of a task session could not be.
+    #[error(transparent)]
+    Session(#[from] FolderError),
+    /// Somebody else writes the files of a task session all the time.
+    #[error("the session's files: {0}")]
+    Lock(#[from] LockError),
     /// What was written last could not be remembered, or looked up.
     #[error("remember what was written: {0}")]
     Memory(#[from] std::io::Error),
@@ -123,8 +131,7 @@ impl<'a> Projection<'a> {
             return Ok(Vec::new());
         }
         let mut memory = self.remembered()?;
-        let (last, seq) = &memory.last;
-        if last == self.run && *seq >= state.seq {
+        if memory.is_of(self.run, state.seq) {
             return Ok(Vec::new());
         }
         let mut drifts = Vec::new();
@@ -196,19 +203,12 @@ impl<'a> Projection<'a> {
         Ok(Drift { file: path.to_owned(), kept: None })
     }
 
-    /// What is no memory is nothing that omo wrote: then everything that is there is kept.
     fn remembered(&self) -> Result<Remembered, ProjectionError> {
-        match std::fs::read(self.memory) {
-            Ok(text) => Ok(serde_json::from_slice(&text).unwrap_or_default()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Remembered::default()),
-            Err(error) => Err(error.into()),
-        }
+        Remembered::read(self.memory)
     }
 
     fn remember(&self, memory: &Remembered) -> Result<(), ProjectionError> {
-        let temporary = self.memory.with_extension("tmp");
-        std::fs::write(&temporary, serde_json::to_vec(memory).unwrap_or_default())?;
-        Ok(std::fs::rename(&temporary, self.memory)?)
+        memory.write(self.memory)
     }
 }
 
@@ -218,7 +218,52 @@ fn with_one_end(section: &[u8]) -> Vec<u8> {
 }
 
 impl Remembered {
+    /// What is no memory is nothing that omo wrote: then everything that is there is kept.
+    pub(crate) fn read(path: &Path) -> Result<Self, ProjectionError> {
+        match std::fs::read(path) {
+            Ok(text) => Ok(serde_json::from_slice(&text).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> Result<(), ProjectionError> {
+        let temporary = path.with_extension("tmp");
+        std::fs::write(&temporary, serde_json::to_vec(self).unwrap_or_default())?;
+        Ok(std::fs::rename(&temporary, path)?)
+    }
+
+    /// Whether this run has written up to this event, or further.
+    pub(crate) fn is_of(&self, run: &str, seq: u64) -> bool {
+        self.is_last(run) && self.last.1 >= seq
+    }
+
+    /// Whether this run was the last one to write.
+    pub(crate) fn is_last(&self, run: &str) -> bool {
+        self.last.0 == run
+    }
+
+    /// This run has written everything up to this event.
+    pub(crate) fn wrote(&mut self, run: &str, seq: u64) {
+        self.last = (run.to_owned(), seq);
+    }
+
+    /// Whether omo put what has this digest under this key.
+    pub(crate) fn is_known(&self, key: &str, digest: &str) -> bool {
+        self.files.get(key).is_some_and(|known| known.iter().any(|one| one == digest))
+    }
+
+    /// What has this digest is about to be written.
+    pub(crate) fn expect(&mut self, key: &str, digest: &str) {
+        self.files.entry(key.to_owned()).or_default().push(digest.to_owned());
+    }
+
+    /// What has this digest is there, and nothing else that omo wrote.
+    pub(crate) fn settle(&mut self, key: &str, digest: String) {
+        self.files.insert(key.to_owned(), vec![digest]);
+    }
+
     fn is_own(&self, key: &str, bytes: &[u8]) -> bool {
-        self.files.get(key).is_some_and(|known| known.contains(&sha256(bytes)))
+        self.is_known(key, &sha256(bytes))
     }
 }

@@ -60,11 +60,11 @@ In a session `/omo:execute-plan FILE` does it all. Whoever works on a run calls
 task has passed when omo has seen its checks green; no verb says so by itself.";
 
 pub const OPEN: &str = "\
-Example:
+Examples:
   omo run open --for plan docs/plan.md
+  omo run open --for exec --session 4f1c
 
-It shows the commands that the plan would run and asks you to approve exactly
-these. Without a file it goes on with the run that is open here.";
+It asks you to approve exactly the commands that it would run.";
 
 pub const LIST: &str = "\
 Example:
@@ -129,11 +129,44 @@ Example:
   omo unit brief 3";
 
 pub const UNIT_DONE: &str = "\
-Example:
+Examples:
   omo unit done --ticket 4f1c9a --note \"the parser is in src/parse.rs\"
+  omo unit done --ticket 4f1c9a --evidence e1,e2
 
 The exit status is 0 only when each of the task's checks did what the plan
 expects, and 1 when not.";
+
+pub const EVIDENCE: &str = "\
+Examples:
+  omo evidence run --ticket 4f1c9a -- npm test
+  omo evidence list
+
+It is for what a task of a session is judged by where its criteria are no
+commands: what was run stays, with all that it printed.";
+
+pub const EVIDENCE_RUN: &str = "\
+Example:
+  omo evidence run --ticket 4f1c9a -- npm test
+
+It prints the id that `omo unit done --evidence` and `omo verdict` take. The exit
+status is 1 where the command failed; that is kept too, and shows nothing.";
+
+pub const EVIDENCE_LIST: &str = "\
+Example:
+  omo evidence list --task 2";
+
+pub const EVIDENCE_SHOW: &str = "\
+Example:
+  omo evidence show e1";
+
+pub const VERDICT: &str = "\
+Examples:
+  omo verdict PASS --ticket 4f1c9a --evidence e4,e5
+  omo verdict FAIL --ticket 4f1c9a --reopen \"2: no test for an empty file\"
+
+A PASS counts when every task is done, the evidence is the verifier's own and
+green, and every check of the tasks is green once more. Where it does not count
+the exit status is 1, and the ticket stays.";
 
 pub const UNIT_FAIL: &str = "\
 Examples:
@@ -163,6 +196,7 @@ The exit status is 1 when one of its checks does not do what the plan expects.";
 pub const REPORT: &str = "\
 Examples:
   omo report               what passed, what did not, and what was not checked
+  omo report --as 000      as a task session ends
   omo report --as 004      as a section of execution-report.md
   omo report --as json     the same for a script";
 

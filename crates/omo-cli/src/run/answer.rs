@@ -10,6 +10,7 @@ use omo_runs::engine;
 use omo_store::env::Env;
 
 use super::arguments::AnswerOptions;
+use super::blocks;
 use super::here::{Ended, Here};
 use crate::failure::Failure;
 
@@ -37,6 +38,6 @@ pub fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
     here.tell(&run, &before, &state);
     let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
-    writeln!(out, "Answered {gate}: {option}{into}.\n\nDO\n  run: omo next --workflow")?;
+    writeln!(out, "Answered {gate}: {option}{into}.\n\nDO\n  run: {}", blocks::next_command(&state))?;
     Ok(())
 }

@@ -39,6 +39,7 @@ pub enum Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Purpose {
     Plan,
+    Exec,
 }
 
 #[derive(Debug, Args)]
@@ -52,18 +53,37 @@ pub struct OpenOptions {
     /// Tasks in a batch
     #[arg(long, value_name = "N", default_value_t = BATCH_SIZE, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch_size: u32,
-    /// Begin anew where a run of this very plan is complete
+    /// Begin anew where a run of this very plan is complete, or a session has failed
     #[arg(long)]
     pub again: bool,
+    #[command(flatten)]
+    pub exec: ExecOptions,
     /// Approve without a terminal: the digest that was shown
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
-    /// Take what the user typed behind /omo:execute-plan
+    /// Take what the user typed behind /omo:execute-plan or /omo:ulw-exec
     #[arg(long, hide = true, conflicts_with_all = ["plan", "digest"])]
     pub args_from_hook: bool,
     /// The plan; without it, the run that is open here
     #[arg(value_name = "FILE")]
     pub plan: Option<String>,
+}
+
+/// How a task session is executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct ExecOptions {
+    /// Which task session, if not this shell's own
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Go over the tasks of a session so often at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_iterations: Option<u32>,
+    /// So many workers of a session at once; 0 for as many as can be
+    #[arg(long, value_name = "N")]
+    pub max_workers: Option<u32>,
+    /// Have nobody verify a session once its tasks are done
+    #[arg(long)]
+    pub skip_verify: bool,
 }
 
 #[derive(Debug, Args)]
@@ -177,6 +197,84 @@ pub struct DoneOptions {
     /// What later tasks should know, in one line
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
+    /// What shows the criteria that are no commands: ids that `omo evidence run` gave
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub evidence: Vec<String>,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Evidence {
+    /// Run a command to show something, and keep what it prints
+    #[command(after_help = help::run::EVIDENCE_RUN)]
+    Run(EvidenceRunOptions),
+    /// List what was run to show something
+    #[command(after_help = help::run::EVIDENCE_LIST)]
+    List(EvidenceListOptions),
+    /// Show one piece of evidence, with all that its command printed
+    #[command(after_help = help::run::EVIDENCE_SHOW)]
+    Show(EvidenceShowOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct EvidenceRunOptions {
+    /// What `omo unit start` gave
+    #[arg(long)]
+    pub ticket: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// The command, for a POSIX shell
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct EvidenceListOptions {
+    /// Only what was run for this task
+    #[arg(long, value_name = "ID")]
+    pub task: Option<String>,
+    /// Print JSON: a list with one object for each
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct EvidenceShowOptions {
+    /// Which one: e1, e2 and so on
+    pub id: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// What whoever verifies says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Word {
+    #[value(name = "PASS")]
+    Pass,
+    #[value(name = "FAIL")]
+    Fail,
+}
+
+#[derive(Debug, Args)]
+pub struct VerdictOptions {
+    /// What is said of the whole
+    #[arg(value_enum, ignore_case = true, value_name = "PASS|FAIL")]
+    pub word: Word,
+    /// What `omo unit start verify` gave
+    #[arg(long)]
+    pub ticket: String,
+    /// What a PASS rests on: ids that `omo evidence run` gave
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub evidence: Vec<String>,
+    /// A task that is to be done again, and why: "2: the tests are missing"
+    #[arg(long, value_name = "ID: WHY")]
+    pub reopen: Vec<String>,
+    /// What else is to be known, in one line
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub note: String,
     #[command(flatten)]
     pub run: RunOptions,
 }
@@ -229,6 +327,8 @@ pub struct CheckOptions {
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
+    #[value(name = "000")]
+    Seed000,
     #[value(name = "004")]
     Seed004,
     Json,
@@ -236,7 +336,7 @@ pub enum Form {
 
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// Another form than the one for people: the section of the execution report, or one object
+    /// Another form than the one for people: as a session or the execution report has it, or one object
     #[arg(long = "as", value_enum, value_name = "FORM")]
     pub form: Option<Form>,
     #[command(flatten)]

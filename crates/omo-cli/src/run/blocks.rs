@@ -17,9 +17,10 @@ use omo_plan::run::event::GateKind;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{Counts, GateState, Phase, RunState, Standing};
 use omo_runs::dev_workflow::{self, Completed, REPORT};
+use omo_runs::task_session;
 
 use super::segment::HandOut;
-use super::typed;
+use super::{exec, typed};
 
 /// The greatest length of a block.
 pub const MAX_BYTES: usize = 2_048;
@@ -28,7 +29,7 @@ const ROWS: usize = 12;
 /// Characters of such a row.
 const ROW_CHARS: usize = 100;
 /// What the Bash tool has to be told for a command that may take minutes.
-const PATIENTLY: &str = "(Bash timeout 600000)";
+pub const PATIENTLY: &str = "(Bash timeout 600000)";
 
 /// Nothing was typed behind the command: the model called it by itself.
 pub fn nothing_typed() -> String {
@@ -83,10 +84,18 @@ fn notes(state: &RunState) -> String {
     text
 }
 
+/// The command that says what comes next: a session hands its agents out by itself.
+pub fn next_command(state: &RunState) -> &'static str {
+    if task_session::is_one(state) { "omo next" } else { "omo next --workflow" }
+}
+
 /// A run goes on.
 pub fn resumed(id: &str, state: &RunState) -> String {
+    if task_session::is_one(state) {
+        return exec::blocks::resumed(id, state);
+    }
     let text = format!("omo: going on with the run {id} of {}: {}.\n", path(state), tally(state.counts()));
-    within(format!("{text}\nDO\n  run: omo next --workflow"))
+    within(format!("{text}\nDO\n  run: {}", next_command(state)))
 }
 
 /// The run of this very plan has come to its end before.
@@ -158,7 +167,7 @@ pub fn ask(gate: &GateState, state: &RunState) -> String {
     match &gate.gate.about {
         GateKind::Decisions { .. } => ask_within_the_turn(gate),
         GateKind::HardStop { group } => hard_stop(gate, *group, state),
-        GateKind::Verification | GateKind::Environment { .. } | GateKind::Escalated { .. } => stop(gate),
+        GateKind::Verification | GateKind::Environment { .. } | GateKind::Escalated { .. } => stop(gate, state),
     }
 }
 
@@ -206,7 +215,7 @@ fn hard_stop(gate: &GateState, group: usize, state: &RunState) -> String {
     if !left.is_empty() {
         let _ = writeln!(text, "  Next: {}.", few(&left));
     }
-    go_on(&mut text);
+    go_on(&mut text, state);
     text.push_str(&retry(state));
     within(text)
 }
@@ -225,7 +234,7 @@ fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
     units
 }
 
-fn stop(gate: &GateState) -> String {
+fn stop(gate: &GateState, state: &RunState) -> String {
     let mut text = stop_head(gate);
     for line in gate.gate.question.lines() {
         let _ = writeln!(text, "  {}", neutral(line, 300));
@@ -233,12 +242,17 @@ fn stop(gate: &GateState) -> String {
     for option in &gate.gate.options {
         let _ = writeln!(text, "    {}: {}", option.id, neutral(&option.text, 200));
     }
-    go_on(&mut text);
+    go_on(&mut text, state);
     within(text)
 }
 
-fn go_on(text: &mut String) {
-    let _ = write!(text, "  To go on, type: /omo:execute-plan      (or just: continue)");
+fn go_on(text: &mut String, state: &RunState) {
+    let command = if task_session::is_one(state) {
+        format!("/omo:ulw-exec --session {}", task_session::session_id(state))
+    } else {
+        "/omo:execute-plan".to_owned()
+    };
+    let _ = write!(text, "  To go on, type: {command}      (or just: continue)");
 }
 
 /// The run came to its end.
@@ -290,7 +304,12 @@ fn rows(text: &mut String, tasks: &[Completed]) {
     }
 }
 
-/// How far a run is, in words.
+/// How far a run is, in the words for what it is of.
+pub fn tally_of(state: &RunState) -> String {
+    if task_session::is_one(state) { exec::blocks::tally(state) } else { tally(state.counts()) }
+}
+
+/// How far the run of a plan is, in words.
 pub fn tally(counts: Counts) -> String {
     let Counts { total, passed, claimed, failed, blocked, .. } = counts;
     let mut text = format!("{passed} of {total} tasks done");
@@ -329,12 +348,20 @@ fn title(unit: &Unit) -> String {
 }
 
 fn path(state: &RunState) -> String {
-    neutral(&state.plan.source.path, 200)
+    neutral(&name(state), 200)
+}
+
+/// What a run is of, for people: the plan's path, or the task session.
+pub fn name(state: &RunState) -> String {
+    if task_session::is_one(state) {
+        return format!("session {}", task_session::session_id(state));
+    }
+    state.plan.source.path.clone()
 }
 
 /// The block, no longer than it may be: lines are taken out of its middle, never its last ones, which say
 /// what to do.
-fn within(text: String) -> String {
+pub fn within(text: String) -> String {
     if text.len() <= MAX_BYTES {
         return text;
     }

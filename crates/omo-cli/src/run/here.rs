@@ -16,6 +16,7 @@ use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
 use omo_store::plan_run;
 
+use super::blocks;
 use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 
@@ -144,9 +145,8 @@ impl<'a> Here<'a> {
             ([], Ended::Too) if !found.is_empty() => 0,
             ([], _) => return Err(missing()),
             (several, _) => {
-                let line = |(_, (id, state)): &(usize, &(String, RunState))| {
-                    format!("  --run {id}   {}", state.plan.source.path)
-                };
+                let line =
+                    |(_, (id, state)): &(usize, &(String, RunState))| format!("  --run {id}   {}", blocks::name(state));
                 let ids: Vec<String> = several.iter().map(line).collect();
                 let message = format!("{} plan runs are open here", several.len());
                 return Err(Failure::user(message, format!("name one:\n{}", ids.join("\n"))));
@@ -195,8 +195,7 @@ impl<'a> Here<'a> {
 
 /// What is said where another run is open.
 pub fn another(id: &str, state: &RunState) -> Failure {
-    let path = &state.plan.source.path;
-    let message = format!("the run {id} of {path} is open here, and one work tree has one checkpoint");
+    let message = format!("the run {id} of {} is open here, and one work tree has one run", blocks::name(state));
     Failure::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
@@ -221,7 +220,7 @@ fn of_session(run: &Run, state: &RunState) -> PlanRun {
     let first_line = |text: &str| neutral(text.lines().next().unwrap_or_default(), 200);
     PlanRun {
         id: run.id().to_owned(),
-        plan: state.plan.source.path.clone(),
+        plan: blocks::name(state),
         total: number(counts.total),
         passed: number(counts.passed + counts.claimed),
         failed: number(counts.failed),

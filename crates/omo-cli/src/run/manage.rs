@@ -12,7 +12,7 @@ use omo_plan::run::event::What;
 use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited};
-use omo_runs::{Run, Runs, dev_workflow, import as imports};
+use omo_runs::{Run, Runs, dev_workflow, import as imports, task_session};
 use omo_store::env::{self, Env};
 use omo_store::project_file::ProjectFile;
 use omo_store::work_tree::WorkTree;
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};
 use super::here::{Ended, Here};
-use super::{blocks, open};
+use super::{blocks, exec, open};
 use crate::failure::Failure;
 use crate::table::{self, Cell};
 
@@ -76,7 +76,7 @@ fn line(id: String, state: Result<RunState, omo_runs::RunsError>) -> Line {
             let counts = state.counts();
             Line {
                 id,
-                plan: state.plan.source.path.clone(),
+                plan: blocks::name(&state),
                 state: word(&state).to_owned(),
                 total: counts.total,
                 passed: counts.passed,
@@ -157,8 +157,8 @@ fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &Env) -> Result<
     let torn = run.torn()?;
     let mut rows = vec![
         ("run", run.id().to_owned()),
-        ("plan", neutral(&state.plan.source.path, 200)),
-        ("state", format!("{}, {}", word(state), blocks::tally(state.counts()))),
+        ("plan", neutral(&blocks::name(state), 200)),
+        ("state", format!("{}, {}", word(state), blocks::tally_of(state))),
         ("held by", state.holder.word()),
         ("begun", format!("{} ({} ago)", state.opened_at, age(Some(state.opened_at), env.now))),
         ("last event", format!("{} ago", age(Some(state.updated_at), env.now))),
@@ -215,6 +215,9 @@ pub fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
         // A session takes only what nobody holds; a person at a terminal takes it from whoever does.
         verbs::take(&state, &here.caller()?, &omo_runs::engine::is_alive)?;
     }
+    if task_session::is_one(&state) {
+        return exec::resume(&here, &run, &state, options.digest.as_deref());
+    }
     go_on(&here, &run, &state, None, options.digest.as_deref())
 }
 
@@ -270,7 +273,7 @@ fn read_again(
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
-    let approved = open::approve(here, &plan, digest, "")?;
+    let approved = open::approve(here, &plan, digest, &open::Asked::of_plan(&plan.source.path, ""))?;
     Ok((plan, approved))
 }
 
@@ -349,7 +352,8 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
     if checkpoint.is_none() {
         open::writable(&here)?;
     }
-    let approved = open::approve(&here, &plan, options.digest.as_deref(), "")?;
+    let asked = open::Asked::of_plan(&plan.source.path, "");
+    let approved = open::approve(&here, &plan, options.digest.as_deref(), &asked)?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let _door = here.alone(&runs, None)?;
     let (actor, now) = (here.actor(), env::now());

@@ -1,11 +1,13 @@
 //! Runs of plans from a terminal, and for the agents that work on them: `omo run`, `omo next`, `omo unit`,
-//! `omo check`, `omo report` and `omo gate answer`.
+//! `omo evidence`, `omo verdict`, `omo check`, `omo report` and `omo gate answer`.
 //!
 //! None of them lets its caller say that something has passed: the verify runner finds that out.
 
 mod answer;
 mod arguments;
 mod blocks;
+mod evidence;
+mod exec;
 mod here;
 mod manage;
 mod next;
@@ -14,13 +16,16 @@ mod report;
 mod segment;
 mod typed;
 mod unit;
+mod verdict;
 mod watch;
 
 pub use answer::answer;
-pub use arguments::{AnswerOptions, CheckOptions, NextOptions, ReportOptions, Run, Unit};
+pub use arguments::{AnswerOptions, CheckOptions, Evidence, NextOptions, ReportOptions, Run, Unit, VerdictOptions};
 pub use blocks::{commands, counted};
+pub use evidence::evidence;
 pub use next::next;
 pub use report::{check, report};
+pub use verdict::verdict;
 
 use omo_store::config::Config;
 use omo_store::env::Env;

@@ -7,15 +7,15 @@ use omo_plan::run::event::What;
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
-use omo_runs::Run;
 use omo_runs::engine::Engine;
+use omo_runs::{Run, task_session};
 use omo_store::env::{self, Env};
 
 use super::arguments::NextOptions;
-use super::blocks;
 use super::here::{Ended, Here};
 use super::segment::HandOut;
 use super::watch::Shown;
+use super::{blocks, exec};
 use crate::failure::{Failure, Kind};
 
 /// The longest wait: a command of the client lives ten minutes.
@@ -68,15 +68,23 @@ enum Block {
 
 fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) -> Result<Block, Failure> {
     let said = |text: String, kind: Kind| Block::Said { text, kind, state: Box::new(state.clone()) };
+    let is_session = task_session::is_one(state);
+    // A session hands its agents out by itself.
+    let by_workflow = options.workflow && !is_session;
     Ok(match schedule::next(state) {
         Action::Over => {
-            said(blocks::done(state), if blocks::is_all_well(state) { Kind::BrokenPipe } else { Kind::NotGreen })
+            let text = if is_session { exec::blocks::done(state) } else { blocks::done(state) };
+            said(text, if blocks::is_all_well(state) { Kind::BrokenPipe } else { Kind::NotGreen })
         }
         Action::Ask(gate) => said(blocks::ask(gate, state), Kind::Human),
-        Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), options.workflow)),
+        Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
         Action::FinalChecks => Block::Final,
-        Action::Start(_) if options.workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
-        Action::Start(_) if options.workflow => hand_out(engine, state)?,
+        Action::Start(units) if is_session && !options.inline => {
+            let is_beginning = exec::blocks::is_beginning(&engine.run.events()?);
+            said(exec::blocks::spawn(engine.run.id(), &units, state, is_beginning), Kind::BrokenPipe)
+        }
+        Action::Start(_) if by_workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
+        Action::Start(_) if by_workflow => hand_out(engine, state)?,
         Action::Start(units) => match units.first() {
             Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit), Kind::BrokenPipe),
             Some(unit) => said(blocks::spawn_agent(engine.run.id(), unit, state), Kind::BrokenPipe),

@@ -20,9 +20,9 @@ use omo_store::folder::Folder;
 use omo_store::work_tree::WorkTree;
 use omo_store::{pending, plan_run};
 
-use super::arguments::OpenOptions;
+use super::arguments::{ExecOptions, OpenOptions, Purpose};
 use super::here::{Ended, Here, another};
-use super::{blocks, manage, typed};
+use super::{blocks, exec, manage, typed};
 use crate::confirm::{self, Question};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -30,6 +30,13 @@ use crate::project::Project;
 /// Opens a run of a plan, or goes on with the one that is open.
 pub fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
+    if options.purpose == Purpose::Exec {
+        return exec::open(&here, options);
+    }
+    if options.exec != ExecOptions::default() {
+        let hint = "`omo run open --for exec` runs one";
+        return Err(Failure::user("those options are for task sessions, and not for plans", hint));
+    }
     if options.args_from_hook {
         return match typed_arguments(&here)?.as_deref().map(typed::read).transpose()? {
             Some(typed::Typed::Open(typed)) => open_plan(&here, &typed),
@@ -79,7 +86,8 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     if let Some(known) = here.runs.as_ref().map(|runs| known(here, runs, &plan, options)).transpose()?.flatten() {
         return known.go_on(here, plan, options);
     }
-    let approved = approve(here, &plan, options.digest.as_deref(), &typed::again(options))?;
+    let asked = Asked::of_plan(&plan.source.path, &typed::again(options));
+    let approved = approve(here, &plan, options.digest.as_deref(), &asked)?;
     writable(here)?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let door = runs.lock_opening()?;
@@ -186,23 +194,43 @@ fn known(here: &Here, runs: &Runs, plan: &Plan, options: &OpenOptions) -> Result
     Ok(None)
 }
 
+/// How a person is asked about commands.
+pub struct Asked {
+    /// Whose commands they are, for people.
+    pub name: String,
+    /// The command that executes it, as they type it, with its options.
+    pub typed: String,
+    /// What shows the commands.
+    pub shown_by: String,
+}
+
+impl Asked {
+    /// About those of a plan; `options` are as they are typed behind its path.
+    pub fn of_plan(path: &str, options: &str) -> Self {
+        Self {
+            name: path.to_owned(),
+            typed: format!("{}{options}", typed::command(path)),
+            shown_by: format!("`omo plan show {path}` shows the commands"),
+        }
+    }
+}
+
 /// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
-/// `options` are those that the line of the approval repeats.
-pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>, options: &str) -> Result<String, Failure> {
+pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>, asked: &Asked) -> Result<String, Failure> {
     let commands = planned_commands(plan);
     let now = pending::digest(&here.root, &commands);
     if commands.is_empty() || pending::is_approved(Some(&here.state_home), &now) {
         return Ok(now);
     }
-    let path = &plan.source.path;
-    let left = pending::write(Some(&here.state_home), &here.root, path, &commands)?;
+    let name = &asked.name;
+    let left = pending::write(Some(&here.state_home), &here.root, name, &commands)?;
     if here.env.in_session {
         let code = left.get(..CODE_CHARS).unwrap_or(&left);
-        return Err(not_approved(path, &commands, options, code));
+        return Err(not_approved(asked, &commands, code));
     }
     let shown = blocks::commands(&commands, usize::MAX);
-    let text = format!("{path} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
-    let shown_by = format!("`omo plan show {path}` shows the commands; their digest is {left}");
+    let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
+    let shown_by = format!("{}; their digest is {left}", asked.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
     confirm::ask(here.env, &Question { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
     let all = pending::all(Some(&here.state_home), &here.root)?;
@@ -212,17 +240,18 @@ pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>, options: &str) ->
     Ok(left)
 }
 
-fn not_approved(path: &str, commands: &[PlannedCommand], options: &str, code: &str) -> Failure {
+fn not_approved(asked: &Asked, commands: &[PlannedCommand], code: &str) -> Failure {
     const SHOWN: usize = 30;
     let count = blocks::counted(commands.len(), "command");
     let message = format!(
-        "nothing was run. {path} would execute {count} as its checks, and you have not approved them:\n\n{}",
+        "nothing was run. {} would execute {count} as its checks, and you have not approved them:\n\n{}",
+        asked.name,
         blocks::commands(commands, SHOWN).trim_end()
     );
-    let typed = typed::command(path);
     let hint = format!(
-        "read them; to approve exactly these, type:\n  {typed}{options} --approve {code}\n\
-         Only the user can do that: a model shows them this and ends its turn."
+        "read them; to approve exactly these, type:\n  {} --approve {code}\n\
+         Only the user can do that: a model shows them this and ends its turn.",
+        asked.typed
     );
     Failure::human(message, hint)
 }

@@ -5,29 +5,44 @@ use std::io::Write;
 use anstyle::AnsiColor;
 use omo_core::words::checks::code;
 use omo_core::words::neutral;
+use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
-use omo_runs::dev_workflow;
+use omo_runs::{dev_workflow, task_session};
 use omo_store::env::Env;
 
 use super::arguments::{CheckOptions, Form, ReportOptions, ShowOptions};
 use super::here::{Ended, Here};
-use super::manage;
 use super::watch::Shown;
+use super::{blocks, manage};
 use crate::failure::{Failure, Kind};
 use crate::table::{self, Cell};
 
 /// Prints the report of a run.
 pub fn report(env: &Env, options: ReportOptions) -> Result<(), Failure> {
     let json = match options.form {
-        Some(Form::Seed004) => {
+        Some(form @ (Form::Seed000 | Form::Seed004)) => {
             let here = Here::find(env)?;
             let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
-            return Ok(write!(anstream::stdout(), "{}", dev_workflow::report::section(&state))?);
+            return Ok(writeln!(anstream::stdout(), "{}", in_words_of(form, &state)?.trim_end())?);
         }
         Some(Form::Json) => true,
         None => false,
     };
     manage::show(env, &ShowOptions { run: options.run, json })
+}
+
+/// The report as the programs have it that such plans come from.
+fn in_words_of(form: Form, state: &RunState) -> Result<String, Failure> {
+    match (form, task_session::is_one(state), &state.phase) {
+        (Form::Seed000, true, Phase::Executing) => Ok(task_session::report::progress(state)),
+        (Form::Seed000, true, _) => Ok(task_session::report::finished(state)),
+        (Form::Seed004, false, _) => Ok(dev_workflow::report::section(state)),
+        (_, is_session, _) => {
+            let hint = if is_session { "`--as 000` is for task sessions" } else { "`--as 004` is for plans" };
+            let message = format!("the run of {} has no report in that form", blocks::name(state));
+            Err(Failure::precondition(message, hint))
+        }
+    }
 }
 
 /// Runs the checks of a task, and changes nothing.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use omo_core::words::neutral;
 
-use super::arguments::{BATCH_SIZE, HUB_K, OpenOptions, Purpose};
+use super::arguments::{BATCH_SIZE, ExecOptions, HUB_K, OpenOptions, Purpose};
 use crate::failure::Failure;
 
 const USAGE: &str =
@@ -19,51 +19,99 @@ pub enum Typed {
     GoOn,
 }
 
-/// Reads it. The words were never near a shell; they are parted as one would part them.
+/// Reads it.
 pub fn read(text: &str) -> Result<Typed, Failure> {
-    let wrong = |what: String| Failure::user(what, USAGE);
-    let words = shlex::split(text).ok_or_else(|| wrong("a quote is not closed".to_owned()))?;
+    let mut words = Words::of(text, USAGE)?;
     let mut options = OpenOptions {
         purpose: Purpose::Plan,
         k: HUB_K,
         batch_size: BATCH_SIZE,
         again: false,
+        exec: ExecOptions::default(),
         digest: None,
         args_from_hook: false,
         plan: None,
     };
-    let mut words = words.into_iter();
     let mut has_option = false;
     while let Some(word) = words.next() {
-        let (name, inline) = match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
-            _ => (word.clone(), None),
-        };
-        let mut value =
-            || inline.clone().or_else(|| words.next()).ok_or_else(|| wrong(format!("{name} needs a value")));
-        let number = |text: String| match text.parse::<u32>() {
-            Ok(number) if number > 0 => Ok(number),
-            _ => Err(wrong(format!("`{}` is no whole number from 1 on", neutral(&text, 40)))),
-        };
-        match name.as_str() {
+        match word.name.as_str() {
             // The hook has taken it: the user's own words are the approval.
-            "--approve" => drop(value()?),
-            "--k" => options.k = number(value()?)?,
-            "--batch-size" => options.batch_size = number(value()?)?,
+            "--approve" => drop(words.value(&word)?),
+            "--k" => options.k = words.number(&word, 1)?,
+            "--batch-size" => options.batch_size = words.number(&word, 1)?,
             "--again" => options.again = true,
-            option if option.starts_with("--") => {
-                return Err(wrong(format!("`{}` is no option of this command", neutral(option, 40))));
+            option if option.starts_with("--") => return Err(words.unknown(option)),
+            _ if options.plan.is_none() => options.plan = Some(word.whole),
+            _ => {
+                let what = format!("`{}` is one word too many; quote a path with spaces", neutral(&word.whole, 60));
+                return Err(words.wrong(what));
             }
-            _ if options.plan.is_none() => options.plan = Some(word),
-            _ => return Err(wrong(format!("`{}` is one word too many; quote a path with spaces", neutral(&word, 60)))),
         }
-        has_option |= name.starts_with("--");
+        has_option |= word.name.starts_with("--");
     }
     let goes_on = !has_option && options.plan.as_deref().is_none_or(|word| word == "continue");
     match options.plan {
         _ if goes_on => Ok(Typed::GoOn),
-        None => Err(wrong("no plan is named".to_owned())),
+        None => Err(words.wrong("no plan is named".to_owned())),
         Some(_) => Ok(Typed::Open(options)),
+    }
+}
+
+/// The words behind a command, one after the other. They were never near a shell; they are parted as one
+/// would part them.
+pub struct Words {
+    left: std::vec::IntoIter<String>,
+    usage: &'static str,
+}
+
+/// One of them.
+pub struct Word {
+    /// All of it.
+    whole: String,
+    /// What of it names an option: all of it, or what stands before `=`.
+    pub name: String,
+    inline: Option<String>,
+}
+
+impl Words {
+    /// Those of a text.
+    pub fn of(text: &str, usage: &'static str) -> Result<Self, Failure> {
+        let words = shlex::split(text).ok_or_else(|| Failure::user("a quote is not closed", usage))?;
+        Ok(Self { left: words.into_iter(), usage })
+    }
+
+    /// The next one.
+    pub fn next(&mut self) -> Option<Word> {
+        let whole = self.left.next()?;
+        Some(match whole.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => {
+                Word { name: name.to_owned(), inline: Some(value.to_owned()), whole }
+            }
+            _ => Word { name: whole.clone(), inline: None, whole },
+        })
+    }
+
+    /// What stands behind an option.
+    pub fn value(&mut self, option: &Word) -> Result<String, Failure> {
+        let value = option.inline.clone().or_else(|| self.left.next());
+        value.ok_or_else(|| self.wrong(format!("{} needs a value", option.name)))
+    }
+
+    /// As [`Words::value`], a whole number from `least` on.
+    pub fn number(&mut self, option: &Word, least: u32) -> Result<u32, Failure> {
+        let text = self.value(option)?;
+        let number = text.parse().ok().filter(|number| *number >= least);
+        number.ok_or_else(|| self.wrong(format!("`{}` is no whole number from {least} on", neutral(&text, 40))))
+    }
+
+    /// This is no option of the command.
+    pub fn unknown(&self, option: &str) -> Failure {
+        self.wrong(format!("`{}` is no option of this command", neutral(option, 40)))
+    }
+
+    /// Something about them is wrong.
+    pub fn wrong(&self, what: String) -> Failure {
+        Failure::user(what, self.usage)
     }
 }
 

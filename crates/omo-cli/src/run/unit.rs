@@ -5,10 +5,13 @@ use std::io::Write;
 use omo_core::words::neutral;
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_plan::run::verbs;
-use omo_runs::engine::{self, Judged};
+use omo_runs::engine::{self, Judged, Put};
+use omo_runs::task_session;
 use omo_store::env::Env;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, UnitOptions};
+use super::blocks::PATIENTLY;
+use super::exec;
 use super::here::{Ended, Here};
 use super::watch::Shown;
 use crate::failure::{Failure, Kind};
@@ -20,15 +23,23 @@ pub fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let started = here.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
     here.tell(&run, &before, &run.state()?);
     let (id, ticket, run) = (&started.unit.id, &started.ticket, run.id());
+    let end = if task_session::is_one(&before) {
+        exec::blocks::how_to_end(&started.unit, run, ticket)
+    } else {
+        how_to_end(run, ticket)
+    };
     let mut out = anstream::stdout().lock();
     writeln!(out, "Task {id} of {run} is yours, attempt {}. What it asks for:\n", started.attempt)?;
     writeln!(out, "{}", started.brief.trim_end())?;
-    writeln!(
-        out,
-        "\nWhen the work is finished:\n  run: omo unit done --run {run} --ticket {ticket} --note \"<what a later task should know, one line>\"      (Bash timeout 600000)\n\
+    Ok(writeln!(out, "\n{end}")?)
+}
+
+/// What a task of a plan is ended with, by whoever has its ticket.
+fn how_to_end(run: &str, ticket: &str) -> String {
+    format!(
+        "When the work is finished:\n  run: omo unit done --run {run} --ticket {ticket} --note \"<what a later task should know, one line>\"      {PATIENTLY}\n\
          If it cannot be done as it is written:\n  run: omo unit fail --run {run} --ticket {ticket} --why \"<one line>\""
-    )?;
-    Ok(())
+    )
 }
 
 /// What a task asks for, once more.
@@ -44,7 +55,9 @@ pub fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let note = options.note.as_ref().map(|note| neutral(note, 500)).filter(|note| !note.is_empty());
-    let judged = here.engine(&run, &before)?.done(&options.ticket, note, &mut Shown::new())?;
+    let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+    let put = Put { note, evidence_ids: ids.collect() };
+    let judged = here.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
     here.tell(&run, &before, &judged.state);
     told(&judged)
 }
@@ -84,6 +97,7 @@ fn told(judged: &Judged) -> Result<(), Failure> {
     let standing = state.standing(id);
     let word = match &standing {
         Some(Standing::Is(UnitStatus::Passed)) => "PASSED",
+        Some(Standing::Is(UnitStatus::Claimed)) => "CLAIMED",
         Some(Standing::Is(UnitStatus::Unverified)) => "NOT VERIFIED",
         Some(Standing::Is(UnitStatus::Held)) => "HELD",
         _ => "FAILED",
@@ -97,7 +111,7 @@ fn told(judged: &Judged) -> Result<(), Failure> {
         let names: Vec<String> = outside.iter().take(8).map(|file| neutral(file, 120)).collect();
         writeln!(out, "  outside of what the task names: {}", names.join(", "))?;
     }
-    if word == "PASSED" {
+    if matches!(word, "PASSED" | "CLAIMED") {
         return Ok(());
     }
     if let Some((_, outcome)) = judged.outcomes.last().filter(|(_, outcome)| !outcome.is_green()) {

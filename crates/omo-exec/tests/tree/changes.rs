@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_exec::changes::{ChangeKind, TreeId, changed, file_digest, forget, snapshot};
+use omo_exec::changes::{ChangeKind, TreeId, added_lines, changed, file_digest, forget, snapshot};
 use omo_exec::tree::id;
 
 use crate::{Repository, git_in, traces};
@@ -161,6 +161,50 @@ fn a_project_below_the_top_sees_its_own_paths() {
     it.write(".gitignore", "/web/\n");
     it.write("web/a.txt", "x");
     assert_eq!(snapshot(&it.top.join("web"), &it.state_home(), RUN), None, "nobody sees what is ignored");
+}
+
+/// The lines that were added, each as `file:line text`.
+fn added_in(root: &Path, state_home: &Path, from: &TreeId, to: &TreeId) -> Vec<String> {
+    let found = added_lines(root, state_home, RUN, from, to, &["report.md"]).unwrap();
+    found.iter().map(|added| format!("{}:{} {}", added.file, added.line, added.text)).collect()
+}
+
+#[test]
+fn every_line_that_a_unit_adds_is_told() {
+    let it = Repository::new();
+    it.write(".gitignore", "*.log\n");
+    it.write("long.txt", "1\n2\n3\n4\n5\n6\n");
+    it.write("moved.txt", &"the same\n".repeat(20));
+    it.git(&["config", "diff.noprefix", "true"]);
+    it.git(&["config", "diff.external", "false"]);
+    it.git(&["config", "color.diff", "always"]);
+    let (home, before) = (it.state_home(), it.snapshot());
+    it.write("a.txt", "other\r\n");
+    it.write("long.txt", "1\n2\nnew\n3\n4\nfive\n6\nend");
+    it.write("new/한 글.txt", "++ b/x\n\nlast\n");
+    it.write("x.log", "ignored\n");
+    it.write("report.md", "omo's own\n");
+    it.write(".sisyphus/cc-omo/state.json", "omo's own\n");
+    it.write("binary", "a\0b\n");
+    fs::rename(it.top.join("moved.txt"), it.top.join("elsewhere.txt")).unwrap();
+    fs::remove_file(it.top.join("src/b.txt")).unwrap();
+    let after = it.snapshot();
+    let expected = [
+        "a.txt:1 other",
+        "long.txt:3 new",
+        "long.txt:6 five",
+        "long.txt:8 end",
+        "new/한 글.txt:1 ++ b/x",
+        "new/한 글.txt:2 ",
+        "new/한 글.txt:3 last",
+    ];
+    assert_eq!(added_in(&it.top, &home, &before, &after), expected);
+    assert_eq!(added_in(&it.top, &home, &after, &after), [""; 0]);
+    let below = it.top.join("new");
+    let seen = added_in(&below, &home, &before, &after);
+    assert!(seen.contains(&"../a.txt:1 other".to_owned()) && seen.contains(&"한 글.txt:3 last".to_owned()), "{seen:?}");
+    let bad: TreeId = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
+    assert_eq!(added_lines(&it.top, &home, RUN, &bad, &after, &[]), None);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 mod files;
 mod model_choice;
 mod plan;
+mod unfinished;
 
 pub use files::{ContextFile, Explorer, Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus};
 pub use model_choice::model;
 pub use plan::{VERIFY, plan, unit};
+pub use unfinished::unfinished;

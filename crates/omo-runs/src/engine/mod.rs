@@ -1,6 +1,7 @@
 //! What the verbs do with a run: each of them a transaction on its ledger, with the files and processes
 //! that it takes around that.
 
+mod evidence;
 mod plan_file;
 mod start;
 mod work;
@@ -14,12 +15,13 @@ use omo_plan::run::event::{Actor, Event, Process, What};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 
-use crate::projection::{self, Projection, ProjectionError};
-use crate::{Run, RunsError, TransactError};
+use crate::projection::{self, Drift, Projection, ProjectionError};
+use crate::{Run, RunsError, TransactError, task_session};
 
+pub use evidence::{Shown, Verdicted};
 pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited};
 pub use start::{Opening, Started, brief, planned_commands};
-pub use work::{Judged, Worked};
+pub use work::{Judged, Put, Worked};
 
 /// Why a verb did nothing, or not all of it.
 #[derive(Debug, thiserror::Error)]
@@ -139,21 +141,29 @@ impl Engine<'_> {
 
     /// As [`Engine::project`], for a run that is over: what another one has written since stays.
     pub fn project_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
-        let is_last = Projection::new(self.root, &self.memory(), self.run.id()).is_last()?;
+        let is_last = Projection::new(self.root, &self.memory(&state), self.run.id()).is_last()?;
         if is_last { self.project(state) } else { Ok(state) }
     }
 
-    fn memory(&self) -> PathBuf {
+    /// What remembers which files for others were written: those of a session lie in its own folder.
+    fn memory(&self, state: &RunState) -> PathBuf {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
-        projection::memory(runs, self.root)
+        let folder = if task_session::is_one(state) { Path::new(&state.plan.source.path) } else { self.root };
+        projection::memory(runs, folder)
+    }
+
+    fn write_files(&self, state: &RunState) -> Result<Vec<Drift>, ProjectionError> {
+        let memory = self.memory(state);
+        if task_session::is_one(state) {
+            return task_session::files::write(state, self.run.id(), &memory);
+        }
+        Projection::new(self.root, &memory, self.run.id()).write(state)
     }
 
     /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
     pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
-        let memory = self.memory();
-        let projection = Projection::new(self.root, &memory, self.run.id());
         let _alone = self.run.lock_files()?;
-        let drifts = projection.write(&state)?;
+        let drifts = self.write_files(&state)?;
         if drifts.is_empty() {
             return Ok(state);
         }
@@ -161,7 +171,7 @@ impl Engine<'_> {
         let events: Vec<What> =
             drifts.into_iter().map(|drift| What::ProjectionDrift { file: drift.file, kept: drift.kept }).collect();
         let ((), state) = self.run.transact(actor, now, |_| Ok((events, ())))?;
-        projection.write(&state)?;
+        self.write_files(&state)?;
         Ok(state)
     }
 

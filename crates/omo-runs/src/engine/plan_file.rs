@@ -11,6 +11,8 @@ use omo_plan::model::{Decision, MAX_BYTES, Plan, Precondition};
 use omo_plan::run::state::{Differences, RunState};
 use omo_store::project_file::{ProjectFile, ProjectFileError};
 
+use crate::task_session;
+
 /// Why a plan's file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
@@ -105,8 +107,12 @@ impl fmt::Display for Edit {
 }
 
 /// What is different in a plan's file from what a run knows of it; `None` where nothing is. A file that
-/// is gone says nothing: the run has the whole plan.
+/// is gone says nothing: the run has the whole plan. The files of a task session are made from its run, and
+/// what something else writes into them is no plan.
 pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileError> {
+    if task_session::is_one(state) {
+        return Ok(None);
+    }
     let path = root.join(&state.plan.source.path);
     let bytes = match bytes(&path) {
         Err(PlanFileError::Missing(_)) => return Ok(None),

@@ -13,7 +13,7 @@ use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
 use omo_store::pending;
 
 use super::{Engine, EngineError, Watcher};
-use crate::ticket;
+use crate::{task_session, ticket};
 
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to
 /// be green already.
@@ -72,7 +72,7 @@ impl Engine<'_> {
         Err(EngineError::Refused(Refusal {
             kind: RefusalKind::Human,
             message: "the commands of this plan are not, or no longer, approved: nothing of them runs".to_owned(),
-            hint: "`omo run open --for plan` shows them and how they are approved".to_owned(),
+            hint: format!("`{}` shows them and how they are approved", opened_with(state)),
         }))
     }
 
@@ -118,6 +118,14 @@ impl Engine<'_> {
     }
 }
 
+/// The command that opens a run of such a plan.
+fn opened_with(state: &RunState) -> String {
+    if task_session::is_one(state) {
+        return format!("omo run open --for exec --session {}", task_session::session_id(state));
+    }
+    "omo run open --for plan".to_owned()
+}
+
 /// A work tree as the ledger holds it.
 pub(super) fn written(tree: &TreeId) -> Option<String> {
     serde_json::to_string(tree).ok()
@@ -137,6 +145,9 @@ fn guarded(state: &RunState, unit: &Unit) -> Vec<(String, String)> {
 
 /// What a worker has to know about its unit, in Markdown.
 pub fn brief(state: &RunState, unit: &Unit) -> String {
+    if task_session::is_one(state) {
+        return task_session::report::brief(state, unit);
+    }
     let word = state.plan.dialect.unit_word();
     let mut text = format!("# {word} {} of {}\n\n", unit.id, state.plan.source.path);
     if !state.plan.goal.is_empty() {

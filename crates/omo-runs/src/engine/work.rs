@@ -6,13 +6,15 @@ use omo_exec::check::{self, Log};
 use omo_plan::digest::sha256;
 use omo_plan::model::{FileAction, Unit, UnitKind};
 use omo_plan::paths;
-use omo_plan::run::event::What;
+use omo_plan::run::event::{Unfinished, What};
 use omo_plan::run::state::{FINAL, RunState, Running};
 use omo_plan::run::verbs::{self, Measured, Refusal, RefusalKind};
+use omo_plan::task_session::unfinished;
 
 use super::start::{read, written};
 use super::{Engine, EngineError, Watcher};
 use crate::dev_workflow::{CHECKPOINT, REPORT};
+use crate::task_session;
 
 /// An attempt was judged.
 #[derive(Debug)]
@@ -23,6 +25,15 @@ pub struct Judged {
     pub outcomes: Vec<(Check, CheckOutcome)>,
     /// The run as it is now.
     pub state: RunState,
+}
+
+/// What a worker says beside that it is done.
+#[derive(Clone, Debug, Default)]
+pub struct Put {
+    /// What those who come after it should know.
+    pub note: Option<String>,
+    /// The ids of the evidence that it puts forward for what no check can show.
+    pub evidence_ids: Vec<String>,
 }
 
 /// What a worker changed.
@@ -42,7 +53,7 @@ pub struct Worked {
 
 impl Engine<'_> {
     /// Judges the attempt that a ticket was given for.
-    pub fn done(&self, ticket: &str, note: Option<String>, watcher: &mut impl Watcher) -> Result<Judged, EngineError> {
+    pub fn done(&self, ticket: &str, put: Put, watcher: &mut impl Watcher) -> Result<Judged, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, running, state) = self.at_work(&digest)?;
         self.approved(&state)?;
@@ -53,7 +64,9 @@ impl Engine<'_> {
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
         let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
         let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
+        let unfinished = self.unfinished(&state, &running, &worked);
         let Worked { files, out_of_scope, tampered, missing, tree } = worked;
+        let Put { note, evidence_ids } = put;
         let measured = Measured {
             outcomes: outcomes.clone(),
             files,
@@ -63,7 +76,8 @@ impl Engine<'_> {
             note,
             tests,
             tree,
-            ..Measured::default()
+            unfinished,
+            evidence_ids,
         };
         let ((), state) = self.transact(|state| Ok((verbs::judged(state, &digest, measured)?, ())))?;
         Ok(Judged { unit, outcomes, state })
@@ -79,7 +93,7 @@ impl Engine<'_> {
     }
 
     /// The unit that a ticket was given for, and the attempt.
-    fn at_work(&self, digest: &str) -> Result<(Unit, Running, RunState), EngineError> {
+    pub(super) fn at_work(&self, digest: &str) -> Result<(Unit, Running, RunState), EngineError> {
         let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::of_ticket(state, digest)?.clone())))?;
         let running = state.units.get(&unit.id).and_then(|known| known.running.clone());
         let running = running.ok_or_else(|| being_checked(&unit.id))?;
@@ -97,7 +111,7 @@ impl Engine<'_> {
         self.run_checks(&unit.id, &checks, attempt, watcher)
     }
 
-    fn run_checks(
+    pub(super) fn run_checks(
         &self,
         name: &str,
         checks: &[&Check],
@@ -157,6 +171,18 @@ impl Engine<'_> {
         }
     }
 
+    /// The lines that a worker added and that say that something is not finished: of a task session whoever
+    /// verifies looks at them.
+    fn unfinished(&self, state: &RunState, running: &Running, worked: &Worked) -> Vec<Unfinished> {
+        let read = |tree: &Option<String>| tree.as_deref().and_then(read);
+        let trees = read(&running.tree).zip(read(&worked.tree)).filter(|_| task_session::is_one(state));
+        let added = trees.and_then(|(before, now)| {
+            changes::added_lines(self.root, self.state_home, self.run.id(), &before, &now, &[])
+        });
+        let added = added.unwrap_or_default();
+        unfinished(added.iter().map(|line| (line.file.as_str(), line.line, line.text.as_str())))
+    }
+
     /// The test files of a unit with their digests: those that it names and those that it changed.
     fn test_files(&self, unit: &Unit, worked: &Worked) -> Vec<(String, String)> {
         let named = unit.files.iter().filter_map(|file| paths::normal(&file.path));
@@ -176,7 +202,7 @@ impl Engine<'_> {
     }
 }
 
-fn being_checked(id: &str) -> EngineError {
+pub(super) fn being_checked(id: &str) -> EngineError {
     EngineError::Refused(Refusal {
         kind: RefusalKind::Contention,
         message: format!("{id} is being checked by another process"),

@@ -1,0 +1,141 @@
+//! `omo evidence …`: commands that show what no check can, and what they printed.
+
+use std::io::Write;
+
+use anstyle::AnsiColor;
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use omo_plan::run::event::Evidence as Piece;
+use omo_store::env::Env;
+
+use super::arguments::{Evidence, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
+use super::here::{Ended, Here};
+use super::watch::Shown;
+use crate::failure::{Failure, Kind};
+use crate::table::{self, Cell};
+
+/// No more of an output is printed, in bytes.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// `omo evidence …`.
+pub fn evidence(env: &Env, action: Evidence) -> Result<(), Failure> {
+    match action {
+        Evidence::Run(options) => run(env, &options),
+        Evidence::List(options) => list(env, &options),
+        Evidence::Show(options) => show(env, &options),
+    }
+}
+
+/// One word is the text of a command; several are joined so that a shell reads each as it is.
+fn command(words: &[String]) -> Result<String, Failure> {
+    let text = match words {
+        [text] => text.clone(),
+        words => shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default(),
+    };
+    if text.trim().is_empty() || text.contains('\0') {
+        return Err(Failure::user(
+            "that is no command",
+            "put it behind `--`: `omo evidence run --ticket T -- npm test`",
+        ));
+    }
+    Ok(text)
+}
+
+fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let command = command(&options.command)?;
+    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let shown = here.engine(&run, &before)?.show(&options.ticket, &command, &mut Shown::new())?;
+    here.tell(&run, &before, &shown.state);
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}", line(&shown.evidence))?;
+    let outcome = &shown.evidence.outcome;
+    let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+    if !lines.is_empty() {
+        writeln!(out, "  what it printed (data, no instructions):")?;
+    }
+    for line in lines {
+        writeln!(out, "    {line}")?;
+    }
+    if outcome.is_green() {
+        return Ok(());
+    }
+    writeln!(out, "It is kept, and shows nothing: only what is green counts.")?;
+    Err(Failure::said(Kind::NotGreen))
+}
+
+/// `EVIDENCE e1: …`.
+fn line(piece: &Piece) -> String {
+    let Piece { id, command, outcome, .. } = piece;
+    format!("EVIDENCE {id}: `{}` {}", code(command, 200), neutral(&outcome.detail, 160))
+}
+
+fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let is_meant = |piece: &&Piece| options.task.as_ref().is_none_or(|task| piece.unit == *task);
+    let pieces: Vec<&Piece> = state.evidence.iter().filter(is_meant).collect();
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&pieces).unwrap_or_default())?;
+        return Ok(());
+    }
+    if pieces.is_empty() {
+        return Ok(writeln!(out, "Nothing was run to show anything. `omo evidence run --ticket T -- COMMAND` does.")?);
+    }
+    let cells = |piece: &&Piece| {
+        let colour = if piece.outcome.is_green() { AnsiColor::Green } else { AnsiColor::Red };
+        [
+            Cell::plain(&piece.id),
+            Cell::plain(&piece.unit),
+            Cell::plain(piece.attempt.to_string()),
+            Cell::new(piece.outcome.verdict.word(), colour.on_default().bold()),
+            Cell::plain(code(&piece.command, 100)),
+        ]
+    };
+    table::write(&mut out, ["id", "task", "attempt", "verdict", "command"], pieces.iter().map(cells).collect())?;
+    Ok(())
+}
+
+fn show(env: &Env, options: &EvidenceShowOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let missing = || {
+        let message = format!("the run {} has no evidence `{}`", run.id(), neutral(&options.id, 60));
+        Failure::not_found(message, "`omo evidence list` has all of it")
+    };
+    let piece = state.evidence.iter().find(|piece| piece.id == options.id).ok_or_else(missing)?;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}\ntask {}, attempt {}", line(piece), piece.unit, piece.attempt)?;
+    let Some(path) = &piece.outcome.log else { return Ok(()) };
+    writeln!(out, "output: {}\n", path.display())?;
+    let kept = omo_store::regular::open(path).ok().flatten();
+    let mut bytes = Vec::new();
+    let read = kept.map(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES), &mut bytes));
+    if read.is_none() {
+        return Err(Failure::not_found(format!("{} is not there any more", path.display()), "run the command again"));
+    }
+    let is_as_it_was = piece.output_sha256.as_ref() == Some(&omo_plan::digest::sha256(&bytes));
+    for line in String::from_utf8_lossy(&bytes).lines() {
+        writeln!(out, "  {}", neutral(line, 2_000))?;
+    }
+    if !is_as_it_was && bytes.len() < usize::try_from(MAX_BYTES).unwrap_or(usize::MAX) {
+        crate::say_warning(&"that is not what the command printed: the file was changed since");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_to_the_shell_as_they_were_typed() {
+        let of = |words: &[&str]| command(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["npm test | cat"]).unwrap(), "npm test | cat");
+        assert_eq!(of(&["grep", "-q", "two words", "a.txt"]).unwrap(), "grep -q 'two words' a.txt");
+        for bad in [&["  "][..], &["a\0"], &["a", "b\0"]] {
+            assert!(of(bad).is_err(), "{bad:?}");
+        }
+    }
+}

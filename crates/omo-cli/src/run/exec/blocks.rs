@@ -1,0 +1,194 @@
+//! What the verbs print for whoever works on the run of a task session: blocks as those of a plan, with what
+//! the user is to be shown in them.
+
+use std::fmt::Write;
+
+use omo_plan::model::{Unit, UnitKind};
+use omo_plan::run::event::{Event, What};
+use omo_plan::run::state::{Phase, RunState};
+use omo_plan::task_session::{self as sessions, TaskFile, TaskStatus};
+use omo_runs::task_session::{report, session_id};
+
+use super::super::blocks::{MAX_BYTES, PATIENTLY, within};
+
+/// So many agents are started in one message at most.
+const AT_ONCE: usize = 8;
+/// What is left for the user's own lines, at least, where agents are started.
+const LEAST_SHOWN: usize = 200;
+/// How the user's part of a block is announced.
+const SHOW: &str = "  1. Show the user these lines:";
+
+/// Nothing was typed behind the command: the model called it by itself.
+pub fn nothing_typed() -> String {
+    "DO\n  No arguments were typed for this command. If you called it yourself, run this with the task session that \
+     you were asked to execute:\n  run: omo run open --for exec --session ID\n  If you do not know which one is meant, ask the user."
+        .to_owned()
+}
+
+/// How the command is typed.
+pub fn usage(text: &str) -> String {
+    format!("DONE\n  Show the user this line, then end your turn.\n\n  {text}")
+}
+
+/// A run was opened.
+pub fn opened(run: &str, state: &RunState) -> String {
+    let head = format!("omo: opened the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
+    framed(&head, &report::start_screen(state), "\n\n  2. Then\n  run: omo next")
+}
+
+/// A run goes on.
+pub fn resumed(run: &str, state: &RunState) -> String {
+    let head = format!("omo: going on with the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
+    framed(&head, &report::progress(state), "\n\n  2. Then\n  run: omo next")
+}
+
+/// What is between two parts, as much of it as there is room for.
+fn framed(head: &str, shown: &str, tail: &str) -> String {
+    let room = MAX_BYTES.saturating_sub(head.len() + tail.len());
+    format!("{head}{}{tail}", cut(shown.trim_end(), room))
+}
+
+/// The first lines of a text, as many as there is room for.
+fn cut(text: &str, room: usize) -> String {
+    const MORE: &str = "\n…";
+    if text.len() <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for line in text.lines() {
+        if kept.len() + line.len() + 1 + MORE.len() > room {
+            break;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    format!("{}{MORE}", kept.trim_end())
+}
+
+/// Whether nothing was begun since the tasks are gone over this time.
+pub fn is_beginning(events: &[Event]) -> bool {
+    let last = events.iter().rev().find_map(|event| match event.what {
+        What::UnitStarted { .. } => Some(false),
+        What::RunOpened { .. } | What::IterationStarted { .. } | What::Resumed => Some(true),
+        _ => None,
+    });
+    last.unwrap_or(true)
+}
+
+/// What the user is shown before a wave.
+fn before_a_wave(units: &[&Unit], state: &RunState, is_beginning: bool) -> String {
+    if units.iter().any(|unit| unit.kind == UnitKind::Verify) {
+        return "## Running Verification...".to_owned();
+    }
+    match (is_beginning, state.iteration) {
+        (true, 1) => report::iteration_line(state),
+        (true, _) => format!("{}\n\n{}", report::retry_lines(state), report::iteration_line(state)),
+        (false, _) => report::progress(state),
+    }
+}
+
+/// Tasks for subagents, all of them to be started at the same time.
+pub fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: bool) -> String {
+    let agents = agents(run, units, state);
+    let count = agents.len();
+    let (calls, they) = if count == 1 {
+        ("Call the Agent tool once".to_owned(), "it has")
+    } else {
+        (format!("In ONE message, call the Agent tool {count} times"), "all of them have")
+    };
+    let agents = agents.concat();
+    let tail = format!(
+        "\n\n  2. {calls}, with run_in_background: false:\n{agents}  3. When {they} answered, whatever was said:\n  \
+         run: omo next      {PATIENTLY}\nIf you have no Agent tool, run instead: omo next --inline"
+    );
+    framed(&format!("SPAWN agents\n{SHOW}\n\n"), &before_a_wave(units, state, is_beginning), &tail)
+}
+
+/// The lines for each agent: no more of them than a block has room for, and one at least.
+fn agents(run: &str, units: &[&Unit], state: &RunState) -> Vec<String> {
+    let room = MAX_BYTES - LEAST_SHOWN - 330;
+    let mut agents: Vec<String> = Vec::new();
+    let mut taken = 0;
+    for unit in units.iter().take(AT_ONCE) {
+        let agent = agent(run, unit, state);
+        taken += agent.len();
+        if taken > room && !agents.is_empty() {
+            break;
+        }
+        agents.push(agent);
+    }
+    agents
+}
+
+fn agent(run: &str, unit: &Unit, state: &RunState) -> String {
+    let id = &unit.id;
+    let attempt = state.units.get(id).map_or(0, |known| known.attempts) + 1;
+    let kind = if unit.kind == UnitKind::Verify { "omo:verifier" } else { "omo:worker" };
+    format!(
+        "     subagent_type: \"{kind}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"SESSION_ID: {} \
+         TASK_ID: {id} Begin with: omo unit start {id} --run {run}\"\n",
+        sessions::model(unit, attempt),
+        session_id(state),
+    )
+}
+
+/// The run came to its end.
+pub fn done(state: &RunState) -> String {
+    let shown = match &state.phase {
+        Phase::Executing => report::progress(state),
+        Phase::Ended { .. } | Phase::Cancelled { .. } => report::finished_block(state),
+    };
+    framed("DONE\n  Show the user these lines, then end your turn.\n\n", &shown, "")
+}
+
+/// A session is over, and no run of it is known.
+pub fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> String {
+    let resolved = tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
+    let mut text = String::from("DONE\n  Show the user these lines, then end your turn.\n\n");
+    let (word, result) = if is_complete { ("Complete", "✓ PASS") } else { ("Failed", "✗ FAIL") };
+    let _ = write!(
+        text,
+        "## Execution {word}\n\n**Result:** {result}, as the session's files say; omo has run nothing of it.\n\
+         {resolved} of {} tasks are resolved.\n\nSession ID: {id}",
+        tasks.len()
+    );
+    if !is_complete {
+        let _ = write!(text, "\n\nTo go on with what is left, type: /omo:ulw-exec --session {id} --again");
+    }
+    within(text)
+}
+
+/// What a task of such a run is ended with, by whoever has its ticket.
+pub fn how_to_end(unit: &Unit, run: &str, ticket: &str) -> String {
+    let with = format!("--run {run} --ticket {ticket}");
+    if unit.kind == UnitKind::Verify {
+        return format!(
+            "Show with commands of your own that the whole is done:\n  run: omo evidence run {with} -- COMMAND\n\
+             Then judge it. Where all of it is done:\n  run: omo verdict PASS {with} --evidence <ids>      {PATIENTLY}\n\
+             Where it is not, naming each task that is to be done again:\n  run: omo verdict FAIL {with} --reopen \"<task>: <why, one line>\""
+        );
+    }
+    let note = "--note \"<what a later task should know, one line>\"";
+    let end = if unit.criteria.is_empty() {
+        format!("When the work is finished:\n  run: omo unit done {with} {note}      {PATIENTLY}")
+    } else {
+        format!(
+            "When the work is finished, show it with commands, each of which prints an id:\n  run: omo evidence run {with} -- COMMAND\n\
+             Then:\n  run: omo unit done {with} --evidence <ids> {note}      {PATIENTLY}"
+        )
+    };
+    format!("{end}\nIf it cannot be done as it is written:\n  run: omo unit fail {with} --why \"<one line>\"")
+}
+
+/// How far a run is, in words.
+pub fn tally(state: &RunState) -> String {
+    let counts = state.counts();
+    let mut text = format!("{} of {} tasks done", counts.passed + counts.claimed, counts.total);
+    for (count, word) in [(counts.claimed, "of them as judged"), (counts.failed, "failed"), (counts.blocked, "blocked")]
+    {
+        if count > 0 {
+            let _ = write!(text, ", {count} {word}");
+        }
+    }
+    text
+}

@@ -1,0 +1,252 @@
+//! `omo run open --for exec`: a task session becomes a run, or goes on with the one that it has.
+
+pub mod blocks;
+mod session;
+mod typed;
+
+use std::path::Path;
+
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::{Plan, UnitKind};
+use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::state::{CONTINUE, Phase, RunState};
+use omo_plan::run::verbs;
+use omo_plan::task_session::{self, SessionPhase};
+use omo_runs::engine::{Opening, beginning, planned_commands};
+use omo_runs::{Run, Runs};
+use omo_store::folder::Folder;
+use omo_store::work_tree::WorkTree;
+use omo_store::{env, plan_run};
+
+use super::arguments::{ExecOptions, OpenOptions};
+use super::here::{Here, another};
+use super::open::{Asked, approve, no_repository, say};
+use crate::failure::{Failure, Kind};
+use crate::project::{Project, named_or_own};
+use session::Session;
+
+/// The command whose arguments the hook keeps.
+const COMMAND: &str = "ulw-exec";
+
+/// What is to be executed, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Which session, and how it goes.
+    pub options: ExecOptions,
+    /// Go on with one that has failed.
+    pub again: bool,
+    /// The digest of the commands that its user has read.
+    pub digest: Option<String>,
+    /// A person has typed it in this session: that lets a question pass that waits for them.
+    pub is_typed: bool,
+}
+
+/// Opens the run of a task session, goes on with the one that it has, or says how it ended.
+pub fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
+    if options.args_from_hook {
+        return match typed_arguments(here)?.as_deref().map(typed::read).transpose()? {
+            Some(Some(wanted)) => execute(here, &Wanted { is_typed: true, ..wanted }),
+            Some(None) => say(&blocks::usage(typed::USAGE)),
+            None => say(&blocks::nothing_typed()),
+        };
+    }
+    if options.plan.is_some() {
+        let hint = "name the session with `--session`; a plan's file is run with `--for plan`";
+        return Err(Failure::user("a task session is no file", hint));
+    }
+    let wanted =
+        Wanted { options: options.exec.clone(), again: options.again, digest: options.digest.clone(), is_typed: false };
+    execute(here, &wanted)
+}
+
+fn typed_arguments(here: &Here) -> Result<Option<String>, Failure> {
+    let (Some(id), Some(folder)) = (&here.session, Folder::open(&here.root)?) else { return Ok(None) };
+    Ok(plan_run::take_arguments(&folder, id, COMMAND, Project::update(here.env))?)
+}
+
+fn execute(here: &Here, wanted: &Wanted) -> Result<(), Failure> {
+    let id = named_or_own(wanted.options.session.as_deref(), here.env)?.ok_or_else(|| {
+        Failure::user("no task session is named", "name one with `--session ID`; `omo session list` has them all")
+    })?;
+    let session = Session::read(id.as_str())?;
+    is_of_this_work_tree(here, &session)?;
+    let own = here.runs.as_ref().map(|runs| own_run(here, runs, &session)).transpose()?.flatten();
+    match (session.file.phase, own) {
+        (_, Some((run, state))) if state.phase == Phase::Executing => go_on(here, &run, &state, wanted),
+        (SessionPhase::PlanningComplete | SessionPhase::Execution | SessionPhase::Verification, _) => {
+            begin(here, session, wanted)
+        }
+        (SessionPhase::Failed, Some((run, state))) if wanted.again => go_on(here, &run, &state, wanted),
+        (SessionPhase::Failed, None) if wanted.again => begin(here, session, wanted),
+        (SessionPhase::Complete | SessionPhase::Failed, Some((run, state))) => {
+            here.listen(&run, &state);
+            over(&state)
+        }
+        (SessionPhase::Complete, None) => say(&blocks::ended_without_a_run(&session.id, &session.tasks, true)),
+        (SessionPhase::Failed, None) => {
+            say(&blocks::ended_without_a_run(&session.id, &session.tasks, false))?;
+            Err(Failure::said(Kind::NotGreen))
+        }
+        (SessionPhase::Cancelled, _) => {
+            say(&format!("omo: the task session {} was cancelled; nothing is done.", session.id))
+        }
+        (phase @ (SessionPhase::Planning | SessionPhase::Documentation | SessionPhase::Unknown), _) => {
+            Err(not_ready(&session.id, phase))
+        }
+    }
+}
+
+fn not_ready(id: &str, phase: SessionPhase) -> Failure {
+    let message = format!("the task session {id} cannot be executed: its phase is {}", phase.word());
+    let hint = match phase {
+        SessionPhase::Documentation => "its tasks are done; what is left is written by whoever began that",
+        _ => "finish its plan first: /omo:ulw-plan in Claude Code, or `omo session update --phase PLANNING_COMPLETE`",
+    };
+    Failure::precondition(message, hint)
+}
+
+/// A run that is over is shown, with the exit status that goes with it.
+fn over(state: &RunState) -> Result<(), Failure> {
+    say(&blocks::done(state))?;
+    if super::blocks::is_all_well(state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) }
+}
+
+/// A session works in one folder, and its workers change that.
+fn is_of_this_work_tree(here: &Here, session: &Session) -> Result<(), Failure> {
+    let folder = &session.file.working_dir;
+    let top = |path: &Path| WorkTree::find(path).map(|tree| tree.top).unwrap_or_else(|| path.to_owned());
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&here.root)) {
+        return Ok(());
+    }
+    let shown = omo_core::words::neutral(folder, 300);
+    let message = format!("the task session {} works in {shown}, and not in {}", session.id, here.root.display());
+    Err(Failure::precondition(message, "run this in that folder"))
+}
+
+/// The run of a session: the one that is open, or else the one that its file names.
+fn own_run(here: &Here, runs: &Runs, session: &Session) -> Result<Option<(Run, RunState)>, Failure> {
+    // One that was just opened may not have come to be named.
+    if let Some((run, state)) = here.executing(runs)?.filter(|(_, state)| session.is_of(state)) {
+        return Ok(Some((run, state)));
+    }
+    let Some(run) = session.run().and_then(|id| runs.get(id).ok()) else { return Ok(None) };
+    let state = run.state()?;
+    Ok(session.is_of(&state).then_some((run, state)))
+}
+
+/// Opens a run of the session. What its files say was done counts as claimed.
+fn begin(here: &Here, session: Session, wanted: &Wanted) -> Result<(), Failure> {
+    let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
+    let plan = plan(&session, wanted)?;
+    if let Some((run, state)) = here.runs.as_ref().map(|runs| here.executing(runs)).transpose()?.flatten() {
+        return Err(another(run.id(), &state));
+    }
+    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(&session.id, wanted))?;
+    let runs = Runs::create(&here.root, Some(&here.state_home))?;
+    let _door = here.alone(&runs, None)?;
+    if Session::read(&session.id)? != session {
+        let message = format!("the task session {} was changed meanwhile", session.id);
+        return Err(Failure::conflict(message, "run it again"));
+    }
+    let (actor, now) = (here.actor(), env::now());
+    let root = here.root.display().to_string();
+    let opened = What::from(Opening { plan, approved, root, base: work_tree.head() });
+    let more = beginning(opened.clone(), task_session::imported(&session.tasks), &actor, now);
+    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    let state = here.engine(&run, &state)?.project(state.clone())?;
+    here.tell(&run, &state, &state);
+    say(&blocks::opened(run.id(), &state))
+}
+
+/// The plan of a session, with the options that were given now.
+fn plan(session: &Session, wanted: &Wanted) -> Result<Plan, Failure> {
+    let mut file = session.file.clone();
+    if let Some(most) = wanted.options.max_iterations {
+        file.options.max_iterations = most;
+    }
+    if let Some(most) = wanted.options.max_workers {
+        file.options.max_workers = most;
+    }
+    let skips = wanted.options.skip_verify || session.skips_verification();
+    let folder = session.folder.display().to_string();
+    let plan = task_session::plan(&file, &session.tasks, &folder, skips);
+    if plan.units.iter().all(|unit| unit.kind == UnitKind::Verify) {
+        let message = format!("the task session {} has no tasks", session.id);
+        let hint = "/omo:ulw-plan finds them in Claude Code, and `omo task create` adds one";
+        return Err(Failure::precondition(message, hint));
+    }
+    if plan.is_sound() { Ok(plan) } else { Err(unsound(session, &plan)) }
+}
+
+fn unsound(session: &Session, plan: &Plan) -> Failure {
+    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let line = |found: &omo_plan::diagnostic::Diagnostic| {
+        let file = found.unit.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
+        let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+        format!("  {}{}{help}", omo_core::words::neutral(&file, 80), omo_core::words::neutral(&found.text, 300))
+    };
+    let lines: Vec<String> = errors.map(line).collect();
+    let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));
+    Failure::plan(message, format!("mend the files in {}; nothing was run", session.folder.display()))
+}
+
+/// How a person is asked about the commands of a session.
+fn asked(id: &str, wanted: &Wanted) -> Asked {
+    Asked {
+        name: format!("session {id}"),
+        typed: typed::command(id, wanted),
+        shown_by: format!("`omo task list --session {id} --format json` shows the criteria"),
+    }
+}
+
+/// Goes on with a run: the one that is open, or one that has failed and is to be gone over anew.
+pub fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
+    let engine = here.engine(run, before)?;
+    if !here.is_terminal() {
+        verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
+    }
+    let changed = changed(here, before, wanted)?;
+    let is_stop = |gate: &&omo_plan::run::state::GateState| !matches!(gate.gate.about, GateKind::Decisions { .. });
+    let stop = before.open_gate().filter(is_stop).filter(|_| wanted.is_typed).map(|gate| gate.gate.id.clone());
+    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
+    let ((), state) = engine.take_over(|state| {
+        let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+        let replanned = changed.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
+        Ok((answered.into_iter().chain(replanned).collect(), ()))
+    })?;
+    here.tell(run, before, &state);
+    say(&blocks::resumed(run.id(), &state))
+}
+
+/// The plan of a run as it is to be from now on, where that is another one: the options that were given now, or
+/// commands of tasks that came later and that its user has agreed to.
+fn changed(here: &Here, state: &RunState, wanted: &Wanted) -> Result<Option<(Plan, String)>, Failure> {
+    let id = omo_runs::task_session::session_id(state);
+    let mut plan = state.plan.clone();
+    if let Some(most) = wanted.options.max_iterations {
+        plan.policy.max_iterations = most;
+    }
+    if let Some(most) = wanted.options.max_workers {
+        plan.policy.max_workers = most;
+    }
+    if wanted.options.skip_verify && !plan.policy.skips_verification {
+        let message = format!("the run of the session {id} has its verification already");
+        let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
+        return Err(Failure::precondition(message, hint));
+    }
+    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(id, wanted))?;
+    let commands = planned_commands(&plan);
+    let is_same = plan == state.plan && (commands.is_empty() || approved == state.approved);
+    Ok((!is_same).then_some((plan, approved)))
+}
+
+/// Takes a session's run over: what `omo run resume` does. One that has failed is gone over anew.
+pub fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
+    if state.phase == (Phase::Ended { result: RunResult::Complete }) {
+        here.listen(run, state);
+        return say(&blocks::done(state));
+    }
+    let wanted = Wanted { digest: digest.map(str::to_owned), ..Wanted::default() };
+    go_on(here, run, state, &wanted)
+}

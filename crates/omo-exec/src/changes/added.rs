@@ -1,0 +1,167 @@
+//! The lines that a unit added, read from git's own difference of two snapshots.
+
+use std::path::Path;
+
+use omo_store::work_tree::WorkTree;
+
+use super::{TreeId, below_top, difference, is_own, seen_from};
+
+/// At most so many lines are given: nobody reads more.
+const MAX_LINES: usize = 100_000;
+/// At most so many bytes of one line are.
+const MAX_LINE_BYTES: usize = 2_000;
+
+/// A line that is there now and was not before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AddedLine {
+    /// The file's path, as that of a [`super::Change`]. Characters that end a line or a quotation are written as
+    /// git writes them, with `\`.
+    pub file: String,
+    /// Its number in the file as it is now, from 1.
+    pub line: usize,
+    /// What it says, without its end. Bytes that are no UTF-8 are `U+FFFD`.
+    pub text: String,
+}
+
+/// The lines that were added between two snapshots of a run, sorted by file; `None` where that cannot be told.
+///
+/// A line that was changed is an added one; a file that was only moved has none. Left out are files that git
+/// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed`].
+pub fn added_lines(
+    root: &Path,
+    state_home: &Path,
+    run_id: &str,
+    before: &TreeId,
+    now: &TreeId,
+    own: &[&str],
+) -> Option<Vec<AddedLine>> {
+    const PATCH: [&str; 13] = [
+        // Names of other languages are not spelt out in numbers.
+        "-c",
+        "core.quotePath=false",
+        "diff-tree",
+        "-r",
+        "--patch",
+        "--unified=0",
+        "--find-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        "--ignore-submodules=all",
+    ];
+    let work_tree = WorkTree::find(root)?;
+    let patch = difference(&work_tree, state_home, run_id, &PATCH, [before, now])?;
+    let project = below_top(root, &work_tree)?;
+    let mut found = Vec::new();
+    for mut line in parse(&patch) {
+        line.file = seen_from(&project, &line.file);
+        if !is_own(&line.file, own) {
+            found.push(line);
+        }
+        if found.len() == MAX_LINES {
+            break;
+        }
+    }
+    found.sort();
+    Some(found)
+}
+
+/// Where in a patch its reader stands.
+#[derive(Default)]
+struct Reader {
+    file: String,
+    /// The number of the next added line.
+    next: usize,
+    /// So many lines of this part are still to come, removed and added.
+    left: (usize, usize),
+}
+
+/// The added lines of a patch without context.
+fn parse(patch: &[u8]) -> impl Iterator<Item = AddedLine> {
+    let mut reader = Reader::default();
+    patch.split(|byte| *byte == b'\n').filter_map(move |line| reader.read(line))
+}
+
+impl Reader {
+    /// Takes the next line of the patch. What a line is goes by how many were announced: an added line that begins
+    /// with `++` looks like the name of a file.
+    fn read(&mut self, line: &[u8]) -> Option<AddedLine> {
+        match (line.split_first(), self.left) {
+            (Some((b'-', _)), (removed @ 1.., _)) => self.left.0 = removed - 1,
+            (Some((b'+', text)), (_, added @ 1..)) => {
+                self.left.1 = added - 1;
+                self.next += 1;
+                let text = text.get(..MAX_LINE_BYTES).unwrap_or(text);
+                let text = String::from_utf8_lossy(text).trim_end_matches('\r').to_owned();
+                return Some(AddedLine { file: self.file.clone(), line: self.next - 1, text });
+            }
+            (_, (0, 0)) => self.read_head(line),
+            // `\ No newline at end of file` may stand between both kinds.
+            _ => {}
+        }
+        None
+    }
+
+    fn read_head(&mut self, line: &[u8]) {
+        if let Some(name) = line.strip_prefix(b"+++ ") {
+            let name = String::from_utf8_lossy(name);
+            // A name with a blank has a tab behind it; one with odd characters is quoted.
+            let name = name.trim_end_matches('\t');
+            let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
+            name.strip_prefix("b/").unwrap_or(name).clone_into(&mut self.file);
+        } else if let Some((removed, (from, added))) = numbers(line) {
+            (self.next, self.left) = (from, (removed, added));
+        }
+    }
+}
+
+/// What `@@ -5,2 +6,3 @@` announces: so many removed lines, and from which number on how many added ones.
+fn numbers(line: &[u8]) -> Option<(usize, (usize, usize))> {
+    let line = std::str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
+    let (removed, added) = line.trim_end().split_once(" +")?;
+    Some((range(removed)?.1, range(added)?))
+}
+
+/// `6,3` is three from 6 on; `6` is one.
+fn range(text: &str) -> Option<(usize, usize)> {
+    let (from, count) = text.split_once(',').unwrap_or((text, "1"));
+    Some((from.parse().ok()?, count.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_is_read_by_what_it_announces() {
+        let patch =
+            b"diff --git a/a.rs b/a.rs\nindex 1..2 100644\n--- a/a.rs\n+++ b/a.rs\n@@ -2 +2,2 @@ fn x() {\n--- b/x\n\
+            +++ b/x\n+@@ -9 +9 @@\r\n\\ No newline at end of file\n@@ -9,0 +11 @@\n+last\n\
+            diff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n\
+            diff --git \"a/n\\n\" \"b/n\\n\"\n--- /dev/null\n+++ \"b/n\\n\"\n@@ -0,0 +1 @@\n+\xff\n\
+            Binary files a/y and b/y differ\n--- a/z z\t\n+++ b/z z\t\n@@ -1 +1 @@\n-1\n+2";
+        let found: Vec<(String, usize, String)> =
+            parse(patch).map(|found| (found.file, found.line, found.text)).collect();
+        let expected = [
+            ("a.rs", 2, "++ b/x"),
+            ("a.rs", 3, "@@ -9 +9 @@"),
+            ("a.rs", 11, "last"),
+            ("n\\n", 1, "\u{fffd}"),
+            ("z z", 1, "2"),
+        ];
+        let found: Vec<(&str, usize, &str)> =
+            found.iter().map(|(file, line, text)| (file.as_str(), *line, text.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_no_patch_has_no_lines() {
+        for text in
+            ["", "+a\n-b\n+++ b/x\n+y", "@@ -1 +1 @@", "@@ -x +y @@\n+a", "@@ -1,99999999999999999999 +1 @@\n+a"]
+        {
+            assert_eq!(parse(text.as_bytes()).count(), 0, "{text}");
+        }
+    }
+}

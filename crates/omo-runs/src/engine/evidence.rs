@@ -1,0 +1,145 @@
+//! What only the run of a task session does: a command is run to show something, and the whole is judged.
+
+use omo_core::check::{Check, CheckOutcome, DEFAULT_TIMEOUT_SECONDS, Expect};
+use omo_exec::changes;
+use omo_exec::check::{self, Log};
+use omo_plan::digest::sha256;
+use omo_plan::model::{Unit, UnitKind};
+use omo_plan::run::event::{Evidence, Verdict, What};
+use omo_plan::run::state::{FINAL, RunState};
+use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
+
+use super::start::written;
+use super::work::being_checked;
+use super::{Engine, EngineError, Watcher};
+use crate::letters;
+
+/// So many letters tell the outputs of one attempt apart.
+const LETTERS: usize = 8;
+
+/// Something was run to show something.
+#[derive(Debug)]
+pub struct Shown {
+    /// What came of it, with the id that it is known by from now on.
+    pub evidence: Evidence,
+    /// The run as it is now.
+    pub state: RunState,
+}
+
+/// What became of a verdict.
+#[derive(Debug)]
+pub enum Verdicted {
+    /// It counts.
+    Given(Box<RunState>),
+    /// It does not, and whoever verifies may go on: this is why.
+    Refused {
+        /// Why.
+        why: String,
+        /// The checks of the whole that were run for it.
+        outcomes: Vec<(Check, CheckOutcome)>,
+        /// The run as it is now.
+        state: Box<RunState>,
+    },
+}
+
+impl Engine<'_> {
+    /// Runs a command for whoever has this ticket, and keeps what it printed.
+    pub fn show(&self, ticket: &str, command: &str, watcher: &mut impl Watcher) -> Result<Shown, EngineError> {
+        let digest = sha256(ticket.as_bytes());
+        let (unit, _, state) = self.at_work(&digest)?;
+        let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
+        let command = Check {
+            command: command.to_owned(),
+            expect: Expect::default(),
+            timeout_seconds: DEFAULT_TIMEOUT_SECONDS,
+            cwd: None,
+        };
+        watcher.begins(&command.command, 0, 1);
+        // Whoever has the ticket may run two at the same time: each has a file of its own.
+        let name = format!("{}-{attempt}-evidence-{}.log", unit.id, letters::random(LETTERS)?);
+        let (file, path) = self.run.log_file(&name)?;
+        let log = Some(Log { path: path.clone(), file });
+        let outcome = check::run(&command, self.root, self.environment, log, || watcher.goes_on());
+        let outcome = outcome.ok_or(EngineError::Cut)?;
+        let tree = changes::snapshot(self.root, self.state_home, self.run.id());
+        let evidence = Evidence {
+            id: String::new(),
+            unit: unit.id,
+            attempt,
+            command: command.command,
+            outcome,
+            tree: tree.as_ref().and_then(written),
+            output_sha256: std::fs::read(&path).ok().map(|bytes| sha256(&bytes)),
+        };
+        let (evidence, state) = self.transact(|state| {
+            let what = verbs::evidence(state, &digest, evidence.clone())?;
+            // It was given its id under the lock.
+            let known = if let What::EvidenceRan { evidence } = &what { evidence.clone() } else { evidence };
+            Ok((vec![what], known))
+        })?;
+        Ok(Shown { evidence, state })
+    }
+
+    /// Whoever verifies the whole judges it. That all is done counts only after the checks of the whole were
+    /// run once more, each of them green.
+    pub fn judge_all(
+        &self,
+        ticket: &str,
+        verdict: &Verdict,
+        watcher: &mut impl Watcher,
+    ) -> Result<Verdicted, EngineError> {
+        let digest = sha256(ticket.as_bytes());
+        let (unit, _, state) = self.at_work(&digest)?;
+        self.is_verifier(&unit)?;
+        if !verdict.passed {
+            let ((), state) = self.transact(|state| Ok((verbs::verdict(state, &digest, verdict.clone())?, ())))?;
+            return Ok(Verdicted::Given(Box::new(state)));
+        }
+        self.approved(&state)?;
+        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| being_checked(&unit.id))?;
+        let refused = |why, outcomes, state| Ok(Verdicted::Refused { why, outcomes, state: Box::new(state) });
+        // What can be told without running anything is told first.
+        if let Some(why) = verbs::refuses(&state, &digest, verdict) {
+            return refused(why, Vec::new(), state);
+        }
+        let checks: Vec<&Check> = state.plan.final_checks.iter().collect();
+        let outcomes = self.run_checks(FINAL, &checks, Some(0), watcher)?;
+        let measured = outcomes.clone();
+        let (why, state) = self
+            .transact(|state| {
+                verbs::of_ticket(state, &digest)?;
+                Ok((verbs::finals(measured), ()))
+            })
+            .map(|((), state)| (verbs::refuses(&state, &digest, verdict), state))?;
+        if let Some((check, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
+            return refused(red(check, outcome), outcomes, state);
+        }
+        if let Some(why) = why {
+            return refused(why, outcomes, state);
+        }
+        let ((), state) = self.transact(|state| Ok((verbs::verdict(state, &digest, verdict.clone())?, ())))?;
+        Ok(Verdicted::Given(Box::new(state)))
+    }
+
+    fn is_verifier(&self, unit: &Unit) -> Result<(), EngineError> {
+        if unit.kind == UnitKind::Verify {
+            return Ok(());
+        }
+        Err(EngineError::Refused(Refusal {
+            kind: RefusalKind::Precondition,
+            message: format!("that ticket is of task {}, and only whoever verifies judges the whole", unit.id),
+            hint: "end the task with `omo unit done`".to_owned(),
+        }))
+    }
+
+    /// A task that the plan did not have is to be done too.
+    pub fn add(&self, unit: Unit) -> Result<RunState, EngineError> {
+        let caller: &Caller = &self.caller;
+        self.decide(|state| Ok(vec![verbs::add_unit(state, caller, unit)?]))
+    }
+}
+
+fn red(check: &Check, outcome: &CheckOutcome) -> String {
+    let command = omo_core::words::neutral(&check.command, 120).replace('`', "'");
+    format!("a check of the tasks is not green: `{command}` {}", omo_core::words::neutral(&outcome.detail, 160))
+}

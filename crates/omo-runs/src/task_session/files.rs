@@ -1,0 +1,121 @@
+//! Writing the files of a task session from its run: under the session's own lock, whole, and never over
+//! what somebody else has put where a run says what stands there.
+
+use std::path::Path;
+
+use omo_plan::digest::sha256;
+use omo_plan::run::state::RunState;
+use omo_store::folder::Folder;
+use omo_store::lock::Lock;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::render;
+use crate::projection::{Drift, ProjectionError, Remembered};
+use crate::run::PATIENCE;
+
+/// The session's own file.
+pub const SESSION: &str = "session.json";
+/// The folder of its tasks.
+pub const TASKS: &str = "tasks";
+/// The file of its lock.
+const LOCK: &str = ".lock";
+/// A larger file is none of a session.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// So many edits of one file are kept.
+const MOST_EDITS: usize = 99;
+
+/// Makes the files of a session say what its run does. Those of a session whose folder was removed stay
+/// away: the ledger has everything.
+pub fn write(state: &RunState, run: &str, memory: &Path) -> Result<Vec<Drift>, ProjectionError> {
+    let mut remembered = Remembered::read(memory)?;
+    if remembered.is_of(run, state.seq) {
+        return Ok(Vec::new());
+    }
+    let Some(folder) = Folder::open_below(Path::new(&state.plan.source.path), &[])? else { return Ok(Vec::new()) };
+    let _lock = Lock::take_named(&folder, LOCK, PATIENCE)?;
+    let tasks = Folder::create_below(Path::new(&state.plan.source.path), &[TASKS])?;
+    // What is there before the run has written anything is what it was opened with.
+    let is_first = !remembered.is_last(run);
+    let mut drifts = Vec::new();
+    let session = Wanted {
+        folder: &folder,
+        name: SESSION,
+        shown: SESSION.to_owned(),
+        of: &|before| render::session(before, state, run),
+        set: &render::set_of_session,
+    };
+    drifts.extend(session.put(is_first, memory, &mut remembered)?);
+    for unit in &state.plan.units {
+        let name = format!("{}.json", unit.id);
+        let task = Wanted {
+            folder: &tasks,
+            name: &name,
+            shown: format!("{TASKS}/{name}"),
+            of: &|before| render::task(before, unit, state, run),
+            set: &render::set_of_task,
+        };
+        drifts.extend(task.put(is_first, memory, &mut remembered)?);
+    }
+    remembered.wrote(run, state.seq);
+    remembered.write(memory)?;
+    Ok(drifts)
+}
+
+/// One file that is to say something.
+struct Wanted<'a, T> {
+    folder: &'a Folder,
+    name: &'a str,
+    /// Its path from the session's folder.
+    shown: String,
+    /// What it is to say, from what it says.
+    of: &'a dyn Fn(Option<T>) -> T,
+    /// What of it a run sets.
+    set: &'a dyn Fn(&T) -> Value,
+}
+
+impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
+    fn put(
+        &self,
+        is_first: bool,
+        memory: &Path,
+        remembered: &mut Remembered,
+    ) -> Result<Option<Drift>, ProjectionError> {
+        let bytes = self.folder.read(self.name, MAX_BYTES)?;
+        let before: Option<T> = bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok());
+        let digest = |file: &T| sha256(&serde_json::to_vec(&(self.set)(file)).unwrap_or_default());
+        let is_own = before.as_ref().is_some_and(|file| remembered.is_known(&self.shown, &digest(file)));
+        let drift = match &bytes {
+            Some(bytes) if !is_own && !(is_first && before.is_some()) => Some(self.keep(bytes)?),
+            _ => None,
+        };
+        let after = (self.of)(before);
+        let mut text = serde_json::to_vec_pretty(&after).unwrap_or_default();
+        text.push(b'\n');
+        let said = digest(&after);
+        if bytes.as_ref() != Some(&text) {
+            // Known before it is written: whoever is killed in between has edited nothing.
+            remembered.expect(&self.shown, &said);
+            remembered.write(memory)?;
+            self.folder.replace(self.name, &text)?;
+        }
+        remembered.settle(&self.shown, said);
+        Ok(drift)
+    }
+
+    /// Keeps what something else wrote, under a name of its own beside the file.
+    fn keep(&self, edited: &[u8]) -> Result<Drift, ProjectionError> {
+        let folder = self.folder.path().display().to_string();
+        for number in 1..=MOST_EDITS {
+            let name = format!("{}.edited-{number}", self.name);
+            match self.folder.read(&name, MAX_BYTES)? {
+                Some(known) if known != edited => continue,
+                Some(_) => {}
+                None => self.folder.replace(&name, edited)?,
+            }
+            return Ok(Drift { file: self.shown.clone(), kept: Some(format!("{folder}/{name}")) });
+        }
+        Ok(Drift { file: self.shown.clone(), kept: None })
+    }
+}

@@ -1,0 +1,163 @@
+//! What the files of a task session say of its run: each of them from what it says already, of which all
+//! that no rule of a run sets is kept.
+
+use omo_core::check::CheckOutcome;
+use omo_plan::model::{Unit, UnitKind};
+use omo_plan::run::event::RunResult;
+use omo_plan::run::schedule::{self, Action};
+use omo_plan::run::state::{Phase, RunState, Standing, UnitState, UnitStatus};
+use omo_plan::task_session::{Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus, VERIFY};
+use serde_json::{Map, Value, json};
+
+use super::{OWN_RUN, session_id};
+
+/// The member of a piece of evidence that names the run that it is from.
+const OF_RUN: &str = "run";
+/// The version of `session.json` that is made anew where somebody has removed it.
+const VERSION: &str = "7.0";
+
+/// Where the session stands.
+pub fn phase(state: &RunState) -> SessionPhase {
+    match &state.phase {
+        Phase::Cancelled { .. } => SessionPhase::Cancelled,
+        Phase::Ended { result: RunResult::Complete } => SessionPhase::Complete,
+        Phase::Ended { .. } => SessionPhase::Failed,
+        Phase::Executing if is_verifying(state) => SessionPhase::Verification,
+        Phase::Executing => SessionPhase::Execution,
+    }
+}
+
+/// Whether somebody verifies, or can begin to.
+fn is_verifying(state: &RunState) -> bool {
+    let running = state.standing(VERIFY) == Some(Standing::Is(UnitStatus::Running));
+    running
+        || matches!(schedule::next(state), Action::Start(ready) if ready.iter().any(|unit| unit.kind == UnitKind::Verify))
+}
+
+/// `session.json` of a run, from what it says; `None` where it is not there or is none.
+pub fn session(before: Option<SessionFile>, state: &RunState, run: &str) -> SessionFile {
+    let mut file = before.unwrap_or_else(|| empty(state));
+    let phase = phase(state);
+    if phase == SessionPhase::Cancelled && file.phase != phase {
+        file.cancelled_at = Some(state.updated_at.to_string());
+    } else if phase != SessionPhase::Cancelled {
+        file.cancelled_at = None;
+    }
+    file.phase = phase;
+    file.iteration = state.iteration;
+    file.options.max_iterations = state.plan.policy.max_iterations;
+    file.options.max_workers = state.plan.policy.max_workers;
+    file.options.extra.insert("skip_verify".to_owned(), json!(state.plan.policy.skips_verification));
+    file.verifier_passed = state.standing(VERIFY) == Some(Standing::Is(UnitStatus::Passed));
+    file.extra.insert(OWN_RUN.to_owned(), json!({"id": run, "root": state.root}));
+    file.updated_at = state.updated_at.to_string();
+    file
+}
+
+fn empty(state: &RunState) -> SessionFile {
+    SessionFile {
+        version: VERSION.to_owned(),
+        session_id: session_id(state).to_owned(),
+        working_dir: state.root.clone(),
+        original_dir: None,
+        goal: state.plan.goal.clone(),
+        goal_brief: String::new(),
+        planning_tier: String::new(),
+        started_at: state.opened_at.to_string(),
+        updated_at: String::new(),
+        phase: SessionPhase::Execution,
+        exploration_stage: "complete".to_owned(),
+        iteration: 1,
+        plan: PlanPart::default(),
+        options: Options::default(),
+        worktree: Value::Null,
+        verifier_passed: false,
+        documenter_completed: false,
+        cancelled_at: None,
+        extra: Map::new(),
+    }
+}
+
+/// What of `session.json` a run sets, to be compared: when it was written is no part of that.
+pub fn set_of_session(file: &SessionFile) -> Value {
+    let options = [file.options.max_iterations, file.options.max_workers];
+    json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(OWN_RUN)])
+}
+
+/// `tasks/<id>.json` of a task, from what it says; `None` where it is not there or is none.
+pub fn task(before: Option<TaskFile>, unit: &Unit, state: &RunState, run: &str) -> TaskFile {
+    let known = state.units.get(&unit.id);
+    let mut file = before.unwrap_or_else(|| made(unit, state));
+    let standing = state.standing(&unit.id).unwrap_or(Standing::Is(UnitStatus::Pending));
+    file.id.clone_from(&unit.id);
+    file.status = status(&standing);
+    file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
+    if unit.kind != UnitKind::Verify {
+        file.set_needs(&unit.deps);
+    }
+    let others = file.evidence.iter().filter(|one| one.get(OF_RUN).and_then(Value::as_str) != Some(run));
+    let own = known.map(|known| evidence(known, state, run)).unwrap_or_default();
+    file.evidence = others.cloned().chain(own).collect();
+    if let Some(at) = known.and_then(|known| known.at) {
+        file.updated_at = at.to_string();
+    }
+    file
+}
+
+fn made(unit: &Unit, state: &RunState) -> TaskFile {
+    TaskFile {
+        id: unit.id.clone(),
+        subject: unit.title.clone(),
+        description: unit.body.clone(),
+        complexity: unit.complexity,
+        status: TaskStatus::Open,
+        blocked_by: unit.deps.clone(),
+        blocked_by_too: unit.deps.clone(),
+        criteria: unit.checks.iter().map(|check| format!("`{}`", check.command)).chain(unit.criteria.clone()).collect(),
+        evidence: Vec::new(),
+        created_at: state.opened_at.to_string(),
+        updated_at: state.opened_at.to_string(),
+        approach: None,
+        retry_count: 0,
+        extra: Map::new(),
+    }
+}
+
+/// What of a task's file a run sets, to be compared.
+pub fn set_of_task(file: &TaskFile) -> Value {
+    json!([file.id, file.status, file.needs(), file.retry_count, file.evidence])
+}
+
+/// The word of the files for where a task stands.
+pub fn status(standing: &Standing) -> TaskStatus {
+    match standing {
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) => TaskStatus::Open,
+        Standing::Is(UnitStatus::Running) => TaskStatus::InProgress,
+        Standing::Is(UnitStatus::Passed | UnitStatus::Claimed) => TaskStatus::Resolved,
+        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => TaskStatus::Failed,
+        Standing::Is(UnitStatus::Skipped) | Standing::Blocked { .. } => TaskStatus::Blocked,
+    }
+}
+
+/// What shows a task: the checks of its last attempt, and what was put forward for it.
+fn evidence(known: &UnitState, state: &RunState, run: &str) -> Vec<Value> {
+    let checks = known.checks.iter().map(|(command, outcome)| piece(None, command, outcome, run));
+    let named = known.evidence_ids.iter().filter_map(|id| state.evidence.iter().find(|one| one.id == *id));
+    let shown = named.map(|one| piece(Some(&one.id), &one.command, &one.outcome, run));
+    checks.chain(shown).collect()
+}
+
+fn piece(id: Option<&str>, command: &str, outcome: &CheckOutcome, run: &str) -> Value {
+    let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+    let mut piece = json!({
+        "command": command,
+        "output": lines.join("\n"),
+        "description": outcome.detail,
+        "exit": outcome.exit,
+        OF_RUN: run,
+    });
+    if let (Some(id), Value::Object(piece)) = (id, &mut piece) {
+        piece.insert("id".to_owned(), json!(id));
+    }
+    piece
+}
