@@ -3,6 +3,7 @@
 mod files;
 mod model_choice;
 mod plan;
+pub mod rules;
 
 pub use files::{ContextFile, Explorer, Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus};
 pub use model_choice::model;
