@@ -3,6 +3,7 @@
 //! Each example is a whole command line; a test reads every one with the parser.
 
 pub mod run;
+pub mod session;
 
 use crate::failure::Kind;
 
