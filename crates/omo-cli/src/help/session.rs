@@ -29,6 +29,12 @@ Examples:
 
 COMPLETE needs every task but `verify` to be resolved, and one to be there.";
 
+pub const DESIGN: &str = "\
+Example:
+  omo session design < design.md
+
+It is kept as design.md in the folder of the session.";
+
 pub const LIST: &str = "\
 Example:
   omo session list";

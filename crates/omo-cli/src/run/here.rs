@@ -11,6 +11,7 @@ use omo_plan::run::event::{Actor, Process};
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs::Caller;
 use omo_runs::engine::Engine;
+use omo_runs::task_session::is_one;
 use omo_runs::{Guard, Run, Runs};
 use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
@@ -19,6 +20,7 @@ use omo_store::plan_run;
 use super::blocks;
 use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
+use crate::session::note;
 
 /// A model's shell that does not say which session it is of. No session is called so, and nobody has
 /// spoken in it.
@@ -176,6 +178,9 @@ impl<'a> Here<'a> {
     /// Writes into the session's entry where its run stands, for the hooks. One that cannot be written
     /// holds up nothing: the ledger is the truth.
     pub fn tell(&self, run: &Run, before: &RunState, now: &RunState) {
+        if is_one(now) {
+            note::of_run(self.env, now);
+        }
         if let Err(error) = self.told(run, before, now) {
             crate::say_warning(&format!("the session's hooks do not know where the run stands: {error}"));
         }

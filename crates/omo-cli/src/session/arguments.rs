@@ -21,6 +21,9 @@ pub enum Session {
     /// Change where a session stands
     #[command(after_help = help::UPDATE)]
     Update(UpdateOptions),
+    /// Write what stands on stdin down as the design of a session
+    #[command(after_help = help::DESIGN)]
+    Design(DesignOptions),
     /// List all sessions, the one that was changed last first
     #[command(after_help = help::LIST)]
     List(ListOptions),
@@ -61,7 +64,7 @@ pub enum Context {
     Get(ContextGetOptions),
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Which {
     /// Which session, if not this shell's own
     #[arg(long, short, value_name = "ID")]
@@ -75,7 +78,7 @@ pub struct WhichTask {
     pub id: String,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct CreateOptions {
     #[command(flatten)]
@@ -101,9 +104,18 @@ pub struct CreateOptions {
     /// Go on with the one that is there
     #[arg(long, short, conflicts_with_all = ["force", "goal", "words"])]
     pub resume: bool,
+    /// Take what the user typed behind /omo:ulw-plan
+    #[arg(long, conflicts_with_all = ["goal", "resume", "words"])]
+    pub args_from_hook: bool,
     /// What it is for
-    #[arg(value_name = "GOAL", required_unless_present_any = ["goal", "resume"])]
+    #[arg(value_name = "GOAL", required_unless_present_any = ["goal", "resume", "args_from_hook"])]
     pub words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct DesignOptions {
+    #[command(flatten)]
+    pub which: Which,
 }
 
 #[derive(Debug, Args)]

@@ -6,12 +6,19 @@ use omo_plan::task_session::rules::{self, Beginning};
 use omo_plan::task_session::{ContextFile, Options, SessionFile};
 use omo_runs::session_store::{Locked, SessionError};
 use omo_store::env::Env;
+use omo_store::plan_run;
 
 use super::arguments::CreateOptions;
+use super::{note, typed};
 use crate::failure::Failure;
+use crate::project::{Project, named_or_own};
 
 /// Begins one, or goes on.
 pub fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
+    if options.args_from_hook {
+        let options = typed(env, options)?;
+        return run(env, &CreateOptions { args_from_hook: false, ..options });
+    }
     let id = super::which(&options.which, env)?;
     if options.resume {
         return resume(env, &id);
@@ -37,7 +44,19 @@ pub fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
     let session = rules::began(beginning, env.now);
     locked.write_context(&ContextFile::default())?;
     locked.write_session(&session)?;
+    note::of_files(env, &locked);
     say("begins", &locked, &session)
+}
+
+/// What the user typed behind the command, where the hook has kept it.
+fn typed(env: &Env, options: &CreateOptions) -> Result<CreateOptions, Failure> {
+    let project = Project::find(env)?;
+    let taken = match (named_or_own(None, env)?, &project.folder) {
+        (Some(id), Some(folder)) => plan_run::take_arguments(folder, &id, typed::COMMAND, Project::update(env))?,
+        _ => None,
+    };
+    let missing = || Failure::user("nothing was typed for this command", "its user types `/omo:ulw-plan <goal>`");
+    typed::read(&taken.ok_or_else(missing)?, options)
 }
 
 fn resume(env: &Env, id: &SessionId) -> Result<(), Failure> {
@@ -47,6 +66,7 @@ fn resume(env: &Env, id: &SessionId) -> Result<(), Failure> {
     let has_tasks = locked.tasks()?.is_some_and(|tasks| !tasks.ids.is_empty());
     let session = rules::resumed(&session, has_tasks, env.now)?;
     locked.write_session(&session)?;
+    note::of_files(env, &locked);
     say("goes on", &locked, &session)
 }
 

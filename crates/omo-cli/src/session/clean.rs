@@ -8,6 +8,7 @@ use omo_runs::session_store::{Locked, Sessions};
 use omo_store::env::Env;
 
 use super::arguments::{CleanOptions, Which};
+use super::note;
 use crate::failure::Failure;
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
@@ -27,6 +28,7 @@ pub fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
             let is_meant = is_meant(options, &session, &locked, env) && super::is_run_open(&session, env)?.is_none();
             if is_meant {
                 sessions.remove(&locked)?;
+                note::forget(env, id.as_str(), &session.working_dir);
                 say(&id, &session)?;
             }
             Ok(is_meant)
@@ -55,6 +57,9 @@ fn one(env: &Env, sessions: &Sessions, id: &SessionId) -> Result<(), Failure> {
         super::needs_no_run(session, env, "`omo run cancel` ends the run")?;
     }
     sessions.remove(&locked)?;
+    if let Some(session) = &session {
+        note::forget(env, id.as_str(), &session.working_dir);
+    }
     session.map_or_else(|| super::print(&format!("removed session {id}")), |session| say(id, &session))
 }
 

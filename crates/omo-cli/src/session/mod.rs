@@ -6,10 +6,13 @@ mod arguments;
 mod begin;
 mod clean;
 mod context;
+mod design;
 mod list;
+pub mod note;
 mod sessions;
 mod summary;
 mod tasks;
+mod typed;
 
 use std::io::Write;
 
@@ -33,6 +36,7 @@ pub fn run(env: &Env, action: Session) -> Result<(), Failure> {
         Session::Create(options) => begin::run(env, &options),
         Session::Get(options) => sessions::get(env, &options),
         Session::Update(options) => sessions::update(env, options),
+        Session::Design(options) => design::run(env, &options),
         Session::List(options) => list::run(env, &options),
         Session::Clean(options) => clean::run(env, &options),
     }

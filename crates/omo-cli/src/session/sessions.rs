@@ -54,6 +54,7 @@ pub fn update(env: &Env, options: UpdateOptions) -> Result<(), Failure> {
         Work { tasks: &tasks.tasks, unreadable: tasks.unreadable.len(), logged: locked.logged_evidence().unwrap_or(0) };
     let session = rules::changed_session(&session, &change, work, env.now)?;
     locked.write_session(&session)?;
+    super::note::of_files(env, &locked);
     if options.quiet {
         let (phase, iteration, at) = (session.phase.word(), session.iteration, &session.updated_at);
         return print(&format!("Session updated: phase={phase} iteration={iteration} updated_at={at}"));

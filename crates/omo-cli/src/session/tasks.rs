@@ -39,6 +39,7 @@ pub fn create(env: &Env, options: TaskCreateOptions) -> Result<(), Failure> {
     let task = rules::new_task(new, &session, &tasks.ids, env.now)?;
     added_to_run(&session, env)?;
     locked.write_task(&task)?;
+    super::note::of_files(env, &locked);
     print_done(&format!("OK: Task {} created", task.id), &task)
 }
 
@@ -162,5 +163,6 @@ pub fn update(env: &Env, options: TaskUpdateOptions) -> Result<(), Failure> {
             task.id
         ));
     }
+    super::note::of_files(env, &locked);
     print_done(&format!("OK: Task {} updated", task.id), &task)
 }

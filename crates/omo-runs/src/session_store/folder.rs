@@ -185,6 +185,12 @@ impl Locked {
         }
     }
 
+    /// Writes its design, and says where.
+    pub fn write_design(&self, text: &str) -> Result<PathBuf, SessionError> {
+        self.session.folder.replace(DESIGN, text.as_bytes())?;
+        Ok(self.session.path().join(DESIGN))
+    }
+
     /// Writes a summary of the tasks beside them, and says where.
     pub fn write_summary(&self, text: &str) -> Result<PathBuf, SessionError> {
         let tasks = self.make(TASKS)?;
