@@ -34,9 +34,11 @@ fn design() -> Result<String, Failure> {
         return Err(Failure::user("no design was handed over", HOW));
     }
     let mut text = String::new();
-    stdin.lock().take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| {
-        Failure::user(format!("the design could not be read: {error}"), "it is a text in UTF-8")
-    })?;
+    stdin
+        .lock()
+        .take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::user(format!("the design could not be read: {error}"), "it is a text in UTF-8"))?;
     match text.trim() {
         "" => Err(Failure::user("the design says nothing", HOW)),
         _ if text.len() as u64 > MAX_BYTES => {

@@ -12,8 +12,8 @@ use omo_runs::session_store::SessionFolder;
 use omo_runs::task_session::{render, session_id};
 use omo_store::env::Env;
 use omo_store::folder::Folder;
-use omo_store::task_session::{self, NoteError};
 use omo_store::root;
+use omo_store::task_session::{self, NoteError};
 
 /// Notes where a session stands, as its files say it now.
 pub fn of_files(env: &Env, session: &SessionFolder) {
@@ -29,9 +29,7 @@ pub fn of_files(env: &Env, session: &SessionFolder) {
 /// Notes where a session stands, as its run says it now.
 pub fn of_run(env: &Env, state: &RunState) {
     let tasks = || state.plan.units.iter().filter(|unit| unit.kind != UnitKind::Verify);
-    let is_done = |id: &str| {
-        matches!(state.standing(id), Some(Standing::Is(UnitStatus::Passed | UnitStatus::Claimed)))
-    };
+    let is_done = |id: &str| matches!(state.standing(id), Some(Standing::Is(UnitStatus::Passed | UnitStatus::Claimed)));
     let done = tasks().filter(|unit| is_done(&unit.id)).count();
     let (id, goal) = (session_id(state).to_owned(), state.plan.goal.clone());
     let open = OpenSession { id, goal, ..counted(tasks().count(), done) };
