@@ -200,7 +200,7 @@ impl Locked {
         let kept = [SESSION, CONTEXT, DESIGN, TASKS, EXPLORATION, EVIDENCE];
         let aside = |name: &str, number: usize| format!("{name}.before-{number}");
         let is_free = |number: &usize| kept.iter().all(|name| !names.contains(&aside(name, *number)));
-        let Some(number) = (1..).find(is_free) else { return Ok(()) };
+        let Some(number) = (1..=names.len() + 1).find(is_free) else { return Ok(()) };
         if let Some(bytes) = folder.read(SESSION, MAX_BYTES)? {
             folder.replace(&aside(SESSION, number), &bytes)?;
         }
