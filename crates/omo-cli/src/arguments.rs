@@ -83,6 +83,24 @@ pub enum Command {
     /// Show what came of a run
     #[command(after_help = help::run::REPORT)]
     Report(crate::run::ReportOptions),
+    /// Begin, show and change task sessions
+    #[command(after_help = help::session::SESSION)]
+    Session {
+        #[command(subcommand)]
+        action: crate::session::Session,
+    },
+    /// Make, show and change the tasks of a session
+    #[command(hide = true, after_help = help::session::TASK)]
+    Task {
+        #[command(subcommand)]
+        action: crate::session::Task,
+    },
+    /// Keep what the explorers of a session found
+    #[command(hide = true, after_help = help::session::CONTEXT)]
+    Context {
+        #[command(subcommand)]
+        action: crate::session::Context,
+    },
     /// Approve what omo.toml would run, as `omo gate approve` does
     #[command(after_help = help::TRUST)]
     Trust(ConfirmOptions),

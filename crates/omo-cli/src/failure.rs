@@ -8,6 +8,7 @@ use omo_exec::claude::ClaudeError;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
 use omo_runs::engine::{EngineError, PlanFileError};
 use omo_runs::projection::ProjectionError;
+use omo_runs::session_store::SessionError;
 use omo_runs::{RunsError, TransactError};
 use omo_store::config::Problem;
 use omo_store::document::DocumentError;
@@ -162,6 +163,11 @@ impl Failure {
         Self { kind, message: String::new(), hint: None }
     }
 
+    /// What was wrong, without what to do.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Whether everything was said already.
     pub fn is_said(&self) -> bool {
         self.message.is_empty()
@@ -313,6 +319,29 @@ impl From<EngineError> for Failure {
             EngineError::Projection(error) => error.into(),
             EngineError::PlanFile(error) => error.into(),
             EngineError::Cut => Self::conflict("it was ended before it was done", "run it again; nothing counts of it"),
+        }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let message = error.to_string();
+        match error {
+            SessionError::NotFound { .. } => Self::not_found(
+                message,
+                "`omo session list` names those that there are; `omo session create` makes one",
+            ),
+            SessionError::NoTask { .. } => Self::not_found(message, "`omo task list` names the tasks of the session"),
+            SessionError::Lock(LockError::Busy(_)) => {
+                Self::busy(message, "try again; if it lasts, a stopped process holds `.lock` in the session's folder")
+            }
+            SessionError::Run(error) => error.into(),
+            SessionError::Json { .. } | SessionError::Bad { .. } => {
+                Self::io(message, "mend the file, or move it away; nothing was changed")
+            }
+            SessionError::Folder(_) | SessionError::Lock(_) => {
+                Self::io(message, "check the rights of that folder and the space on its disk; nothing was changed")
+            }
         }
     }
 }

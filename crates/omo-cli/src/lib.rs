@@ -15,6 +15,7 @@ mod platform;
 mod progress;
 mod project;
 mod run;
+mod session;
 mod setup;
 mod status;
 mod statusline;
@@ -111,6 +112,9 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Verdict(options) => run::verdict(&env, &options),
         Command::Check(options) => run::check(&env, &options),
         Command::Report(options) => run::report(&env, options),
+        Command::Session { action } => session::run(&env, action),
+        Command::Task { action } => session::task(&env, action),
+        Command::Context { action } => session::context(&env, action),
         Command::Gate { action } => gate::run(&env, &config, action),
         Command::Trust(options) => gate::run(&env, &config, Gate::Approve(options)),
         Command::Blocked(options) => blocked::run(&env, &options),

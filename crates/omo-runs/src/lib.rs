@@ -14,6 +14,7 @@ pub mod place;
 pub mod projection;
 mod run;
 mod runs;
+pub mod session_store;
 pub mod snapshot;
 pub mod task_session;
 mod ticket;

@@ -62,6 +62,11 @@ pub fn data_home() -> Option<PathBuf> {
     platform::data_home()
 }
 
+/// The folder of the client's own files: `CLAUDE_CONFIG_DIR`, or `.claude` in the user's home.
+pub fn client_home() -> Option<PathBuf> {
+    path("CLAUDE_CONFIG_DIR").or_else(|| Some(std::env::home_dir()?.join(".claude")).filter(|path| path.is_absolute()))
+}
+
 /// The folders of the plugin that a hook belongs to, where they are known: first the one that it
 /// keeps over its updates, then the one that it is in.
 pub fn plugin_folders() -> [Option<PathBuf>; 2] {

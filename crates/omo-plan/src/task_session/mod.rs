@@ -3,6 +3,7 @@
 mod files;
 mod model_choice;
 mod plan;
+pub mod rules;
 mod unfinished;
 
 pub use files::{ContextFile, Explorer, Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus};

@@ -1,0 +1,82 @@
+//! `omo session create`: begins a session, or goes on with one that was given up.
+
+use omo_core::session_id::SessionId;
+use omo_core::words::neutral;
+use omo_plan::task_session::rules::{self, Beginning};
+use omo_plan::task_session::{ContextFile, Options, SessionFile};
+use omo_runs::session_store::{Locked, SessionError};
+use omo_store::env::Env;
+
+use super::arguments::CreateOptions;
+use crate::failure::Failure;
+
+/// Begins one, or goes on.
+pub fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
+    let id = super::which(&options.which, env)?;
+    if options.resume {
+        return resume(env, &id);
+    }
+    let goal = options.goal.clone().unwrap_or_else(|| options.words.join(" "));
+    if goal.trim().is_empty() {
+        return Err(Failure::user("the goal says nothing", "say what the session is for"));
+    }
+    let working_dir = std::env::current_dir()?.to_string_lossy().into_owned();
+    let how = Options {
+        max_workers: options.max_workers,
+        max_iterations: options.max_iterations,
+        plan_only: options.plan_only,
+        auto_mode: options.auto,
+        ..Options::default()
+    };
+    let beginning = Beginning { session: id.to_string(), goal, working_dir, options: how };
+    let locked = super::sessions()?.create(&id)?.lock()?;
+    if locked.is_session() {
+        may_be_replaced(env, &locked, options.force)?;
+        locked.put_aside()?;
+    }
+    let session = rules::began(beginning, env.now);
+    locked.write_context(&ContextFile::default())?;
+    locked.write_session(&session)?;
+    say("begins", &locked, &session)
+}
+
+fn resume(env: &Env, id: &SessionId) -> Result<(), Failure> {
+    let locked = super::sessions()?.open(id)?.lock()?;
+    let session = locked.session()?;
+    super::needs_no_run(&session, env, super::WORK_ON_THE_RUN)?;
+    let has_tasks = locked.tasks()?.is_some_and(|tasks| !tasks.ids.is_empty());
+    let session = rules::resumed(&session, has_tasks, env.now)?;
+    locked.write_session(&session)?;
+    say("goes on", &locked, &session)
+}
+
+/// One that goes on is only replaced by whoever says so, and never while a run works on it.
+fn may_be_replaced(env: &Env, locked: &Locked, is_forced: bool) -> Result<(), Failure> {
+    let session = match locked.session() {
+        Ok(session) => session,
+        // What cannot be read is kept beside the new one like anything else.
+        Err(SessionError::Json { .. }) if is_forced => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    super::needs_no_run(&session, env, "`omo run cancel` ends the run")?;
+    if session.phase.is_over() || session.cancelled_at.is_some() || is_forced {
+        return Ok(());
+    }
+    let (id, phase, goal) = (&session.session_id, session.phase.word(), neutral(&session.goal, 100));
+    let message = format!("session {id} is in {phase}: {goal}");
+    let hint =
+        "`omo session update --phase CANCELLED` gives it up; `--force` begins anew and keeps what is there beside it";
+    Err(Failure::precondition(message, hint))
+}
+
+fn say(what: &str, locked: &Locked, session: &SessionFile) -> Result<(), Failure> {
+    let Options { max_workers, max_iterations, .. } = session.options;
+    let workers = if max_workers == 0 { "as many as there can be".to_owned() } else { max_workers.to_string() };
+    super::print(&format!(
+        "Session {} {what}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}",
+        session.session_id,
+        session.phase.word(),
+        locked.path().display(),
+        neutral(&session.goal, 2_000),
+    ))
+}

@@ -1,0 +1,74 @@
+//! `omo session clean`: removes sessions with all of their files.
+
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+use omo_core::words::neutral;
+use omo_plan::task_session::SessionFile;
+use omo_runs::session_store::{Locked, SessionFolder, Sessions};
+use omo_store::env::Env;
+
+use super::arguments::{CleanOptions, Which};
+use crate::failure::Failure;
+
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Removes the one that was named, or those that are meant.
+pub fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
+    let sessions = super::sessions()?;
+    if options.session.is_some() {
+        let id = super::which(&Which { session: options.session.clone() }, env)?;
+        return one(env, &sessions, &id);
+    }
+    let (mut removed, mut kept) = (0, 0);
+    for id in sessions.ids()? {
+        let found = sessions.open(&id).and_then(SessionFolder::lock).map_err(Failure::from);
+        let is_removed = found.and_then(|locked| {
+            let session = locked.session()?;
+            let is_meant = is_meant(options, &session, &locked, env) && super::is_run_open(&session, env)?.is_none();
+            if is_meant {
+                sessions.remove(&locked)?;
+                say(&id, &session)?;
+            }
+            Ok(is_meant)
+        });
+        match is_removed {
+            Ok(true) => removed += 1,
+            Ok(false) => kept += 1,
+            Err(failure) => {
+                kept += 1;
+                crate::say_warning(&format!("session {id} stays: {}", failure.message()));
+            }
+        }
+    }
+    super::print(&format!("{removed} removed, {kept} kept"))
+}
+
+fn one(env: &Env, sessions: &Sessions, id: &SessionId) -> Result<(), Failure> {
+    let path = sessions.path(id);
+    if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return super::print(&format!("there is no session {id}: nothing to remove"));
+    }
+    let locked = sessions.open(id)?.lock()?;
+    // Who names one that cannot be read wants it gone all the more.
+    let session = locked.session().ok();
+    if let Some(session) = &session {
+        super::needs_no_run(session, env, "`omo run cancel` ends the run")?;
+    }
+    sessions.remove(&locked)?;
+    session.map_or_else(|| super::print(&format!("removed session {id}")), |session| say(id, &session))
+}
+
+fn say(id: &SessionId, session: &SessionFile) -> Result<(), Failure> {
+    super::print(&format!("removed session {id} ({}): {}", session.phase.word(), neutral(&session.goal, 100)))
+}
+
+fn is_meant(options: &CleanOptions, session: &SessionFile, locked: &Locked, env: &Env) -> bool {
+    let is_old = |days: u32| {
+        let written = locked.written_at().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
+        // What somebody has copied or changed by hand is as new as that.
+        let changed = Timestamp::parse(&session.updated_at).max(written);
+        let age = changed.and_then(|changed| env.now.millis_since(changed));
+        age.is_some_and(|age| age > i64::from(days).saturating_mul(DAY_MILLIS))
+    };
+    options.all || session.phase.is_over() && options.older_than.is_none_or(is_old)
+}

@@ -1,0 +1,85 @@
+//! `omo context init|add|get`: what the explorers of a session found.
+
+use omo_core::words::neutral;
+use omo_plan::task_session::ContextFile;
+use omo_plan::task_session::rules::{self, Finding};
+use omo_store::env::Env;
+use serde_json::Value;
+
+use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, list};
+use super::{print, print_field, summary, value};
+use crate::failure::Failure;
+
+/// A longer text of an explorer is cut.
+const MAX_CHARS: usize = 2_000;
+
+/// Says which explorers are expected.
+pub fn init(env: &Env, options: &ContextInitOptions) -> Result<(), Failure> {
+    let expected = list(&options.expected);
+    if expected.is_empty() {
+        return Err(Failure::user("`--expected` names nobody", "such as `--expected overview,tests`"));
+    }
+    let locked = super::open(&options.which, env)?.lock()?;
+    let context = rules::expect_explorers(locked.context()?, &expected);
+    locked.write_context(&context)?;
+    print(&format!("OK: {} explorers expected: {}", expected.len(), expected.join(", ")))
+}
+
+/// Adds what an explorer found. What it has said before stays.
+pub fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> {
+    let locked = super::open(&options.which, env)?.lock()?;
+    let id = options.explorer_id;
+    let found = Finding {
+        id: id.clone(),
+        hint: options.hint,
+        file: options.file,
+        summary: options.summary,
+        key_files: list(&options.key_files),
+        patterns: list(&options.patterns),
+    };
+    let shown = neutral(&id, 60);
+    let Some(context) = rules::add_explorer(locked.context()?, found) else {
+        crate::say_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
+        return Ok(());
+    };
+    locked.write_context(&context)?;
+    let all = if context.exploration_complete { ", the last one that was expected" } else { "" };
+    print(&format!("OK: explorer {shown} added{all}"))
+}
+
+/// Prints what was found.
+pub fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
+    let folder = super::open(&options.which, env)?;
+    let path = folder.context_path();
+    let missing = || {
+        let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
+        Failure::not_found(message, "`omo context init` says which are expected")
+    };
+    let context = folder.context()?.ok_or_else(missing)?;
+    if options.file {
+        return print(&path.display().to_string());
+    }
+    if options.summary {
+        return print(&as_markdown(&context));
+    }
+    match &options.field {
+        Some(field) => print_field(&value(&context), field, &format!("the context of session {}", folder.id())),
+        None => print(&serde_json::to_string_pretty(&context).unwrap_or_default()),
+    }
+}
+
+fn as_markdown(context: &ContextFile) -> String {
+    let state = if context.exploration_complete { "complete" } else { "not complete" };
+    let mut parts = vec![format!("# What was found ({state})")];
+    for explorer in &context.explorers {
+        let said = |name: &str| explorer.said.get(name).and_then(Value::as_str).unwrap_or_default();
+        parts.push(format!("## {}", neutral(&explorer.id, 60)));
+        parts.push(neutral(said("summary"), MAX_CHARS));
+        parts.extend((!said("file").is_empty()).then(|| format!("File: {}", neutral(said("file"), 200))));
+    }
+    for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
+        let texts = context.extra.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        parts.extend(summary::items(heading, texts));
+    }
+    parts.join("\n\n")
+}

@@ -1,0 +1,75 @@
+//! `omo session list`: every session, and how much of it is done.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use omo_core::timestamp::Timestamp;
+use omo_core::words::{age, neutral};
+use omo_plan::task_session::{SessionFile, SessionPhase, TaskStatus};
+use omo_runs::session_store::{SessionError, SessionFolder};
+use omo_store::env::Env;
+use serde::Serialize;
+
+use super::arguments::ListOptions;
+use crate::failure::Failure;
+use crate::table::{self, Cell};
+
+/// One session, as it is listed.
+#[derive(Debug, Serialize)]
+struct Line {
+    session_id: String,
+    phase: SessionPhase,
+    goal: String,
+    resolved: usize,
+    tasks: usize,
+    updated_at: String,
+}
+
+/// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
+pub fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
+    let sessions = super::sessions()?;
+    let mut lines = Vec::new();
+    for id in sessions.ids()? {
+        match sessions.open(&id).and_then(|folder| line(&folder)) {
+            Ok(line) => lines.push(line),
+            Err(error) => crate::say_warning(&error),
+        }
+    }
+    lines.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
+    } else if lines.is_empty() {
+        writeln!(out, "There is no task session. `omo session create` begins one.")?;
+    } else {
+        let cells = |line: &Line| {
+            let changed = Timestamp::parse(&line.updated_at);
+            [
+                Cell::plain(line.session_id.clone()),
+                Cell::new(line.phase.word(), colour(line.phase)),
+                Cell::plain(format!("{} of {}", line.resolved, line.tasks)),
+                Cell::plain(changed.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now)))),
+                Cell::plain(neutral(&line.goal, 60)),
+            ]
+        };
+        table::write(&mut out, ["session", "phase", "done", "last", "goal"], lines.iter().map(cells).collect())?;
+    }
+    Ok(())
+}
+
+fn line(folder: &SessionFolder) -> Result<Line, SessionError> {
+    let SessionFile { phase, goal, updated_at, .. } = folder.session()?;
+    let tasks = folder.tasks()?.unwrap_or_default();
+    let resolved = tasks.tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
+    // Its folder says which one it is: the file may have been copied.
+    Ok(Line { session_id: folder.id().to_string(), phase, goal, resolved, tasks: tasks.ids.len(), updated_at })
+}
+
+fn colour(phase: SessionPhase) -> Style {
+    match phase {
+        SessionPhase::Complete => AnsiColor::Green.on_default(),
+        SessionPhase::Cancelled => AnsiColor::Yellow.on_default(),
+        SessionPhase::Failed | SessionPhase::Unknown => AnsiColor::Red.on_default(),
+        _ => Style::new(),
+    }
+}

@@ -1,0 +1,119 @@
+//! `omo session`, `omo task` and `omo context`: the files of task sessions, read and changed by hand.
+//!
+//! While a run of a session is open the run alone writes what happens; here it can only be looked at then.
+
+mod arguments;
+mod begin;
+mod clean;
+mod context;
+mod list;
+mod sessions;
+mod summary;
+mod tasks;
+
+use std::io::Write;
+
+use omo_core::session_id::SessionId;
+use omo_plan::task_session::SessionFile;
+use omo_plan::task_session::rules;
+use omo_runs::session_store::{self, RunRef, SessionFolder, Sessions};
+use omo_store::env::{self, Env};
+use serde::Serialize;
+use serde_json::Value;
+
+pub use arguments::{Context, Session, Task};
+
+use crate::failure::Failure;
+use crate::project::named_or_own;
+use arguments::Which;
+
+/// `omo session …`.
+pub fn run(env: &Env, action: Session) -> Result<(), Failure> {
+    match action {
+        Session::Create(options) => begin::run(env, &options),
+        Session::Get(options) => sessions::get(env, &options),
+        Session::Update(options) => sessions::update(env, options),
+        Session::List(options) => list::run(env, &options),
+        Session::Clean(options) => clean::run(env, &options),
+    }
+}
+
+/// `omo task …`.
+pub fn task(env: &Env, action: Task) -> Result<(), Failure> {
+    match action {
+        Task::Create(options) => tasks::create(env, *options),
+        Task::List(options) => tasks::list(env, &options),
+        Task::Get(options) => tasks::get(env, &options),
+        Task::Update(options) => tasks::update(env, options),
+        Task::Summary(options) => summary::run(env, &options),
+    }
+}
+
+/// `omo context …`.
+pub fn context(env: &Env, action: Context) -> Result<(), Failure> {
+    match action {
+        Context::Init(options) => context::init(env, &options),
+        Context::Add(options) => context::add(env, options),
+        Context::Get(options) => context::get(env, &options),
+    }
+}
+
+/// All sessions of the user.
+pub fn sessions() -> Result<Sessions, Failure> {
+    let missing =
+        || Failure::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
+    Ok(Sessions::below(&env::client_home().ok_or_else(missing)?))
+}
+
+/// The session that is meant.
+fn which(which: &Which, env: &Env) -> Result<SessionId, Failure> {
+    let missing = || Failure::user("which session is not said", "name it: `--session ID`");
+    named_or_own(which.session.as_deref(), env)?.ok_or_else(missing)
+}
+
+/// The same, opened.
+fn open(options: &Which, env: &Env) -> Result<SessionFolder, Failure> {
+    Ok(sessions()?.open(&which(options, env)?)?)
+}
+
+/// The run of a session, where one was opened and is open still.
+fn run_that_is_open(session: &SessionFile, env: &Env) -> Result<Option<RunRef>, Failure> {
+    let Some(run) = session_store::open_run(session) else { return Ok(None) };
+    let is_open = session_store::is_open(&run, env.state_home.as_deref())?;
+    Ok(is_open.then_some(run))
+}
+
+/// What a run writes by itself is written by nobody else.
+fn needs_no_run(session: &SessionFile, env: &Env, hint: &str) -> Result<(), Failure> {
+    run_that_is_open(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
+        let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
+        Err(Failure::precondition(message, hint))
+    })
+}
+
+/// What to do in place of a change that only a run makes.
+const WORK_ON_THE_RUN: &str = "`omo next` says what comes next, and `omo unit done` ends a task";
+
+/// Prints one value of a file, or says that there is none.
+fn print_field(value: &Value, path: &str, of: &str) -> Result<(), Failure> {
+    let missing = || {
+        let shown = omo_core::words::neutral(path, 60);
+        Failure::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
+    };
+    let found = rules::field(value, path).ok_or_else(missing)?;
+    print(&rules::shown(found))
+}
+
+/// Prints a value as JSON, below a line that says what was done.
+fn print_done(done: &str, value: &impl Serialize) -> Result<(), Failure> {
+    print(&format!("{done}\n{}", serde_json::to_string_pretty(value).unwrap_or_default()))
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    Ok(writeln!(anstream::stdout().lock(), "{text}")?)
+}
+
+/// The JSON of something whose members are looked for by their names.
+fn value(of: &impl Serialize) -> Value {
+    serde_json::to_value(of).unwrap_or_default()
+}

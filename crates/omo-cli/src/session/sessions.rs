@@ -1,0 +1,62 @@
+//! `omo session get|update`.
+
+use omo_plan::task_session::SessionPhase;
+use omo_plan::task_session::rules::{self, SessionChange, Work};
+use omo_runs::session_store::SESSION;
+use omo_store::env::Env;
+
+use super::arguments::{GetOptions, UpdateOptions};
+use super::{print, print_done, print_field};
+use crate::failure::Failure;
+
+/// Prints a session, a value of it, or where it is.
+pub fn get(env: &Env, options: &GetOptions) -> Result<(), Failure> {
+    let folder = super::open(&options.which, env)?;
+    if options.dir {
+        return print(&folder.path().display().to_string());
+    }
+    if options.file {
+        return print(&folder.path().join(SESSION).display().to_string());
+    }
+    // Nothing is printed of a file that is no session.
+    folder.session()?;
+    let bytes = folder.session_bytes()?;
+    match &options.field {
+        None => print(String::from_utf8_lossy(&bytes).trim_end()),
+        Some(path) => {
+            let value = serde_json::from_slice(&bytes).unwrap_or_default();
+            print_field(&value, path, &format!("session {}", folder.id()))
+        }
+    }
+}
+
+/// Changes where a session stands.
+pub fn update(env: &Env, options: UpdateOptions) -> Result<(), Failure> {
+    let locked = super::open(&options.which, env)?.lock()?;
+    let session = locked.session()?;
+    let change = SessionChange {
+        phase: options.phase,
+        plan_approved: options.plan_approved,
+        design_doc: options.design_doc,
+        exploration_stage: options.exploration_stage,
+        iteration: options.iteration,
+        verifier_passed: options.verifier_passed,
+        documenter_completed: options.documenter_completed,
+    };
+    if change.is_of_a_run() {
+        let is_end = change.phase == Some(SessionPhase::Cancelled);
+        let hint =
+            if is_end { "`omo run cancel` ends the run, and with it the session" } else { super::WORK_ON_THE_RUN };
+        super::needs_no_run(&session, env, hint)?;
+    }
+    let tasks = locked.tasks()?.unwrap_or_default();
+    let work =
+        Work { tasks: &tasks.tasks, unreadable: tasks.unreadable.len(), logged: locked.logged_evidence().unwrap_or(0) };
+    let session = rules::changed_session(&session, &change, work, env.now)?;
+    locked.write_session(&session)?;
+    if options.quiet {
+        let (phase, iteration, at) = (session.phase.word(), session.iteration, &session.updated_at);
+        return print(&format!("Session updated: phase={phase} iteration={iteration} updated_at={at}"));
+    }
+    print_done("OK: Session updated", &session)
+}

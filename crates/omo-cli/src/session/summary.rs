@@ -1,0 +1,102 @@
+//! `omo task summary`: what is to be done and what is done, as Markdown.
+
+use omo_core::words::neutral;
+use omo_plan::task_session::rules::shown;
+use omo_plan::task_session::{SessionFile, TaskFile, TaskStatus};
+use omo_store::env::Env;
+use serde_json::Value;
+
+use super::arguments::{SummaryFormat, TaskSummaryOptions};
+use super::{print, value};
+use crate::failure::Failure;
+
+/// A longer text of a task is cut.
+const MAX_CHARS: usize = 2_000;
+
+/// Prints the summary, or writes it beside the tasks.
+pub fn run(env: &Env, options: &TaskSummaryOptions) -> Result<(), Failure> {
+    let folder = super::open(&options.which, env)?;
+    let session = folder.session()?;
+    let (tasks, text) = if let Some(id) = &options.id {
+        let task = folder.task(id)?;
+        (value(&task), one(&task))
+    } else {
+        let tasks = super::tasks::warned(&folder)?.tasks;
+        (value(&tasks), all(&session, &tasks))
+    };
+    if options.format == SummaryFormat::Json {
+        return print(&shown(&tasks));
+    }
+    if options.save {
+        let path = folder.lock()?.write_summary(&format!("{text}\n"))?;
+        return print(&format!("Saved to: {}", path.display()));
+    }
+    print(&text)
+}
+
+fn all(session: &SessionFile, tasks: &[TaskFile]) -> String {
+    let number = |status: TaskStatus| tasks.iter().filter(|task| task.status == status).count();
+    let counts = format!(
+        "- {} tasks: {} resolved, {} in progress, {} open, {} blocked, {} failed",
+        tasks.len(),
+        number(TaskStatus::Resolved),
+        number(TaskStatus::InProgress),
+        number(TaskStatus::Open),
+        number(TaskStatus::Blocked),
+        number(TaskStatus::Failed),
+    );
+    let goal = neutral(&session.goal, MAX_CHARS);
+    let mut parts = vec![
+        format!("# Tasks of session {}", session.session_id),
+        format!("- Goal: {goal}\n- Phase: {}\n{counts}", session.phase.word()),
+    ];
+    for task in tasks {
+        parts.push(format!("## {} {}: {}", sign(task), task.id, neutral(&task.subject, 200)));
+        parts.push(details(task));
+    }
+    parts.join("\n\n")
+}
+
+fn one(task: &TaskFile) -> String {
+    let mut parts = vec![
+        format!("# {} Task {}: {}", sign(task), task.id, neutral(&task.subject, 200)),
+        details(task),
+        format!("## Description\n\n{}", neutral(&task.description, MAX_CHARS)),
+    ];
+    parts.extend(items("Criteria", task.criteria.iter().map(String::as_str)));
+    parts.extend(items("Evidence", task.evidence.iter().map(said)));
+    parts.join("\n\n")
+}
+
+fn details(task: &TaskFile) -> String {
+    let complexity = shown(&value(&task.complexity));
+    let mut lines = vec![format!("- Status: {}", task.status.word()), format!("- Complexity: {complexity}")];
+    let needs = task.needs();
+    lines.extend((!needs.is_empty()).then(|| format!("- Waits for: {}", needs.join(", "))));
+    lines.extend(task.approach.as_deref().map(|approach| format!("- Approach: {}", neutral(approach, 20))));
+    lines.extend((task.retry_count > 0).then(|| format!("- Begun anew: {} times", task.retry_count)));
+    lines.push(format!("- Criteria: {}, evidence: {}", task.criteria.len(), task.evidence.len()));
+    lines.join("\n")
+}
+
+/// Texts as a list below a heading; `None` where there are none.
+pub fn items<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let items: Vec<String> = texts.map(|text| format!("- {}", neutral(text, MAX_CHARS))).collect();
+    (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
+}
+
+/// What a piece of evidence says, whichever way it is written down.
+fn said(evidence: &Value) -> &str {
+    let of = |name: &str| evidence.get(name).and_then(Value::as_str);
+    evidence.as_str().or_else(|| of("description")).or_else(|| of("command")).unwrap_or("something without words")
+}
+
+fn sign(task: &TaskFile) -> char {
+    match task.status {
+        TaskStatus::Open => '○',
+        TaskStatus::InProgress => '→',
+        TaskStatus::Resolved => '✓',
+        TaskStatus::Blocked => '⊘',
+        TaskStatus::Failed => '✗',
+    }
+}

@@ -1,0 +1,172 @@
+//! `omo task create|list|get|update`.
+
+use std::path::Path;
+
+use omo_core::words::neutral;
+use omo_plan::model::Complexity;
+use omo_plan::task_session::rules::{self, NewTask, TaskChange};
+use omo_plan::task_session::{TaskFile, TaskStatus};
+use omo_runs::engine::read_plan_bytes;
+use omo_runs::session_store::{SessionFolder, TASKS, Tasks};
+use omo_store::env::Env;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::arguments::{Format, TaskCreateOptions, TaskGetOptions, TaskListOptions, TaskUpdateOptions, Words};
+use super::{print, print_done, print_field, value};
+use crate::failure::Failure;
+use crate::run::AddedTask;
+
+/// Adds a task.
+pub fn create(env: &Env, options: TaskCreateOptions) -> Result<(), Failure> {
+    if options.test_file.is_some() && options.approach != "tdd" {
+        return Err(Failure::user("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
+    }
+    let described = options.description_file.as_deref().map(described).transpose()?;
+    let new = NewTask {
+        id: options.id,
+        subject: options.subject,
+        description: described.or(options.description),
+        complexity: serde_json::from_value(options.complexity.into()).unwrap_or_default(),
+        criteria: options.criteria.iter().flat_map(|text| rules::criteria(text)).collect(),
+        blocked_by: options.blocked_by.into_iter().flat_map(|ids| ids.0).collect(),
+        approach: options.approach,
+        test_file: options.test_file,
+        test_scope: options.test_scope,
+    };
+    let locked = super::open(&options.which, env)?.lock()?;
+    let session = locked.session()?;
+    let tasks = locked.tasks()?.unwrap_or_default();
+    let task = rules::new_task(new, &session, &tasks.ids, env.now)?;
+    let Some(run) = super::run_that_is_open(&session, env)? else {
+        locked.write_task(&task)?;
+        return print_done(&format!("OK: Task {} created", task.id), &task);
+    };
+    let added = AddedTask::to(env, &run, &task)?;
+    locked.write_task(&task)?;
+    // The run writes the session's files, and waits for this lock.
+    drop(locked);
+    if let Err(failure) = added.add() {
+        super::open(&options.which, env)?.lock()?.remove_task(&task.id)?;
+        return Err(failure);
+    }
+    print_done(&format!("OK: Task {} created, and added to the run {}", task.id, run.id), &task)
+}
+
+/// What a file says that describes a task.
+fn described(file: &Path) -> Result<String, Failure> {
+    let bytes = read_plan_bytes(file)?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let message = format!("{} is no text in UTF-8", file.display());
+        Failure::io(message, "a task is described in UTF-8")
+    })?;
+    Ok(text.trim().to_owned())
+}
+
+/// Lists the tasks.
+pub fn list(env: &Env, options: &TaskListOptions) -> Result<(), Failure> {
+    let tasks = warned(&super::open(&options.which, env)?)?;
+    let is_meant = |task: &TaskFile| options.status.is_none_or(|status| task.status == status);
+    let rows: Vec<Row> = tasks.tasks.into_iter().filter(is_meant).map(|task| row(task, options.words)).collect();
+    match (&options.field, options.format) {
+        (None, Format::Json) => print(&serde_json::to_string_pretty(&rows).unwrap_or_default()),
+        (None, Format::Table) => {
+            print("ID|STATUS|SUBJECT|BLOCKED_BY|COMPLEXITY")?;
+            rows.iter().try_for_each(|row| print(&line(row)))
+        }
+        (Some(path), format) => {
+            let field = |row: &Row| rules::field(&value(row), path).cloned().unwrap_or_default();
+            let values: Vec<Value> = rows.iter().map(field).collect();
+            match format {
+                Format::Json => print(&rules::shown(&values.into())),
+                Format::Table => values.iter().try_for_each(|value| print(&rules::shown(value))),
+            }
+        }
+    }
+}
+
+/// A task on one line, with a bar between its columns and in none of them.
+fn line(row: &Row) -> String {
+    let complexity = rules::shown(&value(&row.complexity));
+    let columns = [&*row.id, row.status, &row.subject, &row.blocked_by_text, &complexity];
+    columns.map(|column| neutral(column, 200).replace('|', "/")).join("|")
+}
+
+/// The tasks of a session; each file that is none is named on stderr.
+pub fn warned(folder: &SessionFolder) -> Result<Tasks, Failure> {
+    folder.session()?;
+    let missing = || {
+        let path = folder.path().join(TASKS);
+        let message = format!("session {} has no tasks: {} is not there", folder.id(), path.display());
+        Failure::not_found(message, "`omo task create` makes one")
+    };
+    let tasks = folder.tasks()?.ok_or_else(missing)?;
+    tasks.unreadable.iter().for_each(|error| crate::say_warning(error));
+    Ok(tasks)
+}
+
+/// A task as it is listed, with what whoever starts workers has to know.
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    status: &'static str,
+    subject: String,
+    /// With commas between them, as other programs print it.
+    #[serde(rename = "blockedBy")]
+    blocked_by_text: String,
+    blocked_by: Vec<String>,
+    complexity: Complexity,
+    description: String,
+    criteria: Vec<String>,
+    retry_count: u32,
+}
+
+fn row(task: TaskFile, words: Words) -> Row {
+    let status = match (words, task.status) {
+        (Words::Seed, TaskStatus::Open) => "pending",
+        (_, status) => status.word(),
+    };
+    let needs = task.needs();
+    Row {
+        status,
+        blocked_by_text: needs.join(","),
+        blocked_by: needs,
+        id: task.id,
+        subject: task.subject,
+        complexity: task.complexity,
+        description: task.description,
+        criteria: task.criteria,
+        retry_count: task.retry_count,
+    }
+}
+
+/// Prints a task, or a value of it.
+pub fn get(env: &Env, options: &TaskGetOptions) -> Result<(), Failure> {
+    let folder = super::open(&options.which, env)?;
+    let task = folder.task(&options.task.id)?;
+    match &options.field {
+        None => print(&serde_json::to_string_pretty(&task).unwrap_or_default()),
+        Some(path) => print_field(&value(&task), path, &format!("task {} of session {}", task.id, folder.id())),
+    }
+}
+
+/// Changes where a task stands, or adds evidence.
+pub fn update(env: &Env, options: TaskUpdateOptions) -> Result<(), Failure> {
+    let locked = super::open(&options.which, env)?.lock()?;
+    let session = locked.session()?;
+    let task = locked.task(&options.task.id)?;
+    super::needs_no_run(&session, env, super::WORK_ON_THE_RUN)?;
+    let change =
+        TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count };
+    let tasks = locked.tasks()?.unwrap_or_default();
+    let (task, doubtful) = rules::changed_task(&task, &change, &session, &tasks.tasks, env.now)?;
+    locked.write_task(&task)?;
+    if !doubtful.is_empty() {
+        let words = doubtful.join(", ");
+        crate::say_warning(&format!(
+            "the evidence of task {} has words that may mean unfinished work: {words}",
+            task.id
+        ));
+    }
+    print_done(&format!("OK: Task {} updated", task.id), &task)
+}

@@ -1,0 +1,44 @@
+//! Words of evidence after which somebody should look: they say that something is not done, or that nobody
+//! has tried. They are as often part of an honest sentence, so they refuse nothing.
+
+const WORDS: [&str; 11] = [
+    "should work",
+    "probably works",
+    "basic implementation",
+    "you can extend this",
+    "todo",
+    "fixme",
+    "not implemented",
+    "placeholder",
+    "wip",
+    "hack",
+    "temporary",
+];
+
+/// Those that a text has, each once.
+pub fn doubtful(text: &str) -> impl Iterator<Item = &'static str> {
+    let text = text.to_lowercase();
+    WORDS.into_iter().filter(move |word| is_in(&text, word))
+}
+
+/// Whether it is there by itself, and no part of another word.
+fn is_in(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(start, _)| {
+        let before = text.get(..start).and_then(|before| before.chars().next_back());
+        let after = text.get(start + word.len()..).and_then(|after| after.chars().next());
+        !before.into_iter().chain(after).any(char::is_alphanumeric)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_by_itself_alone() {
+        let found = |text: &str| doubtful(text).collect::<Vec<_>>();
+        assert_eq!(found("removed temporary hack"), ["hack", "temporary"]);
+        assert_eq!(found("TODO: it Should Work"), ["should work", "todo"]);
+        assert!(found("todos hackathon wiped temporary2").is_empty());
+    }
+}

@@ -1,0 +1,56 @@
+//! One value of a file, by its path: `plan.design_doc`, `evidence[0]`.
+
+use serde_json::Value;
+
+/// The value at a path; `None` where there is nothing. A null is something.
+pub fn field<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, part| {
+        let (name, places) = part.split_once('[').map_or((part, None), |(name, places)| (name, Some(places)));
+        let member = value.get(name)?;
+        let Some(places) = places else { return Some(member) };
+        places.strip_suffix(']')?.split("][").try_fold(member, |list, place| list.get(place.parse::<usize>().ok()?))
+    })
+}
+
+/// A value as it is printed: a text as it is, anything else as JSON.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_path_leads_to_what_is_there_and_nowhere_else() {
+        let value = json!({"phase": "EXECUTION", "plan": {"design_doc": null}, "list": [[1, 2], {"a": "b"}]});
+        for (path, found) in [
+            ("phase", Some(json!("EXECUTION"))),
+            ("plan.design_doc", Some(json!(null))),
+            ("list[0][1]", Some(json!(2))),
+            ("list[1].a", Some(json!("b"))),
+            ("list[2]", None),
+            ("list[x]", None),
+            ("list[0", None),
+            ("list.0", None),
+            ("phase.length", None),
+            ("plan..design_doc", None),
+            ("", None),
+            ("nothing", None),
+        ] {
+            assert_eq!(field(&value, path), found.as_ref(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_printed_as_it_is() {
+        assert_eq!(shown(&json!("a \"b\"")), "a \"b\"");
+        assert_eq!(shown(&json!(null)), "null");
+        assert_eq!(shown(&json!({"a": []})), "{\n  \"a\": []\n}");
+    }
+}

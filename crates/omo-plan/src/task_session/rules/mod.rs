@@ -1,0 +1,43 @@
+//! What each verb may change of a task session, and what it says where it may not.
+//!
+//! Every rule takes what the files say and gives what they are to say, or why not. Nothing is read or
+//! written here, so a refusal has changed nothing.
+
+mod begin;
+mod context;
+mod doubtful;
+mod field;
+mod ids;
+mod session;
+mod tasks;
+
+pub use begin::{Beginning, NewTask, began, criteria, new_task, resumed};
+pub use context::{Finding, add_explorer, expect_explorers};
+pub use field::{field, shown};
+pub use ids::{in_order, next_id, task_id};
+pub use session::{EXPLORATION_STAGES, SessionChange, Work, changed_session, phase};
+pub use tasks::{TaskChange, changed_task, status};
+
+use crate::run::verbs::{Refusal, RefusalKind};
+use crate::task_session::{SessionFile, SessionPhase, TaskFile, TaskStatus, VERIFY};
+
+fn refused(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal { kind: RefusalKind::Precondition, message: message.into(), hint: hint.into() }
+}
+
+/// Nothing about the tasks of a session that is done, or was given up, changes any more.
+fn has_to_go_on(session: &SessionFile) -> Result<(), Refusal> {
+    if matches!(session.phase, SessionPhase::Complete | SessionPhase::Cancelled) {
+        let (id, word) = (&session.session_id, session.phase.word());
+        return Err(refused(format!("session {id} is {word}: its tasks stay as they are"), NEW_SESSION));
+    }
+    Ok(())
+}
+
+/// What leads out of a session that is over.
+const NEW_SESSION: &str = "`omo session create` begins a new one; what there is now is kept beside it";
+
+/// The tasks that are not resolved, but for the one that verifies the others.
+fn unresolved(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {
+    tasks.iter().filter(|task| task.id != VERIFY && task.status != TaskStatus::Resolved)
+}

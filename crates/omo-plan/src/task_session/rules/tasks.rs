@@ -1,0 +1,108 @@
+//! What becomes of a task: from where it may go where, and what it needs for that.
+
+use omo_core::timestamp::Timestamp;
+use serde_json::Value;
+
+use super::{doubtful, has_to_go_on, refused, unresolved};
+use crate::run::verbs::Refusal;
+use crate::task_session::{SessionFile, TaskFile, TaskStatus, VERIFY};
+
+/// What is to become of a task.
+#[derive(Clone, Debug, Default)]
+pub struct TaskChange {
+    /// Where it stands from now on.
+    pub status: Option<TaskStatus>,
+    /// What is put forward for it, behind what is there.
+    pub evidence: Vec<String>,
+    /// How often it was begun anew.
+    pub retry_count: Option<u32>,
+}
+
+/// The status that a word stands for, in either generation's words.
+pub fn status(word: &str) -> Option<TaskStatus> {
+    serde_json::from_value(Value::from(word)).ok()
+}
+
+/// The task as it is to be, and the words of its new evidence after which somebody should look. `tasks` are
+/// those of the session.
+///
+/// # Errors
+///
+/// The session is over, the status does not follow the one before it, or a task that is to be resolved has
+/// no evidence or waits for others.
+pub fn changed_task(
+    task: &TaskFile,
+    change: &TaskChange,
+    session: &SessionFile,
+    tasks: &[TaskFile],
+    now: Timestamp,
+) -> Result<(TaskFile, Vec<&'static str>), Refusal> {
+    has_to_go_on(session)?;
+    let mut after = task.clone();
+    after.evidence.extend(change.evidence.iter().map(|text| Value::from(text.as_str())));
+    if let Some(status) = change.status {
+        follows(task, status, session)?;
+        if status == TaskStatus::Resolved {
+            may_be_resolved(&after, session, tasks)?;
+        }
+        after.status = status;
+    }
+    after.retry_count = change.retry_count.unwrap_or(after.retry_count);
+    after.updated_at = now.to_string();
+    let mut words: Vec<&str> = change.evidence.iter().flat_map(|text| doubtful::doubtful(text)).collect();
+    words.sort_unstable();
+    words.dedup();
+    Ok((after, words))
+}
+
+/// Where a task may go from a status.
+fn ways(from: TaskStatus) -> &'static [TaskStatus] {
+    use TaskStatus::{Blocked, Failed, InProgress, Open, Resolved};
+    match from {
+        Open => &[InProgress, Blocked],
+        InProgress => &[Resolved, Failed, Blocked, Open],
+        Blocked | Failed => &[Open, InProgress],
+        Resolved => &[Open],
+    }
+}
+
+fn follows(task: &TaskFile, status: TaskStatus, session: &SessionFile) -> Result<(), Refusal> {
+    // Whoever begins another round puts it back to its beginning, wherever it stood.
+    let is_reset = task.id == VERIFY && status == TaskStatus::Open;
+    if is_reset || ways(task.status).contains(&status) {
+        return Ok(());
+    }
+    let (id, session, from) = (&task.id, &session.session_id, task.status.word());
+    let words: Vec<&str> = ways(task.status).iter().map(|status| status.word()).collect();
+    let message = format!("task {id} of session {session} cannot go from {from} to {}", status.word());
+    Err(refused(message, format!("from {from} it can go to {}", words.join(", "))))
+}
+
+fn may_be_resolved(task: &TaskFile, session: &SessionFile, tasks: &[TaskFile]) -> Result<(), Refusal> {
+    let (id, session) = (&task.id, &session.session_id);
+    if !task.evidence.iter().any(says_something) {
+        let hint = format!("say what was run and what came of it: `--add-evidence \"{EXAMPLE}\"`");
+        return Err(refused(format!("task {id} of session {session} has no evidence"), hint));
+    }
+    let needs = task.needs();
+    let resolved = |id: &String| tasks.iter().any(|task| task.id == *id && task.status == TaskStatus::Resolved);
+    let mut open: Vec<&str> = needs.iter().filter(|id| !resolved(id)).map(String::as_str).collect();
+    if task.id == VERIFY {
+        open.extend(unresolved(tasks).map(|task| task.id.as_str()).filter(|id| !needs.iter().any(|it| it == id)));
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    let message = format!("task {id} of session {session} waits for tasks that are not resolved: {}", open.join(", "));
+    Err(refused(message, "resolve those first"))
+}
+
+const EXAMPLE: &str = "cargo test: 12 passed, exit 0";
+
+fn says_something(evidence: &Value) -> bool {
+    match evidence {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Object(object) => !object.is_empty(),
+        _ => false,
+    }
+}

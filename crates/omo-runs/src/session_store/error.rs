@@ -1,0 +1,58 @@
+//! Why a task session could not be used.
+
+use std::path::PathBuf;
+
+use omo_core::session_id::SessionId;
+use omo_core::words::neutral;
+use omo_store::folder::FolderError;
+use omo_store::lock::LockError;
+
+use crate::RunsError;
+
+/// Why a task session could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// There is no such session.
+    #[error("there is no session {session}: {} is not there", .file.display())]
+    NotFound {
+        /// Which one.
+        session: SessionId,
+        /// Where it would be.
+        file: PathBuf,
+    },
+    /// The session has no such task.
+    #[error("session {session} has no task {}: {} is not there", neutral(.task, 60), .file.display())]
+    NoTask {
+        /// The session.
+        session: SessionId,
+        /// Which one.
+        task: String,
+        /// Where it would be.
+        file: PathBuf,
+    },
+    /// A file is not what it is to be, or is no JSON.
+    #[error("{}: {source}", .path.display())]
+    Json {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong with it, and where.
+        source: serde_json::Error,
+    },
+    /// A file is not what its name says.
+    #[error("{}: {what}", .path.display())]
+    Bad {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A file could not be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Somebody else is writing, and does not get done.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The run that the session has could not be looked at.
+    #[error(transparent)]
+    Run(#[from] RunsError),
+}

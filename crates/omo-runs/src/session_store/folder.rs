@@ -1,0 +1,253 @@
+//! The folder of one session: what its files say, and what they are made to say.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use omo_core::session_id::SessionId;
+use omo_plan::task_session::rules::{in_order, task_id};
+use omo_plan::task_session::{ContextFile, SessionFile, TaskFile};
+use omo_store::folder::Folder;
+use omo_store::lock::Lock;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{EXPLORATION, PARTS, PATIENCE, SessionError};
+use crate::run::Guard;
+
+/// The file of the session itself.
+pub const SESSION: &str = "session.json";
+/// The folder of its tasks.
+pub const TASKS: &str = "tasks";
+/// The file of its lock. It is never removed by itself.
+pub const LOCK: &str = ".lock";
+const CONTEXT: &str = "context.json";
+const DESIGN: &str = "design.md";
+const EVIDENCE: &str = "evidence";
+const EVIDENCE_LOG: &str = "log.jsonl";
+const SUMMARY: &str = "summary.md";
+const JSON: &str = ".json";
+/// A larger file is none of a session.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The folder of a session.
+#[derive(Debug)]
+pub struct SessionFolder {
+    client_home: PathBuf,
+    id: SessionId,
+    folder: Folder,
+}
+
+/// The tasks of a session.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    /// Those that can be read, by their number, and the one that verifies them last.
+    pub tasks: Vec<TaskFile>,
+    /// Why the others cannot be.
+    pub unreadable: Vec<SessionError>,
+    /// What all of them are called.
+    pub ids: Vec<String>,
+}
+
+impl SessionFolder {
+    pub(super) fn new(client_home: PathBuf, id: SessionId, folder: Folder) -> Self {
+        Self { client_home, id, folder }
+    }
+
+    /// Which session it is of.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Whether a session is in it, whatever its file says.
+    pub fn is_session(&self) -> bool {
+        self.folder.has(SESSION)
+    }
+
+    /// When its own file was last written, in seconds since 1970.
+    pub fn written_at(&self) -> Option<i64> {
+        self.folder.written_at(SESSION)
+    }
+
+    /// What is in the session's own file, as it is.
+    pub fn session_bytes(&self) -> Result<Vec<u8>, SessionError> {
+        self.folder.read(SESSION, MAX_BYTES)?.ok_or_else(|| self.missing())
+    }
+
+    /// The session.
+    pub fn session(&self) -> Result<SessionFile, SessionError> {
+        read(&self.folder, SESSION)?.ok_or_else(|| self.missing())
+    }
+
+    /// What its explorers found; `None` where none has said anything.
+    pub fn context(&self) -> Result<Option<ContextFile>, SessionError> {
+        read(&self.folder, CONTEXT)
+    }
+
+    /// Where that is.
+    pub fn context_path(&self) -> PathBuf {
+        self.path().join(CONTEXT)
+    }
+
+    /// Its tasks; `None` where nothing was ever made for them.
+    pub fn tasks(&self) -> Result<Option<Tasks>, SessionError> {
+        let Some(folder) = self.inner(TASKS)? else { return Ok(None) };
+        let mut found = Tasks::default();
+        for name in folder.names("")? {
+            let Some(stem) = name.strip_suffix(JSON) else { continue };
+            let Some(id) = task_id(stem).filter(|id| id == stem) else {
+                found.unreadable.push(bad(&folder, &name, "its name is no task's: a whole number, or `verify`"));
+                continue;
+            };
+            match read_task(&folder, &id) {
+                Ok(task) => found.tasks.extend(task),
+                Err(error) => found.unreadable.push(error),
+            }
+            found.ids.push(id);
+        }
+        in_order(&mut found.tasks);
+        Ok(Some(found))
+    }
+
+    /// One task.
+    pub fn task(&self, id: &str) -> Result<TaskFile, SessionError> {
+        let missing = || SessionError::NoTask {
+            session: self.id.clone(),
+            task: id.to_owned(),
+            file: self.path().join(TASKS).join(format!("{id}{JSON}")),
+        };
+        let id = task_id(id).ok_or_else(missing)?;
+        let folder = self.inner(TASKS)?.ok_or_else(missing)?;
+        read_task(&folder, &id)?.ok_or_else(missing)
+    }
+
+    /// So many pieces of evidence other programs have written down beside the tasks: lines that are objects.
+    pub fn logged_evidence(&self) -> Result<usize, SessionError> {
+        let Some(folder) = self.inner(EVIDENCE)? else { return Ok(0) };
+        let bytes = folder.read(EVIDENCE_LOG, MAX_BYTES)?.unwrap_or_default();
+        let is_object =
+            |line: &&[u8]| serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok();
+        Ok(bytes.split(|byte| *byte == b'\n').filter(is_object).count())
+    }
+
+    /// Has nobody else change anything of the session until the answer is dropped.
+    pub fn lock(self) -> Result<Locked, SessionError> {
+        let guard = Guard::new(Lock::take_named(&self.folder, LOCK, PATIENCE)?);
+        Ok(Locked { session: self, _guard: guard })
+    }
+
+    fn inner(&self, name: &str) -> Result<Option<Folder>, SessionError> {
+        let [ultrawork, sessions] = PARTS;
+        Ok(Folder::open_below(&self.client_home, &[ultrawork, sessions, self.id.as_str(), name])?)
+    }
+
+    fn missing(&self) -> SessionError {
+        SessionError::NotFound { session: self.id.clone(), file: self.path().join(SESSION) }
+    }
+}
+
+/// A session that nobody else changes.
+#[derive(Debug)]
+pub struct Locked {
+    session: SessionFolder,
+    _guard: Guard,
+}
+
+impl Deref for Locked {
+    type Target = SessionFolder;
+
+    fn deref(&self) -> &SessionFolder {
+        &self.session
+    }
+}
+
+impl Locked {
+    /// Writes the session's own file.
+    pub fn write_session(&self, session: &SessionFile) -> Result<(), SessionError> {
+        write(&self.session.folder, SESSION, session)
+    }
+
+    /// Writes what its explorers found.
+    pub fn write_context(&self, context: &ContextFile) -> Result<(), SessionError> {
+        write(&self.session.folder, CONTEXT, context)
+    }
+
+    /// Writes a task.
+    pub fn write_task(&self, task: &TaskFile) -> Result<(), SessionError> {
+        let name = format!("{}{JSON}", task.id);
+        match task_id(&task.id).filter(|id| *id == task.id) {
+            Some(_) => write(&self.make(TASKS)?, &name, task),
+            None => Err(bad(&self.make(TASKS)?, &name, "it would be named as no task is")),
+        }
+    }
+
+    /// Takes a task away that was just written, and that cannot be.
+    pub fn remove_task(&self, id: &str) -> Result<(), SessionError> {
+        let name = task_id(id).filter(|known| known == id).map(|id| format!("{id}{JSON}"));
+        Ok(name.map_or(Ok(()), |name| self.make(TASKS)?.remove(&name).map_err(SessionError::from))?)
+    }
+
+    /// Writes a summary of the tasks beside them, and says where.
+    pub fn write_summary(&self, text: &str) -> Result<PathBuf, SessionError> {
+        let tasks = self.make(TASKS)?;
+        tasks.replace(SUMMARY, text.as_bytes())?;
+        Ok(tasks.path().join(SUMMARY))
+    }
+
+    /// Puts what an earlier session of this id has left beside what a new one makes, under names that end
+    /// with a number. The session's own file stays as well, until the new one takes its place.
+    pub fn put_aside(&self) -> Result<(), SessionError> {
+        let folder = &self.session.folder;
+        let names = folder.names("")?;
+        let kept = [SESSION, CONTEXT, DESIGN, TASKS, EXPLORATION, EVIDENCE];
+        let aside = |name: &str, number: usize| format!("{name}.before-{number}");
+        let is_free = |number: &usize| kept.iter().all(|name| !names.contains(&aside(name, *number)));
+        let Some(number) = (1..=names.len() + 1).find(is_free) else { return Ok(()) };
+        if let Some(bytes) = folder.read(SESSION, MAX_BYTES)? {
+            folder.replace(&aside(SESSION, number), &bytes)?;
+        }
+        for name in kept.into_iter().filter(|name| *name != SESSION && folder.has(name)) {
+            folder.rename(name, &aside(name, number))?;
+        }
+        self.make(TASKS)?;
+        self.make(EXPLORATION)?;
+        Ok(())
+    }
+
+    fn make(&self, name: &str) -> Result<Folder, SessionError> {
+        let [ultrawork, sessions] = PARTS;
+        let parts = [ultrawork, sessions, self.session.id.as_str(), name];
+        Ok(Folder::create_below(&self.session.client_home, &parts)?)
+    }
+}
+
+fn read_task(folder: &Folder, id: &str) -> Result<Option<TaskFile>, SessionError> {
+    let name = format!("{id}{JSON}");
+    let task: Option<TaskFile> = read(folder, &name)?;
+    match task {
+        Some(task) if task_id(&task.id).as_deref() != Some(id) => {
+            Err(bad(folder, &name, "it says that it is another task"))
+        }
+        // Zeros in front are no part of a number.
+        task => Ok(task.map(|task| TaskFile { id: id.to_owned(), ..task })),
+    }
+}
+
+fn read<T: DeserializeOwned>(folder: &Folder, name: &str) -> Result<Option<T>, SessionError> {
+    let Some(bytes) = folder.read(name, MAX_BYTES)? else { return Ok(None) };
+    let parsed = serde_json::from_slice(&bytes);
+    parsed.map(Some).map_err(|source| SessionError::Json { path: folder.path().join(name), source })
+}
+
+fn write(folder: &Folder, name: &str, value: &impl Serialize) -> Result<(), SessionError> {
+    let failed = |source| SessionError::Json { path: folder.path().join(name), source };
+    Ok(folder.replace(name, &serde_json::to_vec_pretty(value).map_err(failed)?)?)
+}
+
+fn bad(folder: &Folder, name: &str, what: &'static str) -> SessionError {
+    SessionError::Bad { path: folder.path().join(name), what }
+}

@@ -1,0 +1,41 @@
+//! Whose word counts for a session: that of its files, or that of the run that was opened for it.
+
+use std::path::{Path, PathBuf};
+
+use omo_plan::run::state::Phase;
+use omo_plan::task_session::SessionFile;
+use serde::{Deserialize, Serialize};
+
+use crate::{Runs, RunsError};
+
+/// The member of a session's file that names its run.
+pub const MEMBER: &str = "omo_run";
+
+/// The run of a session, as its file names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRef {
+    /// What it is called.
+    pub id: String,
+    /// The top of the work tree that it is in.
+    pub root: PathBuf,
+}
+
+/// The run that was opened for a session, whatever has become of it; `None` where none was.
+pub fn open_run(session: &SessionFile) -> Option<RunRef> {
+    RunRef::deserialize(session.extra.get(MEMBER)?).ok()
+}
+
+/// Whether a run has not come to its end: until then what happens to the session is written down there.
+pub fn is_open(run: &RunRef, state_home: Option<&Path>) -> Result<bool, RunsError> {
+    let found = match Runs::find(&run.root, state_home) {
+        // The work tree is gone, and nobody goes on with the run in there.
+        Err(RunsError::NoRepository(_)) | Ok(None) => return Ok(false),
+        Err(error) => return Err(error),
+        Ok(Some(runs)) => runs.get(&run.id),
+    };
+    match found {
+        Err(RunsError::NotFound(_) | RunsError::Id(_)) => Ok(false),
+        Err(error) => Err(error),
+        Ok(run) => Ok(run.state()?.phase == Phase::Executing),
+    }
+}
