@@ -85,16 +85,16 @@ fn execute(here: &Here, wanted: &Wanted) -> Result<(), Failure> {
             here.listen(&run, &state);
             over(&state)
         }
-        (SessionPhase::Complete, None) => say(&blocks::ended_without_a_run(&session.id, &session.tasks, true)),
+        (SessionPhase::Complete, None) => say(&blocks::ended_without_a_run(session.id.as_str(), &session.tasks, true)),
         (SessionPhase::Failed, None) => {
-            say(&blocks::ended_without_a_run(&session.id, &session.tasks, false))?;
+            say(&blocks::ended_without_a_run(session.id.as_str(), &session.tasks, false))?;
             Err(Failure::said(Kind::NotGreen))
         }
         (SessionPhase::Cancelled, _) => {
             say(&format!("omo: the task session {} was cancelled; nothing is done.", session.id))
         }
         (phase @ (SessionPhase::Planning | SessionPhase::Documentation | SessionPhase::Unknown), _) => {
-            Err(not_ready(&session.id, phase))
+            Err(not_ready(session.id.as_str(), phase))
         }
     }
 }
@@ -146,7 +146,7 @@ fn begin(here: &Here, session: Session, wanted: &Wanted) -> Result<(), Failure> 
     if let Some((run, state)) = here.runs.as_ref().map(|runs| here.executing(runs)).transpose()?.flatten() {
         return Err(another(run.id(), &state));
     }
-    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(&session.id, wanted))?;
+    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(session.id.as_str(), wanted))?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let _door = here.alone(&runs, None)?;
     if Session::read(&session.id)? != session {
