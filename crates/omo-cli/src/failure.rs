@@ -260,6 +260,8 @@ impl From<Refusal> for Failure {
             RefusalKind::Precondition => Kind::Precondition,
             RefusalKind::Contention => Kind::Busy,
             RefusalKind::Human => Kind::Human,
+            RefusalKind::Usage => Kind::User,
+            RefusalKind::NotGreen => Kind::NotGreen,
         };
         Self { kind, message: refusal.message, hint: Some(refusal.hint) }
     }

@@ -75,6 +75,7 @@ codes! {
     NoUnits Error "no_units" "The plan has no task.",
     TooManyUnits Error "too_many_units" "The plan has more tasks than a run can have.",
     DuplicateId Error "duplicate_id" "Two tasks have the same id.",
+    InvalidId Error "invalid_id" "A task is called by what is no id.",
     UnknownDependency Error "unknown_dependency" "A task depends on one that is not there.",
     SelfDependency Error "self_dependency" "A task depends on itself.",
     Cycle Error "cycle" "Tasks depend on each other in a circle.",

@@ -375,6 +375,11 @@ impl Plan {
         self.units.iter().find(|unit| unit.id == id)
     }
 
+    /// The unit that verifies all others, where there is one.
+    pub fn verification(&self) -> Option<&Unit> {
+        self.units.iter().rev().find(|unit| unit.kind == UnitKind::Verify)
+    }
+
     /// The group that a unit belongs to, and its place among the groups.
     pub fn group_of(&self, unit: &str) -> Option<(usize, &Group)> {
         self.groups.iter().enumerate().find(|(_, group)| group.units.iter().any(|id| id == unit))

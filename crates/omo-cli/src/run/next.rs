@@ -90,7 +90,7 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
             Some(unit) => said(blocks::spawn_agent(engine.run.id(), unit, state), Kind::BrokenPipe),
             None => return Err(stuck(here)),
         },
-        Action::Open(_) | Action::End(_) => return Err(stuck(here)),
+        Action::Open(_) | Action::Iterate(_) | Action::End(_) => return Err(stuck(here)),
     })
 }
 

@@ -24,7 +24,8 @@ pub fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
         let found = sessions.open(&id).and_then(SessionFolder::lock).map_err(Failure::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
-            let is_meant = is_meant(options, &session, &locked, env) && super::run_that_is_open(&session, env)?.is_none();
+            let is_meant =
+                is_meant(options, &session, &locked, env) && super::run_that_is_open(&session, env)?.is_none();
             if is_meant {
                 sessions.remove(&locked)?;
                 say(&id, &session)?;

@@ -3,6 +3,8 @@
 //! A ledger is written by verbs only, so what cannot be here is a ledger that something else wrote, or
 //! a newer omo: it is refused with the number of the event, never folded into a state that is wrong.
 
+mod session;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Decision, Plan, Precondition};
@@ -74,6 +76,9 @@ impl RunState {
                 self.final_checks.insert(*place, outcome.clone());
             }
             What::ProjectionDrift { file, kept } => self.drift.push((file.clone(), kept.clone())),
+            What::UnitAdded { added } => self.add_unit(event, added)?,
+            What::VerdictGiven { verdict } => self.take_verdict(event, verdict)?,
+            What::IterationStarted { iteration, reopened } => self.start_iteration(event, *iteration, reopened)?,
             What::Cancelled { why } => {
                 self.give_back_all("the run was cancelled");
                 self.phase = Phase::Cancelled { why: why.clone() };
@@ -89,6 +94,7 @@ impl RunState {
     fn apply_to_unit(&mut self, event: &Event, what: &What) -> Result<(), BadLedger> {
         let Some(id) = unit_of(what) else { return Ok(()) };
         let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+        self.check_session_event(event, what)?;
         let unit = self.units.get_mut(id).ok_or_else(|| bad("is about a unit that the plan does not have"))?;
         // Verbs see to this. Here it holds for whatever else comes to write a ledger.
         if matches!(what, What::UnitPassed { .. }) && !is_proved(unit) {
@@ -105,6 +111,14 @@ impl RunState {
         match what {
             What::UnitPassed { end, .. } => end_as(UnitStatus::Passed, end),
             What::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
+            What::UnitClaimed { end, evidence_ids, .. } => {
+                end_as(UnitStatus::Claimed, end);
+                unit.evidence_ids.clone_from(evidence_ids);
+            }
+            What::EvidenceRan { evidence } => {
+                unit.evidence_ids.push(evidence.id.clone());
+                self.evidence.push(evidence.clone());
+            }
             What::UnitFailed { end, is_final: true, .. } => end_as(UnitStatus::Failed, end),
             What::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
             What::UnitImported { status, evidence, files, .. } => {
@@ -118,12 +132,12 @@ impl RunState {
                 unit.why = None;
                 unit.judgment = None;
                 unit.checks.clear();
+                unit.evidence_ids.clear();
                 unit.vacuous.clone_from(vacuous);
                 let (by, ticket) = (event.actor.clone(), ticket.clone());
                 let (tree, guarded) = (tree.clone(), guarded.clone());
                 unit.running = Some(Running { by, ticket, since: event.ts, tree, guarded });
-                // What was found of the whole before something of it changed says nothing any more.
-                self.final_checks.clear();
+                self.void_the_whole();
             }
             What::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
             What::UnitHeld { why, attempt, .. } => {
@@ -135,15 +149,13 @@ impl RunState {
                 unit.is_stale = false;
             }
             What::UnitReopened { why, .. } => {
-                (unit.status, unit.running, unit.why) = (UnitStatus::Pending, None, Some(why.clone()));
-                (unit.lost, unit.attempts_before, unit.judgment) = (0, unit.attempts, None);
+                reopen(unit, why);
             }
             _ => {}
         }
         if matches!(what, What::UnitSkipped { .. } | What::UnitReopened { .. }) {
-            self.final_checks.clear();
-            let about_it = |about: &GateKind| matches!(about, GateKind::Escalated { unit } | GateKind::Environment { unit, .. } if unit == id);
-            self.withdraw(event, about_it);
+            self.void_the_whole();
+            self.withdraw_about(event, id);
         }
         Ok(())
     }
@@ -179,7 +191,7 @@ impl RunState {
         self.units = units;
         self.plan_sha256.clone_from(&plan.source.sha256);
         approved.clone_into(&mut self.approved);
-        self.final_checks.clear();
+        self.void_the_whole();
         self.handed_out = None;
         // What was asked was asked about the plan as it was. Where it is still open it is asked again.
         self.withdraw(event, |_| true);
@@ -252,6 +264,12 @@ impl RunState {
         }
     }
 
+    /// Takes back every open question about a unit.
+    fn withdraw_about(&mut self, event: &Event, id: &str) {
+        let is_about = |about: &GateKind| matches!(about, GateKind::Escalated { unit } | GateKind::Environment { unit, .. } if unit == id);
+        self.withdraw(event, is_about);
+    }
+
     /// Nobody is at work in a run that is over: tickets that are out are worth nothing from then on.
     fn give_back_all(&mut self, why: &str) {
         for unit in self.units.values_mut().filter(|unit| unit.running.is_some()) {
@@ -266,6 +284,9 @@ impl RunState {
     }
 
     fn resume(&mut self, event: &Event) {
+        if matches!(self.phase, Phase::Ended { .. }) {
+            self.iteration = 1;
+        }
         self.phase = Phase::Executing;
         self.take(event);
         self.final_checks.clear();
@@ -285,6 +306,13 @@ fn is_proved(unit: &UnitState) -> bool {
 fn give_back(unit: &mut UnitState, attempt: u32, why: &str) {
     (unit.status, unit.running, unit.why) = (UnitStatus::Held, None, Some(why.to_owned()));
     unit.attempts = attempt.saturating_sub(1);
+    unit.evidence_ids.clear();
+}
+
+/// Has a unit done again: the attempts that were are not held against it any more.
+fn reopen(unit: &mut UnitState, why: &str) {
+    (unit.status, unit.running, unit.why) = (UnitStatus::Pending, None, Some(why.to_owned()));
+    (unit.lost, unit.attempts_before, unit.judgment) = (0, unit.attempts, None);
 }
 
 fn decisions(plan: &mut Plan) -> impl Iterator<Item = &mut Decision> {
@@ -301,10 +329,12 @@ fn unit_of(what: &What) -> Option<&str> {
         | What::UnitPassed { unit, .. }
         | What::UnitFailed { unit, .. }
         | What::UnitUnverified { unit, .. }
+        | What::UnitClaimed { unit, .. }
         | What::UnitImported { unit, .. }
         | What::UnitSkipped { unit, .. }
         | What::UnitHeld { unit, .. }
         | What::UnitReopened { unit, .. } => Some(unit),
+        What::EvidenceRan { evidence } => Some(&evidence.unit),
         _ => None,
     }
 }

@@ -1,5 +1,5 @@
 //! A run of a plan: what happened (`event`), where that leaves it (`fold`, `state`, `standing`), what
-//! comes next (`schedule`, `segment`), what each verb may do to it (`verbs`), and what is said about it
+//! comes next (`schedule`, `segment`, `iteration`), what each verb may do to it (`verbs`), and what is said about it
 //! (`report`).
 //!
 //! The ledger is the truth and the state is what it folds to. A verb is a function from the state
@@ -8,10 +8,12 @@
 
 pub mod event;
 mod fold;
+mod iteration;
 mod question;
 pub mod report;
 pub mod schedule;
 pub mod segment;
+mod shown;
 mod standing;
 pub mod state;
 pub mod verbs;

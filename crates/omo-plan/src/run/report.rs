@@ -113,6 +113,9 @@ pub struct UnitRow {
     pub checks: Vec<CheckRow>,
     /// What shows it, or what was wrong, on one line; empty where nothing is known.
     pub evidence: String,
+    /// The ids of the evidence that was put forward for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence_ids: Vec<String>,
     /// The files that its last attempt changed.
     pub files: Vec<String>,
     /// Those of them that it does not name.
@@ -268,6 +271,10 @@ fn unit_row(unit: &Unit, standing: &Standing, known: Option<&UnitState>) -> Unit
         attempts: known.map_or(0, |known| known.attempts),
         checks: known.map(check_rows).unwrap_or_default(),
         evidence,
+        evidence_ids: known
+            .filter(|known| known.status.is_ended())
+            .map(|known| known.evidence_ids.clone())
+            .unwrap_or_default(),
         files: end.map(|end| end.files.clone()).unwrap_or_default(),
         out_of_scope: end.map(|end| end.out_of_scope.clone()).unwrap_or_default(),
         vacuous: unit
@@ -304,7 +311,7 @@ fn not_verified(units: &[UnitRow], final_checks: &[CheckRow]) -> Vec<Unproved> {
         let why = if unit.standing == Standing::Is(UnitStatus::Unverified).word() {
             unit.evidence.clone()
         } else if unit.standing == Standing::Is(UnitStatus::Claimed).word() {
-            "done before the run, as another program says; omo has not checked it".to_owned()
+            claim(unit)
         } else if unit.standing == Standing::Is(UnitStatus::Passed).word() && !unit.vacuous.is_empty() {
             format!("green before the work began: {}", unit.vacuous.join("; "))
         } else {
@@ -315,6 +322,14 @@ fn not_verified(units: &[UnitRow], final_checks: &[CheckRow]) -> Vec<Unproved> {
     let of_plan = final_checks.iter().filter(|check| check.verdict.is_none());
     let of_plan = of_plan.map(|check| Unproved { unit: None, why: format!("did not run: {}", check.command) });
     of_unit.chain(of_plan).collect()
+}
+
+/// Why a claim is no proof.
+fn claim(unit: &UnitRow) -> String {
+    if unit.evidence_ids.is_empty() {
+        return "done before the run, as another program says; omo has not checked it".to_owned();
+    }
+    format!("judged, with {} to show it; no command decides it", unit.evidence_ids.join(", "))
 }
 
 fn gate_row(known: &GateState) -> GateRow {

@@ -5,9 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Decision, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan, Precondition, Unit};
+use crate::model::{
+    Decision, Dialect, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan, Precondition, Unit, UnitKind,
+};
 use crate::paths;
 use crate::run::event::{GateKind, RunResult};
+use crate::run::iteration;
 use crate::run::standing::lets_go_on;
 use crate::run::state::{CONTINUE, GateState, ONE_BY_ONE, Phase, RunState, STOP, Standing, UnitStatus, WITHDRAWN};
 
@@ -27,6 +30,8 @@ pub enum Action<'a> {
     Wait(Vec<&'a str>),
     /// Everything was done; the checks of the whole plan are to be run.
     FinalChecks,
+    /// The tasks are to be gone over once more: these, each with why.
+    Iterate(Vec<(String, String)>),
     /// The run is to end like this.
     End(RunResult),
     /// It has ended, or was cancelled.
@@ -50,6 +55,13 @@ pub fn next(state: &RunState) -> Action<'_> {
     if stops && running.is_empty() {
         return Action::End(RunResult::Failed);
     }
+    // Nothing more is begun behind a verification that has failed: whatever is left is done in the next iteration.
+    if running.is_empty()
+        && iteration::has_failed_verification(state)
+        && let Some(action) = once_more(state)
+    {
+        return action;
+    }
     if !stops {
         if let Some(group) = view.due_stop() {
             return Action::Open(GateKind::HardStop { group });
@@ -62,10 +74,23 @@ pub fn next(state: &RunState) -> Action<'_> {
     if !running.is_empty() {
         return Action::Wait(running);
     }
+    if let Some(action) = once_more(state) {
+        return action;
+    }
     if view.failures().next().is_some() || !view.left.is_empty() {
         return Action::End(RunResult::CompletedWithFailures);
     }
     final_checks(&view)
+}
+
+/// Another iteration, or the end where there is none left. `None` where nothing is to be done again.
+fn once_more(state: &RunState) -> Option<Action<'_>> {
+    let reopened = iteration::reopened(state);
+    if state.plan.policy.on_unit_fail != OnUnitFail::Iterate || reopened.is_empty() {
+        return None;
+    }
+    let is_last = state.iteration >= state.plan.policy.max_iterations;
+    Some(if is_last { Action::End(RunResult::Failed) } else { Action::Iterate(reopened) })
 }
 
 fn final_checks<'a>(view: &View<'a>) -> Action<'a> {
@@ -270,10 +295,18 @@ impl<'a> View<'a> {
             let group = place.and_then(|place| self.state.plan.groups.get(place));
             group.is_some_and(|group| group.isolation == Isolation::Worktree)
         };
+        // What is being verified stays as it is.
+        if [one, other].iter().any(|unit| unit.kind == UnitKind::Verify) {
+            return false;
+        }
         match (group(one), group(other)) {
             (first, second) if first != second && (is_own(first) || is_own(second)) => true,
             // A session does one thing after the other.
             (first, second) if first == second && self.state.plan.policy.parallel == Parallel::Groups => false,
+            // Whoever wrote a session's tasks made them for workers side by side, and few of them name files.
+            _ if self.state.plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) => {
+                true
+            }
             _ => are_apart(one, other),
         }
     }

@@ -119,7 +119,7 @@ pub struct UnitState {
     /// What a person answered when its failure was put to them.
     #[serde(default)]
     pub judgment: Option<String>,
-    /// The ids of the evidence that was put forward for it.
+    /// The ids of the evidence that its last worker had run; of a claimed unit those that were put forward.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
     /// When the last event about it was written.

@@ -12,6 +12,7 @@ use omo_core::words::neutral;
 
 use crate::model::{Plan, Unit};
 use crate::run::event::{Actor, UnitEnd, What};
+use crate::run::iteration;
 use crate::run::question::gate;
 use crate::run::schedule::{self, Action, lacks_contract};
 use crate::run::state::{GateState, Phase, RunState, UnitStatus};
@@ -46,6 +47,10 @@ pub enum RefusalKind {
     Contention,
     /// A person has to say so.
     Human,
+    /// What was said says too little, or is wrong.
+    Usage,
+    /// The answer is no: something is not green.
+    NotGreen,
 }
 
 impl Refusal {
@@ -120,7 +125,7 @@ pub fn take_over(state: &RunState, caller: &Caller) -> Vec<What> {
     match &state.phase {
         Phase::Executing if state.holder == caller.actor => {}
         Phase::Executing => events.push(What::Taken),
-        Phase::Ended { .. } | Phase::Cancelled { .. } => events.push(What::Resumed),
+        Phase::Ended { .. } | Phase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
     }
     let others = state.running().filter(|(_, running)| running.by != caller.actor);
     events.extend(others.map(|(id, _)| lost(state, id, "the run was taken over")));
@@ -147,7 +152,7 @@ fn lost(state: &RunState, id: &str, why: &str) -> What {
 }
 
 /// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
-/// has failed, a gate that is due, or the end. Applied again and again until there is none.
+/// has failed, a gate that is due, another iteration, or the end. Applied again and again until there is none.
 pub fn advance(state: &RunState) -> Option<What> {
     if state.phase == Phase::Executing
         && let Some(unit) = without_contract(&state.plan).find(|unit| waits(state, unit))
@@ -157,6 +162,9 @@ pub fn advance(state: &RunState) -> Option<What> {
     match schedule::next(state) {
         Action::Open(about) => Some(What::GateOpened { gate: gate(state, about) }),
         Action::End(result) => Some(What::RunEnded { result }),
+        Action::Iterate(reopened) => {
+            Some(What::IterationStarted { iteration: state.iteration.saturating_add(1), reopened })
+        }
         _ => None,
     }
 }

@@ -1,12 +1,14 @@
 //! Task sessions: a goal, its tasks and what became of them, in files that other programs read and write too.
 
+pub(crate) mod criterion;
 mod files;
 mod model_choice;
-mod plan;
+pub(crate) mod plan;
 pub mod rules;
+mod sound;
 mod unfinished;
 
 pub use files::{ContextFile, Explorer, Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus};
 pub use model_choice::model;
-pub use plan::{VERIFY, plan, unit};
+pub use plan::{VERIFY, imported, plan, unit};
 pub use unfinished::unfinished;

@@ -87,7 +87,10 @@ impl Walk {
         let counts = self.run.state.counts();
         let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
         assert_eq!(counts.total, sum);
-        assert!(!matches!(next(&self.run.state), Action::Open(_) | Action::End(_)), "it follows by itself");
+        assert!(
+            !matches!(next(&self.run.state), Action::Open(_) | Action::Iterate(_) | Action::End(_)),
+            "it follows by itself"
+        );
     }
 
     fn id(&self, number: usize) -> String {
@@ -241,7 +244,7 @@ impl Walk {
             Action::FinalChecks => {
                 return self.make(&Move::Finals(of));
             }
-            Action::Open(_) | Action::End(_) => unreachable!("it follows by itself"),
+            Action::Open(_) | Action::Iterate(_) | Action::End(_) => unreachable!("it follows by itself"),
             Action::Over => return false,
         }
         true

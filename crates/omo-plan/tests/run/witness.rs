@@ -1,8 +1,10 @@
 //! Watches a run from its events alone, without the rules that it judges, and says what may never be.
 
+mod session;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_plan::model::{Isolation, OnFailure, Plan, Unit};
+use omo_plan::model::{Dialect, Isolation, OnFailure, Parallel, Plan, Unit, UnitKind};
 use omo_plan::paths;
 use omo_plan::run::event::{Actor, Event, GateKind, RunResult, What};
 use omo_plan::run::state::WITHDRAWN;
@@ -17,6 +19,8 @@ struct Seen {
     is_running: bool,
     green: BTreeSet<usize>,
     is_refuted: bool,
+    /// Evidence that its worker had run.
+    shown: BTreeSet<String>,
 }
 
 /// Everything that was seen of a run.
@@ -28,6 +32,12 @@ pub struct Witness {
     finals: BTreeMap<usize, bool>,
     was_edited: bool,
     is_over: bool,
+    has_ended: bool,
+    iteration: u32,
+    /// Whether each evidence was green.
+    evidence: BTreeMap<String, bool>,
+    /// A verdict that all is done stands.
+    has_passed: bool,
 }
 
 impl Witness {
@@ -39,6 +49,7 @@ impl Witness {
             What::RunOpened { plan, .. } => {
                 self.units = plan.units.iter().map(|unit| (unit.id.clone(), Seen::default())).collect();
                 self.plan = Some((**plan).clone());
+                self.iteration = 1;
             }
             What::PlanChanged { plan: edited, .. } => self.edit(edited),
             What::UnitStarted { unit: id, attempt, .. } => self.start(&unit(id), *attempt),
@@ -69,6 +80,7 @@ impl Witness {
                 let seen = self.units.get_mut(id).unwrap();
                 assert!(!seen.is_running && seen.word != "passed", "{id} was left out under its worker");
                 seen.word = "skipped";
+                self.void();
                 self.withdraw(id);
             }
             What::UnitHeld { unit: id, .. } => self.units.get_mut(id).unwrap().give_back(),
@@ -76,9 +88,11 @@ impl Witness {
                 let seen = self.units.get_mut(id).unwrap();
                 assert!(!seen.is_running && !matches!(seen.word, "passed" | ""), "{id} had not ended");
                 (seen.word, seen.attempts) = ("", 0);
+                self.void();
                 self.withdraw(id);
             }
-            What::UnitImported { .. } | What::ProjectionDrift { .. } | What::Taken | What::HandedOut { .. } => {}
+            What::UnitImported { unit: id, .. } => self.import(&unit(id)),
+            What::ProjectionDrift { .. } | What::Taken | What::HandedOut { .. } => {}
             What::GateOpened { gate } => {
                 let opened = (gate.about.clone(), event.ts.as_millis(), None);
                 assert!(!gate.options.is_empty(), "nothing can be answered");
@@ -91,11 +105,12 @@ impl Witness {
             }
             What::Resumed => {
                 assert!(self.is_over, "it was not over");
-                self.is_over = false;
+                self.iteration = if self.has_ended { 1 } else { self.iteration };
+                (self.is_over, self.has_ended) = (false, false);
                 self.finals.clear();
             }
             What::RunEnded { result } => self.end(*result),
-            other => panic!("no run of a plan file knows {other:?}"),
+            what => self.see_session(what),
         }
     }
 
@@ -112,7 +127,8 @@ impl Witness {
         for dep in &unit.deps {
             let word = self.units[dep].word;
             let may_be_left_out = plan.unit(dep).unwrap().on_failure == OnFailure::Skip;
-            assert!(word == "passed" || word == "skipped" && may_be_left_out, "{} before {dep}, {word}", unit.id);
+            let is_done = matches!(word, "passed" | "claimed") || word == "skipped" && may_be_left_out;
+            assert!(is_done, "{} before {dep}, {word}", unit.id);
         }
         assert!(!(plan.policy.wants_contracts && unit.contract.is_none()), "{} has no contract", unit.id);
         let open: Vec<_> = self.gates.values().filter(|(_, _, answer)| answer.is_none()).collect();
@@ -122,8 +138,10 @@ impl Witness {
             assert_ne!(other.id, unit.id, "begun twice");
             assert!(are_apart(&plan, unit, other), "{} beside {}", unit.id, other.id);
         }
-        self.finals.clear();
+        self.room_for(&plan, unit);
+        self.void();
         let seen = self.units.get_mut(&unit.id).unwrap();
+        seen.shown.clear();
         assert_eq!(seen.word, "", "{} had ended", unit.id);
         assert_eq!(attempt, seen.attempt + 1);
         seen.attempts += 1;
@@ -173,7 +191,7 @@ impl Witness {
             assert!(units.get(id).is_some_and(|seen| seen.is_running), "{id} was edited under its worker");
         }
         self.units = units;
-        self.finals.clear();
+        self.void();
         self.was_edited = true;
         for (_, _, answer) in self.gates.values_mut().filter(|(_, _, answer)| answer.is_none()) {
             *answer = Some(WITHDRAWN.to_owned());
@@ -192,10 +210,14 @@ impl Witness {
     fn end(&mut self, result: RunResult) {
         let plan = self.plan.as_ref().unwrap();
         assert!(!self.is_over && self.units.values().all(|seen| !seen.is_running), "ended under a worker");
-        let is_whole = self.units.values().all(|seen| seen.word == "passed")
+        let is_done = |(id, seen): (&String, &Seen)| match plan.unit(id).unwrap().kind {
+            UnitKind::Verify => self.has_passed && seen.word == "passed",
+            _ => matches!(seen.word, "passed" | "claimed"),
+        };
+        let is_whole = self.units.iter().all(is_done)
             && (0..plan.final_checks.len()).all(|place| self.finals.get(&place) == Some(&true));
         assert_eq!(result == RunResult::Complete, is_whole, "ended as {result:?}");
-        self.is_over = true;
+        (self.is_over, self.has_ended) = (true, true);
     }
 }
 
@@ -212,6 +234,12 @@ fn are_apart(plan: &Plan, one: &Unit, other: &Unit) -> bool {
     let (first, second) = (plan.group_of(&one.id).unwrap(), plan.group_of(&other.id).unwrap());
     let is_own = |isolation| isolation == Isolation::Worktree;
     if first.0 != second.0 && (is_own(first.1.isolation) || is_own(second.1.isolation)) {
+        return true;
+    }
+    if [one, other].iter().any(|unit| unit.kind == UnitKind::Verify) {
+        return false;
+    }
+    if plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) {
         return true;
     }
     let may_meet = one.files.iter().any(|file| other.files.iter().any(|known| paths::overlap(&file.path, &known.path)));

@@ -5,6 +5,7 @@ use omo_core::words::neutral;
 use super::{Caller, Refusal, RefusalKind, found, over};
 use crate::model::{Dialect, Plan};
 use crate::run::event::{GateKind, What};
+use crate::run::iteration;
 use crate::run::schedule::lacks_contract;
 use crate::run::state::{Phase, RunState, Standing, UnitStatus};
 
@@ -63,7 +64,7 @@ pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<What>, R
     person_wanted(state, caller, id, "retry")?;
     let mut events = Vec::new();
     if state.phase != Phase::Executing {
-        events.push(What::Resumed);
+        events.extend(iteration::resumed(state, Some(id)));
     }
     events.push(What::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
     Ok(events)

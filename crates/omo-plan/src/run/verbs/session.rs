@@ -1,41 +1,132 @@
 //! What only a run of a task session knows: commands that show something, a verdict on the whole, and tasks that
 //! come later.
 
-use super::{Caller, Refusal};
-use crate::model::Unit;
+use omo_core::words::neutral;
+
+use super::{Caller, Refusal, RefusalKind, found, of_ticket, over};
+use crate::id;
+use crate::model::{Dialect, MAX_UNITS, Unit, UnitKind};
 use crate::run::event::{Evidence, Verdict, What};
-use crate::run::state::RunState;
+use crate::run::shown;
+use crate::run::state::{Phase, RunState, UnitStatus};
+use crate::task_session::criterion::to_judge;
+
+/// The longest reason, in characters.
+const MAX_WHY: usize = 300;
+const NEXT: &str = "`omo next` says what comes next";
 
 /// A command was run by the worker that has this ticket, to show something. Its id is given here.
 ///
 /// # Errors
 ///
 /// As [`super::of_ticket`].
-pub fn evidence(_state: &RunState, _ticket: &str, _evidence: Evidence) -> Result<What, Refusal> {
-    unreachable!()
+pub fn evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<What, Refusal> {
+    let unit = of_ticket(state, ticket)?;
+    let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
+    let id = format!("e{}", state.evidence.len() + 1);
+    Ok(What::EvidenceRan { evidence: Evidence { id, unit: unit.id.clone(), attempt, ..evidence } })
 }
 
 /// Why a verdict that all is done does not count as things stand, for whoever gives it: a task that is not done,
-/// evidence that is not there, was red, or that nobody has run since the verification began. Nothing where it does.
-pub fn refuses(_state: &RunState, _ticket: &str, _verdict: &Verdict) -> Option<String> {
-    unreachable!()
+/// evidence that is not there, was red, or that nobody has run since the verification began. Nothing where it does,
+/// but for the checks of the tasks: those are run next, and [`verdict`] looks at them. Nothing either where the ticket
+/// is not the verifier's: that, too, is for [`verdict`] to say.
+pub fn refuses(state: &RunState, ticket: &str, verdict: &Verdict) -> Option<String> {
+    let is_verifier = of_ticket(state, ticket).is_ok_and(|unit| unit.kind == UnitKind::Verify);
+    if is_verifier && verdict.passed { shown::lets_pass(state, verdict).err() } else { None }
 }
 
 /// Whoever verifies the whole judges it.
 ///
 /// # Errors
 ///
-/// It is not the verifier's ticket; it says that all is done where [`refuses`] tells why not; it says that it is
-/// not, and names nothing that is to be done again.
-pub fn verdict(_state: &RunState, _ticket: &str, _verdict: Verdict) -> Result<Vec<What>, Refusal> {
-    unreachable!()
+/// It is not the verifier's ticket; it says that all is done where [`refuses`] tells why not, or a check of the tasks
+/// was not green since the verification began; it says that it is not, and names nothing that is to be done again.
+pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<What>, Refusal> {
+    let unit = of_ticket(state, ticket)?;
+    if unit.kind != UnitKind::Verify {
+        let message = format!("that ticket is of {} {}, and not of the verification", unit_word(state), unit.id);
+        return Err(Refusal::new(RefusalKind::Precondition, message, "a worker ends with `omo unit done`"));
+    }
+    if verdict.passed {
+        let refused = |why| Refusal::new(RefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
+        shown::is_whole(state, &verdict).map_err(refused)?;
+        // What is done again is nothing that a verdict that all is done could name.
+        return Ok(vec![What::VerdictGiven { verdict: Verdict { reopen: Vec::new(), ..said(verdict) } }]);
+    }
+    for (id, _) in &verdict.reopen {
+        if found(state, id)?.kind == UnitKind::Verify {
+            let message = "the verification is done again by itself";
+            return Err(Refusal::new(RefusalKind::Usage, message, FAIL_HINT));
+        }
+    }
+    if let Some(id) = verdict.evidence_ids.iter().find(|id| state.evidence.iter().all(|known| known.id != **id)) {
+        let message = format!("there is no evidence `{}`", neutral(id, 20));
+        return Err(Refusal::new(RefusalKind::NotFound, message, "`omo evidence list` shows what there is"));
+    }
+    // A verification begins when every task is done: one that is not came later.
+    let is_new = |unit: &Unit| {
+        let known = state.units.get(&unit.id);
+        known.is_some_and(|known| matches!(known.status, UnitStatus::Pending | UnitStatus::Held))
+    };
+    if verdict.reopen.is_empty() && !state.plan.units.iter().any(is_new) {
+        return Err(Refusal::new(RefusalKind::Usage, "FAIL names nothing that is to be done again", FAIL_HINT));
+    }
+    Ok(vec![What::VerdictGiven { verdict: said(verdict) }])
+}
+
+const PASS_HINT: &str =
+    "put it right, or `omo verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
+const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo task create` for what is missing";
+
+/// A verdict as it is kept.
+fn said(verdict: Verdict) -> Verdict {
+    let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, neutral(&why, MAX_WHY))).collect();
+    Verdict { reopen, note: neutral(&verdict.note, MAX_WHY), ..verdict }
 }
 
 /// A task that the plan did not have is to be done too.
 ///
+/// What its criteria would run nobody has approved: those are to be judged like all others, and whoever does it runs
+/// them as evidence. So it does not matter who asks.
+///
 /// # Errors
 ///
 /// The run has ended or is of a plan file, the id is taken, or it waits for what is not there.
-pub fn add_unit(_state: &RunState, _caller: &Caller, _unit: Unit) -> Result<What, Refusal> {
-    unreachable!()
+pub fn add_unit(state: &RunState, _caller: &Caller, unit: Unit) -> Result<What, Refusal> {
+    let refused = |message: String, hint: &str| Err(Refusal::new(RefusalKind::Precondition, message, hint.to_owned()));
+    if state.plan.dialect != Dialect::TasksJson {
+        return refused(
+            "the tasks of this run are those of its plan".to_owned(),
+            "edit the plan, then `omo run resume` takes it in",
+        );
+    }
+    if state.phase != Phase::Executing {
+        return Err(over("`omo run resume` goes on with it"));
+    }
+    if let Err(invalid) = id::checked(&unit.id) {
+        return Err(Refusal::new(RefusalKind::Usage, invalid.to_string(), "a task is called by its number"));
+    }
+    if unit.kind == UnitKind::Verify || unit.id == crate::task_session::VERIFY {
+        return refused("the verification is no task that is added".to_owned(), NEXT);
+    }
+    if state.plan.unit(&unit.id).is_some() {
+        return refused(format!("there is a {} {} already", unit_word(state), unit.id), "take another number");
+    }
+    if state.plan.units.len() >= MAX_UNITS {
+        return refused(format!("a run has at most {MAX_UNITS} tasks"), NEXT);
+    }
+    for id in &unit.deps {
+        if found(state, id)?.kind == UnitKind::Verify {
+            return refused(format!("{} would wait for the verification, which comes after all tasks", unit.id), NEXT);
+        }
+    }
+    let mut added = unit;
+    let commands = std::mem::take(&mut added.checks);
+    added.criteria.extend(commands.iter().map(to_judge));
+    Ok(What::UnitAdded { added: Box::new(added) })
+}
+
+fn unit_word(state: &RunState) -> &'static str {
+    state.plan.dialect.unit_word()
 }

@@ -4,10 +4,11 @@ use omo_core::check::{Check, CheckOutcome, CheckVerdict};
 use omo_core::words::neutral;
 
 use super::{Refusal, RefusalKind, found, lost, over, unanswered};
-use crate::model::{OnFailure, Unit, UnitKind};
+use crate::model::{Dialect, OnFailure, Unit, UnitKind};
 use crate::run::event::{GateKind, Unfinished, UnitEnd, What};
 use crate::run::question::gate;
 use crate::run::schedule::{self, Action};
+use crate::run::shown;
 use crate::run::state::{FINAL, RunState, Standing, UnitStatus};
 
 /// What the edge found out before a worker begins.
@@ -114,10 +115,15 @@ pub struct Measured {
 ///
 /// # Errors
 ///
-/// As [`of_ticket`].
+/// As [`of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
+/// unit has criteria that are judged. The ticket stays valid.
 pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<What>, Refusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
+    if unit.kind == UnitKind::Verify {
+        let message = "a verification ends with a verdict";
+        return Err(Refusal::new(RefusalKind::Precondition, message, "`omo verdict PASS` or `omo verdict FAIL`"));
+    }
     let id = unit.id.clone();
     let wanted: Vec<&Check> = unit.proof().collect();
     // What is none of its checks proves nothing about it, and refutes nothing.
@@ -162,15 +168,44 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
         events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
-    } else if wanted.is_empty() {
+    } else if wanted.is_empty() && !is_judged(state, unit) {
         let evidence = "no Verify: nothing could prove it".to_owned();
         events.push(What::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });
-    } else if is_green {
-        events.push(What::UnitPassed { unit: id, end });
-    } else {
+    } else if !is_green {
         events.extend(failed(unit, end, state));
+    } else if is_judged(state, unit) {
+        events.push(claimed(state, unit, measured.evidence_ids, &outcomes, end)?);
+    } else {
+        events.push(What::UnitPassed { unit: id, end });
     }
     Ok(events)
+}
+
+/// Whether there is more to a unit than its checks can show.
+fn is_judged(state: &RunState, unit: &Unit) -> bool {
+    state.plan.dialect == Dialect::TasksJson && !unit.criteria.is_empty()
+}
+
+/// What becomes of an attempt whose checks are green, where somebody has to judge the rest of it.
+fn claimed(
+    state: &RunState,
+    unit: &Unit,
+    evidence_ids: Vec<String>,
+    outcomes: &[(usize, &(Check, CheckOutcome))],
+    end: UnitEnd,
+) -> Result<What, Refusal> {
+    let word = state.plan.dialect.unit_word();
+    shown::by_worker(state, &unit.id, &evidence_ids).map_err(|why| {
+        let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", unit.id);
+        let hint = "`omo evidence run --ticket … -- COMMAND` runs one and prints its id, `omo unit done --ticket … --evidence e1` names it";
+        Refusal::new(RefusalKind::Precondition, message, hint)
+    })?;
+    let named = state.evidence.iter().filter(|known| evidence_ids.contains(&known.id));
+    let named = named.map(|known| format!("{} `{}`", known.id, neutral(&known.command, 120).replace('`', "'")));
+    let checked = (!outcomes.is_empty()).then(|| evidence(outcomes));
+    let said: Vec<String> = checked.into_iter().chain(named).collect();
+    let end = UnitEnd { evidence: said.join("; "), ..end };
+    Ok(What::UnitClaimed { unit: unit.id.clone(), evidence_ids, end })
 }
 
 /// What the checks showed, on one line.

@@ -1,0 +1,80 @@
+//! Which tasks of a session are done again when it is gone over once more, and why.
+
+use omo_core::check::CheckVerdict;
+use omo_core::words::neutral;
+
+use crate::model::{OnUnitFail, Unit};
+use crate::run::event::What;
+use crate::run::state::{Phase, RunState, UnitState, UnitStatus};
+
+/// The longest reason, in characters.
+const MAX_WHY: usize = 300;
+
+/// The units that have ended and are to be done again, each with why: what has failed or could not be proved, what a
+/// red check of the whole belongs to, and with any of them the verification.
+pub(crate) fn reopened(state: &RunState) -> Vec<(String, String)> {
+    let red = red_checks(state);
+    let of_unit = |unit: &Unit| {
+        let known = state.units.get(&unit.id)?;
+        match known.status {
+            UnitStatus::Failed | UnitStatus::Unverified => Some(last_words(known)),
+            UnitStatus::Passed | UnitStatus::Claimed => {
+                let own = red.iter().find(|(place, _)| {
+                    state.plan.final_checks.get(*place).is_some_and(|check| unit.checks.contains(check))
+                });
+                own.map(|(_, why)| why.clone())
+            }
+            UnitStatus::Pending | UnitStatus::Running | UnitStatus::Held | UnitStatus::Skipped => None,
+        }
+    };
+    let units = state.plan.units.iter();
+    let mut reopened: Vec<(String, String)> =
+        units.filter_map(|unit| of_unit(unit).map(|why| (unit.id.clone(), why))).collect();
+    if let (false, Some(verification)) = (reopened.is_empty(), state.plan.verification())
+        && state.units.get(&verification.id).is_some_and(|known| known.status == UnitStatus::Passed)
+        && reopened.iter().all(|(id, _)| *id != verification.id)
+    {
+        reopened.push((verification.id.clone(), "what it verified is done again".to_owned()));
+    }
+    reopened
+}
+
+/// Whether whoever was to verify the whole said that it is not done, or could not say anything.
+pub(crate) fn has_failed_verification(state: &RunState) -> bool {
+    let verification = state.plan.verification().and_then(|unit| state.units.get(&unit.id));
+    verification.is_some_and(|known| known.status == UnitStatus::Failed)
+}
+
+/// Goes on with a run that is over. One that came to its end begins to count its iterations anew, with all that
+/// is to be done again in the first one; `except` is done again for a reason of its own.
+pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<What> {
+    let mut events = vec![What::Resumed];
+    if state.plan.policy.on_unit_fail == OnUnitFail::Iterate && matches!(state.phase, Phase::Ended { .. }) {
+        let mut reopened = reopened(state);
+        reopened.retain(|(id, _)| Some(id.as_str()) != except);
+        if !reopened.is_empty() {
+            events.push(What::IterationStarted { iteration: 1, reopened });
+        }
+    }
+    events
+}
+
+/// The checks of the whole that are red, by their place, each with what came of it. One that could not be run says
+/// nothing about the tasks.
+fn red_checks(state: &RunState) -> Vec<(usize, String)> {
+    let red = state
+        .final_checks
+        .iter()
+        .filter(|(_, outcome)| !matches!(outcome.verdict, CheckVerdict::Green | CheckVerdict::Environment { .. }));
+    let why = |place: usize, detail: &str| {
+        let command = state.plan.final_checks.get(place).map_or("", |check| check.command.as_str());
+        neutral(&format!("`{}` {detail}", neutral(command, 120).replace('`', "'")), MAX_WHY)
+    };
+    red.map(|(place, outcome)| (*place, why(*place, &outcome.detail))).collect()
+}
+
+/// What was said last about a unit that was not done.
+fn last_words(known: &UnitState) -> String {
+    let end = || known.end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
+    neutral(&known.why.clone().unwrap_or_else(end), MAX_WHY)
+}

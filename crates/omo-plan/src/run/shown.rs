@@ -1,0 +1,77 @@
+//! What evidence shows: commands that were run and were green, by whoever had to run them. Why it does not, in words.
+
+use omo_core::words::neutral;
+
+use crate::model::UnitKind;
+use crate::run::event::{Evidence, Verdict};
+use crate::run::state::{RunState, UnitStatus};
+
+/// Whether evidence shows that the unit was done that somebody is at: all of it known, green, and run by them.
+pub(crate) fn by_worker(state: &RunState, unit: &str, ids: &[String]) -> Result<(), String> {
+    if ids.is_empty() {
+        return Err("no evidence is named".to_owned());
+    }
+    for id in ids {
+        let evidence = green(state, id)?;
+        if evidence.unit != unit {
+            return Err(format!("{} was run for {}", evidence.id, evidence.unit));
+        }
+        if !is_own(state, evidence) {
+            return Err(format!("{} was run by an earlier worker", evidence.id));
+        }
+    }
+    Ok(())
+}
+
+/// Whether what is known of the whole lets a verdict say that all of it is done: every task is, everything that is
+/// cited was green, some of it was run by the verifier, and no check of the tasks is red or was not run since.
+pub(crate) fn is_whole(state: &RunState, verdict: &Verdict) -> Result<(), String> {
+    lets_pass(state, verdict)?;
+    for (place, check) in state.plan.final_checks.iter().enumerate() {
+        let command = neutral(&check.command, 120).replace('`', "'");
+        match state.final_checks.get(&place) {
+            None => return Err(format!("`{command}` was not run since the verification began")),
+            Some(outcome) if !outcome.is_green() => {
+                return Err(format!("`{command}` {}", neutral(&outcome.detail, 160)));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The same without the checks of the tasks.
+pub(crate) fn lets_pass(state: &RunState, verdict: &Verdict) -> Result<(), String> {
+    for unit in state.plan.units.iter().filter(|unit| unit.kind != UnitKind::Verify) {
+        let status = state.units.get(&unit.id).map(|known| known.status);
+        if !matches!(status, Some(UnitStatus::Passed | UnitStatus::Claimed)) {
+            let standing = state.standing(&unit.id).map_or("missing", |standing| standing.word());
+            return Err(format!("{} {} is {standing}", state.plan.dialect.unit_word(), unit.id));
+        }
+    }
+    if verdict.evidence_ids.is_empty() {
+        return Err("no evidence is named".to_owned());
+    }
+    let verification = state.plan.verification().map(|unit| unit.id.as_str()).unwrap_or_default();
+    let mut has_own = false;
+    for id in &verdict.evidence_ids {
+        let evidence = green(state, id)?;
+        has_own |= evidence.unit == verification && is_own(state, evidence);
+    }
+    if has_own { Ok(()) } else { Err("none of the evidence was run by this verification".to_owned()) }
+}
+
+/// Whether evidence was run by the worker that is at its unit.
+fn is_own(state: &RunState, evidence: &Evidence) -> bool {
+    state.units.get(&evidence.unit).is_some_and(|known| known.evidence_ids.contains(&evidence.id))
+}
+
+/// The evidence of this id, where it shows anything.
+fn green<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, String> {
+    let known = state.evidence.iter().find(|known| known.id == id);
+    let known = known.ok_or_else(|| format!("there is no evidence `{}`", neutral(id, 20)))?;
+    if known.outcome.is_green() {
+        return Ok(known);
+    }
+    Err(format!("{} is not green: {}", known.id, neutral(&known.outcome.detail, 160)))
+}

@@ -1,0 +1,122 @@
+//! Runs of task sessions: their plans, and what only they know.
+
+use omo_core::check::{Check, CheckVerdict, CheckVerdict::Green};
+use omo_plan::model::{Dialect, OnUnitFail, Parallel, Plan, Unit, UnitKind};
+use omo_plan::run::event::{Evidence, Verdict, What};
+use omo_plan::run::verbs::{self, Measured, Refusal};
+use omo_plan::task_session::VERIFY;
+
+use crate::kit::{Run, all, needs, outcome, plan};
+
+/// A task that a command proves.
+pub fn task(id: &str, deps: &[&str]) -> Unit {
+    Unit { files: Vec::new(), contract: None, ..needs(id, deps) }
+}
+
+/// A task that somebody has to judge.
+pub fn judged_task(id: &str, deps: &[&str]) -> Unit {
+    Unit { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..task(id, deps) }
+}
+
+/// A session that goes over its tasks three times at most, with a verification behind them.
+pub fn session_plan(mut units: Vec<Unit>) -> Plan {
+    let deps = units.iter().map(|unit| unit.id.clone()).collect();
+    units.push(Unit { kind: UnitKind::Verify, deps, ..judged_task(VERIFY, &[]) });
+    without_verification(units)
+}
+
+/// The same without a verification.
+pub fn without_verification(units: Vec<Unit>) -> Plan {
+    let final_checks = units.iter().flat_map(|unit| unit.checks.iter().cloned()).collect();
+    let skips_verification = units.iter().all(|unit| unit.kind != UnitKind::Verify);
+    let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(units) };
+    plan.policy.on_unit_fail = OnUnitFail::Iterate;
+    plan.policy.parallel = Parallel::Units;
+    plan.policy.max_iterations = 3;
+    plan.policy.skips_verification = skips_verification;
+    plan
+}
+
+/// What a run of a command is worth as evidence.
+pub fn ran(command: &str, verdict: &CheckVerdict) -> Evidence {
+    Evidence {
+        id: String::new(),
+        unit: String::new(),
+        attempt: 0,
+        command: command.to_owned(),
+        outcome: outcome(verdict.clone()),
+        tree: None,
+        output_sha256: None,
+    }
+}
+
+/// A verdict that all is done, by this evidence.
+pub fn pass_by(ids: &[&str]) -> Verdict {
+    Verdict { passed: true, evidence_ids: ids.iter().map(|id| (*id).to_owned()).collect(), ..Verdict::default() }
+}
+
+/// A verdict that these are to be done again.
+pub fn fail_for(ids: &[&str]) -> Verdict {
+    let reopen = ids.iter().map(|id| ((*id).to_owned(), "not good enough".to_owned())).collect();
+    Verdict { reopen, ..Verdict::default() }
+}
+
+impl Run {
+    /// Whoever has a ticket runs a command; its id.
+    pub fn shows(&mut self, ticket: &str, verdict: &CheckVerdict) -> Result<String, Refusal> {
+        let said = verbs::evidence(&self.state, ticket, ran("look at it", verdict));
+        self.take(said.map(|what| vec![what]))?;
+        Ok(self.state.evidence.last().unwrap().id.clone())
+    }
+
+    /// The checks of the tasks are run, each with this result.
+    pub fn finals(&mut self, verdict: &CheckVerdict) {
+        let checks: Vec<Check> = self.state.plan.final_checks.clone();
+        let outcomes = checks.into_iter().map(|check| (check, outcome(verdict.clone()))).collect();
+        self.take(Ok(verbs::finals(outcomes))).unwrap();
+    }
+
+    /// Whoever has a ticket judges the whole.
+    pub fn judges(&mut self, ticket: &str, verdict: Verdict) -> Result<(), Refusal> {
+        self.take(verbs::verdict(&self.state, ticket, verdict))
+    }
+
+    /// A worker begins, and claims that what is judged is done.
+    pub fn claim(&mut self, id: &str) {
+        let ticket = self.start(id).unwrap();
+        let evidence = self.shows(&ticket, &Green).unwrap();
+        let measured = all(self.state.plan.unit(id).unwrap(), &Green);
+        self.done(&ticket, Measured { evidence_ids: vec![evidence], ..measured }).unwrap();
+    }
+
+    /// A verifier begins, finds everything green and says so.
+    pub fn verify(&mut self) {
+        let ticket = self.start(VERIFY).unwrap();
+        let evidence = self.shows(&ticket, &Green).unwrap();
+        self.finals(&Green);
+        self.judges(&ticket, pass_by(&[&evidence])).unwrap();
+    }
+
+    /// A verifier begins and has these done again.
+    pub fn refute(&mut self, ids: &[&str]) {
+        let ticket = self.start(VERIFY).unwrap();
+        self.judges(&ticket, fail_for(ids)).unwrap();
+    }
+
+    /// A task is added.
+    pub fn adds(&mut self, unit: Unit) -> Result<(), Refusal> {
+        let said = verbs::add_unit(&self.state, &self.caller, unit);
+        self.take(said.map(|what| vec![what]))
+    }
+
+    /// The last event.
+    pub fn last(&self) -> &What {
+        &self.events.last().unwrap().what
+    }
+
+    /// How each unit stands, in the order of the plan.
+    pub fn all_standings(&self) -> Vec<(&str, &'static str)> {
+        let standings = self.state.standings();
+        standings.into_iter().map(|(unit, standing)| (unit.id.as_str(), standing.word())).collect()
+    }
+}

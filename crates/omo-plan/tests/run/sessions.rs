@@ -1,0 +1,295 @@
+//! The life of a task session: waves, claims, verdicts, and one iteration after the other.
+
+use omo_core::check::CheckVerdict::{Green, Red};
+use omo_core::check::{Check, CheckVerdict};
+use omo_plan::model::{FileUse, Plan, Unit};
+use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::schedule::{Action, next};
+use omo_plan::run::state::{CONTINUE, Phase};
+use omo_plan::run::verbs::{self, Caller, MAX_LOST, RefusalKind};
+use omo_plan::task_session::VERIFY;
+
+use crate::kit::{Run, file, no_tool, session};
+use crate::session_kit::{fail_for, judged_task, pass_by, session_plan, task, without_verification};
+
+/// Two tasks side by side, one behind both, and a verification.
+fn waves() -> Plan {
+    session_plan(vec![task("1", &[]), judged_task("2", &[]), task("3", &["1", "2"])])
+}
+
+#[test]
+fn a_session_is_done_in_waves_and_then_verified() {
+    let mut run = Run::open(waves());
+    assert_eq!(run.ready(), ["1", "2"]);
+    run.pass("1");
+    run.claim("2");
+    assert_eq!(run.ready(), ["3"]);
+    run.pass("3");
+    assert_eq!(run.ready(), [VERIFY]);
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    let standings = run.all_standings();
+    assert_eq!(standings, [("1", "passed"), ("2", "claimed"), ("3", "passed"), (VERIFY, "passed")]);
+    assert_eq!(run.state.units[VERIFY].end.as_ref().unwrap().evidence, "PASS, shown by e2");
+    assert_eq!(run.state.iteration, 1);
+}
+
+#[test]
+fn no_more_workers_are_begun_than_there_may_be() {
+    for (most, first) in [(0, 4), (1, 1), (2, 2), (3, 3), (9, 4)] {
+        let mut plan = session_plan(["1", "2", "3", "4"].iter().map(|id| task(id, &[])).collect());
+        plan.policy.max_workers = most;
+        let mut run = Run::open(plan);
+        assert_eq!(run.ready().len(), first, "{most}");
+        run.start("1").unwrap();
+        assert_eq!(run.ready().len(), first - 1, "{most}");
+    }
+}
+
+#[test]
+fn tasks_that_name_the_same_file_are_not_worked_on_together_and_those_without_files_are() {
+    let with = |id: &str, path: &str| Unit { files: vec![file(path)], ..task(id, &[]) };
+    let ready = |units: Vec<Unit>| Run::open(session_plan(units)).ready().join(" ");
+    assert_eq!(ready(vec![with("1", "a"), with("2", "a"), with("3", "b")]), "1 3");
+    assert_eq!(ready(vec![with("1", "src"), with("2", "src/x.rs"), task("3", &[])]), "1 3");
+    assert_eq!(ready(vec![task("1", &[]), Unit { files: Vec::<FileUse>::new(), ..task("2", &[]) }]), "1 2");
+}
+
+#[test]
+fn what_has_failed_is_done_again_with_the_rest_once_all_else_has_ended() {
+    let mut run = Run::open(waves());
+    run.fail("1");
+    assert_eq!((run.state.iteration, run.standing("1")), (1, "failed"), "2 is still to be done");
+    run.claim("2");
+    let What::IterationStarted { iteration: 2, reopened } = run.last() else { panic!("{:?}", run.last()) };
+    assert_eq!(reopened.as_slice(), [("1".to_owned(), "`prove 1` exit 1".to_owned())]);
+    assert_eq!((run.state.iteration, run.ready()), (2, vec!["1"]));
+    assert_eq!(run.state.units["1"].attempts, 1, "so that the model of the next one can be told");
+    assert_eq!((run.standing("2"), run.standing("3"), run.standing(VERIFY)), ("claimed", "pending", "pending"));
+    run.fail("1");
+    run.pass("1");
+    assert_eq!((run.state.iteration, run.state.units["1"].attempts), (3, 3));
+    run.pass("3");
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn a_session_has_failed_when_it_was_gone_over_as_often_as_it_may_be() {
+    let mut run = Run::open(waves());
+    run.claim("2");
+    for iteration in 1..=3 {
+        assert_eq!(run.state.iteration, iteration);
+        run.fail("1");
+    }
+    assert_eq!(run.result(), Some(RunResult::Failed));
+    assert_eq!(run.standing("1"), "failed");
+    assert!(run.state.verdicts.is_empty(), "nobody verifies what is known to have failed");
+}
+
+#[test]
+fn what_a_verifier_does_not_take_is_done_again_and_verified_anew() {
+    let mut run = Run::open(waves());
+    run.pass("1");
+    run.claim("2");
+    run.pass("3");
+    run.refute(&["2"]);
+    let What::IterationStarted { iteration: 2, reopened } = run.last() else { panic!("{:?}", run.last()) };
+    let expected = [("2", "the verifier says: not good enough"), (VERIFY, "FAIL: 2: not good enough")];
+    assert_eq!(reopened.as_slice(), expected.map(|(id, why)| (id.to_owned(), why.to_owned())));
+    assert_eq!(run.ready(), ["2"]);
+    assert_eq!(run.standing("3"), "passed", "what it did not name stays done");
+    run.claim("2");
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    assert_eq!(run.state.verdicts.len(), 2);
+}
+
+#[test]
+fn a_last_verdict_that_it_is_not_done_ends_the_session_with_what_it_named() {
+    let mut plan = waves();
+    plan.policy.max_iterations = 1;
+    let mut run = Run::open(plan);
+    run.pass("1");
+    run.claim("2");
+    run.pass("3");
+    run.refute(&["1", "3"]);
+    assert_eq!(run.result(), Some(RunResult::Failed));
+    let standings = run.all_standings();
+    assert_eq!(standings, [("1", "failed"), ("2", "claimed"), ("3", "failed"), (VERIFY, "failed")]);
+    assert_eq!(run.state.units["3"].why.as_deref(), Some("the verifier says: not good enough"));
+}
+
+#[test]
+fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
+    let failed = || {
+        let mut run = Run::open(session_plan(vec![task("1", &[]), task("2", &[])]));
+        run.pass("2");
+        (0..3).for_each(|_| run.fail("1"));
+        assert_eq!(run.result(), Some(RunResult::Failed));
+        run
+    };
+    let mut run = failed();
+    let events = verbs::take_over(&run.state, &run.caller);
+    assert!(matches!(events.as_slice(), [What::Resumed, What::IterationStarted { iteration: 1, .. }]), "{events:?}");
+    run.take(Ok(events)).unwrap();
+    assert_eq!((run.state.iteration, run.state.units["1"].attempts, run.ready()), (1, 3, vec!["1"]));
+    let mut run = failed();
+    run.retry("1").unwrap();
+    assert_eq!((run.state.iteration, run.ready()), (1, vec!["1"]));
+    run.pass("1");
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn a_session_that_was_cancelled_goes_on_where_it_was() {
+    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    run.fail("1");
+    run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
+    assert!(matches!(run.state.phase, Phase::Cancelled { .. }));
+    run.take(Ok(verbs::take_over(&run.state, &run.caller))).unwrap();
+    assert_eq!((run.state.iteration, run.ready()), (2, vec!["1"]));
+}
+
+#[test]
+fn a_verifier_that_is_lost_for_good_takes_an_iteration_and_one_that_is_lost_once_does_not() {
+    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    run.pass("1");
+    for lost in 1..=MAX_LOST {
+        assert_eq!(run.state.iteration, 1, "{lost}");
+        run.start(VERIFY).unwrap();
+        run.take(verbs::worker_lost(&run.state, VERIFY).map(|what| vec![what])).unwrap();
+    }
+    assert_eq!((run.state.iteration, run.ready()), (2, vec![VERIFY]));
+    let ticket = run.start(VERIFY).unwrap();
+    run.take(verbs::gave_up(&run.state, &ticket, "no way", Vec::new())).unwrap();
+    assert_eq!((run.state.iteration, run.ready()), (3, vec![VERIFY]));
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn without_a_verification_the_checks_of_the_tasks_are_run_once_more() {
+    let plan = || without_verification(vec![task("1", &[]), judged_task("2", &[])]);
+    let mut run = Run::open(plan());
+    run.pass("1");
+    run.claim("2");
+    assert_eq!(next(&run.state), Action::FinalChecks);
+    run.finals(&Green);
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    let mut run = Run::open(plan());
+    run.pass("1");
+    run.claim("2");
+    run.finals(&Red);
+    assert_eq!((run.state.iteration, run.ready()), (2, vec!["1"]), "only what it belongs to is done again");
+    assert_eq!(run.state.units["1"].why.as_deref(), Some("`prove 1` exit 1"));
+    run.pass("1");
+    run.finals(&CheckVerdict::TimedOut);
+    run.pass("1");
+    run.finals(&Red);
+    assert_eq!((run.result(), run.state.iteration), (Some(RunResult::Failed), 3));
+}
+
+#[test]
+fn checks_of_the_whole_that_cannot_be_run_say_nothing_about_the_tasks() {
+    let mut run = Run::open(without_verification(vec![task("1", &[])]));
+    run.pass("1");
+    run.finals(&no_tool());
+    assert_eq!((run.result(), run.state.iteration, run.standing("1")), (Some(RunResult::Failed), 1, "passed"));
+    run.take(Ok(verbs::take_over(&run.state, &run.caller))).unwrap();
+    assert_eq!(next(&run.state), Action::FinalChecks);
+    run.finals(&Green);
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_an_iteration() {
+    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    run.work("1", &no_tool());
+    let gate = run.state.open_gate().unwrap().gate.clone();
+    assert_eq!(gate.about, GateKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
+    assert_eq!((run.state.iteration, run.state.units["1"].attempts), (1, 0));
+    run.answer(&gate.id, CONTINUE).unwrap();
+    run.pass("1");
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn a_task_that_a_person_leaves_out_leaves_the_session_undone() {
+    let mut run = Run::open(session_plan(vec![task("1", &[]), task("2", &[])]));
+    run.skip("1").unwrap();
+    run.fail("2");
+    assert_eq!((run.state.iteration, run.standing("1")), (2, "skipped"), "what has failed is done again all the same");
+    run.pass("2");
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+    assert_eq!(run.standing(VERIFY), "blocked");
+}
+
+#[test]
+fn what_is_done_again_is_verified_again() {
+    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    run.claim("1");
+    run.pass("2");
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    run.retry("1").unwrap();
+    assert_eq!((run.standing(VERIFY), run.ready()), ("pending", vec!["1"]));
+    run.claim("1");
+    assert_eq!(run.ready(), [VERIFY]);
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    // Whoever opens a finished session once more has its checks run, and nothing else.
+    run.take(Ok(verbs::take_over(&run.state, &run.caller))).unwrap();
+    assert_eq!((next(&run.state), run.state.iteration), (Action::FinalChecks, 1));
+    run.finals(&Red);
+    assert_eq!((run.ready(), run.standing(VERIFY)), (vec!["2"], "pending"));
+}
+
+#[test]
+fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
+    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    run.pass("1");
+    let ticket = run.start(VERIFY).unwrap();
+    run.adds(judged_task("2", &["1"])).unwrap();
+    assert_eq!(run.ready(), Vec::<&str>::new(), "what is being verified stays as it is");
+    let evidence = run.shows(&ticket, &Green).unwrap();
+    let refused = verbs::refuses(&run.state, &ticket, &pass_by(&[&evidence]));
+    assert_eq!(refused.as_deref(), Some("task 2 is pending"));
+    run.judges(&ticket, fail_for(&[])).unwrap();
+    assert_eq!((run.state.iteration, run.ready()), (2, vec!["2"]));
+    run.claim("2");
+    run.verify();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    let ids: Vec<&str> = run.state.plan.units.iter().map(|unit| unit.id.as_str()).collect();
+    assert_eq!(
+        (ids, &run.state.plan.groups[0].units),
+        (vec!["1", "2", VERIFY], &vec!["1".to_owned(), "2".to_owned(), VERIFY.to_owned()])
+    );
+}
+
+#[test]
+fn a_session_is_taken_over_from_one_that_is_gone() {
+    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    run.start("1").unwrap();
+    let caller = Caller { actor: session("s2", 200), prompted_at: None };
+    let events = verbs::take(&run.state, &caller, &|_| Some(false)).unwrap();
+    run.take(Ok(events)).unwrap();
+    assert_eq!((run.standing("1"), run.state.units["1"].attempts, run.ready()), ("held", 0, vec!["1"]));
+    assert_eq!(run.start("9").unwrap_err().kind, RefusalKind::NotFound);
+}
+
+#[test]
+fn a_check_belongs_to_every_task_that_has_it() {
+    let same = |id: &str| Unit { checks: vec![Check::new("make")], ..task(id, &[]) };
+    let mut plan = without_verification(vec![same("1"), same("2"), task("3", &[])]);
+    plan.final_checks.dedup();
+    let mut run = Run::open(plan);
+    for id in ["1", "2", "3"] {
+        run.pass(id);
+    }
+    let outcomes = vec![(Check::new("make"), crate::kit::outcome(Red))];
+    run.take(Ok(verbs::finals(outcomes))).unwrap();
+    assert_eq!(run.ready(), ["1", "2"]);
+}
