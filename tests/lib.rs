@@ -6,6 +6,7 @@
 )]
 
 pub mod clone;
+pub mod executed;
 pub mod holder;
 pub mod judged;
 pub mod planned;

@@ -187,7 +187,17 @@ fn a_built_plugin_holds_binaries_and_nothing_that_builds() -> Result<()> {
         let path = entry?.path();
         ensure!(!fs::read(&path)?.starts_with(b"#!"), "{} is a launcher", path.display());
     }
-    for part in ["scripts", "Cargo.toml", "crates"] {
+    for entry in fs::read_dir(plugin.join("scripts"))? {
+        let path = entry?.path();
+        let text = fs::read_to_string(&path)?;
+        ensure!(
+            text.lines().count() == 3 && text.contains("/../bin/omo\" "),
+            "{} does more than pass on",
+            path.display()
+        );
+        ensure!(path.metadata()?.permissions().mode() & 0o111 == 0o111, "{} cannot be run", path.display());
+    }
+    for part in ["Cargo.toml", "crates"] {
         ensure!(!plugin.join(part).exists(), "{part} is in the plugin");
     }
     Ok(())

@@ -12,6 +12,7 @@ mod cli;
 mod cli_errors;
 mod clone_builds;
 mod doctor;
+mod exec;
 mod fresh_clone;
 mod gates;
 mod hatch;

@@ -9,13 +9,18 @@ use anyhow::{Context, Result};
 use crate::{cargo, rust_target};
 
 /// What a plugin is made of, besides the binaries.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 15] = [
     ".claude-plugin/plugin.json",
     ".claude-plugin/marketplace.json",
     "hooks.json",
     "commands",
     "agents",
     "workflows",
+    // Of the scripts those that command files of others name: the rest builds a clone.
+    "scripts/session-get.sh",
+    "scripts/session-update.sh",
+    "scripts/task-list.sh",
+    "scripts/task-update.sh",
     "evals",
     "README.md",
     "LICENSE",

@@ -26,8 +26,7 @@ fn in_two_columns(kinds: &[Kind]) -> Vec<String> {
 const TOP: &str = "\
 Examples:
   omo status               where each session of this project stands
-  omo verify               run the checks now, and see what they are worth
-  omo doctor               what is wrong with an installation, and what mends it";
+  omo verify               run the checks now, and see what they are worth";
 
 pub const STATUS: &str = "\
 Examples:

@@ -23,6 +23,7 @@ pub use answer::answer;
 pub use arguments::{AnswerOptions, CheckOptions, Evidence, NextOptions, ReportOptions, Run, Unit, VerdictOptions};
 pub use blocks::{commands, counted};
 pub use evidence::evidence;
+pub use exec::AddedTask;
 pub use next::next;
 pub use report::{check, report};
 pub use verdict::verdict;

@@ -6,8 +6,7 @@ use omo_core::words::neutral;
 use omo_plan::id;
 use omo_plan::run::event::Verdict;
 use omo_plan::run::state::RunState;
-use omo_plan::run::verbs::RefusalKind;
-use omo_runs::engine::{EngineError, Verdicted};
+use omo_runs::engine::Verdicted;
 use omo_store::env::Env;
 
 use super::arguments::{VerdictOptions, Word};
@@ -20,15 +19,7 @@ pub fn verdict(env: &Env, options: &VerdictOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let verdict = read(options)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
-    let judged = here.engine(&run, &before)?.judge_all(&options.ticket, &verdict, &mut Shown::new());
-    let says_nothing = !verdict.passed && verdict.reopen.is_empty();
-    let judged = match judged {
-        // Not for the state of the run, but for what was not said.
-        Err(EngineError::Refused(refusal)) if says_nothing && refusal.kind == RefusalKind::Human => {
-            return Err(Failure::user(refusal.message, refusal.hint));
-        }
-        judged => judged?,
-    };
+    let judged = here.engine(&run, &before)?.judge_all(&options.ticket, &verdict, &mut Shown::new())?;
     let mut out = anstream::stdout().lock();
     match judged {
         Verdicted::Given(state) => {

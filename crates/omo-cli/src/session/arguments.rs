@@ -122,7 +122,7 @@ pub struct DesignOptions {
 pub struct GetOptions {
     #[command(flatten)]
     pub which: Which,
-    /// One value, such as plan.design_doc
+    /// One value, such as `plan.design_doc`
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["dir", "file"])]
     pub field: Option<String>,
     /// The folder that it is in
@@ -147,7 +147,7 @@ pub struct UpdateOptions {
     /// The file of its design
     #[arg(long, short, value_name = "FILE")]
     pub design_doc: Option<String>,
-    /// How far its exploration is: not_started, overview, analyzing, ...
+    /// How far its exploration is: overview, targeted, ...
     #[arg(long, short, value_name = "STAGE", value_parser = PossibleValuesParser::new(EXPLORATION_STAGES))]
     #[arg(hide_possible_values = true)]
     pub exploration_stage: Option<String>,
@@ -266,7 +266,7 @@ pub struct TaskGetOptions {
     pub which: Which,
     #[command(flatten)]
     pub task: WhichTask,
-    /// One value, such as criteria[0]
+    /// One value, such as `criteria[0]`
     #[arg(long, short, value_name = "PATH")]
     pub field: Option<String>,
 }
@@ -351,7 +351,7 @@ pub struct ContextAddOptions {
 pub struct ContextGetOptions {
     #[command(flatten)]
     pub which: Which,
-    /// One value, such as key_files[0]
+    /// One value, such as `key_files[0]`
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["file", "summary"])]
     pub field: Option<String>,
     /// The file that it is in

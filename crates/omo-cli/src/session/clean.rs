@@ -4,7 +4,7 @@ use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_core::words::neutral;
 use omo_plan::task_session::SessionFile;
-use omo_runs::session_store::{Locked, Sessions};
+use omo_runs::session_store::{Locked, SessionFolder, Sessions};
 use omo_store::env::Env;
 
 use super::arguments::{CleanOptions, Which};
@@ -22,10 +22,11 @@ pub fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
     }
     let (mut removed, mut kept) = (0, 0);
     for id in sessions.ids()? {
-        let found = sessions.open(&id).and_then(|folder| folder.lock()).map_err(Failure::from);
+        let found = sessions.open(&id).and_then(SessionFolder::lock).map_err(Failure::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
-            let is_meant = is_meant(options, &session, &locked, env) && super::is_run_open(&session, env)?.is_none();
+            let is_meant =
+                is_meant(options, &session, &locked, env) && super::run_that_is_open(&session, env)?.is_none();
             if is_meant {
                 sessions.remove(&locked)?;
                 note::forget(env, id.as_str(), &session.working_dir);

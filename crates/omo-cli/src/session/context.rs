@@ -7,7 +7,7 @@ use omo_store::env::Env;
 use serde_json::Value;
 
 use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, list};
-use super::{print, print_field, value};
+use super::{print, print_field, summary, value};
 use crate::failure::Failure;
 
 /// A longer text of an explorer is cut.
@@ -60,7 +60,7 @@ pub fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
         return print(&path.display().to_string());
     }
     if options.summary {
-        return print(summary(&context).trim_end());
+        return print(&as_markdown(&context));
     }
     match &options.field {
         Some(field) => print_field(&value(&context), field, &format!("the context of session {}", folder.id())),
@@ -68,22 +68,18 @@ pub fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
     }
 }
 
-fn summary(context: &ContextFile) -> String {
+fn as_markdown(context: &ContextFile) -> String {
     let state = if context.exploration_complete { "complete" } else { "not complete" };
-    let mut text = format!("# What was found ({state})\n");
+    let mut parts = vec![format!("# What was found ({state})")];
     for explorer in &context.explorers {
         let said = |name: &str| explorer.said.get(name).and_then(Value::as_str).unwrap_or_default();
-        text.push_str(&format!("\n## {}\n\n{}\n", neutral(&explorer.id, 60), neutral(said("summary"), MAX_CHARS)));
-        if !said("file").is_empty() {
-            text.push_str(&format!("\nFile: {}\n", neutral(said("file"), 200)));
-        }
+        parts.push(format!("## {}", neutral(&explorer.id, 60)));
+        parts.push(neutral(said("summary"), MAX_CHARS));
+        parts.extend((!said("file").is_empty()).then(|| format!("File: {}", neutral(said("file"), 200))));
     }
     for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
         let texts = context.extra.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        let items: String = texts.map(|text| format!("- {}\n", neutral(text, 200))).collect();
-        if !items.is_empty() {
-            text.push_str(&format!("\n## {heading}\n\n{items}"));
-        }
+        parts.extend(summary::items(heading, texts));
     }
-    text
+    parts.join("\n\n")
 }

@@ -19,7 +19,7 @@ use std::io::Write;
 use omo_core::session_id::SessionId;
 use omo_plan::task_session::SessionFile;
 use omo_plan::task_session::rules;
-use omo_runs::session_store::{self, SessionFolder, Sessions};
+use omo_runs::session_store::{self, RunRef, SessionFolder, Sessions};
 use omo_store::env::{self, Env};
 use serde::Serialize;
 use serde_json::Value;
@@ -63,7 +63,7 @@ pub fn context(env: &Env, action: Context) -> Result<(), Failure> {
 }
 
 /// All sessions of the user.
-fn sessions() -> Result<Sessions, Failure> {
+pub fn sessions() -> Result<Sessions, Failure> {
     let missing =
         || Failure::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
     Ok(Sessions::below(&env::client_home().ok_or_else(missing)?))
@@ -80,16 +80,16 @@ fn open(options: &Which, env: &Env) -> Result<SessionFolder, Failure> {
     Ok(sessions()?.open(&which(options, env)?)?)
 }
 
-/// Whether the run of a session, where one was opened, is open still.
-fn is_run_open(session: &SessionFile, env: &Env) -> Result<Option<String>, Failure> {
+/// The run of a session, where one was opened and is open still.
+fn run_that_is_open(session: &SessionFile, env: &Env) -> Result<Option<RunRef>, Failure> {
     let Some(run) = session_store::open_run(session) else { return Ok(None) };
     let is_open = session_store::is_open(&run, env.state_home.as_deref())?;
-    Ok(is_open.then_some(run.id))
+    Ok(is_open.then_some(run))
 }
 
 /// What a run writes by itself is written by nobody else.
 fn needs_no_run(session: &SessionFile, env: &Env, hint: &str) -> Result<(), Failure> {
-    is_run_open(session, env)?.map_or(Ok(()), |run| {
+    run_that_is_open(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
         let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
         Err(Failure::precondition(message, hint))
     })

@@ -17,33 +17,27 @@ const MAX_CHARS: usize = 2_000;
 pub fn run(env: &Env, options: &TaskSummaryOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let session = folder.session()?;
-    let (tasks, text) = match &options.id {
-        Some(id) => {
-            let task = folder.task(id)?;
-            (value(&task), one(&task))
-        }
-        None => {
-            let tasks = super::tasks::warned(&folder)?.tasks;
-            (value(&tasks), all(&session, &tasks))
-        }
+    let (tasks, text) = if let Some(id) = &options.id {
+        let task = folder.task(id)?;
+        (value(&task), one(&task))
+    } else {
+        let tasks = super::tasks::warned(&folder)?.tasks;
+        (value(&tasks), all(&session, &tasks))
     };
     if options.format == SummaryFormat::Json {
         return print(&shown(&tasks));
     }
     if options.save {
-        let path = folder.lock()?.write_summary(&text)?;
+        let path = folder.lock()?.write_summary(&format!("{text}\n"))?;
         return print(&format!("Saved to: {}", path.display()));
     }
-    print(text.trim_end())
+    print(&text)
 }
 
 fn all(session: &SessionFile, tasks: &[TaskFile]) -> String {
     let number = |status: TaskStatus| tasks.iter().filter(|task| task.status == status).count();
-    let mut text = format!(
-        "# Tasks of session {}\n\n- Goal: {}\n- Phase: {}\n- {} tasks: {} resolved, {} in progress, {} open, {} blocked, {} failed\n",
-        session.session_id,
-        neutral(&session.goal, MAX_CHARS),
-        session.phase.word(),
+    let counts = format!(
+        "- {} tasks: {} resolved, {} in progress, {} open, {} blocked, {} failed",
         tasks.len(),
         number(TaskStatus::Resolved),
         number(TaskStatus::InProgress),
@@ -51,35 +45,44 @@ fn all(session: &SessionFile, tasks: &[TaskFile]) -> String {
         number(TaskStatus::Blocked),
         number(TaskStatus::Failed),
     );
+    let goal = neutral(&session.goal, MAX_CHARS);
+    let mut parts = vec![
+        format!("# Tasks of session {}", session.session_id),
+        format!("- Goal: {goal}\n- Phase: {}\n{counts}", session.phase.word()),
+    ];
     for task in tasks {
-        text.push_str(&format!("\n## {} {}: {}\n\n", sign(task), task.id, neutral(&task.subject, 200)));
-        text.push_str(&details(task));
+        parts.push(format!("## {} {}: {}", sign(task), task.id, neutral(&task.subject, 200)));
+        parts.push(details(task));
     }
-    text
+    parts.join("\n\n")
 }
 
 fn one(task: &TaskFile) -> String {
-    let mut text = format!("# {} Task {}: {}\n\n{}", sign(task), task.id, neutral(&task.subject, 200), details(task));
-    text.push_str(&format!("\n## Description\n\n{}\n", neutral(&task.description, MAX_CHARS)));
-    text.push_str(&items("Criteria", task.criteria.iter().map(String::as_str)));
-    text.push_str(&items("Evidence", task.evidence.iter().map(said)));
-    text
+    let mut parts = vec![
+        format!("# {} Task {}: {}", sign(task), task.id, neutral(&task.subject, 200)),
+        details(task),
+        format!("## Description\n\n{}", neutral(&task.description, MAX_CHARS)),
+    ];
+    parts.extend(items("Criteria", task.criteria.iter().map(String::as_str)));
+    parts.extend(items("Evidence", task.evidence.iter().map(said)));
+    parts.join("\n\n")
 }
 
 fn details(task: &TaskFile) -> String {
-    let mut lines =
-        vec![format!("- Status: {}", task.status.word()), format!("- Complexity: {}", shown(&value(&task.complexity)))];
+    let complexity = shown(&value(&task.complexity));
+    let mut lines = vec![format!("- Status: {}", task.status.word()), format!("- Complexity: {complexity}")];
     let needs = task.needs();
     lines.extend((!needs.is_empty()).then(|| format!("- Waits for: {}", needs.join(", "))));
     lines.extend(task.approach.as_deref().map(|approach| format!("- Approach: {}", neutral(approach, 20))));
     lines.extend((task.retry_count > 0).then(|| format!("- Begun anew: {} times", task.retry_count)));
     lines.push(format!("- Criteria: {}, evidence: {}", task.criteria.len(), task.evidence.len()));
-    lines.join("\n") + "\n"
+    lines.join("\n")
 }
 
-fn items<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> String {
-    let items: String = texts.map(|text| format!("- {}\n", neutral(text, MAX_CHARS))).collect();
-    if items.is_empty() { String::new() } else { format!("\n## {heading}\n\n{items}") }
+/// Texts as a list below a heading; `None` where there are none.
+pub fn items<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let items: Vec<String> = texts.map(|text| format!("- {}", neutral(text, MAX_CHARS))).collect();
+    (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }
 
 /// What a piece of evidence says, whichever way it is written down.

@@ -5,7 +5,7 @@ use std::path::Path;
 use omo_core::words::neutral;
 use omo_plan::model::Complexity;
 use omo_plan::task_session::rules::{self, NewTask, TaskChange};
-use omo_plan::task_session::{SessionFile, TaskFile, TaskStatus};
+use omo_plan::task_session::{TaskFile, TaskStatus};
 use omo_runs::engine::read_plan_bytes;
 use omo_runs::session_store::{SessionFolder, TASKS, Tasks};
 use omo_store::env::Env;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::arguments::{Format, TaskCreateOptions, TaskGetOptions, TaskListOptions, TaskUpdateOptions, Words};
 use super::{print, print_done, print_field, value};
 use crate::failure::Failure;
+use crate::run::AddedTask;
 
 /// Adds a task.
 pub fn create(env: &Env, options: TaskCreateOptions) -> Result<(), Failure> {
@@ -37,15 +38,20 @@ pub fn create(env: &Env, options: TaskCreateOptions) -> Result<(), Failure> {
     let session = locked.session()?;
     let tasks = locked.tasks()?.unwrap_or_default();
     let task = rules::new_task(new, &session, &tasks.ids, env.now)?;
-    added_to_run(&session, env)?;
+    let Some(run) = super::run_that_is_open(&session, env)? else {
+        locked.write_task(&task)?;
+        super::note::of_files(env, &locked);
+        return print_done(&format!("OK: Task {} created", task.id), &task);
+    };
+    let added = AddedTask::to(env, &run, &task)?;
     locked.write_task(&task)?;
-    super::note::of_files(env, &locked);
-    print_done(&format!("OK: Task {} created", task.id), &task)
-}
-
-/// Where a run of the session is open, a task has to be added to that as well.
-fn added_to_run(session: &SessionFile, env: &Env) -> Result<(), Failure> {
-    super::needs_no_run(session, env, super::WORK_ON_THE_RUN)
+    // The run writes the session's files, and waits for this lock.
+    drop(locked);
+    if let Err(failure) = added.add() {
+        super::open(&options.which, env)?.lock()?.remove_task(&task.id)?;
+        return Err(failure);
+    }
+    print_done(&format!("OK: Task {} created, and added to the run {}", task.id, run.id), &task)
 }
 
 /// What a file says that describes a task.

@@ -113,9 +113,9 @@ fn copy(files: &BTreeMap<PathBuf, PathBuf>, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is in `bin/` is run, whether or not an archive or a file system lost that on the way.
+/// What is in these folders is run, whether or not an archive or a file system lost that on the way.
 fn rights(part: &Path) -> Rights {
-    if part.starts_with("bin") { Rights::Run } else { Rights::Read }
+    if part.starts_with("bin") || part.starts_with("scripts") { Rights::Run } else { Rights::Read }
 }
 
 #[cfg(test)]

@@ -191,6 +191,12 @@ impl Locked {
         Ok(self.session.path().join(DESIGN))
     }
 
+    /// Takes a task away that was just written, and that cannot be.
+    pub fn remove_task(&self, id: &str) -> Result<(), SessionError> {
+        let name = task_id(id).filter(|known| known == id).map(|id| format!("{id}{JSON}"));
+        Ok(name.map_or(Ok(()), |name| self.make(TASKS)?.remove(&name).map_err(SessionError::from))?)
+    }
+
     /// Writes a summary of the tasks beside them, and says where.
     pub fn write_summary(&self, text: &str) -> Result<PathBuf, SessionError> {
         let tasks = self.make(TASKS)?;
@@ -206,7 +212,7 @@ impl Locked {
         let kept = [SESSION, CONTEXT, DESIGN, TASKS, EXPLORATION, EVIDENCE];
         let aside = |name: &str, number: usize| format!("{name}.before-{number}");
         let is_free = |number: &usize| kept.iter().all(|name| !names.contains(&aside(name, *number)));
-        let Some(number) = (1..).find(is_free) else { return Ok(()) };
+        let Some(number) = (1..=names.len() + 1).find(is_free) else { return Ok(()) };
         if let Some(bytes) = folder.read(SESSION, MAX_BYTES)? {
             folder.replace(&aside(SESSION, number), &bytes)?;
         }

@@ -16,7 +16,7 @@ use omo_store::folder::{Folder, FolderError};
 
 pub use error::SessionError;
 pub use folder::{LOCK, Locked, SESSION, SessionFolder, TASKS, Tasks};
-pub use period::{RunRef, is_open, open_run};
+pub use period::{MEMBER, RunRef, is_open, open_run};
 
 /// The folders from the client's own on.
 const PARTS: [&str; 2] = ["ultrawork", "sessions"];

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Runs, RunsError};
 
 /// The member of a session's file that names its run.
-const MEMBER: &str = "omo_run";
+pub const MEMBER: &str = "omo_run";
 
 /// The run of a session, as its file names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

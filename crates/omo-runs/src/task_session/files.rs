@@ -14,13 +14,8 @@ use serde_json::Value;
 use super::render;
 use crate::projection::{Drift, ProjectionError, Remembered};
 use crate::run::PATIENCE;
+use crate::session_store::{LOCK, SESSION, TASKS};
 
-/// The session's own file.
-pub const SESSION: &str = "session.json";
-/// The folder of its tasks.
-pub const TASKS: &str = "tasks";
-/// The file of its lock.
-const LOCK: &str = ".lock";
 /// A larger file is none of a session.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// So many edits of one file are kept.

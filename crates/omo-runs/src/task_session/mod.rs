@@ -10,9 +10,6 @@ use std::path::Path;
 use omo_plan::model::Dialect;
 use omo_plan::run::state::RunState;
 
-/// The member of `session.json` that names the run that the session's files are made from.
-pub const OWN_RUN: &str = "omo_run";
-
 /// Whether a run is one of a task session.
 pub fn is_one(state: &RunState) -> bool {
     state.plan.dialect == Dialect::TasksJson

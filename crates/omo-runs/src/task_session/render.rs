@@ -9,7 +9,8 @@ use omo_plan::run::state::{Phase, RunState, Standing, UnitState, UnitStatus};
 use omo_plan::task_session::{Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus, VERIFY};
 use serde_json::{Map, Value, json};
 
-use super::{OWN_RUN, session_id};
+use super::session_id;
+use crate::session_store::{MEMBER, RunRef};
 
 /// The member of a piece of evidence that names the run that it is from.
 const OF_RUN: &str = "run";
@@ -49,7 +50,8 @@ pub fn session(before: Option<SessionFile>, state: &RunState, run: &str) -> Sess
     file.options.max_workers = state.plan.policy.max_workers;
     file.options.extra.insert("skip_verify".to_owned(), json!(state.plan.policy.skips_verification));
     file.verifier_passed = state.standing(VERIFY) == Some(Standing::Is(UnitStatus::Passed));
-    file.extra.insert(OWN_RUN.to_owned(), json!({"id": run, "root": state.root}));
+    let own = RunRef { id: run.to_owned(), root: state.root.clone().into() };
+    file.extra.insert(MEMBER.to_owned(), json!(own));
     file.updated_at = state.updated_at.to_string();
     file
 }
@@ -81,7 +83,7 @@ fn empty(state: &RunState) -> SessionFile {
 /// What of `session.json` a run sets, to be compared: when it was written is no part of that.
 pub fn set_of_session(file: &SessionFile) -> Value {
     let options = [file.options.max_iterations, file.options.max_workers];
-    json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(OWN_RUN)])
+    json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(MEMBER)])
 }
 
 /// `tasks/<id>.json` of a task, from what it says; `None` where it is not there or is none.

@@ -40,7 +40,8 @@ pub fn entries(plugin: &Path, name: &str) -> Result<Vec<Entry>> {
             }
             ensure!(entry.file_type()?.is_file(), "{} is no file, and no archive carries it", part.display());
             // Not as they are on this machine: a file system without rights must not be seen in them.
-            let mode = if part.starts_with("bin") { 0o755 } else { 0o644 };
+            let is_run = part.starts_with("bin") || part.starts_with("scripts");
+            let mode = if is_run { 0o755 } else { 0o644 };
             let words = part.iter().map(|word| word.to_str().context("a name that is no text"));
             let path = words.collect::<Result<Vec<_>>>()?.join("/");
             entries.push(Entry { path: format!("{name}/{path}"), bytes: fs::read(entry.path())?, mode });
@@ -123,8 +124,13 @@ mod tests {
     /// A folder that looks like a plugin, its execute bits lost.
     fn plugin() -> tempfile::TempDir {
         let plugin = tempfile::tempdir().unwrap();
-        for (path, text) in [("bin/omo-stop", "program"), ("bin/omo", "other"), ("commands/ulw.md", ""), ("a", "text")]
-        {
+        for (path, text) in [
+            ("bin/omo-stop", "program"),
+            ("bin/omo", "other"),
+            ("commands/ulw.md", ""),
+            ("scripts/task-list.sh", "script"),
+            ("a", "text"),
+        ] {
             let path = plugin.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
@@ -142,6 +148,7 @@ mod tests {
             ("omo-1/bin/omo", program),
             ("omo-1/bin/omo-stop", program),
             ("omo-1/commands/ulw.md", text),
+            ("omo-1/scripts/task-list.sh", program),
         ];
         assert_eq!(names, expected);
         let mut unpacked = Vec::new();

@@ -1,5 +1,6 @@
 //! `omo run open --for exec`: a task session becomes a run, or goes on with the one that it has.
 
+mod added;
 pub mod blocks;
 mod session;
 mod typed;
@@ -13,6 +14,7 @@ use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::task_session::{self, SessionPhase};
 use omo_runs::engine::{Opening, beginning, planned_commands};
+use omo_runs::session_store::open_run;
 use omo_runs::{Run, Runs};
 use omo_store::folder::Folder;
 use omo_store::work_tree::WorkTree;
@@ -23,6 +25,7 @@ use super::here::{Here, another};
 use super::open::{Asked, approve, no_repository, say};
 use crate::failure::{Failure, Kind};
 use crate::project::{Project, named_or_own};
+pub use added::AddedTask;
 use session::Session;
 
 /// The command whose arguments the hook keeps.
@@ -68,7 +71,7 @@ fn execute(here: &Here, wanted: &Wanted) -> Result<(), Failure> {
     let id = named_or_own(wanted.options.session.as_deref(), here.env)?.ok_or_else(|| {
         Failure::user("no task session is named", "name one with `--session ID`; `omo session list` has them all")
     })?;
-    let session = Session::read(id.as_str())?;
+    let session = Session::read(&id)?;
     is_of_this_work_tree(here, &session)?;
     let own = here.runs.as_ref().map(|runs| own_run(here, runs, &session)).transpose()?.flatten();
     match (session.file.phase, own) {
@@ -82,16 +85,16 @@ fn execute(here: &Here, wanted: &Wanted) -> Result<(), Failure> {
             here.listen(&run, &state);
             over(&state)
         }
-        (SessionPhase::Complete, None) => say(&blocks::ended_without_a_run(&session.id, &session.tasks, true)),
+        (SessionPhase::Complete, None) => say(&blocks::ended_without_a_run(session.id.as_str(), &session.tasks, true)),
         (SessionPhase::Failed, None) => {
-            say(&blocks::ended_without_a_run(&session.id, &session.tasks, false))?;
+            say(&blocks::ended_without_a_run(session.id.as_str(), &session.tasks, false))?;
             Err(Failure::said(Kind::NotGreen))
         }
         (SessionPhase::Cancelled, _) => {
             say(&format!("omo: the task session {} was cancelled; nothing is done.", session.id))
         }
         (phase @ (SessionPhase::Planning | SessionPhase::Documentation | SessionPhase::Unknown), _) => {
-            Err(not_ready(&session.id, phase))
+            Err(not_ready(session.id.as_str(), phase))
         }
     }
 }
@@ -130,7 +133,8 @@ fn own_run(here: &Here, runs: &Runs, session: &Session) -> Result<Option<(Run, R
     if let Some((run, state)) = here.executing(runs)?.filter(|(_, state)| session.is_of(state)) {
         return Ok(Some((run, state)));
     }
-    let Some(run) = session.run().and_then(|id| runs.get(id).ok()) else { return Ok(None) };
+    let named = open_run(&session.file);
+    let Some(run) = named.and_then(|named| runs.get(&named.id).ok()) else { return Ok(None) };
     let state = run.state()?;
     Ok(session.is_of(&state).then_some((run, state)))
 }
@@ -142,7 +146,7 @@ fn begin(here: &Here, session: Session, wanted: &Wanted) -> Result<(), Failure> 
     if let Some((run, state)) = here.runs.as_ref().map(|runs| here.executing(runs)).transpose()?.flatten() {
         return Err(another(run.id(), &state));
     }
-    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(&session.id, wanted))?;
+    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(session.id.as_str(), wanted))?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let _door = here.alone(&runs, None)?;
     if Session::read(&session.id)? != session {

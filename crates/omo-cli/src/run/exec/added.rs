@@ -1,0 +1,41 @@
+//! A task that comes later: of a session whose run is open it is added to that as well.
+
+use omo_plan::model::Unit;
+use omo_plan::run::state::RunState;
+use omo_plan::run::verbs;
+use omo_plan::task_session::{self, TaskFile};
+use omo_runs::session_store::RunRef;
+use omo_runs::{Run, Runs, RunsError};
+use omo_store::env::Env;
+
+use crate::failure::Failure;
+use crate::run::here::Here;
+
+/// A task that a run is to have too.
+pub struct AddedTask<'a> {
+    here: Here<'a>,
+    run: Run,
+    before: RunState,
+    unit: Unit,
+}
+
+impl<'a> AddedTask<'a> {
+    /// Finds out whether it can be. Nothing is written.
+    pub fn to(env: &'a Env, run: &RunRef, task: &TaskFile) -> Result<Self, Failure> {
+        let here = Here::find(env)?;
+        let runs = Runs::find(&run.root, Some(&here.state_home))?;
+        let run = runs.ok_or_else(|| RunsError::NotFound(run.id.clone()))?.get(&run.id)?;
+        let before = run.state()?;
+        let unit = task_session::unit(task);
+        verbs::add_unit(&before, &here.caller()?, unit.clone())?;
+        Ok(Self { here, run, before, unit })
+    }
+
+    /// Adds it.
+    pub fn add(self) -> Result<(), Failure> {
+        let Self { here, run, before, unit } = self;
+        let state = here.engine(&run, &before)?.add(unit)?;
+        here.tell(&run, &before, &state);
+        Ok(())
+    }
+}

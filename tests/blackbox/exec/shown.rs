@@ -1,0 +1,107 @@
+//! What is judged has to be shown: by commands that were run for it, and were green.
+
+use anyhow::{Result, ensure};
+use omo_tests::executed::{Case, Sessions, WORD, play};
+
+/// Task 1 is claimed, with what shows it.
+fn claimed(s: &Sessions) -> Result<String> {
+    s.begin(&[])?;
+    let ticket = s.start("1")?;
+    let id = s.show(&ticket, "true")?;
+    s.person(&["unit", "done", "--ticket", &ticket, "--evidence", &id])?.ends(0)?;
+    Ok(id)
+}
+
+#[test]
+fn a_claim_is_shown_by_green_commands_of_its_own() {
+    let cases: &[Case] = &[
+        ("with none, and with none that counts", &[("1", &[], &["It reads well"])], |s| {
+            s.begin(&[])?;
+            let ticket = s.start("1")?;
+            let done = |more: &[&str]| s.person(&[&["unit", "done", "--ticket", &ticket], more].concat());
+            done(&[])?.refuses(5, "", "omo evidence run")?;
+            done(&["--evidence", "e1"])?.ends(5)?;
+            let said =
+                s.person(&["evidence", "run", "--ticket", &ticket, "--", "echo", "two  words;", "false"])?.ends(0)?;
+            ensure!(said.out.starts_with("EVIDENCE e1: `echo 'two  words;' false` "), "{}", said.out);
+            ensure!(said.out.contains("    two  words; false"), "{}", said.out);
+            let said = s.person(&["evidence", "run", "--ticket", &ticket, "--", "echo no; exit 3"])?.ends(1)?;
+            ensure!(said.out.starts_with("EVIDENCE e2: `echo no; exit 3` "), "{}", said.out);
+            done(&["--evidence", "e1,e2"])?.ends(5)?;
+            ensure!(s.status("1")? == "in_progress");
+            let said = done(&["--evidence", "e1"])?.ends(0)?;
+            ensure!(said.out.starts_with("CLAIMED 1: "), "{}", said.out);
+            ensure!(s.standing("1")? == "claimed" && s.status("1")? == "resolved");
+            let shown = s.file("tasks/1.json")?["evidence"].clone();
+            ensure!(shown[0]["id"] == "e1" && shown[0]["exit"] == 0, "{shown}");
+            Ok(())
+        }),
+        ("with a ticket that is nobody's", &[("1", &[], &["It reads well"])], |s| {
+            s.begin(&[])?;
+            let mark = s.lab().project().join("ran");
+            let command = format!("touch {}", mark.display());
+            s.person(&["evidence", "run", "--ticket", "none", "--", &command])?.refuses(5, "not valid", "omo next")?;
+            ensure!(!mark.exists(), "it was run all the same");
+            Ok(())
+        }),
+        ("listed and shown", &[("1", &[], &["It reads well"])], |s| {
+            claimed(s)?;
+            let said = s.person(&["evidence", "list"])?.ends(0)?;
+            ensure!(said.out.contains("e1") && said.out.contains("green"), "{}", said.out);
+            let said = s.person(&["evidence", "list", "--json"])?.ends(0)?;
+            ensure!(said.out.contains("\"command\": \"true\""), "{}", said.out);
+            let said = s.person(&["evidence", "show", "e1"])?.ends(0)?;
+            ensure!(said.out.contains("task 1, attempt 1") && said.err.is_empty(), "{}{}", said.out, said.err);
+            s.person(&["evidence", "show", "e9"])?.refuses(3, "has no evidence `e9`", "omo evidence list")?;
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn a_verdict_counts_when_the_verifier_has_shown_it_and_nothing_is_red() {
+    const BOTH: &[&str] = &["It reads well"];
+    let cases: &[Case] = &[
+        ("what does not count", &[("1", &[], BOTH), ("2", &[], &[WORD])], |s| {
+            let of_worker = claimed(s)?;
+            s.do_task("2")?;
+            let ticket = s.start("verify")?;
+            let pass = |ids: &str| s.person(&["verdict", "PASS", "--ticket", &ticket, "--evidence", ids]);
+            for ids in ["", "e9", &of_worker] {
+                let said = pass(ids)?.ends(1)?;
+                ensure!(said.out.starts_with("NOT COUNTED verify: "), "{ids}: {}", said.out);
+            }
+            s.person(&["evidence", "run", "--ticket", &ticket, "--", "false"])?.ends(1)?;
+            pass("e2")?.ends(1)?;
+            let own = s.show(&ticket, "true")?;
+            s.lab().write("words/2.txt", "broken\n")?;
+            let said = pass(&own)?.ends(1)?;
+            ensure!(said.out.contains("grep -q done words/2.txt"), "{}", said.out);
+            s.lab().write("words/2.txt", "done\n")?;
+            s.person(&["verdict", "FAIL", "--ticket", &ticket])?.ends(2)?;
+            s.person(&["verdict", "FAIL", "--ticket", &ticket, "--reopen", "2"])?.ends(2)?;
+            s.person(&["verdict", "FAIL", "--ticket", &ticket, "--reopen", "9: why"])?.ends(3)?;
+            ensure!(s.standing("verify")? == "running", "the ticket is still good");
+            let said = pass(&own)?.ends(0)?;
+            ensure!(said.out.starts_with(&format!("PASS verify: evidence {own}")), "{}", said.out);
+            ensure!(s.phase()? == "COMPLETE" && s.file("session.json")?["verifier_passed"] == true);
+            pass(&own)?.refuses(5, "not valid", "omo next")?;
+            Ok(())
+        }),
+        ("a worker's ticket", &[("1", &[], &[WORD])], |s| {
+            s.begin(&[])?;
+            let ticket = s.start("1")?;
+            let id = s.show(&ticket, "true")?;
+            for word in ["PASS", "FAIL"] {
+                s.person(&["verdict", word, "--ticket", &ticket, "--evidence", &id])?.refuses(
+                    5,
+                    "task 1",
+                    "omo unit done",
+                )?;
+            }
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
