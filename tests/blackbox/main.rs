@@ -25,6 +25,7 @@ mod prompt;
 mod provenance;
 mod review;
 mod runs;
+mod sessions;
 mod setup;
 mod state;
 mod state_life;

@@ -55,7 +55,7 @@ A task is a whole number, or `verify`: the one that verifies the others.";
 
 pub const TASK_CREATE: &str = "\
 Example:
-  omo task create --subject \"Add the form\" --criteria \"`npm test`|it is blue\"";
+  omo task create --subject \"Add the form\" --criteria \"cmd: npm test|it is blue\"";
 
 pub const TASK_LIST: &str = "\
 Examples:

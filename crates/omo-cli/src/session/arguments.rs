@@ -86,10 +86,10 @@ pub struct CreateOptions {
     /// What it is for, in place of the words
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "words")]
     pub goal: Option<String>,
-    /// So many workers at once; 0 for as many as there can be
+    /// Workers at once; 0 for no bound
     #[arg(long, short = 'w', value_name = "N", default_value_t = 0)]
     pub max_workers: u32,
-    /// So often its tasks are gone over at most
+    /// Times it may be gone over
     #[arg(long, short = 'i', value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: u32,
     /// It ends with its plan
@@ -147,7 +147,7 @@ pub struct UpdateOptions {
     /// The file of its design
     #[arg(long, short, value_name = "FILE")]
     pub design_doc: Option<String>,
-    /// How far its exploration is: overview, targeted, ...
+    /// How far its exploration is, in a word
     #[arg(long, short, value_name = "STAGE", value_parser = PossibleValuesParser::new(EXPLORATION_STAGES))]
     #[arg(hide_possible_values = true)]
     pub exploration_stage: Option<String>,
@@ -205,17 +205,17 @@ pub struct TaskCreateOptions {
     /// The same, from a file
     #[arg(long, short = 'D', value_name = "FILE", conflicts_with = "description")]
     pub description_file: Option<PathBuf>,
-    /// How hard it is: simple, standard, complex
+    /// simple, standard or complex
     #[arg(long, short, value_name = "WORD", default_value = "standard", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(["simple", "standard", "complex"]))]
     pub complexity: String,
-    /// What shows that it is done: a|b, or a JSON list
+    /// What shows that it is done: a|b
     #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
     pub criteria: Vec<String>,
     /// The tasks that it waits for: 1,2
     #[arg(long, short, value_name = "IDS", value_parser = ids)]
     pub blocked_by: Vec<Ids>,
-    /// How it is done: tdd, standard
+    /// tdd or standard
     #[arg(long, short, value_name = "WORD", default_value = "tdd", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(["tdd", "standard"]))]
     pub approach: String,
