@@ -19,6 +19,7 @@ mod reports;
 mod session_kit;
 mod session_ledger;
 mod session_verbs;
+mod session_walk;
 mod sessions;
 mod stops;
 mod table;

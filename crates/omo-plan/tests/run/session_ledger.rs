@@ -52,12 +52,14 @@ fn evidence(id: &str, unit: &str, attempt: u32) -> What {
     What::EvidenceRan { evidence }
 }
 
+type Open = fn() -> Run;
+
 #[test]
 fn what_no_verb_of_a_session_writes_is_refused() {
     let not_done = "says that all is done, and it is not";
     let unclaimed = "claims a unit without green evidence of its own";
     let no_task = "adds a task that cannot be";
-    let table: [(fn() -> Run, What, &str); 22] = [
+    let table: [(Open, What, &str); 22] = [
         (verifying, given(pass_by(&[])), not_done),
         (verifying, given(pass_by(&["e1"])), not_done),
         (verifying, given(pass_by(&["e9"])), not_done),

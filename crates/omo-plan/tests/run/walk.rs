@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use omo_core::check::CheckVerdict::{self, Green, Red};
 use omo_core::check::{Check, CheckOutcome};
-use omo_plan::model::{OnFailure, Plan, Precondition, Unit};
+use omo_plan::model::{OnFailure, Plan, Precondition, Unit, UnitKind};
 use omo_plan::run::event::{Actor, Event, Process, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
@@ -13,6 +13,7 @@ use omo_plan::run::verbs::{self, Caller, Measured, Refusal};
 use proptest::prelude::*;
 
 use crate::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, unit};
+use crate::session_walk::Session;
 use crate::witness::Witness;
 
 /// One thing that somebody does. Numbers are taken round by what there is.
@@ -45,13 +46,15 @@ pub enum Move {
         unit: usize,
         how: usize,
     },
+    /// What only a run of a session knows.
+    Session(Session),
     /// Whatever comes next, with this verdict where there is one.
     Follow(usize),
 }
 
-const VERDICTS: usize = 5;
+pub const VERDICTS: usize = 5;
 
-fn verdict(number: usize) -> CheckVerdict {
+pub fn verdict(number: usize) -> CheckVerdict {
     match number % VERDICTS {
         0 | 1 => Green,
         2 => Red,
@@ -62,15 +65,15 @@ fn verdict(number: usize) -> CheckVerdict {
 
 /// A run that is watched.
 #[derive(Clone)]
-struct Walk {
-    run: Run,
+pub struct Walk {
+    pub run: Run,
     tickets: Vec<String>,
     witness: Witness,
     seen: usize,
 }
 
 impl Walk {
-    fn open(plan: Plan) -> Self {
+    pub fn open(plan: Plan) -> Self {
         let run = Run::open(plan);
         let mut walk = Self { run, tickets: Vec::new(), witness: Witness::default(), seen: 0 };
         walk.look();
@@ -98,7 +101,7 @@ impl Walk {
         units[number % units.len()].id.clone()
     }
 
-    fn ticket(&self, number: usize) -> String {
+    pub fn ticket(&self, number: usize) -> String {
         match self.tickets.len() {
             0 => "made up".to_owned(),
             // The latest are the most likely to be worth something.
@@ -107,7 +110,7 @@ impl Walk {
     }
 
     /// Makes a move; whether anything came of it. What is refused writes nothing.
-    fn run(&mut self, step: &Move) -> bool {
+    pub fn run(&mut self, step: &Move) -> bool {
         let before = (self.run.state.seq, self.run.events.len());
         let is_done = self.make(step);
         if !is_done {
@@ -129,7 +132,8 @@ impl Walk {
             Move::Done { ticket, verdict: of, checks } => {
                 let ticket = self.ticket(*ticket);
                 let outcomes = self.outcomes(&ticket, &verdict(*of), *checks);
-                self.run.done(&ticket, Measured { outcomes, ..Measured::default() }).is_ok()
+                let evidence_ids = self.cited(&ticket, *checks);
+                self.run.done(&ticket, Measured { outcomes, evidence_ids, ..Measured::default() }).is_ok()
             }
             Move::GiveUp(ticket) => {
                 let ticket = self.ticket(*ticket);
@@ -180,7 +184,10 @@ impl Walk {
                 self.goes_on_as(caller, said)
             }
             Move::Finals(of) => {
-                if next(&run.state) != Action::FinalChecks {
+                // They are run once all is done, or when a verifier says so.
+                let verifier =
+                    run.state.plan.verification().and_then(|unit| run.state.units[&unit.id].running.as_ref());
+                if next(&run.state) != Action::FinalChecks && verifier.is_none() {
                     return false;
                 }
                 let checks = run.state.plan.final_checks.clone();
@@ -191,6 +198,7 @@ impl Walk {
                 let plan = edited(&run.state.plan, *unit, *how);
                 run.replan(plan).is_ok()
             }
+            Move::Session(step) => self.make_session(step),
             Move::Follow(of) => self.follow(*of),
         }
     }
@@ -238,8 +246,13 @@ impl Walk {
             Action::Wait(running) => {
                 let unit = self.run.state.plan.unit(running[of % running.len()]).unwrap();
                 let ticket = self.run.state.units[&unit.id].running.as_ref().unwrap().ticket.clone();
-                let measured = all(unit, &verdict(of));
-                self.run.done(&ticket, measured).unwrap();
+                if unit.kind == UnitKind::Verify {
+                    self.follow_verification(&ticket, of);
+                } else {
+                    let measured = all(unit, &verdict(of));
+                    let evidence_ids = if unit.criteria.is_empty() { Vec::new() } else { self.show(&ticket) };
+                    self.run.done(&ticket, Measured { evidence_ids, ..measured }).unwrap();
+                }
             }
             Action::FinalChecks => {
                 return self.make(&Move::Finals(of));
@@ -252,10 +265,12 @@ impl Walk {
 
     /// Follows what comes next to the end of the run. Every unit is begun and ended so often at most, and
     /// every gate comes from one of those, from a decision or from a batch.
-    fn finish(mut self, of: usize) {
+    pub fn finish(mut self, of: usize) {
         let plan = &self.run.state.plan;
         let attempts: usize = plan.units.iter().map(|unit| usize::try_from(unit.attempts_max).unwrap()).sum();
-        let most = 4 * attempts + 2 * plan.units.len() + plan.groups.len() + plan.preconditions.len() + 10;
+        let times = usize::try_from(plan.policy.max_iterations).unwrap();
+        let most =
+            times * (4 * attempts + 2 * plan.units.len() + 2) + plan.groups.len() + plan.preconditions.len() + 10;
         for step in 0..most {
             // Tools that are missing again and again are a person's to bring: not here.
             let of = (of + step * step) % (VERDICTS - 1);
@@ -270,7 +285,7 @@ impl Walk {
     }
 
     /// The ledger, written down and read again, says the same as the state does.
-    fn replay(&self) {
+    pub fn replay(&self) {
         let lines = self.run.events.iter().map(|event| serde_json::to_string(event).unwrap());
         let events: Vec<Event> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
         assert_eq!(events, self.run.events);
@@ -312,7 +327,7 @@ fn edited(plan: &Plan, number: usize, how: usize) -> Plan {
     plan
 }
 
-fn any_move() -> impl Strategy<Value = Move> {
+pub fn any_move() -> impl Strategy<Value = Move> {
     let number = 0..8_usize;
     prop_oneof![
         12 => (0..VERDICTS).prop_map(Move::Follow),
@@ -334,7 +349,7 @@ fn any_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
+pub fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
     let paths = prop_oneof![Just("a"), Just("b"), Just("src"), Just("src/x.rs"), Just("src/*.rs")];
     let failure = prop_oneof![
         Just(OnFailure::Hold),
@@ -467,7 +482,7 @@ fn every_sequence_of_five_verbs_holds_the_rules() {
 
 /// Makes every move that is not refused, and from there again. One that is refused changes nothing: what
 /// follows it is what follows without it.
-fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<String>, count: &mut u32) {
+pub fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<String>, count: &mut u32) {
     ends.insert(match &from.run.state.phase {
         Phase::Executing => "executing".to_owned(),
         Phase::Cancelled { .. } => "cancelled".to_owned(),

@@ -31,13 +31,17 @@ pub struct Witness {
     gates: BTreeMap<String, (GateKind, i64, Option<String>)>,
     finals: BTreeMap<usize, bool>,
     was_edited: bool,
-    is_over: bool,
-    has_ended: bool,
+    end: Option<End>,
     iteration: u32,
     /// Whether each evidence was green.
     evidence: BTreeMap<String, bool>,
-    /// A verdict that all is done stands.
-    has_passed: bool,
+}
+
+/// How a run came to be over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Cancelled,
+    Ended,
 }
 
 impl Witness {
@@ -101,12 +105,11 @@ impl Witness {
             What::GateAnswered { gate, option, .. } => self.answer(gate, option, &event.actor, prompted),
             What::Cancelled { .. } => {
                 self.units.values_mut().filter(|seen| seen.is_running).for_each(Seen::give_back);
-                self.is_over = true;
+                self.end = Some(End::Cancelled);
             }
             What::Resumed => {
-                assert!(self.is_over, "it was not over");
-                self.iteration = if self.has_ended { 1 } else { self.iteration };
-                (self.is_over, self.has_ended) = (false, false);
+                let end = self.end.take().unwrap();
+                self.iteration = if end == End::Ended { 1 } else { self.iteration };
                 self.finals.clear();
             }
             What::RunEnded { result } => self.end(*result),
@@ -123,7 +126,7 @@ impl Witness {
 
     fn start(&mut self, unit: &Unit, attempt: u32) {
         let plan = self.plan.clone().unwrap();
-        assert!(!self.is_over, "begun in a run that is over");
+        assert!(!self.end.is_some(), "begun in a run that is over");
         for dep in &unit.deps {
             let word = self.units[dep].word;
             let may_be_left_out = plan.unit(dep).unwrap().on_failure == OnFailure::Skip;
@@ -171,7 +174,7 @@ impl Witness {
 
     fn answer(&mut self, gate: &str, option: &str, actor: &Actor, prompted: Option<i64>) {
         let (about, opened, answer) = self.gates.get_mut(gate).unwrap();
-        assert!(!self.is_over && answer.is_none(), "{gate} was answered, or asked in a run that is over");
+        assert!(!self.end.is_some() && answer.is_none(), "{gate} was answered, or asked in a run that is over");
         let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
         assert!(has_person || matches!(about, GateKind::Decisions { .. }), "{gate} answered by nobody");
         *answer = Some(option.to_owned());
@@ -209,15 +212,15 @@ impl Witness {
 
     fn end(&mut self, result: RunResult) {
         let plan = self.plan.as_ref().unwrap();
-        assert!(!self.is_over && self.units.values().all(|seen| !seen.is_running), "ended under a worker");
+        assert!(!self.end.is_some() && self.units.values().all(|seen| !seen.is_running), "ended under a worker");
         let is_done = |(id, seen): (&String, &Seen)| match plan.unit(id).unwrap().kind {
-            UnitKind::Verify => self.has_passed && seen.word == "passed",
+            UnitKind::Verify => seen.word == "passed",
             _ => matches!(seen.word, "passed" | "claimed"),
         };
         let is_whole = self.units.iter().all(is_done)
             && (0..plan.final_checks.len()).all(|place| self.finals.get(&place) == Some(&true));
         assert_eq!(result == RunResult::Complete, is_whole, "ended as {result:?}");
-        (self.is_over, self.has_ended) = (true, true);
+        self.end = Some(End::Ended);
     }
 }
 

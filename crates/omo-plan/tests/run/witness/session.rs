@@ -44,7 +44,6 @@ impl Witness {
     fn judge(&mut self, verdict: &Verdict) {
         let id = self.verification().unwrap();
         let seen = self.ended(&id, if verdict.passed { "passed" } else { "failed" });
-        self.has_passed = verdict.passed;
         if verdict.passed {
             let mut others = self.units.iter().filter(|(other, _)| **other != id);
             assert!(others.all(|(_, seen)| matches!(seen.word, "passed" | "claimed")), "PASS over what is not done");
@@ -56,7 +55,7 @@ impl Witness {
         for (named, _) in &verdict.reopen {
             let seen = self.units.get_mut(named).unwrap();
             assert!(*named != id && !seen.is_running, "a verdict on {named}");
-            seen.word = if seen.word == "" { "" } else { "failed" };
+            seen.word = if seen.word.is_empty() { "" } else { "failed" };
         }
     }
 
@@ -79,7 +78,6 @@ impl Witness {
     /// Nothing that was said of the whole holds any longer.
     pub(super) fn void(&mut self) {
         self.finals.clear();
-        self.has_passed = false;
         let verification = self.verification().and_then(|id| self.units.get_mut(&id));
         if let Some(seen) = verification.filter(|seen| matches!(seen.word, "passed" | "failed")) {
             (seen.word, seen.attempts) = ("", 0);
