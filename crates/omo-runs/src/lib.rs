@@ -15,6 +15,7 @@ pub mod projection;
 mod run;
 mod runs;
 pub mod snapshot;
+pub mod task_session;
 mod ticket;
 
 pub use error::{RunsError, TransactError};
