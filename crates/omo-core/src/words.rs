@@ -280,7 +280,7 @@ pub fn neutral(text: &str, max: usize) -> String {
 
 /// One line of untrusted text for somebody who has to read it as it is: only what could be taken
 /// for something else than a line goes.
-fn neutral_line(line: &str) -> String {
+pub fn neutral_line(line: &str) -> String {
     let is_plain = |char: char| char == '\t' || harmless(char) != ' ' || char == ' ';
     line.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect()
 }

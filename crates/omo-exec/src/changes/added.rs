@@ -97,9 +97,7 @@ impl Reader {
                 let text = String::from_utf8_lossy(text).trim_end_matches('\r').to_owned();
                 return Some(AddedLine { file: self.file.clone(), line: self.next - 1, text });
             }
-            (_, (0, 0)) => self.read_head(line),
-            // `\ No newline at end of file` may stand between both kinds.
-            _ => {}
+            _ => self.read_head(line),
         }
         None
     }

@@ -1,0 +1,237 @@
+//! What is shown at the end of a run: what came of it, what shows that, and how it goes on.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use omo_plan::model::Unit;
+use omo_plan::run::event::Unfinished;
+use omo_plan::run::report::{UnitRow, report};
+use omo_plan::run::state::{Phase, RunState, UnitState, UnitStatus};
+use omo_plan::task_session::SessionPhase;
+
+use super::evidence::{Amount, checked, done_before, judged, sections};
+use super::table::{cell, cut_table};
+use super::words::{counted, fields, fitting, goal, is_verification, iterations, listed, session, tasks};
+use super::{SCREEN_BYTES, phase, progress};
+
+/// The columns of a command in a report that has room.
+const WIDE: usize = 200;
+/// The same where every line has to fit a terminal.
+const NARROW: usize = 56;
+
+/// What came of a run, whole; of one that goes on, how far it is.
+pub fn finished(state: &RunState) -> String {
+    said(state, Amount { rows: usize::MAX, columns: WIDE })
+}
+
+/// The same with as many rows as fit into [`SCREEN_BYTES`]; the others are counted.
+pub fn finished_block(state: &RunState) -> String {
+    fitting(SCREEN_BYTES, |rows| said(state, Amount { rows, columns: NARROW }))
+}
+
+fn said(state: &RunState, amount: Amount) -> String {
+    match (phase(state), &state.phase) {
+        (_, Phase::Cancelled { why }) => {
+            format!("Execution cancelled: {}. Session ID: {}\n", neutral(why, 200), session(state))
+        }
+        (SessionPhase::Complete, _) => complete(state, amount),
+        (SessionPhase::Failed, _) => failed(state, amount),
+        _ => progress(state),
+    }
+}
+
+fn complete(state: &RunState, amount: Amount) -> String {
+    let (skipped, result) = if state.plan.policy.skips_verification {
+        (" (verification skipped)", "not verified: the checks are green, and nobody judged the rest")
+    } else {
+        ("", "✓ PASS")
+    };
+    let mut text = format!("## Execution Complete{skipped}\n\n");
+    text.push_str(&fields(&[("Goal", goal(state)), ("Iterations", iterations(state)), ("Result", result.to_owned())]));
+    text.push_str("\n### Summary\n\n");
+    let count = state.plan.units.iter().filter(|unit| !is_verification(unit)).count();
+    let _ = writeln!(text, "- All {} completed", counted(count, "task"));
+    criteria(&mut text, state);
+    remarks(&mut text, state);
+    text.push_str("\n### Evidence\n\n");
+    text.push_str(&sections(state, amount));
+    unfinished_section(&mut text, state, amount.rows);
+    let _ = writeln!(text, "Session ID: {}", session(state));
+    text
+}
+
+/// How many criteria were decided how.
+fn criteria(text: &mut String, state: &RunState) {
+    let (by_command, by_people) = (checked(state).len(), judged(state).len());
+    let mut parts = Vec::new();
+    if by_command > 0 {
+        parts.push(format!("{by_command} by command"));
+    }
+    let skips = state.plan.policy.skips_verification;
+    if by_people > 0 {
+        parts.push(format!("{by_people} {}", if skips { "claimed, and judged by nobody" } else { "by the verifier" }));
+    }
+    let all = if skips { "Success criteria" } else { "All success criteria verified" };
+    let _ = writeln!(text, "- {all}: {}", parts.join(", "));
+}
+
+/// What a reader has to know about the work, beside how it ended.
+fn remarks(text: &mut String, state: &RunState) {
+    let found = unfinished(state).len();
+    let unsearched =
+        ids(state, |_, known| known.status.is_ended() && known.end.as_ref().is_none_or(|end| end.tree.is_none()));
+    let _ = match (found, unsearched.is_empty()) {
+        (0, true) => writeln!(text, "- No blocked patterns detected"),
+        (0, false) => Ok(()),
+        (found, _) => {
+            let look = if found == 1 { "looks" } else { "look" };
+            writeln!(text, "- {} {look} unfinished", counted(found, "added line"))
+        }
+    };
+    let uncompared = ids(state, |unit, _| unit.files.is_empty());
+    let again = ids(state, |_, known| known.attempts > 1);
+    let vacuous = ids(state, |_, known| !known.vacuous.is_empty());
+    for (ids, what) in [
+        (unsearched, "what they added is not known, and was not searched for blocked patterns"),
+        (uncompared, "files not compared, because none are named"),
+        (done_before(state), "done before this run, as their files say; omo ran none of it"),
+        (vacuous, "checks that were green before the work began, and prove little"),
+        (again, "done at a later attempt than the first"),
+    ] {
+        if !ids.is_empty() {
+            let _ = writeln!(text, "- {}: {what}", capital(&tasks(&ids)));
+        }
+    }
+    for unit in &state.plan.units {
+        let end = state.units.get(&unit.id).and_then(|known| known.end.as_ref());
+        if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
+            let first = files.first().map(|file| neutral(file, 60)).unwrap_or_default();
+            let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+            let _ = writeln!(text, "- Task {} changed files that it does not name: {first}{more}", unit.id);
+        }
+    }
+}
+
+/// The tasks that something holds for.
+fn ids(state: &RunState, holds: impl Fn(&Unit, &UnitState) -> bool) -> Vec<&str> {
+    let units = state.plan.units.iter().filter(|unit| !is_verification(unit));
+    let units = units.filter(|unit| state.units.get(&unit.id).is_some_and(|known| holds(unit, known)));
+    units.map(|unit| unit.id.as_str()).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
+/// The added lines that look unfinished, as each task left them; each once.
+pub(super) fn unfinished(state: &RunState) -> Vec<&Unfinished> {
+    let ends = state.plan.units.iter().filter_map(|unit| state.units.get(&unit.id)?.end.as_ref());
+    let mut known = BTreeSet::new();
+    let lines = ends.flat_map(|end| &end.unfinished);
+    lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
+}
+
+/// An added line that looks unfinished: where it is, and the word.
+pub(super) fn unfinished_line(line: &Unfinished) -> String {
+    format!("{}:{}: {}", neutral(&line.file, 76), line.line, neutral(&line.word, 40))
+}
+
+fn unfinished_section(text: &mut String, state: &RunState, rows: usize) {
+    let lines: Vec<String> = unfinished(state).into_iter().map(unfinished_line).collect();
+    if !lines.is_empty() {
+        let _ = write!(text, "### Added lines that look unfinished\n\n{}\n", listed(&lines, rows));
+    }
+}
+
+fn failed(state: &RunState, amount: Amount) -> String {
+    let is_max = state.iteration >= state.plan.policy.max_iterations;
+    let reached = if is_max { " (max reached)" } else { "" };
+    let mut text = "## Execution Failed\n\n".to_owned();
+    text.push_str(&fields(&[
+        ("Goal", goal(state)),
+        ("Iterations", format!("{}{reached}", iterations(state))),
+        ("Result", "✗ FAIL".to_owned()),
+    ]));
+    let rows = not_done(state);
+    text.push('\n');
+    if !rows.is_empty() {
+        text.push_str("### Failed Tasks\n\n");
+        let row = |row: &UnitRow| [row.id.clone(), cell(&row.title, 34), cell(&reason(row), amount.columns - 8)];
+        let lines: Vec<_> = rows.iter().map(row).collect();
+        text.push_str(&cut_table(["ID", "Task", "Reason"], &lines, amount.rows));
+    }
+    text.push_str("### Verification Issues\n\n");
+    text.push_str(&listed(&issues(state, !rows.is_empty()), amount.rows.max(1)));
+    text.push('\n');
+    unfinished_section(&mut text, state, amount.rows);
+    if amount.columns == WIDE {
+        text.push_str("### Evidence\n\n");
+        text.push_str(&sections(state, amount));
+    }
+    next_steps(&mut text, state, &rows, amount.rows);
+    let _ = writeln!(text, "\nSession ID: {}", session(state));
+    text
+}
+
+/// The tasks that are neither proved nor claimed.
+fn not_done(state: &RunState) -> Vec<UnitRow> {
+    let is_left = |row: &UnitRow| {
+        state.plan.unit(&row.id).is_some_and(|unit| !is_verification(unit)) && !state.lets_go_on(&row.id)
+    };
+    report("", state).units.into_iter().filter(is_left).collect()
+}
+
+fn reason(row: &UnitRow) -> String {
+    if row.evidence.is_empty() { row.standing.to_owned() } else { row.evidence.clone() }
+}
+
+/// What stands against the whole, beside the tasks that have failed.
+fn issues(state: &RunState, a_task_failed: bool) -> Vec<String> {
+    let mut issues = Vec::new();
+    let verification = state.plan.units.iter().find(|unit| is_verification(unit));
+    let known = verification.and_then(|unit| state.units.get(&unit.id));
+    match known.map(|known| (known.status, known.end.as_ref())) {
+        None => issues.push("Verification was skipped".to_owned()),
+        Some((UnitStatus::Failed | UnitStatus::Passed, Some(end))) => {
+            issues.push(format!("The verifier: {}", neutral(&end.evidence, 300)));
+        }
+        Some(_) if a_task_failed => {
+            issues.push("The verifier was not started in the last iteration: a task had failed".to_owned());
+        }
+        Some(_) => issues.push("The verifier gave no verdict".to_owned()),
+    }
+    for (place, outcome) in &state.final_checks {
+        if let Some(check) = state.plan.final_checks.get(*place).filter(|_| !outcome.is_green()) {
+            let detail = neutral(&outcome.detail, 100);
+            issues.push(format!("`{}` {detail}, run again at the end", code(&check.command, NARROW)));
+        }
+    }
+    issues
+}
+
+fn next_steps(text: &mut String, state: &RunState, failed: &[UnitRow], most: usize) {
+    let folder = neutral(&state.plan.source.path, 300);
+    text.push_str("### Next Steps\n\n1. Review failed task output:\n");
+    if failed.is_empty() {
+        let _ = writeln!(text, "   - {folder}/tasks");
+    }
+    for row in failed.iter().take(most) {
+        let _ = writeln!(text, "   - {folder}/tasks/{}.json", row.id);
+        let known = state.units.get(&row.id);
+        let red = known.and_then(|known| known.checks.iter().find(|(_, outcome)| !outcome.is_green()));
+        if let Some(log) = red.and_then(|(_, outcome)| outcome.log.as_ref()) {
+            let _ = writeln!(text, "   - {}", neutral(&log.to_string_lossy(), 300));
+        }
+    }
+    if failed.len() > most {
+        let _ = writeln!(text, "   - … and {} more", failed.len() - most);
+    }
+    let _ = write!(
+        text,
+        "2. Fix issues manually\n3. Run it again (resets iteration counter):\n   - `/omo:ulw-exec --session {} --again`\n",
+        session(state)
+    );
+}

@@ -1,0 +1,162 @@
+//! What shows that the tasks are done: commands that omo ran, and apart from them what somebody judged.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use omo_core::check::{CheckOutcome, CheckVerdict};
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use omo_plan::model::Unit;
+use omo_plan::run::event::{Evidence, Verdict};
+use omo_plan::run::state::{RunState, UnitState, UnitStatus};
+
+use super::table::{cell, code_cell, cut_table};
+use super::words::{few, is_verification, listed};
+
+/// How much of it is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Amount {
+    /// So many rows of each table.
+    pub(super) rows: usize,
+    /// So many columns of a command that stands alone. Other cells have less.
+    pub(super) columns: usize,
+}
+
+/// Both tables, each where there is something for it.
+pub(super) fn sections(state: &RunState, amount: Amount) -> String {
+    let mut text = String::new();
+    let checked = checked(state);
+    if !checked.is_empty() {
+        let row = |row: &Checked| {
+            [cell(row.task, 20), code_cell(row.command, amount.columns), cell(&exit(row.outcome, row.is_vacuous), 40)]
+        };
+        let rows: Vec<_> = checked.iter().map(row).collect();
+        text.push_str("#### Checked by command\n\n");
+        text.push_str(&cut_table(["Task", "Command", "Exit"], &rows, amount.rows));
+    }
+    let judged = judged(state);
+    if !judged.is_empty() {
+        let row = |row: &Judged| {
+            let ids: Vec<&str> = row.shown_by.iter().map(|known| known.id.as_str()).collect();
+            let ids = if ids.is_empty() { "none".to_owned() } else { few(ids) };
+            [cell(row.task, 20), cell(row.criterion, amount.columns), cell(&ids, 60)]
+        };
+        let rows: Vec<_> = judged.iter().map(row).collect();
+        text.push_str(judged_by(state));
+        text.push_str(&cut_table(["Task", "Criterion", "Evidence"], &rows, amount.rows));
+        let is_cited =
+            |known: &&Evidence| judged.iter().any(|row| row.shown_by.iter().any(|cited| cited.id == known.id));
+        let cited: Vec<String> = state.evidence.iter().filter(is_cited).map(evidence_line).collect();
+        if !cited.is_empty() {
+            let _ = writeln!(text, "{}", listed(&cited, amount.rows));
+        }
+    }
+    if let Some(verdict) = state.verdicts.last() {
+        text.push_str(&verdict_line(state, verdict, amount.rows));
+    }
+    text
+}
+
+/// A command of a task, and what came of it last.
+pub(super) struct Checked<'a> {
+    task: &'a str,
+    command: &'a str,
+    outcome: Option<&'a CheckOutcome>,
+    is_vacuous: bool,
+}
+
+/// A criterion that no command decides, of a task that is said to be done.
+pub(super) struct Judged<'a> {
+    task: &'a str,
+    criterion: &'a str,
+    shown_by: Vec<&'a Evidence>,
+}
+
+/// Every command of every task, and behind them those of the whole that belong to none.
+pub(super) fn checked(state: &RunState) -> Vec<Checked<'_>> {
+    let at_the_end = |command: &str| {
+        let place = state.plan.final_checks.iter().position(|check| check.command == command)?;
+        state.final_checks.get(&place)
+    };
+    let mut rows = Vec::new();
+    for unit in &state.plan.units {
+        let Some(known) = state.units.get(&unit.id) else { continue };
+        for (place, check) in unit.proof().enumerate() {
+            let own = known.checks.iter().find(|(command, _)| *command == check.command).map(|(_, outcome)| outcome);
+            rows.push(Checked {
+                task: &unit.id,
+                command: &check.command,
+                outcome: at_the_end(&check.command).or(own),
+                is_vacuous: known.vacuous.contains(&place),
+            });
+        }
+    }
+    for check in &state.plan.final_checks {
+        if rows.iter().all(|row| row.command != check.command) {
+            let outcome = at_the_end(&check.command);
+            rows.push(Checked { task: "all", command: &check.command, outcome, is_vacuous: false });
+        }
+    }
+    rows
+}
+
+/// Every criterion that somebody has to judge, of the tasks that are said to be done.
+pub(super) fn judged(state: &RunState) -> Vec<Judged<'_>> {
+    let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
+    let claimed = state.plan.units.iter().filter_map(|unit| {
+        let known = state.units.get(&unit.id)?;
+        (known.status == UnitStatus::Claimed && !is_verification(unit)).then_some((unit, known))
+    });
+    let rows = claimed.flat_map(|(unit, known)| {
+        let shown_by: Vec<&Evidence> =
+            known.evidence_ids.iter().filter_map(|id| by_id.get(id.as_str()).copied()).collect();
+        let row = move |criterion| Judged { task: &unit.id, criterion, shown_by: shown_by.clone() };
+        unit.criteria.iter().map(String::as_str).map(row)
+    });
+    rows.collect()
+}
+
+/// Which of the tasks were done before the run, as their files say: nothing shows it.
+pub(super) fn done_before(state: &RunState) -> Vec<&str> {
+    let is_it = |known: &UnitState| known.status == UnitStatus::Claimed && known.evidence_ids.is_empty();
+    let units = state.plan.units.iter().filter(|unit| state.units.get(&unit.id).is_some_and(is_it));
+    units.map(|unit: &Unit| unit.id.as_str()).collect()
+}
+
+fn judged_by(state: &RunState) -> &'static str {
+    match state.verdicts.last() {
+        Some(Verdict { passed: true, .. }) => "#### Judged by the verifier\n\n",
+        Some(Verdict { passed: false, .. }) => "#### Claimed, and not accepted by the verifier\n\n",
+        None => "#### Claimed, and judged by nobody\n\n",
+    }
+}
+
+/// How a command ended: its status, and what else has to be known about it.
+fn exit(outcome: Option<&CheckOutcome>, is_vacuous: bool) -> String {
+    let Some(outcome) = outcome else { return "not run".to_owned() };
+    let word = outcome.verdict.word();
+    match (&outcome.verdict, outcome.exit) {
+        (CheckVerdict::Green, Some(exit)) if is_vacuous => format!("{exit}, as before the work"),
+        (CheckVerdict::Green | CheckVerdict::Red, Some(exit)) => exit.to_string(),
+        (_, Some(exit)) => format!("{exit}, {word}"),
+        (_, None) => word.to_owned(),
+    }
+}
+
+/// What the verifier said last, and what it rests on.
+fn verdict_line(state: &RunState, verdict: &Verdict, rows: usize) -> String {
+    let word = if verdict.passed { "PASS" } else { "FAIL" };
+    let shown_by = state.evidence.iter().filter(|known| verdict.evidence_ids.contains(&known.id));
+    let mut points: Vec<String> = shown_by.map(evidence_line).collect();
+    if !verdict.note.is_empty() {
+        points.push(format!("it says: {}", neutral(&verdict.note, 300)));
+    }
+    let gap = if points.is_empty() { "" } else { "\n" };
+    format!("Verdict of the verifier: {word}\n\n{}{gap}", listed(&points, rows))
+}
+
+/// A piece of evidence on one line: its id, its command, and how that ended.
+pub(super) fn evidence_line(known: &Evidence) -> String {
+    let id = neutral(&known.id, 20);
+    format!("{id} `{}`, exit {}", code(&known.command, 70), exit(Some(&known.outcome), false))
+}

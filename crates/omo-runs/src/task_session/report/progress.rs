@@ -1,0 +1,116 @@
+//! What is shown between two waves, and when the tasks are gone over once more.
+
+use std::fmt::Write;
+
+use omo_core::words::neutral;
+use omo_plan::model::Unit;
+use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
+
+use super::table::table;
+use super::words::{fields, fitting, is_verification, iterations, listed, model_of, status};
+use super::{SCREEN_BYTES, phase};
+
+/// How far a run is, in the words of seed 000; at most [`SCREEN_BYTES`] long.
+pub fn progress(state: &RunState) -> String {
+    let standings = state.standings();
+    fitting(SCREEN_BYTES, |rows| screen(state, &standings, rows))
+}
+
+/// The line that an iteration begins with.
+pub fn iteration_line(state: &RunState) -> String {
+    format!("## Iteration {}\n", iterations(state))
+}
+
+/// What is said when the tasks are gone over once more: which of them are done again, as which attempt, and why.
+pub fn retry_lines(state: &RunState) -> String {
+    let again = reopened(state);
+    let is_judged = again.iter().any(|(unit, _)| is_verification(unit));
+    let what = if is_judged { "Verification Failed" } else { "Tasks Failed" };
+    let tasks = again.iter().filter(|(unit, _)| !is_verification(unit)).map(|(unit, known)| {
+        let why = neutral(known.why.as_deref().unwrap_or_default(), 120);
+        format!("↻ Reset for retry: {} (attempt {}): {why}", unit.id, known.attempts + 1)
+    });
+    let tasks: Vec<String> = tasks.collect();
+    fitting(SCREEN_BYTES, |rows| {
+        let mut text = format!("## {what} - Retrying ({})\n\n", iterations(state));
+        text.push_str(&listed(&tasks, rows));
+        text
+    })
+}
+
+/// What was opened again last: all of it at one moment.
+fn reopened(state: &RunState) -> Vec<(&Unit, &UnitState)> {
+    let units = state.plan.units.iter().filter_map(|unit| Some((unit, state.units.get(&unit.id)?)));
+    let waiting: Vec<_> =
+        units.filter(|(_, known)| known.status == UnitStatus::Pending && known.why.is_some()).collect();
+    let last = waiting.iter().filter_map(|(_, known)| known.at).max();
+    waiting.into_iter().filter(|(_, known)| known.at == last).collect()
+}
+
+fn screen(state: &RunState, standings: &[(&Unit, Standing)], rows: usize) -> String {
+    let mut text = "## Progress Update\n\n".to_owned();
+    text.push_str(&fields(&[("Iteration", iterations(state)), ("Phase", phase(state).word().to_owned())]));
+    text.push('\n');
+    let shown = most_telling(standings, rows);
+    let lines: Vec<[String; 3]> = shown
+        .iter()
+        .map(|(unit, standing)| {
+            let word = shown_status(state, unit, standing);
+            [unit.id.clone(), format!("{} {word}", mark(word)), model_of(state, unit).to_owned()]
+        })
+        .collect();
+    text.push_str(&table(["Task", "Status", "Model"], &lines));
+    if standings.len() > shown.len() {
+        let _ = write!(text, "… and {} more: {}\n\n", standings.len() - shown.len(), tally(state, standings));
+    }
+    let _ = writeln!(text, "Active workers: {}", state.running().count());
+    text
+}
+
+fn shown_status(state: &RunState, unit: &Unit, standing: &Standing) -> &'static str {
+    match standing {
+        // It depends on all others: that it waits for them says nothing.
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if is_verification(unit) => "pending",
+        standing => status(state, unit, standing),
+    }
+}
+
+fn mark(word: &str) -> char {
+    match word {
+        "resolved" => '✓',
+        // Said to be done, and not checked.
+        "claimed" => '○',
+        "running" => '→',
+        "failed" => '✗',
+        "skipped" => '-',
+        _ => '⏳',
+    }
+}
+
+/// So many of the tasks, those that are worked on or have failed before those that wait, and what is done last; in
+/// the order of the plan.
+fn most_telling<'a, 'b>(standings: &'b [(&'a Unit, Standing)], rows: usize) -> Vec<&'b (&'a Unit, Standing)> {
+    let rank = |standing: &Standing| match standing {
+        Standing::Is(UnitStatus::Running | UnitStatus::Failed | UnitStatus::Unverified) => 0,
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) | Standing::Blocked { .. } => 1,
+        Standing::Is(UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped) => 2,
+    };
+    let mut places: Vec<(u8, usize)> =
+        standings.iter().enumerate().map(|(place, (_, standing))| (rank(standing), place)).collect();
+    places.sort_unstable();
+    places.truncate(rows);
+    places.sort_unstable_by_key(|(_, place)| *place);
+    places.into_iter().filter_map(|(_, place)| standings.get(place)).collect()
+}
+
+/// How many of all tasks stand how.
+fn tally(state: &RunState, standings: &[(&Unit, Standing)]) -> String {
+    let words = ["resolved", "claimed", "running", "pending", "blocked", "failed", "skipped"];
+    let of_word = |word: &str| {
+        let of_it = |(unit, standing): &&(&Unit, Standing)| shown_status(state, unit, standing) == word;
+        standings.iter().filter(of_it).count()
+    };
+    let counts = words.into_iter().map(|word| (of_word(word), word)).filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    format!("{} in all", counts.join(", "))
+}

@@ -1,0 +1,113 @@
+//! The screen that a run begins with: its tasks, and the order in which they are done.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Write;
+
+use omo_plan::model::{Complexity, Unit};
+use omo_plan::run::state::{RunState, Standing, UnitStatus};
+
+use super::SCREEN_BYTES;
+use super::table::{cell, table};
+use super::words::{few, fields, fitting, goal, is_verification, iterations, model_of, session, status};
+
+/// What a run begins with, in the words of seed 000; at most [`SCREEN_BYTES`] long.
+pub fn start_screen(state: &RunState) -> String {
+    let order = in_order(state);
+    fitting(SCREEN_BYTES, |rows| screen(state, &order, rows))
+}
+
+fn screen(state: &RunState, order: &[(&Unit, Standing)], rows: usize) -> String {
+    let count = order.iter().filter(|(unit, _)| !is_verification(unit)).count();
+    let mut text = "## Starting Execution\n\n".to_owned();
+    text.push_str(&fields(&[
+        ("Goal", goal(state)),
+        ("Session", session(state)),
+        ("Iteration", iterations(state)),
+        ("Tasks", count.to_string()),
+    ]));
+    text.push_str("\n### Task Queue\n\n");
+    let shown = order.get(..rows).unwrap_or(order);
+    let queue: Vec<[String; 5]> = shown.iter().map(|(unit, standing)| row(state, unit, standing)).collect();
+    text.push_str(&table(["ID", "Task", "Status", "Complexity", "Model"], &queue));
+    text.push_str("### Execution Order\n\n");
+    for (place, (unit, standing)) in shown.iter().enumerate() {
+        let _ = writeln!(text, "{}. {}", place + 1, order_line(state, unit, standing));
+    }
+    if order.len() > shown.len() {
+        let _ = writeln!(text, "\n… and {} more: `omo task list`", order.len() - shown.len());
+    }
+    text.push_str("\nStarting workers...\n");
+    text
+}
+
+fn row(state: &RunState, unit: &Unit, standing: &Standing) -> [String; 5] {
+    let complexity = match unit.complexity {
+        Complexity::Simple => "simple",
+        Complexity::Standard => "standard",
+        Complexity::Complex => "complex",
+    };
+    // In the queue whatever nobody has begun is pending; the order below says what it waits for.
+    let word = match standing {
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) => "pending",
+        standing => status(state, unit, standing),
+    };
+    [unit.id.clone(), cell(&unit.title, 40), word.to_owned(), complexity.to_owned(), model_of(state, unit).to_owned()]
+}
+
+fn order_line(state: &RunState, unit: &Unit, standing: &Standing) -> String {
+    let open: Vec<&str> = unit.deps.iter().map(String::as_str).filter(|id| !state.lets_go_on(id)).collect();
+    let (mark, why) = match standing {
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if open.is_empty() && unit.deps.is_empty() => {
+            ("READY", "no dependencies".to_owned())
+        }
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if open.is_empty() => {
+            ("READY", format!("after {}", few(unit.deps.iter().map(String::as_str))))
+        }
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if is_verification(unit) => {
+            ("BLOCKED", "depends on all".to_owned())
+        }
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) | Standing::Blocked { .. } => {
+            ("BLOCKED", format!("depends on {}", few(open)))
+        }
+        Standing::Is(UnitStatus::Running) => ("RUNNING", "being worked on".to_owned()),
+        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => ("FAILED", "to be done again".to_owned()),
+        Standing::Is(UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped) => {
+            ("DONE", status(state, unit, standing).to_owned())
+        }
+    };
+    format!("[{mark}] {} - {why}", unit.id)
+}
+
+/// The tasks in an order in which they can be done: what is needed before what needs it, and else as in the plan.
+fn in_order(state: &RunState) -> Vec<(&Unit, Standing)> {
+    let mut standings: Vec<Option<(&Unit, Standing)>> = state.standings().into_iter().map(Some).collect();
+    let places: BTreeMap<&str, usize> =
+        state.plan.units.iter().enumerate().map(|(place, unit)| (unit.id.as_str(), place)).collect();
+    let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut open: Vec<usize> = Vec::new();
+    for (place, unit) in state.plan.units.iter().enumerate() {
+        let needs: Vec<usize> = unit.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
+        open.push(needs.len());
+        for need in needs {
+            needed_by.entry(need).or_default().push(place);
+        }
+    }
+    let mut free: BinaryHeap<Reverse<usize>> =
+        open.iter().enumerate().filter(|(_, open)| **open == 0).map(|(place, _)| Reverse(place)).collect();
+    let mut order = Vec::new();
+    while let Some(Reverse(place)) = free.pop() {
+        order.extend(standings.get_mut(place).and_then(Option::take));
+        for dependent in needed_by.remove(&place).unwrap_or_default() {
+            if let Some(open) = open.get_mut(dependent) {
+                *open -= 1;
+                if *open == 0 {
+                    free.push(Reverse(dependent));
+                }
+            }
+        }
+    }
+    // A plan with a circle is never run; what is in one is shown all the same.
+    order.extend(standings.into_iter().flatten());
+    order
+}

@@ -1,0 +1,77 @@
+//! Tables in Markdown whose columns stand in line in a terminal, too.
+
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use unicode_width::UnicodeWidthStr;
+
+/// A table under its heads, with an empty line behind it. Every row has as many cells as there are heads.
+pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
+    let mut widths = heads.map(UnicodeWidthStr::width);
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+    let rule = widths.map(|width| "-".repeat(width));
+    let heads = heads.map(str::to_owned);
+    let lines = [&heads, &rule].into_iter().chain(rows).map(|row| line(row, &widths));
+    lines.chain(["\n".to_owned()]).collect()
+}
+
+/// The same with so many rows at most; the others are counted below it.
+pub(super) fn cut_table<const N: usize>(heads: [&str; N], rows: &[[String; N]], most: usize) -> String {
+    let shown = rows.get(..most).unwrap_or(rows);
+    let more = rows.len() - shown.len();
+    let more = if more > 0 { format!("… and {more} more\n\n") } else { String::new() };
+    format!("{}{more}", table(heads, shown))
+}
+
+fn line(cells: &[String], widths: &[usize]) -> String {
+    let padded = cells.iter().zip(widths).map(|(cell, width)| {
+        let pad = " ".repeat(width.saturating_sub(cell.width()));
+        format!("| {cell}{pad} ")
+    });
+    padded.chain(["|\n".to_owned()]).collect()
+}
+
+/// Text of a task in a cell; what is behind so many characters is cut off.
+pub(super) fn cell(text: &str, most: usize) -> String {
+    escaped(&neutral(text, most))
+}
+
+/// A command in a cell, as code; cut as well.
+pub(super) fn code_cell(command: &str, most: usize) -> String {
+    format!("`{}`", escaped(&code(command, most)))
+}
+
+/// A bar would end the cell, and a `\` before one would let it.
+fn escaped(text: &str) -> String {
+    text.replace("\\|", "\\ |").replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_in_line_whatever_is_in_them() {
+        let row = |one: &str, other: &str| [cell(one, 10), cell(other, 10)];
+        let text = table(["ID", "Task"], &[row("1", "한국"), row("verify", "⏳ b")]);
+        let expected = "\
+| ID     | Task |
+| ------ | ---- |
+| 1      | 한국 |
+| verify | ⏳ b |
+
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn nothing_ends_the_cell_that_it_stands_in() {
+        assert_eq!(cell("a | b\nc <x>", 20), "a \\| b c ‹x›");
+        assert_eq!(cell("a\\|b", 20), "a\\ \\|b");
+        assert_eq!(code_cell("ls `x` | wc", 20), "`ls 'x' \\| wc`");
+        assert_eq!(cell("longer than that", 8), "longer t…");
+    }
+}

@@ -1,0 +1,75 @@
+//! What the verifier of a task session has to know: how every task ended, and what was put forward for it.
+
+use omo_core::words::neutral;
+use omo_plan::model::Unit;
+use omo_plan::run::report::{UnitRow, report};
+use omo_plan::run::state::RunState;
+
+use super::BRIEF_BYTES;
+use super::brief::{head, push};
+use super::end::{unfinished, unfinished_line};
+use super::evidence::evidence_line;
+use super::words::is_verification;
+
+/// How long the parts may be, in bytes.
+const TASKS_BYTES: usize = 4_800;
+const PART_BYTES: usize = 900;
+const _: () = assert!(TASKS_BYTES + 2 * PART_BYTES < BRIEF_BYTES - 1_400);
+
+/// What the verifier reads; at most [`BRIEF_BYTES`] long.
+pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
+    let mut text = head(state, &neutral(&unit.id, 64));
+    let own: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", neutral(text, 200))).collect();
+    push(&mut text, "What you judge the whole by", &own, PART_BYTES / 2, "and more");
+    let rows: Vec<UnitRow> = report("", state).units;
+    let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
+    let rest = "`omo run show` and `omo evidence list` have all of them";
+    push(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
+    let found: Vec<String> = unfinished(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();
+    push(&mut text, "Added lines that look unfinished", &found, PART_BYTES, "and more");
+    push(&mut text, "The verdict before", &verdict_before(state), PART_BYTES / 2, "and more");
+    text.push_str(
+        "## HOW TO END\n\n\
+         - Judge every criterion by what you see, not by what is claimed. Run what shows it with your own ticket T: \
+         `omo evidence run --ticket T -- COMMAND`. It prints an id, such as e4.\n\
+         - All of it is done: `omo verdict PASS --ticket T --evidence e4,e5`. omo then runs the commands of all tasks once \
+         more; with one of them red, a task that is not done, or nothing green of your own, it is no PASS.\n\
+         - Something is not: `omo verdict FAIL --ticket T --reopen \"2: why\"`, with one `--reopen` for each task that is \
+         to be done again.\n\
+         - Change no file. What you write beside the verdict decides nothing.\n",
+    );
+    text
+}
+
+/// A task: how it ended, what is to be judged, and what was put forward for that.
+fn task_lines(state: &RunState, row: &UnitRow) -> Vec<String> {
+    let Some(unit) = state.plan.unit(&row.id).filter(|unit| !is_verification(unit)) else { return Vec::new() };
+    let known = state.units.get(&row.id);
+    let mut lines = vec![format!("- {}: {} ({})", row.id, neutral(&row.title, 80), row.standing)];
+    for check in &row.checks {
+        let verdict = check.verdict.unwrap_or("not run");
+        lines.push(format!("  - checked: `{}` {verdict}", omo_core::words::checks::code(&check.command, 120)));
+    }
+    for command in &row.vacuous {
+        let command = omo_core::words::checks::code(command, 120);
+        lines.push(format!("  - was green before the work began, and proves little: `{command}`"));
+    }
+    lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", neutral(text, 200))));
+    let ids = known.map(|known| known.evidence_ids.as_slice()).unwrap_or_default();
+    let named = state.evidence.iter().filter(|evidence| ids.contains(&evidence.id));
+    lines.extend(named.map(|evidence| format!("  - claimed with {}", evidence_line(evidence))));
+    if ids.is_empty() && !unit.criteria.is_empty() {
+        lines.push(format!("  - nothing was put forward: {}", neutral(&row.evidence, 120)));
+    }
+    if let Some(note) = &row.note {
+        lines.push(format!("  - its worker says: {}", neutral(note, 160)));
+    }
+    lines
+}
+
+fn verdict_before(state: &RunState) -> Vec<String> {
+    let Some(verdict) = state.verdicts.last().filter(|verdict| !verdict.passed) else { return Vec::new() };
+    let reopened = verdict.reopen.iter().map(|(id, why)| format!("- {id}: {}", neutral(why, 200)));
+    let note = Some(&verdict.note).filter(|note| !note.is_empty()).map(|note| format!("- {}", neutral(note, 200)));
+    reopened.chain(note).collect()
+}

@@ -1,0 +1,106 @@
+//! The words and the measures that all screens of a session share.
+
+use std::fmt::Write;
+
+use omo_core::words::neutral;
+use omo_plan::model::{Unit, UnitKind};
+use omo_plan::run::state::{RunState, Standing, UnitStatus};
+use omo_plan::task_session::model;
+
+/// The longest goal that is shown, in characters.
+const GOAL_CHARS: usize = 200;
+/// Ids in a row that are named; the rest is counted.
+const NAMED: usize = 8;
+/// Rows of a table, where a screen has little room.
+const ROWS: usize = 12;
+
+/// Whether a unit verifies all others.
+pub(super) fn is_verification(unit: &Unit) -> bool {
+    unit.kind == UnitKind::Verify
+}
+
+/// What the session is called: its folder's name.
+pub(super) fn session(state: &RunState) -> String {
+    let name = state.plan.source.path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+    neutral(name.unwrap_or_default(), 64)
+}
+
+/// What the session is for.
+pub(super) fn goal(state: &RunState) -> String {
+    let goal = if state.plan.goal.is_empty() { &state.plan.title } else { &state.plan.goal };
+    neutral(goal, GOAL_CHARS)
+}
+
+/// How often the tasks were gone over, of how often they may be: `2/5`.
+pub(super) fn iterations(state: &RunState) -> String {
+    format!("{}/{}", state.iteration, state.plan.policy.max_iterations)
+}
+
+/// Lines of `**Name:** value` that stay lines of their own when they are rendered.
+pub(super) fn fields(fields: &[(&str, String)]) -> String {
+    let lines: Vec<String> = fields.iter().map(|(name, value)| format!("**{name}:** {value}")).collect();
+    format!("{}\n", lines.join("  \n"))
+}
+
+/// `1 task`, `2 tasks`.
+pub(super) fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// `1, 2 and 3 more`.
+pub(super) fn few<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let more = if ids.len() > NAMED { format!(" and {} more", ids.len() - NAMED) } else { String::new() };
+    format!("{}{more}", ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
+}
+
+/// `task 1`, `tasks 1, 2`.
+pub(super) fn tasks(ids: &[&str]) -> String {
+    format!("{} {}", if ids.len() == 1 { "task" } else { "tasks" }, few(ids.iter().copied()))
+}
+
+/// Which model does a unit, or did.
+pub(super) fn model_of<'a>(state: &RunState, unit: &'a Unit) -> &'a str {
+    let known = state.units.get(&unit.id);
+    let begun = known.map_or(0, |known| known.attempts);
+    let is_to_come = known.is_none_or(|known| matches!(known.status, UnitStatus::Pending | UnitStatus::Held));
+    model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
+}
+
+/// Where a task stands, in the words of the seed. What somebody says that they have done is `claimed`.
+pub(super) fn status(state: &RunState, unit: &Unit, standing: &Standing) -> &'static str {
+    match standing {
+        Standing::Is(UnitStatus::Passed) => "resolved",
+        Standing::Is(UnitStatus::Claimed) => "claimed",
+        Standing::Is(UnitStatus::Running) => "running",
+        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => "failed",
+        Standing::Is(UnitStatus::Skipped) => "skipped",
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if waits(state, unit) => "blocked",
+        Standing::Is(UnitStatus::Pending | UnitStatus::Held) => "pending",
+        Standing::Blocked { .. } => "blocked",
+    }
+}
+
+/// Whether something that a task depends on is still to be done.
+pub(super) fn waits(state: &RunState, unit: &Unit) -> bool {
+    unit.deps.iter().any(|id| !state.lets_go_on(id))
+}
+
+/// Points of a list, so many of them; the others are counted.
+pub(super) fn listed(points: &[String], most: usize) -> String {
+    let mut text = String::new();
+    for point in points.iter().take(most) {
+        let _ = writeln!(text, "- {point}");
+    }
+    if points.len() > most {
+        let _ = writeln!(text, "- … and {} more", points.len() - most);
+    }
+    text
+}
+
+/// The longest of several forms of a text that fits into so many bytes: with as many rows in its tables as there is
+/// room for.
+pub(super) fn fitting(bytes: usize, render: impl Fn(usize) -> String) -> String {
+    let mut rows = (1..=ROWS).rev();
+    rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes)).unwrap_or_else(|| render(0))
+}

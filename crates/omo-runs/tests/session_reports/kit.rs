@@ -1,0 +1,145 @@
+//! Runs of task sessions as plain data.
+
+use omo_core::check::{Check, CheckOutcome, CheckVerdict};
+use omo_plan::model::{Complexity, Dialect, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
+use omo_plan::run::event::{Actor, Event, Evidence, UnitEnd};
+use omo_plan::run::state::{RunState, Running, UnitState, UnitStatus};
+use omo_testkit::plans::{opened, plan, time};
+
+/// The folder of the session.
+pub const FOLDER: &str = "/home/ana/.claude/ultrawork/sessions/37b6a60f";
+
+/// What a run of these tasks begins with, each with what it depends on; all of them are verified.
+pub fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
+    let names: Vec<(&str, &[&str])> = tasks.iter().map(|(id, _, deps)| (*id, *deps)).collect();
+    let mut plan = plan(&names);
+    for (unit, (_, title, _)) in plan.units.iter_mut().zip(tasks) {
+        (*title).clone_into(&mut unit.title);
+        unit.body = format!("# {}: {title}", unit.id);
+        unit.checks = vec![Check::new(&format!("npm test -- {}", unit.id))];
+    }
+    let all = plan.units.iter().map(|unit| unit.id.clone()).collect();
+    let like = plan.units.first().unwrap().clone();
+    plan.units.push(Unit {
+        id: "verify".to_owned(),
+        title: "Verification".to_owned(),
+        kind: UnitKind::Verify,
+        complexity: Complexity::Complex,
+        deps: all,
+        checks: Vec::new(),
+        ..like
+    });
+    plan.dialect = Dialect::TasksJson;
+    FOLDER.clone_into(&mut plan.source.path);
+    "Add login".clone_into(&mut plan.goal);
+    plan.final_checks = plan.units.iter().flat_map(|unit| unit.checks.clone()).collect();
+    plan.policy =
+        Policy { on_unit_fail: OnUnitFail::Iterate, parallel: Parallel::Units, max_iterations: 5, ..plan.policy };
+    opened_as(plan)
+}
+
+/// A run of a plan.
+pub fn opened_as(plan: Plan) -> RunState {
+    RunState::open(&Event { seq: 1, ts: time(0), actor: Actor::default(), what: opened(plan) }).unwrap()
+}
+
+/// The session of the seed's own examples: a schema, and what needs it.
+pub fn small() -> RunState {
+    let mut state = run(&[("1", "Setup schema", &[]), ("2", "Build API", &["1"]), ("3", "Add pages", &["2"])]);
+    unit(&mut state, "2").complexity = Complexity::Complex;
+    state
+}
+
+/// A task of the plan, to be changed.
+pub fn unit<'a>(state: &'a mut RunState, id: &str) -> &'a mut Unit {
+    state.plan.units.iter_mut().find(|unit| unit.id == id).unwrap()
+}
+
+/// Where a task stands, to be changed.
+pub fn known<'a>(state: &'a mut RunState, id: &str) -> &'a mut UnitState {
+    state.units.get_mut(id).unwrap()
+}
+
+/// What came of a command.
+pub fn outcome(exit: i32) -> CheckOutcome {
+    CheckOutcome {
+        verdict: if exit == 0 { CheckVerdict::Green } else { CheckVerdict::Red },
+        detail: format!("exit {exit}"),
+        exit: Some(exit),
+        took_millis: 5,
+        first_lines: Vec::new(),
+        last_lines: Vec::new(),
+        log: None,
+        counts: None,
+        has_pipe_without_pipefail: false,
+        setting: String::new(),
+    }
+}
+
+/// How an attempt ended whose changes are known.
+pub fn end(evidence: &str) -> UnitEnd {
+    UnitEnd { attempt: 1, evidence: evidence.to_owned(), tree: Some("t".to_owned()), ..UnitEnd::default() }
+}
+
+/// A task is proved by its commands, which are run once more at the end.
+pub fn pass(state: &mut RunState, id: &str) {
+    let checks: Vec<String> = unit(state, id).checks.iter().map(|check| check.command.clone()).collect();
+    for command in &checks {
+        let place = state.plan.final_checks.iter().position(|check| check.command == *command).unwrap();
+        state.final_checks.insert(place, outcome(0));
+    }
+    let known = known(state, id);
+    known.status = UnitStatus::Passed;
+    known.attempts += 1;
+    known.checks = checks.into_iter().map(|command| (command, outcome(0))).collect();
+    known.end = Some(end("exit 0"));
+}
+
+/// A task fails.
+pub fn fail(state: &mut RunState, id: &str) {
+    let command = unit(state, id).checks.first().unwrap().command.clone();
+    let known = known(state, id);
+    known.status = UnitStatus::Failed;
+    known.attempts += 1;
+    known.end = Some(end(&format!("`{command}` exit 1")));
+    known.checks = vec![(command, outcome(1))];
+}
+
+/// A task is said to be done, and commands were run to show it.
+pub fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
+    let ids: Vec<String> = commands.iter().map(|command| evidence(state, id, command)).collect();
+    let known = known(state, id);
+    known.status = UnitStatus::Claimed;
+    known.attempts += 1;
+    known.end = Some(end("as claimed"));
+    known.evidence_ids = ids;
+}
+
+/// A command was run to show something; its id.
+pub fn evidence(state: &mut RunState, unit: &str, command: &str) -> String {
+    let id = format!("e{}", state.evidence.len() + 1);
+    state.evidence.push(Evidence {
+        id: id.clone(),
+        unit: unit.to_owned(),
+        attempt: 1,
+        command: command.to_owned(),
+        outcome: outcome(0),
+        tree: None,
+        output_sha256: None,
+    });
+    id
+}
+
+/// A worker begins.
+pub fn begin(state: &mut RunState, id: &str) {
+    let known = known(state, id);
+    known.status = UnitStatus::Running;
+    known.attempts += 1;
+    let ticket = "0".repeat(64);
+    known.running = Some(Running { by: Actor::default(), ticket, since: time(1), tree: None, guarded: Vec::new() });
+}
+
+/// A screen as it is typed in a test: what is at the end of a line is not seen there.
+pub fn shown(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}

@@ -1,0 +1,8 @@
+//! What people and workers read of a task session's run.
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
+
+mod briefs;
+mod ends;
+mod hostile;
+mod kit;
+mod screens;
