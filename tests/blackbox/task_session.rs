@@ -72,12 +72,8 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
             note(s, "EXECUTION")?;
             let run = PlanRun { id: "r-1".to_owned(), plan: plan_name("s-1"), total: 7, ..PlanRun::default() };
             let home = state_home(s);
-            let options = Update {
-                deadline: lock::DEADLINE,
-                corrupt: Corrupt::Refuse,
-                now: env::now(),
-                state_home: Some(&home),
-            };
+            let options =
+                Update { deadline: lock::DEADLINE, corrupt: Corrupt::Refuse, now: env::now(), state_home: Some(&home) };
             let id = SessionId::parse(s.session.session()).map_err(|error| anyhow::anyhow!("{error}"))?;
             plan_run::set(&Folder::create(s.lab.project())?, &id, run, options)?;
             let (user, model) = started(s, "resume")?;

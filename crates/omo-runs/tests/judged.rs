@@ -15,7 +15,7 @@ use omo_exec::environment::Environment;
 use omo_plan::run::event::{Actor, What};
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_plan::run::verbs::Caller;
-use omo_runs::engine::{Engine, Opening, Unwatched, planned_commands};
+use omo_runs::engine::{Engine, Opening, Put, Unwatched, planned_commands};
 use omo_runs::{Run, Runs};
 use omo_store::pending;
 use omo_testkit::{plans, wait_until};
@@ -82,7 +82,7 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let caller = Caller::default();
     let engine = Engine { run: &run, root: &root, state_home: &home, caller, environment: &environment, now };
     let started = engine.start("1", &mut Unwatched).unwrap();
-    let judged = engine.done(&started.ticket, None, &mut Unwatched).unwrap();
+    let judged = engine.done(&started.ticket, Put::default(), &mut Unwatched).unwrap();
     assert_eq!(judged.state.standing("1"), Some(Standing::Is(UnitStatus::Failed)), "{:?}", judged.outcomes);
     let (_, outcome) = judged.outcomes.last().unwrap();
     assert!(!outcome.is_green() && outcome.last_lines.iter().chain(&outcome.first_lines).any(|line| line == "begun"));

@@ -90,7 +90,8 @@ fn play(case: &Value) -> Result<Option<Played>> {
         }
         let argv: Vec<&str> = step["argv"].as_array().context("no argv")?.iter().filter_map(Value::as_str).collect();
         let (program, rest) = argv.split_first().context("no program")?;
-        let (_, verb) = VERBS.iter().find(|(name, _)| name == program).with_context(|| format!("no verb: {program}"))?;
+        let (_, verb) =
+            VERBS.iter().find(|(name, _)| name == program).with_context(|| format!("no verb: {program}"))?;
         let mut command = place.lab.command(place.plugin.join("bin/omo"));
         outputs.push(command.args(*verb).args(rest).output()?);
     }

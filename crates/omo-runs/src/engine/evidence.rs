@@ -90,7 +90,7 @@ impl Engine<'_> {
     ) -> Result<Verdicted, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, _, state) = self.at_work(&digest)?;
-        self.is_verifier(&unit)?;
+        is_verifier(&unit)?;
         if !verdict.passed {
             let ((), state) = self.transact(|state| Ok((verbs::verdict(state, &digest, verdict.clone())?, ())))?;
             return Ok(Verdicted::Given(Box::new(state)));
@@ -121,22 +121,22 @@ impl Engine<'_> {
         Ok(Verdicted::Given(Box::new(state)))
     }
 
-    fn is_verifier(&self, unit: &Unit) -> Result<(), EngineError> {
-        if unit.kind == UnitKind::Verify {
-            return Ok(());
-        }
-        Err(EngineError::Refused(Refusal {
-            kind: RefusalKind::Precondition,
-            message: format!("that ticket is of task {}, and only whoever verifies judges the whole", unit.id),
-            hint: "end the task with `omo unit done`".to_owned(),
-        }))
-    }
-
     /// A task that the plan did not have is to be done too.
     pub fn add(&self, unit: Unit) -> Result<RunState, EngineError> {
         let caller: &Caller = &self.caller;
         self.decide(|state| Ok(vec![verbs::add_unit(state, caller, unit)?]))
     }
+}
+
+fn is_verifier(unit: &Unit) -> Result<(), EngineError> {
+    if unit.kind == UnitKind::Verify {
+        return Ok(());
+    }
+    Err(EngineError::Refused(Refusal {
+        kind: RefusalKind::Precondition,
+        message: format!("that ticket is of task {}, and only whoever verifies judges the whole", unit.id),
+        hint: "end the task with `omo unit done`".to_owned(),
+    }))
 }
 
 fn red(check: &Check, outcome: &CheckOutcome) -> String {

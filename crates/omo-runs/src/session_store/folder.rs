@@ -194,7 +194,7 @@ impl Locked {
     /// Takes a task away that was just written, and that cannot be.
     pub fn remove_task(&self, id: &str) -> Result<(), SessionError> {
         let name = task_id(id).filter(|known| known == id).map(|id| format!("{id}{JSON}"));
-        Ok(name.map_or(Ok(()), |name| self.make(TASKS)?.remove(&name).map_err(SessionError::from))?)
+        name.map_or(Ok(()), |name| self.make(TASKS)?.remove(&name).map_err(SessionError::from))
     }
 
     /// Writes a summary of the tasks beside them, and says where.

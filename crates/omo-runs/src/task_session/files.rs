@@ -82,7 +82,7 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
         let digest = |file: &T| sha256(&serde_json::to_vec(&(self.set)(file)).unwrap_or_default());
         let is_own = before.as_ref().is_some_and(|file| remembered.is_known(&self.shown, &digest(file)));
         let drift = match &bytes {
-            Some(bytes) if !is_own && !(is_first && before.is_some()) => Some(self.keep(bytes)?),
+            Some(bytes) if !is_own && (!is_first || before.is_none()) => Some(self.keep(bytes)?),
             _ => None,
         };
         let after = (self.of)(before);

@@ -2,7 +2,8 @@
 
 use omo_plan::run::state::UnitStatus;
 use omo_plan::task_session::SessionPhase;
-use omo_runs::task_session::report::{iteration_line, phase, progress, retry_lines, start_screen};
+use omo_runs::task_session::render::phase;
+use omo_runs::task_session::report::{iteration_line, progress, retry_lines, start_screen};
 use omo_testkit::plans::time;
 
 use crate::kit::{begin, claim, fail, known, pass, shown, small};

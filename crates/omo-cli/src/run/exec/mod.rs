@@ -77,10 +77,10 @@ fn execute(here: &Here, wanted: &Wanted) -> Result<(), Failure> {
     match (session.file.phase, own) {
         (_, Some((run, state))) if state.phase == Phase::Executing => go_on(here, &run, &state, wanted),
         (SessionPhase::PlanningComplete | SessionPhase::Execution | SessionPhase::Verification, _) => {
-            begin(here, session, wanted)
+            begin(here, &session, wanted)
         }
         (SessionPhase::Failed, Some((run, state))) if wanted.again => go_on(here, &run, &state, wanted),
-        (SessionPhase::Failed, None) if wanted.again => begin(here, session, wanted),
+        (SessionPhase::Failed, None) if wanted.again => begin(here, &session, wanted),
         (SessionPhase::Complete | SessionPhase::Failed, Some((run, state))) => {
             here.listen(&run, &state);
             over(&state)
@@ -117,7 +117,7 @@ fn over(state: &RunState) -> Result<(), Failure> {
 /// A session works in one folder, and its workers change that.
 fn is_of_this_work_tree(here: &Here, session: &Session) -> Result<(), Failure> {
     let folder = &session.file.working_dir;
-    let top = |path: &Path| WorkTree::find(path).map(|tree| tree.top).unwrap_or_else(|| path.to_owned());
+    let top = |path: &Path| WorkTree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&here.root)) {
         return Ok(());
@@ -140,16 +140,16 @@ fn own_run(here: &Here, runs: &Runs, session: &Session) -> Result<Option<(Run, R
 }
 
 /// Opens a run of the session. What its files say was done counts as claimed.
-fn begin(here: &Here, session: Session, wanted: &Wanted) -> Result<(), Failure> {
+fn begin(here: &Here, session: &Session, wanted: &Wanted) -> Result<(), Failure> {
     let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
-    let plan = plan(&session, wanted)?;
+    let plan = plan(session, wanted)?;
     if let Some((run, state)) = here.runs.as_ref().map(|runs| here.executing(runs)).transpose()?.flatten() {
         return Err(another(run.id(), &state));
     }
     let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(session.id.as_str(), wanted))?;
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let _door = here.alone(&runs, None)?;
-    if Session::read(&session.id)? != session {
+    if Session::read(&session.id)? != *session {
         let message = format!("the task session {} was changed meanwhile", session.id);
         return Err(Failure::conflict(message, "run it again"));
     }

@@ -14,7 +14,8 @@ use omo_plan::task_session::SessionPhase;
 use super::evidence::{Amount, checked, done_before, judged, sections};
 use super::table::{cell, cut_table};
 use super::words::{counted, fields, fitting, goal, is_verification, iterations, listed, session, tasks};
-use super::{SCREEN_BYTES, phase, progress};
+use super::{SCREEN_BYTES, progress};
+use crate::task_session::render::phase;
 
 /// The columns of a command in a report that has room.
 const WIDE: usize = 200;

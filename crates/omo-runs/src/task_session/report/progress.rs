@@ -6,9 +6,10 @@ use omo_core::words::neutral;
 use omo_plan::model::Unit;
 use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
 
+use super::SCREEN_BYTES;
 use super::table::table;
 use super::words::{fields, fitting, is_verification, iterations, listed, model_of, status};
-use super::{SCREEN_BYTES, phase};
+use crate::task_session::render::phase;
 
 /// How far a run is, in the words of seed 000; at most [`SCREEN_BYTES`] long.
 pub fn progress(state: &RunState) -> String {
