@@ -155,7 +155,8 @@ fn a_hundred_processes_lose_no_count_and_touch_nothing_that_is_not_theirs() {
     assert!(!scene.names().concat().contains(".tmp"), "{:?}", scene.names());
 }
 
-/// Stops all sessions while they end their turns; gives how many blocks were printed before that.
+/// Stops all sessions while they end their turns, each its next as soon as its last hook has ended;
+/// gives how many blocks were printed before that.
 fn stop_all_meanwhile(scene: &Scene) -> Result<usize> {
     armed(scene)?;
     let output = |number: usize| scene.lab.root().join(format!("answer-{number}"));
@@ -168,10 +169,17 @@ fn stop_all_meanwhile(scene: &Scene) -> Result<usize> {
     let (mut command, _) = crate::deeds::omo(scene, &["stop", "--all"]);
     let mut stop_all = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
     let mut number = SESSIONS;
-    while stop_all.try_wait()?.is_none() {
-        stops.push(stop(number)?);
-        number += 1;
-    }
+    let stopped = loop {
+        if let Some(status) = stop_all.try_wait()? {
+            break status;
+        }
+        if stops[number - SESSIONS].try_wait()?.is_some() {
+            stops.push(stop(number)?);
+            number += 1;
+        }
+        thread::yield_now();
+    };
+    ensure!(stopped.success(), "`omo stop --all`: {stopped}");
     let printed: Vec<String> =
         (0..number).map(|number| fs::read_to_string(output(number))).collect::<Result<_, _>>()?;
     for (number, stop) in stops.iter_mut().enumerate() {

@@ -12,6 +12,13 @@ use crate::folder::{Folder, FolderError};
 /// How long a hook waits for the lock. A hook that does not get it lets the session be.
 pub const DEADLINE: Duration = Duration::from_millis(250);
 
+/// The longest pause between two tries of a hook.
+const PAUSE: Duration = Duration::from_millis(1);
+/// That of a command. The system gives a free lock to whoever asks next, so one that asks as seldom
+/// as twenty hooks do may ask in vain for seconds; and a person who ends a run goes before the hooks
+/// that hold it.
+const PAUSE_OF_A_COMMAND: Duration = Duration::from_micros(100);
+
 const NAME: &str = "runtime.lock";
 
 /// Why the lock was not had.
@@ -35,7 +42,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock, waiting for at most `deadline`.
+    /// Takes the lock, waiting for at most `deadline`. One longer than [`DEADLINE`] is a command's.
     pub fn take(folder: &Folder, deadline: Duration) -> Result<Self, LockError> {
         Self::take_named(folder, NAME, deadline)
     }
@@ -44,13 +51,14 @@ impl Lock {
     pub fn take_named(folder: &Folder, name: &str, deadline: Duration) -> Result<Self, LockError> {
         let file = folder.open_lock(name)?;
         let start = Instant::now();
-        let mut pause = Duration::from_micros(200);
+        let longest = if deadline > DEADLINE { PAUSE_OF_A_COMMAND } else { PAUSE };
+        let mut pause = longest.min(Duration::from_micros(200));
         loop {
             match fs2::FileExt::try_lock_exclusive(&file) {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(error) if is_held(&error) && start.elapsed() < deadline => {
                     std::thread::sleep(pause.min(deadline.saturating_sub(start.elapsed())));
-                    pause = (pause * 2).min(Duration::from_millis(1));
+                    pause = (pause * 2).min(longest);
                 }
                 Err(error) if is_held(&error) => return Err(LockError::Busy(deadline)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
