@@ -6,7 +6,7 @@ use std::thread;
 use omo_testkit::model::{Kind, Recorded};
 
 use super::players::{Trouble, players, task};
-use super::{Task, WORD, agents, approved, command, file, planned, said, story};
+use super::{MAY_SHOW, SESSION, Task, WORD, agents, approved, command, file, planned, said, story};
 use crate::plans::typed;
 use crate::stage::LIMIT;
 
@@ -17,7 +17,6 @@ const TWO: [Task; 2] = [("1", "", WORD), ("2", "1", WORD)];
 fn nobody_verifies_where_the_person_does_not_want_it_and_the_report_says_so() {
     let Some(stage) = planned(&TWO, players(Trouble::default())) else { return };
     let run = approved(&stage, " --skip-verify");
-    println!("SKIP {}", run.result().unwrap_or_default());
     assert!(run.result().unwrap().contains("## Execution Complete (verification skipped)"), "{run:?}");
     assert_eq!(agents(&stage), [("1", "sonnet"), ("2", "sonnet")]);
     assert_eq!(
@@ -42,13 +41,13 @@ fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
         word.send(()).expect("the worker waits");
         run.join().expect("the session ends")
     });
-    println!("CANCELLED {}", run.result().unwrap_or_default());
+    assert!(run.result().unwrap().contains("Execution cancelled: by its user."), "{run:?}");
     assert_eq!(story(&stage).join(", "), "unit_started 1, cancelled");
     assert_eq!(file(&stage, "session.json", "/phase"), "CANCELLED");
     let agents = stage.model.requests_of(Kind::Agent).len();
     let again = typed(&stage, &command(""), &[]);
-    println!("AGAIN {}", again.result().unwrap_or_default());
-    assert!(again.result().unwrap().contains("was cancelled"), "{again:?}");
+    let line = format!("The task session {SESSION} was cancelled; nothing of it is done.");
+    assert_eq!(again.result().unwrap().trim(), line);
     assert_eq!(stage.model.requests_of(Kind::Agent).len(), agents);
     assert_eq!(stage.model.unscripted(), 0);
 }
@@ -59,7 +58,6 @@ fn a_session_that_was_gone_over_often_enough_fails_and_goes_on_where_its_person_
     let Some(stage) = planned(&TWO, players(trouble)) else { return };
     let run = approved(&stage, " --max-iterations 2");
     let report = run.result().unwrap().to_owned();
-    println!("FAILED {report}");
     for part in
         ["## Execution Failed", "**Iterations:** 2/2 (max reached)", "**Result:** ✗ FAIL", "tasks/1.json", "--again"]
     {
@@ -69,12 +67,13 @@ fn a_session_that_was_gone_over_often_enough_fails_and_goes_on_where_its_person_
     assert_eq!(story(&stage).join(", "), failed);
     assert_eq!(file(&stage, "session.json", "/phase"), "FAILED");
 
+    let before = stage.requests();
     let again = typed(&stage, &command(""), &[]);
-    println!("AGAIN {}", again.result().unwrap_or_default());
-    assert!(again.result().unwrap().contains("## Execution Failed"), "{again:?}");
+    let said = again.result().unwrap();
+    assert!(said.contains("## Execution Failed") && !said.contains("Show the user"), "{said}");
+    assert_eq!(stage.requests(), before, "no model is asked where nothing goes on");
     assert_eq!(agents(&stage).len(), 2);
-    let again = typed(&stage, &command(" --again"), &super::MAY_SHOW);
-    println!("AGAIN2 {}", again.result().unwrap_or_default());
+    let again = typed(&stage, &command(" --again"), &MAY_SHOW);
     assert!(again.result().unwrap().contains("## Execution Complete"), "{again:?}");
     assert_eq!(agents(&stage)[2..], [("1", "opus"), ("2", "sonnet"), ("verify", "opus")]);
     assert_eq!(stage.model.unscripted(), 0);

@@ -110,7 +110,12 @@ fn story(stage: &Stage) -> Vec<String> {
 
 /// A member of one of the session's files.
 fn file(stage: &Stage, name: &str, member: &str) -> Value {
-    let path = stage.lab.home().join(".claude/ultrawork/sessions").join(SESSION).join(name);
+    file_of(stage, SESSION, name, member)
+}
+
+/// The same, of another session.
+fn file_of(stage: &Stage, session: &str, name: &str, member: &str) -> Value {
+    let path = stage.lab.home().join(".claude/ultrawork/sessions").join(session).join(name);
     let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let file: Value = serde_json::from_slice(&text).expect("the file is JSON");
     file.pointer(member).cloned().unwrap_or(Value::Null)

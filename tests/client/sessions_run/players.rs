@@ -22,6 +22,8 @@ pub struct Trouble {
     pub wrong: Option<(&'static str, u32)>,
     /// The task whose first worker never comes to write anything.
     pub hangs: Option<&'static str>,
+    /// The task whose first worker reports that all is well, and ends it with no command.
+    pub silent: Option<&'static str>,
     /// What the first verdict has done again, and why.
     pub reopened: Option<&'static str>,
     /// Pairs of workers that wait for each other to have begun.
@@ -34,6 +36,7 @@ pub struct Trouble {
 #[derive(Debug, Default)]
 struct Made {
     hung: AtomicBool,
+    silent: AtomicBool,
     verdicts: AtomicUsize,
     begun: Mutex<Vec<String>>,
     one_more: Condvar,
@@ -60,6 +63,9 @@ fn dispatcher(request: &Recorded) -> Turn {
     let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
         return Turn::text(format!("omo printed no block:\n{results}"));
     };
+    if results.contains("its ticket is not valid any more") {
+        return bash("omo next");
+    }
     if request.last_tool_called() == Some("Bash") && last_block(&results).is_none() {
         return Turn::text(format!("A command of omo failed:\n{results}"));
     }
@@ -68,8 +74,11 @@ fn dispatcher(request: &Recorded) -> Turn {
         "SPAWN agents" if request.last_tool_called() != Some("Agent") => {
             started(block).fold(Turn::text(shown), |turn, call| turn.tool("Agent", call))
         }
-        "SPAWN agents" | "DO" | "WAIT" => bash(field(block, "run: ")),
-        "STOP" | "DONE" => Turn::text(block.split_once("\n\n").map_or("", |(_, shown)| shown)),
+        // Every agent has answered by now.
+        "WAIT" => bash(&format!("omo unit fail --lost {}", between(block, "Task ", " ").expect("a task"))),
+        "SPAWN agents" | "DO" => bash(field(block, "run: ")),
+        // What stands behind it is the command's own text.
+        "DONE" => Turn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default()),
         word => Turn::text(format!("omo printed {word}, which nobody foresaw")),
     }
 }
@@ -110,6 +119,9 @@ fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             if let Some((_, word)) = trouble.held.as_ref().filter(|(held, _)| *held == id) {
                 // Without a word it goes on at the limit, or when nobody can give one any more.
                 word.lock().expect("nobody fails").recv_timeout(LIMIT).ok();
+            }
+            if trouble.silent == Some(id) && !made.silent.swap(true, Ordering::SeqCst) {
+                return Turn::text("All criteria are met, PASS.");
             }
             if trouble.hangs == Some(id) && !made.hung.swap(true, Ordering::SeqCst) {
                 return Turn::hang();

@@ -1,7 +1,7 @@
 //! A client that is killed in the middle of a wave, and the session after it.
 
 use super::players::{Trouble, players, task};
-use super::{MAY_SHOW, Task, WORD, approve, command, dispatched, events, file, planned, story};
+use super::{MAY_SHOW, Task, WORD, approve, approved, command, dispatched, events, file, planned, story};
 use crate::plans::{begun, typed};
 use crate::stage::LIMIT;
 use omo_testkit::model::{Kind, Recorded};
@@ -27,16 +27,25 @@ fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on(
 
     // Another session of the client: what had passed is not begun again.
     let next = typed(&stage, &command(""), &MAY_SHOW);
-    println!("RESUMED {}", next.result().unwrap_or_default());
-    for line in story(&stage) {
-        println!("STORY {line}");
-    }
-    println!("{:?}", events(&stage)[before..].iter().map(|event| event["kind"].clone()).collect::<Vec<_>>());
     assert!(next.result().unwrap().contains("## Execution Complete"), "{next:?}");
     assert_eq!(dispatched(&stage), ["1", "2 3", "2", "verify"]);
     let after: Vec<_> = events(&stage)[before..].iter().map(|event| event["kind"].clone()).collect();
     assert_eq!(after[..2], ["taken", "unit_held"]);
     let again = file(&stage, "tasks/2.json", "/retry_count").as_u64().unwrap_or(0);
     assert_eq!(again, 0, "a worker that is lost is no attempt");
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+fn a_worker_that_ends_without_a_word_is_given_up_and_its_task_is_begun_again() {
+    let Some(stage) = planned(&THREE[..1], players(Trouble { silent: Some("1"), ..Trouble::default() })) else {
+        return;
+    };
+    let run = approved(&stage, "");
+    assert!(run.result().unwrap().contains("## Execution Complete"), "{run:?}");
+    let story = story(&stage).join(", ");
+    let expected =
+        "unit_started 1, unit_started 1, unit_passed 1, unit_started verify, verdict_given true, run_ended complete";
+    assert_eq!(story, expected, "what a worker only says passes nothing");
     assert_eq!(stage.model.unscripted(), 0);
 }
