@@ -29,18 +29,11 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     criteria(&mut text, state, unit);
     push(&mut text, "What the tasks before it left for you", &notes(state, unit), PART_BYTES, "and more");
     push(&mut text, "What came of the last attempt", &last_attempt(state, unit), PART_BYTES, "and more");
-    text.push_str("## HOW TO END\n\n");
-    if unit.criteria.is_empty() {
-        text.push_str("- When all of it is done: `omo unit done --ticket T`.\n");
-    } else {
-        text.push_str(
-            "- What is judged needs evidence. For each command that shows it: `omo evidence run --ticket T -- COMMAND`. It \
-             prints an id, such as e1.\n- When all of it is done: `omo unit done --ticket T --evidence e1,e2`.\n",
-        );
+    text.push_str("## WHAT COUNTS\n\n");
+    if !unit.criteria.is_empty() {
+        text.push_str("- What is judged counts by commands that you have omo run as evidence, each green.\n");
     }
-    text.push_str(
-        "- T is your ticket. omo runs the commands above itself; \"should work\", and marks for later work, are no end.\n",
-    );
+    text.push_str("- omo runs the commands above itself. \"Should work\", and marks for later work, are no end.\n");
     text
 }
 
