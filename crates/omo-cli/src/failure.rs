@@ -344,6 +344,9 @@ impl From<SessionError> for Failure {
                 Self::busy(message, "try again; if it lasts, a stopped process holds `.lock` in the session's folder")
             }
             SessionError::Run(error) => error.into(),
+            SessionError::Folder(FolderError::Refused { .. }) => {
+                Self::io(message, "move it away: nothing is read or written there")
+            }
             SessionError::Json { .. } | SessionError::Bad { .. } => {
                 Self::io(message, "mend the file, or move it away; nothing was changed")
             }
