@@ -49,7 +49,11 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
             let mark = s.lab().project().join("ran");
             let command = format!("touch {}", mark.display());
             let ticket = s.start("1")?;
-            s.person(&["evidence", "run", "--ticket", &ticket, "--", &command])?.refuses(5, "of a plan", "omo unit done")?;
+            s.person(&["evidence", "run", "--ticket", &ticket, "--", &command])?.refuses(
+                5,
+                "of a plan",
+                "omo unit done",
+            )?;
             ensure!(!mark.exists(), "it was run all the same");
             Ok(())
         }),

@@ -1,6 +1,9 @@
 //! `/omo:ulw-plan` from the typed goal to a session that is planned and not begun, what the commands say about
 //! themselves, and how a session that waits is offered to whoever begins to work there.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use omo_testkit::model::{Kind, Recorded};
 use omo_testkit::{Script, Terminal, Turn};
 use serde_json::{Value, json};
@@ -29,8 +32,13 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
     assert_eq!(names, ["files", "tests"]);
     assert_eq!(of("tasks/1.json", "/criteria"), json!(["`grep -q done words/1.txt`", "It reads well"]));
     assert_eq!(of("tasks/2.json", "/blocked_by"), json!(["1"]));
-    let design = stage.lab.home().join(".claude/ultrawork/sessions").join(id).join("design.md");
-    assert_eq!(std::fs::read_to_string(design).unwrap().trim(), "# Words\n\nOne file for each.");
+    let folder = stage.lab.home().join(".claude/ultrawork/sessions").join(id);
+    assert_eq!(fs::read_to_string(folder.join("design.md")).unwrap().trim(), "# Words\n\nOne file for each.");
+    let mode = |name: &str| fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        ["", "tasks", "session.json", "design.md", "tasks/1.json"].map(mode),
+        [0o700, 0o700, 0o600, 0o600, 0o600]
+    );
     // What belongs to planning is allowed. That the model begins by itself is not.
     let denied = run.json.as_ref().unwrap()["permission_denials"].as_array().unwrap().clone();
     let denied: Vec<&Value> = denied.iter().map(|denial| &denial["tool_input"]["command"]).collect();
