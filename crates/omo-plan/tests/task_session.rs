@@ -79,7 +79,7 @@ fn a_task_is_proved_by_its_commands_and_judged_by_the_rest() {
     );
     assert_eq!(
         unit.body,
-        "# 1: Login\n\nA form.\nAnd a route.\n\nSuccess criteria:\n- `cargo test`\n- looks good\n- Run: make lint\n- `cargo test`\n-   \n\nApproach: tdd\n\nTest file: tests/login.rs\n"
+        "# 1: Login\n\nA form.\nAnd a route.\n\nApproach: tdd\n\nTest file: tests/login.rs\n"
     );
     // A task that says nothing of what shows it is judged, too.
     let plan = self::plan(&[json!({"id": "1", "subject": "Login"})]);
