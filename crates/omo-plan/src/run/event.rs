@@ -285,6 +285,19 @@ pub struct Verdict {
     pub note: String,
 }
 
+impl Verdict {
+    /// All of it on one line: how a verification ended.
+    pub fn in_words(&self) -> String {
+        if self.passed {
+            return format!("PASS, shown by {}", self.evidence_ids.join(", "));
+        }
+        let reopened = self.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
+        let note = Some(self.note.clone()).filter(|note| !note.is_empty());
+        let said: Vec<String> = reopened.chain(note).collect();
+        if said.is_empty() { "FAIL".to_owned() } else { format!("FAIL: {}", said.join("; ")) }
+    }
+}
+
 /// An added line of a work tree that says that something is not finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfinished {

@@ -208,16 +208,11 @@ fn test_file(task: &TaskFile) -> Option<&str> {
     task.extra.get("test_file").and_then(serde_json::Value::as_str)
 }
 
-/// A task as whoever does it reads it.
+/// A task as whoever does it reads it, but for its criteria: those are shown apart from it, by who decides them.
 fn body(task: &TaskFile) -> String {
     let mut parts = vec![format!("# {}: {}", task.id, task.subject)];
     if !task.description.is_empty() && task.description != task.subject {
         parts.push(task.description.trim_end().to_owned());
-    }
-    if !task.criteria.is_empty() {
-        let items = task.criteria.iter().map(|text| format!("- {text}"));
-        let lines: Vec<String> = std::iter::once("Success criteria:".to_owned()).chain(items).collect();
-        parts.push(lines.join("\n"));
     }
     parts.extend(task.approach.iter().map(|approach| format!("Approach: {approach}")));
     parts.extend(test_file(task).map(|file| format!("Test file: {file}")));

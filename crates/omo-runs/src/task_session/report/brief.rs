@@ -24,29 +24,41 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     });
     let mut text = head(state, &format!("{}, attempt {attempt}", unit.id));
     let body: Vec<String> = unit.body.trim().lines().map(neutral_line).collect();
-    let rest = format!("the rest stands in tasks/{}.json of the session", unit.id);
+    let rest = format!("the rest stands in its file, tasks/{}.json", unit.id);
     push(&mut text, "", &body, BODY_BYTES, &rest);
     criteria(&mut text, state, unit);
     push(&mut text, "What the tasks before it left for you", &notes(state, unit), PART_BYTES, "and more");
     push(&mut text, "What came of the last attempt", &last_attempt(state, unit), PART_BYTES, "and more");
+    how_to_end(&mut text, unit);
+    text
+}
+
+fn how_to_end(text: &mut String, unit: &Unit) {
     text.push_str("## HOW TO END\n\n");
     if unit.criteria.is_empty() {
-        text.push_str("- When all of it is done: `omo unit done --ticket T`.\n");
+        text.push_str("- When all of it is done: `omo unit done --ticket T`.");
     } else {
         text.push_str(
             "- What is judged needs evidence. For each command that shows it: `omo evidence run --ticket T -- COMMAND`. It \
-             prints an id, such as e1.\n- When all of it is done: `omo unit done --ticket T --evidence e1,e2`.\n",
+             prints an id, such as e1.\n- When all of it is done: `omo unit done --ticket T --evidence e1,e2`.",
         );
     }
+    text.push_str(if unit.checks.is_empty() { "\n" } else { " omo then runs the commands above itself.\n" });
     text.push_str(
-        "- T is your ticket. omo runs the commands above itself; \"should work\", and marks for later work, are no end.\n",
+        "- If it cannot be done as it is written: `omo unit fail --ticket T --why \"what is in the way\"`.\n\
+         - T is your ticket. \"Should work\", and marks for later work, are no end.\n",
     );
-    text
 }
 
 /// Whose task it is, and what it is for.
 pub(super) fn head(state: &RunState, task: &str) -> String {
-    format!("SESSION: {}\nTASK: {task}\nITERATION: {}\nGOAL: {}\n\n", session(state), iterations(state), goal(state))
+    let folder = neutral(&state.plan.source.path, 300);
+    format!(
+        "SESSION: {}\nTASK: {task}\nITERATION: {}\nGOAL: {}\nFILES OF THE SESSION: {folder}\n\n",
+        session(state),
+        iterations(state),
+        goal(state)
+    )
 }
 
 fn criteria(text: &mut String, state: &RunState, unit: &Unit) {
