@@ -334,9 +334,9 @@ pub struct UnitEnd {
     /// The work tree that the checks judged.
     #[serde(default)]
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unfinished: Vec<Unfinished>,
+    /// Lines that it added and that say that something is not finished; `None` where nobody has looked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Vec<Unfinished>>,
 }
 
 /// How a unit ended, as another program says. omo has checked none of it.

@@ -131,7 +131,7 @@ fn a_verifier_reads_how_each_task_ended_and_what_was_put_forward() {
     known(&mut state, "2").checks = vec![(command, crate::kit::outcome(0))];
     pass(&mut state, "3");
     let line = Unfinished { file: "src/login.tsx".to_owned(), line: 12, word: "TODO".to_owned() };
-    known(&mut state, "3").end.as_mut().unwrap().unfinished = vec![line];
+    known(&mut state, "3").end.as_mut().unwrap().unfinished = Some(vec![line]);
     judge(&mut state, &[], &[("2", "logout answers 500")], "try it by hand");
     known(&mut state, "verify").status = UnitStatus::Pending;
     let expected = "\
@@ -171,6 +171,9 @@ FILES OF THE SESSION: /home/ana/.claude/ultrawork/sessions/37b6a60f
 - Change no file. What you write beside the verdict decides nothing.
 ";
     assert_eq!(read(&state, "verify"), expected);
+    known(&mut state, "1").end.as_mut().unwrap().unfinished = None;
+    let text = read(&state, "verify");
+    assert!(text.contains("look unfinished\n\n- Not looked for in what was done for task 1\n- `src/login"), "{text}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use omo_plan::run::event::{RunResult, Unfinished};
 use omo_plan::run::state::{Phase, RunState, UnitStatus};
+use omo_plan::task_session::MAX_UNFINISHED;
 use omo_runs::task_session::report::{finished, finished_block};
 
 use crate::kit::{claim, end, ended, evidence, fail, file, judge, known, outcome, pass, shown, small, unit};
@@ -297,8 +298,8 @@ fn what_a_reader_has_to_know_is_said() {
             "- Task 2 changed files that it does not name: `a.rs` and 1 more\n",
         ),
         (
-            "no work tree",
-            |state| known(state, "3").end.as_mut().unwrap().tree = None,
+            "not searched",
+            |state| known(state, "3").end.as_mut().unwrap().unfinished = None,
             "- Task 3: added lines not known, and not searched for blocked patterns\n",
         ),
         (
@@ -319,16 +320,16 @@ fn what_a_reader_has_to_know_is_said() {
         change(&mut state);
         let text = finished(&state);
         assert!(text.contains(line) && !plain.contains(line), "{name}: {text}");
-        assert_eq!(text.contains("No blocked patterns detected"), name != "no work tree", "{name}: {text}");
+        assert_eq!(text.contains("No blocked patterns detected"), name != "not searched", "{name}: {text}");
     }
 }
 
 #[test]
 fn lines_that_look_unfinished_are_named_once_each() {
     let mut state = complete();
-    let line = Unfinished { file: "src/api.ts".to_owned(), line: 12, word: "TODO".to_owned() };
+    let found = Unfinished { file: "src/api.ts".to_owned(), line: 12, word: "TODO".to_owned() };
     for id in ["1", "2"] {
-        known(&mut state, id).end.as_mut().unwrap().unfinished = vec![line.clone()];
+        known(&mut state, id).end.as_mut().unwrap().unfinished = Some(vec![found.clone()]);
     }
     for text in [finished(&state), finished_block(&state)] {
         assert!(text.contains("- 1 added line looks unfinished\n"), "{text}");
@@ -338,4 +339,8 @@ fn lines_that_look_unfinished_are_named_once_each() {
         );
         assert!(!text.contains("No blocked patterns"), "{text}");
     }
+    let many = (1..=MAX_UNFINISHED).map(|line| Unfinished { line, ..found.clone() });
+    known(&mut state, "3").end.as_mut().unwrap().unfinished = Some(many.collect());
+    let text = finished_block(&state);
+    assert!(text.contains("- At least 100 added lines look unfinished\n"), "{text}");
 }

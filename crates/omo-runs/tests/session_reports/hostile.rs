@@ -48,7 +48,7 @@ fn all_say(text: &str) -> RunState {
         (known.why, known.at) = (said.clone(), Some(time(9)));
         let mut end = end(text);
         (end.note, end.out_of_scope, end.files) = (said, vec![text.to_owned()], vec![text.to_owned()]);
-        end.unfinished = vec![Unfinished { file: text.to_owned(), line: 1, word: "TODO".to_owned() }];
+        end.unfinished = Some(vec![Unfinished { file: text.to_owned(), line: 1, word: "TODO".to_owned() }]);
         known.end = Some(end);
         for (_, outcome) in &mut known.checks {
             (outcome.last_lines, outcome.detail) = (vec![text.to_owned(); 30], text.to_owned());
@@ -134,7 +134,7 @@ fn long(count: usize, text: &str) -> RunState {
         }
         let end = known(&mut state, id).end.as_mut().unwrap();
         end.note = Some(text.to_owned());
-        end.unfinished = vec![Unfinished { file: format!("{id} {text}"), line: 1, word: "TODO".to_owned() }];
+        end.unfinished = Some(vec![Unfinished { file: format!("{id} {text}"), line: 1, word: "TODO".to_owned() }]);
     }
     state
 }
@@ -204,7 +204,7 @@ fn what_is_ordinary_fits_the_lines_of_a_terminal() {
         let id = number.to_string();
         let path = "packages/server/src/routes/account/password-reset/request.controller.ts";
         let end = known(&mut state, &id).end.as_mut().unwrap();
-        end.unfinished[0].file = path.to_owned();
+        end.unfinished.as_mut().unwrap()[0].file = path.to_owned();
         if number % 4 == 3 {
             end.evidence = format!("`{command}` exit 1, 3 of 120 tests failed");
         }

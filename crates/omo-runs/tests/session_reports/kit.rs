@@ -76,9 +76,9 @@ pub fn outcome(exit: i32) -> CheckOutcome {
     }
 }
 
-/// How an attempt ended whose changes are known.
+/// How an attempt ended whose changes were looked through.
 pub fn end(evidence: &str) -> UnitEnd {
-    UnitEnd { attempt: 1, evidence: evidence.to_owned(), tree: Some("t".to_owned()), ..UnitEnd::default() }
+    UnitEnd { attempt: 1, evidence: evidence.to_owned(), unfinished: Some(Vec::new()), ..UnitEnd::default() }
 }
 
 /// A task is proved by its commands, which are run once more at the end.

@@ -9,7 +9,7 @@ use omo_plan::model::Unit;
 use omo_plan::run::event::{Unfinished, Verdict};
 use omo_plan::run::report::{UnitRow, report};
 use omo_plan::run::state::{Phase, RunState, UnitState, UnitStatus};
-use omo_plan::task_session::SessionPhase;
+use omo_plan::task_session::{MAX_UNFINISHED, SessionPhase};
 
 use super::evidence::{Amount, checked, done_before, judged, sections, verdict};
 use super::table::{cell, cut_table};
@@ -86,14 +86,14 @@ fn criteria(text: &mut String, state: &RunState) {
 /// What a reader has to know about the work, beside how it ended.
 fn remarks(text: &mut String, state: &RunState) {
     let found = unfinished(state).len();
-    let unsearched =
-        ids(state, |_, known| known.status.is_ended() && known.end.as_ref().is_none_or(|end| end.tree.is_none()));
+    let unsearched = unsearched(state);
     let _ = match (found, unsearched.is_empty()) {
         (0, true) => writeln!(text, "- No blocked patterns detected"),
         (0, false) => Ok(()),
         (found, _) => {
             let look = if found == 1 { "looks" } else { "look" };
-            writeln!(text, "- {} {look} unfinished", counted(found, "added line"))
+            let least = if has_more(state) { "At least " } else { "" };
+            writeln!(text, "- {least}{} {look} unfinished", counted(found, "added line"))
         }
     };
     let uncompared = ids(state, |unit, _| unit.files.is_empty());
@@ -136,8 +136,20 @@ fn capital(text: &str) -> String {
 pub(super) fn unfinished(state: &RunState) -> Vec<&Unfinished> {
     let ends = state.plan.units.iter().filter_map(|unit| state.units.get(&unit.id)?.end.as_ref());
     let mut known = BTreeSet::new();
-    let lines = ends.flat_map(|end| &end.unfinished);
+    let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
     lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
+}
+
+/// Whether some of the added lines that look unfinished were left out.
+fn has_more(state: &RunState) -> bool {
+    let found = |known: &UnitState| known.end.as_ref()?.unfinished.as_ref().map(Vec::len);
+    state.units.values().filter_map(found).any(|found| found >= MAX_UNFINISHED)
+}
+
+/// The tasks that have ended, and of which nobody knows whether they left anything unfinished.
+pub(super) fn unsearched(state: &RunState) -> Vec<&str> {
+    let is_searched = |known: &UnitState| known.end.as_ref().is_some_and(|end| end.unfinished.is_some());
+    ids(state, |_, known| known.status.is_ended() && !is_searched(known))
 }
 
 /// An added line that looks unfinished: where it is, and the word.

@@ -8,9 +8,9 @@ use omo_plan::run::state::RunState;
 
 use super::BRIEF_BYTES;
 use super::brief::{head, push};
-use super::end::{unfinished, unfinished_line};
+use super::end::{unfinished, unfinished_line, unsearched};
 use super::evidence::evidence_line;
-use super::words::is_verification;
+use super::words::{is_verification, tasks};
 
 /// How long the parts may be, in bytes.
 const TASKS_BYTES: usize = 4_800;
@@ -26,7 +26,12 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
     let rest = "`omo run show` and `omo evidence list` have all of them";
     push(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
-    let found: Vec<String> = unfinished(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();
+    let mut found: Vec<String> =
+        unfinished(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();
+    let unsearched = unsearched(state);
+    if !unsearched.is_empty() {
+        found.insert(0, format!("- Not looked for in what was done for {}", tasks(&unsearched)));
+    }
     push(&mut text, "Added lines that look unfinished", &found, PART_BYTES, "and more");
     push(&mut text, "The verdict before", &verdict_before(state), PART_BYTES / 2, "and more");
     text.push_str(
