@@ -246,6 +246,7 @@ fn what_is_claimed_is_never_shown_as_checked() {
     // After a verdict that all is done, a task was done again and has failed.
     known(&mut worked_on, "verify").status = UnitStatus::Pending;
     fail(&mut worked_on, "3");
+    unit(&mut worked_on, "3").criteria = vec!["It is claimed by nobody".to_owned()];
     let cases = [
         (complete(), "Judged by the verifier"),
         (refuted(), "Claimed, and not confirmed: the verdict is FAIL"),

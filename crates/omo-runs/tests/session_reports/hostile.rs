@@ -86,6 +86,10 @@ fn no_text_becomes_anything_else_than_text() {
             let (found, expected) = (Outline::of(screen), Outline::of(plain));
             assert_eq!(found.headings, expected.headings, "{screen}");
             assert_eq!(found.sizes(), expected.sizes(), "{screen}");
+            for (row, plain) in found.rows().zip(expected.rows()).filter(|(_, plain)| plain.last().unwrap() != "plain")
+            {
+                assert_eq!(row.last(), plain.last(), "{screen}");
+            }
             assert!(!found.has_html, "{screen}");
             assert_eq!(screen.lines().count(), plain.lines().count(), "{screen}");
         }
@@ -167,6 +171,18 @@ fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
 }
 
 #[test]
+fn what_is_longer_than_a_screen_without_any_row_is_cut_at_a_line() {
+    let mut state = long(1, "short");
+    known(&mut state, "1").status = UnitStatus::Passed;
+    state.plan.goal = "😀".repeat(1_000);
+    state.plan.source.path = format!("/{}", "😀".repeat(1_000));
+    judge(&mut state, &[], &[("1", "😀")], "");
+    let text = finished_block(&ended(state, RunResult::Failed));
+    assert!(text.len() <= SCREEN_BYTES && text.len() > SCREEN_BYTES / 2, "{}", text.len());
+    assert!(text.starts_with("## Execution Failed\n\n**Goal:** 😀") && text.ends_with("\n…\n"), "{text}");
+}
+
+#[test]
 fn what_is_left_out_is_counted() {
     let state = long(1_000, "Task");
     let text = start_screen(&state);
@@ -199,7 +215,7 @@ fn what_is_left_out_is_counted() {
 fn what_is_ordinary_fits_the_lines_of_a_terminal() {
     let title = "Let people who forgot their password choose a new one by a link in a letter";
     let mut state = long(60, title);
-    let command = "npm run test:integration -- --grep 'password reset' --reporter spec";
+    let command = "npm run test:integration -- --grep 'password reset' --reporter spec --retries 2 --timeout 20000";
     for number in 1..=60 {
         let id = number.to_string();
         let path = "packages/server/src/routes/account/password-reset/request.controller.ts";

@@ -43,6 +43,11 @@ impl Outline {
         self.tables.iter().find(is_it).unwrap_or_else(|| panic!("{heads:?} in {self:?}")).get(1..).unwrap()
     }
 
+    /// The rows of all tables, without their heads.
+    pub fn rows(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.tables.iter().flat_map(|table| table.iter().skip(1))
+    }
+
     /// How many rows and columns each table has.
     pub fn sizes(&self) -> Vec<(usize, usize)> {
         self.tables.iter().map(|table| (table.len(), table.first().unwrap().len())).collect()
