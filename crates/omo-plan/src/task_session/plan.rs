@@ -210,7 +210,7 @@ fn test_file(task: &TaskFile) -> Option<&str> {
     task.extra.get("test_file").and_then(serde_json::Value::as_str)
 }
 
-/// A task as whoever does it reads it. What it is judged by is told apart from this.
+/// A task as whoever does it reads it, but for its criteria: those are shown apart from it, by who decides them.
 fn body(task: &TaskFile) -> String {
     let mut parts = vec![format!("# {}: {}", task.id, task.subject)];
     if !task.description.is_empty() && task.description != task.subject {

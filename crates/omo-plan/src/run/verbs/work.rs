@@ -105,8 +105,8 @@ pub struct Measured {
     pub tests: Vec<(String, String)>,
     /// The work tree that the checks judged.
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished.
-    pub unfinished: Vec<Unfinished>,
+    /// Lines that it added and that say that something is not finished; `None` where nobody has looked for them.
+    pub unfinished: Option<Vec<Unfinished>>,
     /// The ids of the evidence that the worker puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
 }
