@@ -6,3 +6,4 @@ mod iterations;
 mod life;
 mod phases;
 mod shown;
+mod unfinished;

@@ -172,15 +172,12 @@ impl Engine<'_> {
     }
 
     /// The lines that a worker added and that say that something is not finished: of a task session whoever
-    /// verifies looks at them.
-    fn unfinished(&self, state: &RunState, running: &Running, worked: &Worked) -> Vec<Unfinished> {
+    /// verifies looks at them. `None` where they were not looked through.
+    fn unfinished(&self, state: &RunState, running: &Running, worked: &Worked) -> Option<Vec<Unfinished>> {
         let read = |tree: &Option<String>| tree.as_deref().and_then(read);
-        let trees = read(&running.tree).zip(read(&worked.tree)).filter(|_| task_session::is_one(state));
-        let added = trees.and_then(|(before, now)| {
-            changes::added_lines(self.root, self.state_home, self.run.id(), &before, &now, &[])
-        });
-        let added = added.unwrap_or_default();
-        unfinished(added.iter().map(|line| (line.file.as_str(), line.line, line.text.as_str())))
+        let (before, now) = read(&running.tree).zip(read(&worked.tree)).filter(|_| task_session::is_one(state))?;
+        let added = changes::added_lines(self.root, self.state_home, self.run.id(), &before, &now, &[])?;
+        Some(unfinished(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 
     /// The test files of a unit with their digests: those that it names and those that it changed.
