@@ -236,7 +236,7 @@ fn no_link_is_followed() {
     ] {
         let Some(place) = begun().unwrap() else { return };
         replace_by_link(&place, &path).unwrap();
-        place.refused(verb, &[&path, "is a symbolic link", "hint: move it away"]).unwrap();
+        place.refused(verb, &[&path, "link", "hint: move it away"]).unwrap();
     }
 }
 
