@@ -4,6 +4,7 @@
 mod faults;
 mod loops;
 mod refused;
+mod spelled;
 mod vectors;
 
 use std::collections::BTreeMap;

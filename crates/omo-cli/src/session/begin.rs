@@ -25,7 +25,10 @@ pub fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
     }
     let words = options.words.join(" ");
     if options.goal.is_some() && !words.is_empty() {
-        crate::say_warning(&format!("`--goal` says what it is for, and these words do not count: {}", neutral(&words, 100)));
+        crate::say_warning(&format!(
+            "`--goal` says what it is for, and these words do not count: {}",
+            neutral(&words, 100)
+        ));
     }
     let goal = options.goal.clone().unwrap_or(words);
     if goal.trim().is_empty() {
