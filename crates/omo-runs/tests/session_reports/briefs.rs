@@ -52,10 +52,10 @@ Approach: tdd
 
 ## HOW TO END
 
-- What is judged needs evidence. For each command that shows it: `omo evidence run --ticket T -- COMMAND`. It prints an id, such as e1.
-- When all of it is done: `omo unit done --ticket T --evidence e1,e2`. omo then runs the commands above itself.
-- If it cannot be done as it is written: `omo unit fail --ticket T --why \"what is in the way\"`.
-- T is your ticket. \"Should work\", and marks for later work, are no end.
+- What is judged needs evidence: `omo evidence run` runs a command that shows it, and prints an id, such as e1.
+- When all of it is done: `omo unit done`, with the ids. omo then runs the commands above itself.
+- If it cannot be done as it is written: `omo unit fail`, with what is in the way.
+- \"Should work\", and marks for later work, are no end.
 ";
     let mut state = before_the_second();
     assert_eq!(read(&state, "2"), expected);
@@ -67,14 +67,9 @@ Approach: tdd
 fn how_a_task_ends_is_said_as_its_criteria_are_decided() {
     let run = "omo then runs the commands above itself";
     for (checks, criteria, says, says_not) in [
-        (true, false, ["`omo unit done --ticket T`.", run], ["omo evidence run", "criteria: judged"]),
-        (
-            false,
-            true,
-            ["`omo unit done --ticket T --evidence e1,e2`.\n", "omo evidence run"],
-            [run, "commands that omo"],
-        ),
-        (true, true, ["--evidence e1,e2", run], ["unit done --ticket T`", "What came of the last"]),
+        (true, false, ["`omo unit done`. ", run], ["omo evidence run", "criteria: judged"]),
+        (false, true, ["`omo unit done`, with the ids.\n", "omo evidence run"], [run, "commands that omo"]),
+        (true, true, ["with the ids", run], ["`omo unit done`.", "What came of the last"]),
     ] {
         let mut state = before_the_second();
         let build = unit(&mut state, "2");
@@ -165,9 +160,9 @@ FILES OF THE SESSION: /home/ana/.claude/ultrawork/sessions/37b6a60f
 
 ## HOW TO END
 
-- Judge every criterion by what you see, not by what is claimed. Run what shows it with your own ticket T: `omo evidence run --ticket T -- COMMAND`. It prints an id, such as e4.
-- All of it is done: `omo verdict PASS --ticket T --evidence e4,e5`. omo then runs the commands of all tasks once more; with one of them red, a task that is not done, or nothing green of your own, it is no PASS.
-- Something is not: `omo verdict FAIL --ticket T --reopen \"2: why\"`, with one `--reopen` for each task that is to be done again.
+- Judge every criterion by what you see, not by what is claimed: `omo evidence run` runs a command that shows it, and prints an id, such as e4.
+- All of it is done: `omo verdict PASS`, with the ids. omo then runs the commands of all tasks once more; with one of them red, a task that is not done, or nothing green that you have run, it is no PASS.
+- Something is not: `omo verdict FAIL`, with `--reopen \"2: why\"` for each task that is to be done again.
 - Change no file. What you write beside the verdict decides nothing.
 ";
     assert_eq!(read(&state, "verify"), expected);

@@ -33,20 +33,19 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     text
 }
 
+/// In general: the lines to be run, with the ticket in them, stand behind a brief where there is a ticket.
 fn how_to_end(text: &mut String, unit: &Unit) {
     text.push_str("## HOW TO END\n\n");
-    if unit.criteria.is_empty() {
-        text.push_str("- When all of it is done: `omo unit done --ticket T`.");
+    text.push_str(if unit.criteria.is_empty() {
+        "- When all of it is done: `omo unit done`."
     } else {
-        text.push_str(
-            "- What is judged needs evidence. For each command that shows it: `omo evidence run --ticket T -- COMMAND`. It \
-             prints an id, such as e1.\n- When all of it is done: `omo unit done --ticket T --evidence e1,e2`.",
-        );
-    }
+        "- What is judged needs evidence: `omo evidence run` runs a command that shows it, and prints an id, such as e1.\n\
+         - When all of it is done: `omo unit done`, with the ids."
+    });
     text.push_str(if unit.checks.is_empty() { "\n" } else { " omo then runs the commands above itself.\n" });
     text.push_str(
-        "- If it cannot be done as it is written: `omo unit fail --ticket T --why \"what is in the way\"`.\n\
-         - T is your ticket. \"Should work\", and marks for later work, are no end.\n",
+        "- If it cannot be done as it is written: `omo unit fail`, with what is in the way.\n\
+         - \"Should work\", and marks for later work, are no end.\n",
     );
 }
 

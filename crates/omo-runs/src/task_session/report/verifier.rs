@@ -36,12 +36,11 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     push(&mut text, "The verdict before", &verdict_before(state), PART_BYTES / 2, "and more");
     text.push_str(
         "## HOW TO END\n\n\
-         - Judge every criterion by what you see, not by what is claimed. Run what shows it with your own ticket T: \
-         `omo evidence run --ticket T -- COMMAND`. It prints an id, such as e4.\n\
-         - All of it is done: `omo verdict PASS --ticket T --evidence e4,e5`. omo then runs the commands of all tasks once \
-         more; with one of them red, a task that is not done, or nothing green of your own, it is no PASS.\n\
-         - Something is not: `omo verdict FAIL --ticket T --reopen \"2: why\"`, with one `--reopen` for each task that is \
-         to be done again.\n\
+         - Judge every criterion by what you see, not by what is claimed: `omo evidence run` runs a command that shows it, \
+         and prints an id, such as e4.\n\
+         - All of it is done: `omo verdict PASS`, with the ids. omo then runs the commands of all tasks once more; with one \
+         of them red, a task that is not done, or nothing green that you have run, it is no PASS.\n\
+         - Something is not: `omo verdict FAIL`, with `--reopen \"2: why\"` for each task that is to be done again.\n\
          - Change no file. What you write beside the verdict decides nothing.\n",
     );
     text
