@@ -19,6 +19,8 @@ use crate::task_session::{SessionFile, TaskFile, TaskStatus};
 pub const VERIFY: &str = "verify";
 /// What a task is judged by that says nothing about it.
 const AS_DESCRIBED: &str = "what it says is done";
+/// The same of the task that verifies all others.
+const AS_A_WHOLE: &str = "the goal is reached, and what each task is judged by is so";
 /// The longest title of a plan, in characters.
 const MAX_TITLE: usize = 120;
 
@@ -82,7 +84,7 @@ pub fn unit(task: &TaskFile) -> Unit {
     let mut criteria: Vec<String> = task.criteria.iter().filter(|text| command(text).is_none()).cloned().collect();
     criteria.retain(|text| !text.trim().is_empty());
     if criteria.is_empty() && checks.is_empty() {
-        criteria.push(AS_DESCRIBED.to_owned());
+        criteria.push(if is_verification { AS_A_WHOLE } else { AS_DESCRIBED }.to_owned());
     }
     Unit {
         id: task.id.clone(),

@@ -211,9 +211,7 @@ fn claimed(
 /// What the checks showed, on one line.
 fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(Check, CheckOutcome))| {
-        // Most checks of a plan are no test runners: that nothing was counted says nothing about them.
-        let detail = outcome.detail.strip_suffix(", no count of tests").unwrap_or(&outcome.detail);
-        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(detail, 160))
+        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(outcome.words(), 160))
     };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();

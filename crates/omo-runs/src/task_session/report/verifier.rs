@@ -35,13 +35,11 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     push(&mut text, "Added lines that look unfinished", &found, PART_BYTES, "and more");
     push(&mut text, "The verdict before", &verdict_before(state), PART_BYTES / 2, "and more");
     text.push_str(
-        "## HOW TO END\n\n\
-         - Judge every criterion by what you see, not by what is claimed: `omo evidence run` runs a command that shows it, \
-         and prints an id, such as e4.\n\
-         - All of it is done: `omo verdict PASS`, with the ids. omo then runs the commands of all tasks once more; with one \
-         of them red, a task that is not done, or nothing green that you have run, it is no PASS.\n\
-         - Something is not: `omo verdict FAIL`, with `--reopen \"2: why\"` for each task that is to be done again.\n\
-         - Change no file. What you write beside the verdict decides nothing.\n",
+        "## WHAT COUNTS\n\n\
+         - Judge every criterion by what you see, not by what is claimed, and change no file.\n\
+         - A PASS needs green evidence that was run with your own ticket. omo then runs the commands of all tasks once \
+         more; with one of them red, or a task that is not done, it is no PASS.\n\
+         - What you write beside the verdict decides nothing.\n",
     );
     text
 }
