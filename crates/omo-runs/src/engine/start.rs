@@ -8,7 +8,7 @@ use omo_exec::changes::{self, TreeId};
 use omo_exec::check;
 use omo_plan::model::{FileAction, Plan, Unit, UnitKind};
 use omo_plan::run::event::What;
-use omo_plan::run::state::{RunState, Standing, UnitStatus};
+use omo_plan::run::state::{FINAL, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
 use omo_store::pending;
 
@@ -51,14 +51,17 @@ impl From<Opening> for What {
     }
 }
 
-/// The commands of a plan as its user is asked about them.
+/// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more,
+/// is asked about once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
+    let is_same = |one: &Check, other: &Check| one.command == other.command && one.cwd == other.cwd;
+    let is_of_a_task = |check| plan.commands().any(|(unit, known)| unit != FINAL && is_same(known, check));
     let command = |(unit, check): (&str, &Check)| PlannedCommand {
         unit: unit.to_owned(),
         command: check.command.clone(),
         folder: check.cwd.clone(),
     };
-    plan.commands().map(command).collect()
+    plan.commands().filter(|(unit, check)| *unit != FINAL || !is_of_a_task(check)).map(command).collect()
 }
 
 impl Engine<'_> {
