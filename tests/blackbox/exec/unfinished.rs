@@ -9,9 +9,13 @@ use omo_tests::executed::{Case, Sessions, WORD, play};
 fn done_with(s: &Sessions, text: &str) -> Result<()> {
     s.begin(&[])?;
     let ticket = s.start("1")?;
+    leave(s, &ticket, text)
+}
+
+fn leave(s: &Sessions, ticket: &str, text: &str) -> Result<()> {
     s.lab().write("words/1.txt", "done\n")?;
     s.lab().write("src/login.ts", text)?;
-    s.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+    s.person(&["unit", "done", "--ticket", ticket])?.ends(0)?;
     Ok(())
 }
 
@@ -35,9 +39,13 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
             ensure!(shown.contains("- No blocked patterns detected\n"), "{shown}");
             Ok(())
         }),
-        ("where there is no git", &[("1", &[], &[WORD])], |s| {
-            fs::remove_dir_all(s.lab().project().join(".git"))?;
-            done_with(s, "// TODO\n")?;
+        ("where git is gone", &[("1", &[], &[WORD])], |s| {
+            s.begin(&[])?;
+            let ticket = s.start("1")?;
+            let (git, elsewhere) = (s.lab().project().join(".git"), s.lab().home().join("git"));
+            fs::rename(&git, &elsewhere)?;
+            leave(s, &ticket, "// TODO\n")?;
+            fs::rename(elsewhere, git)?;
             let told = s.person(&["unit", "brief", "verify"])?.ends(0)?.out;
             ensure!(told.contains("- Not looked for in what was done for task 1\n"), "{told}");
             s.verify()?;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{ID, Place, session, session_file, task_file};
@@ -10,15 +11,16 @@ use super::{ID, Place, session, session_file, task_file};
 type Case<'a> = (&'a [&'a str], &'a str, Value);
 
 /// Plays each case in a session of its own, with a task 1 that is worked on and a task 2.
-fn all(cases: &[Case<'_>], of: &str) {
+fn all(cases: &[Case<'_>], of: &str) -> Result<()> {
     for (arguments, pointer, expected) in cases {
-        let Some(place) = Place::with("EXECUTION").unwrap() else { return };
-        place.task("1", "in_progress", &[]).unwrap();
-        place.task("2", "open", &["1"]).unwrap();
-        place.good(arguments).unwrap();
-        let file = place.json(of).unwrap();
-        assert_eq!(file.pointer(pointer), Some(expected), "{arguments:?}: {file}");
+        let Some(place) = Place::with("EXECUTION")? else { return Ok(()) };
+        place.task("1", "in_progress", &[])?;
+        place.task("2", "open", &["1"])?;
+        place.good(arguments)?;
+        let file = place.json(of)?;
+        ensure!(file.pointer(pointer) == Some(expected), "{arguments:?}: {file}");
     }
+    Ok(())
 }
 
 #[test]
@@ -31,7 +33,8 @@ fn of_an_option_that_is_given_twice_the_last_one_counts() {
             (&["session", "update", "--session", "ghost", "-s", ID, "-i", "4"], "/iteration", json!(4)),
         ],
         &session_file(),
-    );
+    )
+    .unwrap();
     all(
         &[
             (&["task", "update", "--id", "2", "--id", "1", "-S", "blocked", "-S", "open"], "/status", json!("open")),
@@ -39,7 +42,8 @@ fn of_an_option_that_is_given_twice_the_last_one_counts() {
             (&["task", "update", "-e", "a", "-t", "1", "-e", "b"], "/evidence", json!(["a", "b"])),
         ],
         &task_file("1"),
-    );
+    )
+    .unwrap();
 }
 
 #[test]
@@ -61,7 +65,7 @@ fn both_names_of_an_option_and_any_order_mean_the_same() {
         (create(&["-T", "unit", "--test-file", "a.rs"]), "/test_file", json!("a.rs")),
         (create(&["--subject", "--status"]), "/subject", json!("--status")),
     ] {
-        all(&[(&options, pointer, expected)], &task_file("3"));
+        all(&[(&options, pointer, expected)], &task_file("3")).unwrap();
     }
     all(
         &[
@@ -71,7 +75,8 @@ fn both_names_of_an_option_and_any_order_mean_the_same() {
             (&["task", "update", "--id", "1", "-e", "--status"], "/evidence", json!(["--status"])),
         ],
         &task_file("1"),
-    );
+    )
+    .unwrap();
     all(
         &[
             (&["session", "update", "--phase", "verification"], "/phase", json!("VERIFICATION")),
@@ -82,7 +87,8 @@ fn both_names_of_an_option_and_any_order_mean_the_same() {
             (&["session", "create", "-f", "--goal", "-x"], "/goal", json!("-x")),
         ],
         &session_file(),
-    );
+    )
+    .unwrap();
 }
 
 #[test]

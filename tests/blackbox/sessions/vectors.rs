@@ -129,7 +129,11 @@ fn is_as_it_was(place: &Place, folder: &str) -> Result<()> {
     let is_there = place.base().join(folder).is_dir();
     // The lock that those programs forget when they refuse something is a folder too; and what nothing was
     // written to need not be there.
-    let is_meant = if folder.ends_with(".lock") { !is_there } else { is_there || folder == "." };
+    let is_meant = if Path::new(folder).extension().is_some_and(|it| it == "lock") {
+        !is_there
+    } else {
+        is_there || folder == "."
+    };
     ensure!(is_meant, "{folder} is {}there", if is_there { "" } else { "not " });
     Ok(())
 }

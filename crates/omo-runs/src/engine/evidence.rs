@@ -107,11 +107,11 @@ impl Engine<'_> {
         }
         let checks: Vec<&Check> = state.plan.final_checks.iter().collect();
         let outcomes = self.run_checks(FINAL, &checks, Some(0), watcher)?;
-        let measured = outcomes.clone();
+        let found = self.found_of_the_whole(&state, outcomes.clone());
         let (why, state) = self
             .transact(|state| {
                 verbs::of_ticket(state, &digest)?;
-                Ok((verbs::finals(measured), ()))
+                Ok((found, ()))
             })
             .map(|((), state)| (verbs::refuses(&state, &digest, verdict), state))?;
         if let Some((check, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {

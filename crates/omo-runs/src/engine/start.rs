@@ -85,19 +85,20 @@ impl Engine<'_> {
         self.unedited(&state)?;
         self.approved(&state)?;
         // Refused before anything costs time; decided again under the lock.
-        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
-        let tree = changes::snapshot(self.root, self.state_home, self.run.id());
+        let (unit, mut state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
+        let tree = changes::snapshot(self.root, self.state_home, self.run.id()).as_ref().and_then(written);
         let vacuous = self.green_already(&unit, watcher)?;
+        let is_verification = unit.kind == UnitKind::Verify;
+        let searched = is_verification.then(|| self.searched_since_the_first(&state, tree.as_deref())).flatten();
+        if let Some(What::LinesSearched { unfinished }) = &searched {
+            state.unfinished = Some(unfinished.clone());
+        }
         // What the attempt before came to is known until the next one has begun.
         let brief = brief(&state, &unit);
         let made = ticket()?;
-        let start = Start {
-            ticket: made.digest,
-            tree: tree.as_ref().and_then(written),
-            guarded: guarded(&state, &unit),
-            vacuous,
-        };
-        let ((), state) = self.transact(|state| Ok((vec![verbs::start(state, id, start)?], ())))?;
+        let start = Start { ticket: made.digest, tree, guarded: guarded(&state, &unit), vacuous };
+        let begun = |state: &RunState| Ok(std::iter::once(verbs::start(state, id, start)?).chain(searched).collect());
+        let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
         let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
         Ok(Started { brief, unit, attempt, ticket: made.text })
     }

@@ -50,12 +50,11 @@ Approach: tdd
 
 - From 1: tables are in db/schema.sql
 
-## HOW TO END
+## WHAT COUNTS
 
-- What is judged needs evidence. For each command that shows it: `omo evidence run --ticket T -- COMMAND`. It prints an id, such as e1.
-- When all of it is done: `omo unit done --ticket T --evidence e1,e2`. omo then runs the commands above itself.
-- If it cannot be done as it is written: `omo unit fail --ticket T --why \"what is in the way\"`.
-- T is your ticket. \"Should work\", and marks for later work, are no end.
+- What is judged counts by commands that you have omo run as evidence, each green.
+- omo runs the commands above itself, when you end.
+- \"Should work\", and marks for later work, are no end.
 ";
     let mut state = before_the_second();
     assert_eq!(read(&state, "2"), expected);
@@ -64,18 +63,12 @@ Approach: tdd
 }
 
 #[test]
-fn how_a_task_ends_is_said_as_its_criteria_are_decided() {
-    let run = "omo then runs the commands above itself";
-    for (checks, criteria, says, says_not) in [
-        (true, false, ["`omo unit done --ticket T`.", run], ["omo evidence run", "criteria: judged"]),
-        (
-            false,
-            true,
-            ["`omo unit done --ticket T --evidence e1,e2`.\n", "omo evidence run"],
-            [run, "commands that omo"],
-        ),
-        (true, true, ["--evidence e1,e2", run], ["unit done --ticket T`", "What came of the last"]),
-    ] {
+fn what_counts_is_said_as_the_criteria_are_decided() {
+    let (run, shown) = ("omo runs the commands above itself", "commands that you have omo run as evidence");
+    let (commands, judged) = ("criteria: commands", "criteria: judged");
+    for (checks, criteria, says, says_not) in
+        [(true, false, [run, commands], [shown, judged]), (false, true, [shown, judged], [run, commands])]
+    {
         let mut state = before_the_second();
         let build = unit(&mut state, "2");
         if !checks {
@@ -84,9 +77,10 @@ fn how_a_task_ends_is_said_as_its_criteria_are_decided() {
         if !criteria {
             build.criteria.clear();
         }
-        let text = read(&state, "2");
+        let text = read(&state, "2").replace("SUCCESS CRITERIA", "criteria");
         assert!(says.iter().all(|part| text.contains(part)), "{text}");
         assert!(!says_not.iter().any(|part| text.contains(part)), "{text}");
+        assert!(!text.contains("--ticket"), "where no ticket is known: {text}");
     }
 }
 
@@ -112,7 +106,7 @@ fn another_attempt_begins_with_what_came_of_the_last_one() {
       line 10
 ";
     assert!(text.contains(expected), "{text}");
-    assert!(text.contains("      line 20\n\n## HOW TO END\n"), "{text}");
+    assert!(text.contains("      line 20\n\n## WHAT COUNTS\n"), "{text}");
 
     // What a verifier says of a claim is another thing than how it ended.
     let again = known(&mut state, "2");
@@ -163,12 +157,11 @@ FILES OF THE SESSION: /home/ana/.claude/ultrawork/sessions/37b6a60f
 - 2: logout answers 500
 - try it by hand
 
-## HOW TO END
+## WHAT COUNTS
 
-- Judge every criterion by what you see, not by what is claimed. Run what shows it with your own ticket T: `omo evidence run --ticket T -- COMMAND`. It prints an id, such as e4.
-- All of it is done: `omo verdict PASS --ticket T --evidence e4,e5`. omo then runs the commands of all tasks once more; with one of them red, a task that is not done, or nothing green of your own, it is no PASS.
-- Something is not: `omo verdict FAIL --ticket T --reopen \"2: why\"`, with one `--reopen` for each task that is to be done again.
-- Change no file. What you write beside the verdict decides nothing.
+- Judge every criterion by what you see, not by what is claimed, and change no file.
+- A PASS needs green evidence that was run with your own ticket. omo then runs the commands of all tasks once more; with one of them red, or a task that is not done, it is no PASS.
+- What you write beside the verdict decides nothing.
 ";
     assert_eq!(read(&state, "verify"), expected);
     known(&mut state, "1").end.as_mut().unwrap().unfinished = None;

@@ -13,6 +13,28 @@ const CHECKED: [&str; 3] = ["Task", "Command", "Exit"];
 /// The heads of what somebody judges.
 const JUDGED: [&str; 3] = ["Task", "Criterion", "Evidence"];
 
+/// What the commands of two tasks have shown.
+const OF_COMMANDS: &str = "\
+#### Checked by command
+
+| Task | Command         | Exit |
+| ---- | --------------- | ---- |
+| 1    | `npm test -- 1` | 0    |
+| 3    | `npm test -- 3` | 0    |
+
+";
+/// What is put forward for the third.
+const OF_CLAIMS: &str = "
+| Task | Criterion                | Evidence |
+| ---- | ------------------------ | -------- |
+| 2    | The API answers          | e1, e2   |
+| 2    | Errors \\| name the field | e1, e2   |
+
+- e1 `curl -s localhost`, exit 0
+- e2 `npm run e2e`, exit 0
+
+";
+
 /// Three tasks that are done, the second as its worker claims.
 fn done() -> RunState {
     let mut state = small();
@@ -40,7 +62,8 @@ fn complete() -> RunState {
 
 #[test]
 fn what_is_complete_is_shown_with_what_shows_it() {
-    let expected = "\
+    let expected = format!(
+        "\
 ## Execution Complete
 
 **Goal:** Add login
@@ -55,30 +78,15 @@ fn what_is_complete_is_shown_with_what_shows_it() {
 
 ### Evidence
 
-#### Checked by command
-
-| Task | Command         | Exit |
-| ---- | --------------- | ---- |
-| 1    | `npm test -- 1` | 0    |
-| 3    | `npm test -- 3` | 0    |
-
-#### Judged by the verifier
-
-| Task | Criterion                | Evidence |
-| ---- | ------------------------ | -------- |
-| 2    | The API answers          | e1, e2   |
-| 2    | Errors \\| name the field | e1, e2   |
-
-- e1 `curl -s localhost`, exit 0
-- e2 `npm run e2e`, exit 0
-
-Verdict of the verifier: PASS
+{OF_COMMANDS}#### Judged by the verifier
+{OF_CLAIMS}Verdict of the verifier: PASS
 
 - e3 `npm test`, exit 0
 - Its note: read the pages
 
 Session ID: 37b6a60f
-";
+"
+    );
     let state = complete();
     assert_eq!(shown(&finished_block(&state)), expected);
     assert_eq!(finished(&state), finished_block(&state), "all of it fits");
@@ -90,7 +98,8 @@ fn without_a_verification_nothing_is_said_to_be_verified() {
     state.plan.units.pop();
     state.plan.policy.skips_verification = true;
     let state = ended(state, RunResult::Complete);
-    let expected = "\
+    let expected = format!(
+        "\
 ## Execution Complete (verification skipped)
 
 **Goal:** Add login
@@ -105,25 +114,10 @@ fn without_a_verification_nothing_is_said_to_be_verified() {
 
 ### Evidence
 
-#### Checked by command
-
-| Task | Command         | Exit |
-| ---- | --------------- | ---- |
-| 1    | `npm test -- 1` | 0    |
-| 3    | `npm test -- 3` | 0    |
-
-#### Claimed, and judged by nobody
-
-| Task | Criterion                | Evidence |
-| ---- | ------------------------ | -------- |
-| 2    | The API answers          | e1, e2   |
-| 2    | Errors \\| name the field | e1, e2   |
-
-- e1 `curl -s localhost`, exit 0
-- e2 `npm run e2e`, exit 0
-
-Session ID: 37b6a60f
-";
+{OF_COMMANDS}#### Claimed, and judged by nobody
+{OF_CLAIMS}Session ID: 37b6a60f
+"
+    );
     assert_eq!(shown(&finished_block(&state)), expected);
 
     let mut state = state;

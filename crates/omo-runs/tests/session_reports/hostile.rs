@@ -105,7 +105,7 @@ fn a_brief_keeps_its_parts_whatever_is_in_them() {
             assert!(text.len() <= BRIEF_BYTES, "{}", text.len());
             let is_shown = |char: char| matches!(char, '\n' | '\t') || !char.is_control();
             assert!(text.chars().all(is_shown), "{text:?}");
-            assert!(text.contains("\n## HOW TO END\n\n- "), "{text}");
+            assert!(text.contains("\n## WHAT COUNTS\n\n- "), "{text}");
         }
         let told = brief(&state, state.plan.unit("verify").unwrap());
         assert!(!told.contains(['<', '>']), "{told}");

@@ -1,6 +1,6 @@
 //! What shows that the tasks are done: commands that omo ran, and apart from them what somebody judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use omo_core::check::{CheckOutcome, CheckVerdict};
@@ -44,9 +44,9 @@ pub(super) fn sections(state: &RunState, amount: Amount) -> String {
         let rows: Vec<_> = judged.iter().map(row).collect();
         text.push_str(judged_by(state));
         text.push_str(&cut_table(["Task", "Criterion", "Evidence"], &rows, amount.rows));
-        let is_cited =
-            |known: &&Evidence| judged.iter().any(|row| row.shown_by.iter().any(|cited| cited.id == known.id));
-        let cited: Vec<String> = state.evidence.iter().filter(is_cited).map(evidence_line).collect();
+        let ids: BTreeSet<&str> = judged.iter().flat_map(|row| &row.shown_by).map(|known| known.id.as_str()).collect();
+        let cited: Vec<String> =
+            state.evidence.iter().filter(|known| ids.contains(known.id.as_str())).map(evidence_line).collect();
         if !cited.is_empty() {
             let _ = writeln!(text, "{}", listed(&cited, amount.rows));
         }
