@@ -1,3 +1,3 @@
 #!/bin/sh
 # Prints a session, or one value of it, for the command files that name this script.
-"${0%/*}/../bin/omo" session get "$@" || exit 1
+exec "$(dirname "$0")/../bin/omo" session get "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
 # Changes where a session stands, for the command files that name this script.
-"${0%/*}/../bin/omo" session update "$@" || exit 1
+exec "$(dirname "$0")/../bin/omo" session update "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
 # Lists the tasks of a session, for the command files that name this script.
-"${0%/*}/../bin/omo" task list --words seed "$@" || exit 1
+exec "$(dirname "$0")/../bin/omo" task list --words seed "$@"

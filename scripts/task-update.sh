@@ -1,3 +1,3 @@
 #!/bin/sh
 # Changes where a task stands, for the command files that name this script.
-"${0%/*}/../bin/omo" task update "$@" || exit 1
+exec "$(dirname "$0")/../bin/omo" task update "$@"

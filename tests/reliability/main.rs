@@ -13,4 +13,5 @@ mod held;
 mod ledger;
 mod network;
 mod runs;
+mod sessions;
 mod surroundings;

@@ -25,7 +25,8 @@ use omo_store::trust::TrustError;
 pub enum Kind {
     /// Whoever read our output is gone. No failure of ours.
     BrokenPipe,
-    /// The answer is no: a check is not green, or there is none, or something was found to be bad.
+    /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
+    /// whatever goes wrong in the verbs of task sessions, whose scripts know no other status.
     NotGreen,
     /// The command line is wrong, or says too little.
     User,
@@ -84,7 +85,7 @@ impl Kind {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::BrokenPipe => "done",
-            Self::NotGreen => "not everything is green",
+            Self::NotGreen => "not green; a session's verb failed",
             Self::User => "the command line is wrong",
             Self::NotFound => "what is asked for is not there",
             Self::Plan => "the plan is not valid",
@@ -161,6 +162,11 @@ impl Failure {
     /// The answer was given on stdout already, and only the exit status is left to say.
     pub fn said(kind: Kind) -> Self {
         Self { kind, message: String::new(), hint: None }
+    }
+
+    /// The same, with the exit status of another kind.
+    pub fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
     }
 
     /// What was wrong, without what to do.
@@ -338,6 +344,9 @@ impl From<SessionError> for Failure {
                 Self::busy(message, "try again; if it lasts, a stopped process holds `.lock` in the session's folder")
             }
             SessionError::Run(error) => error.into(),
+            SessionError::Folder(FolderError::Refused { .. }) => {
+                Self::io(message, "move it away: nothing is read or written there")
+            }
             SessionError::Json { .. } | SessionError::Bad { .. } => {
                 Self::io(message, "mend the file, or move it away; nothing was changed")
             }

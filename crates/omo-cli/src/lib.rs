@@ -42,7 +42,14 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     signals::outlive_size_limit();
-    match dispatch(Arguments::parse()) {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(session::status_of(&error, std::env::args_os().nth(1).as_deref()));
+        }
+    };
+    match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.kind == Kind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {

@@ -4,6 +4,7 @@
 mod faults;
 mod loops;
 mod refused;
+mod spelled;
 mod vectors;
 
 use std::collections::BTreeMap;
@@ -79,9 +80,13 @@ impl Place {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// The same, which is refused: this status, each of `parts` and a hint on stderr, nothing on stdout,
-    /// and every file as it was.
-    fn refused(&self, arguments: &[&str], status: i32, parts: &[&str]) -> Result<()> {
+    /// The same, which is refused: status 1, each of `parts` on stderr, nothing on stdout, and every file as
+    /// it was.
+    fn refused(&self, arguments: &[&str], parts: &[&str]) -> Result<()> {
+        self.ends(arguments, 1, parts)
+    }
+
+    fn ends(&self, arguments: &[&str], status: i32, parts: &[&str]) -> Result<()> {
         let before = self.files();
         let output = self.omo(arguments)?;
         let stderr = String::from_utf8(output.stderr)?;

@@ -7,7 +7,8 @@ Examples:
   omo session clean --completed     remove those that are over
 
 A session is a goal and its tasks, in files below ~/.claude/ultrawork/sessions.
-While a run of it is open, `omo next` says what to do, and the run alone writes.";
+While a run of it is open, `omo next` says what to do, and the run alone writes.
+The exit status is 1 for anything that goes wrong, and 2 for an unknown option.";
 
 pub const CREATE: &str = "\
 Example:
@@ -51,7 +52,8 @@ Examples:
   omo task list --format json
   omo task update --id 2 --status in_progress
 
-A task is a whole number, or `verify`: the one that verifies the others.";
+A task is a whole number, or `verify`: the one that verifies the others.
+The exit status is 1 for anything that goes wrong, and 2 for an unknown option.";
 
 pub const TASK_CREATE: &str = "\
 Example:
@@ -83,7 +85,8 @@ pub const CONTEXT: &str = "\
 Example:
   omo context get --summary
 
-It is for explorers: each says once what it found, and the planner reads it.";
+It is for explorers: each says once what it found, and the planner reads it.
+The exit status is 1 for anything that goes wrong, and 2 for an unknown option.";
 
 pub const CONTEXT_INIT: &str = "\
 Example:

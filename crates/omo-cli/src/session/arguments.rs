@@ -1,5 +1,5 @@
 //! The command lines of `omo session`, `omo task` and `omo context`: the names of their options are those
-//! of the programs that sessions were made for.
+//! of the programs that sessions were made for, and of an option that is given twice the last one counts.
 
 use std::path::PathBuf;
 
@@ -11,6 +11,7 @@ use omo_plan::task_session::{SessionPhase, TaskStatus};
 use crate::help::session as help;
 
 #[derive(Debug, Subcommand)]
+#[command(args_override_self = true)]
 pub enum Session {
     /// Begin a session, or go on with one that was given up
     #[command(after_help = help::CREATE)]
@@ -33,6 +34,7 @@ pub enum Session {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(args_override_self = true)]
 pub enum Task {
     /// Add a task to a session
     #[command(after_help = help::TASK_CREATE)]
@@ -52,6 +54,7 @@ pub enum Task {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(args_override_self = true)]
 pub enum Context {
     /// Say which explorers are expected
     #[command(after_help = help::CONTEXT_INIT)]
@@ -74,7 +77,8 @@ pub struct Which {
 #[derive(Debug, Args)]
 pub struct WhichTask {
     /// Which task
-    #[arg(long, short = 't', visible_short_alias = 'i', aliases = ["task", "task-id"], value_parser = id)]
+    #[arg(long, short = 't', visible_short_alias = 'i', aliases = ["task", "task-id"])]
+    #[arg(allow_hyphen_values = true, value_parser = id)]
     pub id: String,
 }
 
@@ -84,13 +88,14 @@ pub struct CreateOptions {
     #[command(flatten)]
     pub which: Which,
     /// What it is for, in place of the words
-    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "words")]
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub goal: Option<String>,
     /// Workers at once; 0 for no bound
-    #[arg(long, short = 'w', value_name = "N", default_value_t = 0)]
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub max_workers: u32,
     /// Times it may be gone over
-    #[arg(long, short = 'i', value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, short = 'i', value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: u32,
     /// It ends with its plan
     #[arg(long, short)]
@@ -123,10 +128,10 @@ pub struct GetOptions {
     #[command(flatten)]
     pub which: Which,
     /// One value, such as `plan.design_doc`
-    #[arg(long, short, value_name = "PATH", conflicts_with_all = ["dir", "file"])]
+    #[arg(long, short, value_name = "PATH")]
     pub field: Option<String>,
     /// The folder that it is in
-    #[arg(long, short, conflicts_with = "file")]
+    #[arg(long, short)]
     pub dir: bool,
     /// Its own file
     #[arg(long, short = 'F')]
@@ -145,14 +150,14 @@ pub struct UpdateOptions {
     #[arg(long, short = 'P')]
     pub plan_approved: bool,
     /// The file of its design
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = said)]
     pub design_doc: Option<String>,
     /// How far its exploration is, in a word
     #[arg(long, short, value_name = "STAGE", value_parser = PossibleValuesParser::new(EXPLORATION_STAGES))]
     #[arg(hide_possible_values = true)]
     pub exploration_stage: Option<String>,
     /// How often its tasks were gone over
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
     pub iteration: Option<u32>,
     /// A verifier has said that all is done
     #[arg(long, conflicts_with = "phase")]
@@ -182,7 +187,7 @@ pub struct CleanOptions {
     #[arg(long)]
     pub completed: bool,
     /// Those of them that nobody has changed for so many days
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
     pub older_than: Option<u32>,
     /// Every session, also those that go on
     #[arg(long)]
@@ -194,7 +199,7 @@ pub struct TaskCreateOptions {
     #[command(flatten)]
     pub which: Which,
     /// What it is called, if not the next number
-    #[arg(long, short, value_parser = id)]
+    #[arg(long, short, aliases = ["task", "task-id"], allow_hyphen_values = true, value_parser = id)]
     pub id: Option<String>,
     /// Its title
     #[arg(long, short = 'S', value_name = "TEXT", allow_hyphen_values = true, value_parser = said)]
@@ -213,7 +218,7 @@ pub struct TaskCreateOptions {
     #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
     pub criteria: Vec<String>,
     /// The tasks that it waits for: 1,2
-    #[arg(long, short, value_name = "IDS", value_parser = ids)]
+    #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = ids)]
     pub blocked_by: Vec<Ids>,
     /// tdd or standard
     #[arg(long, short, value_name = "WORD", default_value = "tdd", hide_possible_values = true)]
@@ -284,7 +289,7 @@ pub struct TaskUpdateOptions {
     #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = said)]
     pub add_evidence: Vec<String>,
     /// How often it was begun anew
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub retry_count: Option<u32>,
 }
 
@@ -301,7 +306,7 @@ pub struct TaskSummaryOptions {
     #[command(flatten)]
     pub which: Which,
     /// Only this task
-    #[arg(long, short = 't', aliases = ["task", "task-id"], value_parser = id)]
+    #[arg(long, short = 't', aliases = ["task", "task-id"], allow_hyphen_values = true, value_parser = id)]
     pub id: Option<String>,
     /// Write it to summary.md beside the tasks
     #[arg(long, short = 'S')]
@@ -352,10 +357,10 @@ pub struct ContextGetOptions {
     #[command(flatten)]
     pub which: Which,
     /// One value, such as `key_files[0]`
-    #[arg(long, short, value_name = "PATH", conflicts_with_all = ["file", "summary"])]
+    #[arg(long, short, value_name = "PATH")]
     pub field: Option<String>,
     /// The file that it is in
-    #[arg(long, short = 'F', conflicts_with = "summary")]
+    #[arg(long, short = 'F')]
     pub file: bool,
     /// What was found, as Markdown
     #[arg(long, short = 'S')]

@@ -23,7 +23,14 @@ pub fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
     if options.resume {
         return resume(env, &id);
     }
-    let goal = options.goal.clone().unwrap_or_else(|| options.words.join(" "));
+    let words = options.words.join(" ");
+    if options.goal.is_some() && !words.is_empty() {
+        crate::say_warning(&format!(
+            "`--goal` says what it is for, and these words do not count: {}",
+            neutral(&words, 100)
+        ));
+    }
+    let goal = options.goal.clone().unwrap_or(words);
     if goal.trim().is_empty() {
         return Err(Failure::user("the goal says nothing", "say what the session is for"));
     }

@@ -51,14 +51,14 @@ pub fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> {
 pub fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let path = folder.context_path();
+    if options.file {
+        return print(&path.display().to_string());
+    }
     let missing = || {
         let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
         Failure::not_found(message, "`omo context init` says which are expected")
     };
     let context = folder.context()?.ok_or_else(missing)?;
-    if options.file {
-        return print(&path.display().to_string());
-    }
     if options.summary {
         return print(&as_markdown(&context));
     }

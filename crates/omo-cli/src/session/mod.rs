@@ -1,6 +1,9 @@
 //! `omo session`, `omo task` and `omo context`: the files of task sessions, read and changed by hand.
 //!
 //! While a run of a session is open the run alone writes what happens; here it can only be looked at then.
+//!
+//! Whatever goes wrong here ends with 1, as in the programs that sessions were made for: command files know
+//! no other status. Only options and verbs that nobody knows end with 2, as anywhere else.
 
 mod arguments;
 mod begin;
@@ -14,8 +17,10 @@ mod summary;
 mod tasks;
 mod typed;
 
+use std::ffi::OsStr;
 use std::io::Write;
 
+use clap::error::ErrorKind;
 use omo_core::session_id::SessionId;
 use omo_plan::task_session::SessionFile;
 use omo_plan::task_session::rules;
@@ -26,39 +31,69 @@ use serde_json::Value;
 
 pub use arguments::{Context, Session, Task};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::project::named_or_own;
 use arguments::Which;
 
 /// `omo session …`.
 pub fn run(env: &Env, action: Session) -> Result<(), Failure> {
-    match action {
+    let done = match action {
         Session::Create(options) => begin::run(env, &options),
         Session::Get(options) => sessions::get(env, &options),
         Session::Update(options) => sessions::update(env, options),
         Session::Design(options) => design::run(env, &options),
         Session::List(options) => list::run(env, &options),
         Session::Clean(options) => clean::run(env, &options),
-    }
+    };
+    done.map_err(with_status)
 }
 
 /// `omo task …`.
 pub fn task(env: &Env, action: Task) -> Result<(), Failure> {
-    match action {
+    let done = match action {
         Task::Create(options) => tasks::create(env, *options),
         Task::List(options) => tasks::list(env, &options),
         Task::Get(options) => tasks::get(env, &options),
         Task::Update(options) => tasks::update(env, options),
         Task::Summary(options) => summary::run(env, &options),
-    }
+    };
+    done.map_err(with_status)
 }
 
 /// `omo context …`.
 pub fn context(env: &Env, action: Context) -> Result<(), Failure> {
-    match action {
+    let done = match action {
         Context::Init(options) => context::init(env, &options),
         Context::Add(options) => context::add(env, options),
         Context::Get(options) => context::get(env, &options),
+    };
+    done.map_err(with_status)
+}
+
+/// What anything that goes wrong with a session ends with.
+const FAILED: Kind = Kind::NotGreen;
+
+/// A failure of these verbs, with their one status.
+fn with_status(failure: Failure) -> Failure {
+    if failure.kind == Kind::BrokenPipe { failure } else { failure.of_kind(FAILED) }
+}
+
+/// The exit status of a command line that could not be read, by the word that it begins with.
+pub fn status_of(error: &clap::Error, word: Option<&OsStr>) -> u8 {
+    let is_of_sessions = word.is_some_and(|word| ["session", "task", "context"].iter().any(|verb| word == *verb));
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
+        // A value that cannot be, or one that is missing: those programs had no other word for it.
+        ErrorKind::InvalidValue
+        | ErrorKind::ValueValidation
+        | ErrorKind::MissingRequiredArgument
+        | ErrorKind::ArgumentConflict
+        | ErrorKind::InvalidUtf8
+            if is_of_sessions =>
+        {
+            FAILED.status()
+        }
+        _ => Kind::User.status(),
     }
 }
 

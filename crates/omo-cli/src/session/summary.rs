@@ -21,7 +21,7 @@ pub fn run(env: &Env, options: &TaskSummaryOptions) -> Result<(), Failure> {
         let task = folder.task(id)?;
         (value(&task), one(&task))
     } else {
-        let tasks = super::tasks::warned(&folder)?.tasks;
+        let tasks = super::tasks::readable(&folder)?.unwrap_or_default().tasks;
         (value(&tasks), all(&session, &tasks))
     };
     if options.format == SummaryFormat::Json {

@@ -66,7 +66,13 @@ fn described(file: &Path) -> Result<String, Failure> {
 
 /// Lists the tasks.
 pub fn list(env: &Env, options: &TaskListOptions) -> Result<(), Failure> {
-    let tasks = warned(&super::open(&options.which, env)?)?;
+    let folder = super::open(&options.which, env)?;
+    let missing = || {
+        let path = folder.path().join(TASKS);
+        let message = format!("session {} has no tasks: {} is not there", folder.id(), path.display());
+        Failure::not_found(message, "`omo task create` makes one")
+    };
+    let tasks = readable(&folder)?.ok_or_else(missing)?;
     let is_meant = |task: &TaskFile| options.status.is_none_or(|status| task.status == status);
     let rows: Vec<Row> = tasks.tasks.into_iter().filter(is_meant).map(|task| row(task, options.words)).collect();
     match (&options.field, options.format) {
@@ -93,16 +99,12 @@ fn line(row: &Row) -> String {
     columns.map(|column| neutral(column, 200).replace('|', "/")).join("|")
 }
 
-/// The tasks of a session; each file that is none is named on stderr.
-pub fn warned(folder: &SessionFolder) -> Result<Tasks, Failure> {
+/// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named
+/// on stderr.
+pub fn readable(folder: &SessionFolder) -> Result<Option<Tasks>, Failure> {
     folder.session()?;
-    let missing = || {
-        let path = folder.path().join(TASKS);
-        let message = format!("session {} has no tasks: {} is not there", folder.id(), path.display());
-        Failure::not_found(message, "`omo task create` makes one")
-    };
-    let tasks = folder.tasks()?.ok_or_else(missing)?;
-    tasks.unreadable.iter().for_each(|error| crate::say_warning(error));
+    let tasks = folder.tasks()?;
+    tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| crate::say_warning(error));
     Ok(tasks)
 }
 

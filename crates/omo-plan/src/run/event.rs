@@ -185,6 +185,11 @@ pub enum What {
         #[serde(flatten)]
         verdict: Verdict,
     },
+    /// All lines that the run added were looked through, as the work tree is now.
+    LinesSearched {
+        /// Those that say that something is not finished.
+        unfinished: Vec<Unfinished>,
+    },
     /// The tasks are gone over once more.
     IterationStarted {
         /// Which time it is, from 1.

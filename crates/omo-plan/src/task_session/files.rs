@@ -20,7 +20,8 @@ pub struct SessionFile {
     /// The version of the shape.
     #[serde(default = "version")]
     pub version: String,
-    /// The session.
+    /// The session. Empty where only its folder says so.
+    #[serde(default)]
     pub session_id: String,
     /// The folder that it works in.
     #[serde(default)]
@@ -176,7 +177,8 @@ impl SessionPhase {
 /// `tasks/<id>.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFile {
-    /// What it is called: a whole number, or `verify`.
+    /// What it is called: a whole number, or `verify`. Empty where only the name of its file says so.
+    #[serde(default, deserialize_with = "id")]
     pub id: String,
     /// Its title.
     #[serde(default)]
@@ -331,6 +333,27 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     deserializer.deserialize_any(Visitor)
 }
 
+/// What something is called: a text, or a number.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Text(String),
+    Number(u64),
+}
+
+impl From<Id> for String {
+    fn from(id: Id) -> Self {
+        match id {
+            Id::Text(text) => text,
+            Id::Number(number) => number.to_string(),
+        }
+    }
+}
+
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Id::deserialize(deserializer).map(String::from)
+}
+
 /// A list of ids, or their text with commas between them.
 fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
@@ -340,20 +363,8 @@ fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Err
         Text(String),
         Nothing(()),
     }
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Id {
-        Text(String),
-        Number(u64),
-    }
     Ok(match Written::deserialize(deserializer)? {
-        Written::List(ids) => ids
-            .into_iter()
-            .map(|id| match id {
-                Id::Text(text) => text,
-                Id::Number(number) => number.to_string(),
-            })
-            .collect(),
+        Written::List(ids) => ids.into_iter().map(String::from).collect(),
         Written::Text(text) => text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect(),
         Written::Nothing(()) => Vec::new(),
     })

@@ -80,7 +80,11 @@ impl SessionFolder {
 
     /// The session.
     pub fn session(&self) -> Result<SessionFile, SessionError> {
-        read(&self.folder, SESSION)?.ok_or_else(|| self.missing())
+        let mut session: SessionFile = read(&self.folder, SESSION)?.ok_or_else(|| self.missing())?;
+        if session.session_id.is_empty() {
+            session.session_id = self.id.to_string();
+        }
+        Ok(session)
     }
 
     /// What its explorers found; `None` where none has said anything.
@@ -235,7 +239,7 @@ fn read_task(folder: &Folder, id: &str) -> Result<Option<TaskFile>, SessionError
     let name = format!("{id}{JSON}");
     let task: Option<TaskFile> = read(folder, &name)?;
     match task {
-        Some(task) if task_id(&task.id).as_deref() != Some(id) => {
+        Some(task) if !task.id.is_empty() && task_id(&task.id).as_deref() != Some(id) => {
             Err(bad(folder, &name, "it says that it is another task"))
         }
         // Zeros in front are no part of a number.

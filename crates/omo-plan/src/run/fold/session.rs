@@ -129,6 +129,7 @@ impl RunState {
     /// What was found of the whole before something of it changed says nothing any more.
     pub(super) fn void_the_whole(&mut self) {
         self.final_checks.clear();
+        self.unfinished = None;
         let Some(verification) = self.plan.verification().map(|unit| unit.id.clone()) else { return };
         let known = self.units.get_mut(&verification);
         if let Some(known) = known.filter(|known| matches!(known.status, UnitStatus::Passed | UnitStatus::Failed)) {

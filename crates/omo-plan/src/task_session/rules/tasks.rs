@@ -23,8 +23,8 @@ pub fn status(word: &str) -> Option<TaskStatus> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
-/// The task as it is to be, and the words of its new evidence after which somebody should look. `tasks` are
-/// those of the session.
+/// The task as it is to be, and the words of its evidence after which somebody should look: of what is new,
+/// and of all of it once the task is resolved. `tasks` are those of the session.
 ///
 /// # Errors
 ///
@@ -49,7 +49,11 @@ pub fn changed_task(
     }
     after.retry_count = change.retry_count.unwrap_or(after.retry_count);
     after.updated_at = now.to_string();
-    let mut words: Vec<&str> = change.evidence.iter().flat_map(|text| doubtful::doubtful(text)).collect();
+    // Either name of what it waits for says all of it, also where another program wrote only one.
+    after.set_needs(&task.needs());
+    let known = if change.status == Some(TaskStatus::Resolved) { 0 } else { task.evidence.len() };
+    let texts = after.evidence.iter().skip(known).flat_map(texts);
+    let mut words: Vec<&str> = texts.flat_map(doubtful::doubtful).collect();
     words.sort_unstable();
     words.dedup();
     Ok((after, words))
@@ -62,7 +66,8 @@ fn ways(from: TaskStatus) -> &'static [TaskStatus] {
         Open => &[InProgress, Blocked],
         InProgress => &[Resolved, Failed, Blocked, Open],
         Blocked | Failed => &[Open, InProgress],
-        Resolved => &[Open],
+        // Whoever verifies it may find that it is not done.
+        Resolved => &[Open, Failed],
     }
 }
 
@@ -95,6 +100,12 @@ fn may_be_resolved(task: &TaskFile, session: &SessionFile, tasks: &[TaskFile]) -
     }
     let message = format!("task {id} of session {session} waits for tasks that are not resolved: {}", open.join(", "));
     Err(refused(message, "resolve those first"))
+}
+
+/// What a piece of evidence says, whichever way it is written down.
+fn texts(evidence: &Value) -> impl Iterator<Item = &str> {
+    let members = ["command", "output", "description"].into_iter().filter_map(|name| evidence.get(name));
+    members.chain([evidence]).filter_map(Value::as_str)
 }
 
 const EXAMPLE: &str = "cargo test: 12 passed, exit 0";

@@ -132,8 +132,12 @@ fn capital(text: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// The added lines that look unfinished, as each task left them; each once.
+/// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
+/// each once.
 pub(super) fn unfinished(state: &RunState) -> Vec<&Unfinished> {
+    if let Some(found) = &state.unfinished {
+        return found.iter().collect();
+    }
     let ends = state.plan.units.iter().filter_map(|unit| state.units.get(&unit.id)?.end.as_ref());
     let mut known = BTreeSet::new();
     let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
@@ -142,12 +146,18 @@ pub(super) fn unfinished(state: &RunState) -> Vec<&Unfinished> {
 
 /// Whether some of the added lines that look unfinished were left out.
 fn has_more(state: &RunState) -> bool {
+    if let Some(found) = &state.unfinished {
+        return found.len() >= MAX_UNFINISHED;
+    }
     let found = |known: &UnitState| known.end.as_ref()?.unfinished.as_ref().map(Vec::len);
     state.units.values().filter_map(found).any(|found| found >= MAX_UNFINISHED)
 }
 
 /// The tasks that have ended, and of which nobody knows whether they left anything unfinished.
 pub(super) fn unsearched(state: &RunState) -> Vec<&str> {
+    if state.unfinished.is_some() {
+        return Vec::new();
+    }
     let is_searched = |known: &UnitState| known.end.as_ref().is_some_and(|end| end.unfinished.is_some());
     ids(state, |_, known| known.status.is_ended() && !is_searched(known))
 }

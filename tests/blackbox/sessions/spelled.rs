@@ -1,0 +1,160 @@
+//! The same command line in other spellings, and the files of other programs: what they mean does not change.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+
+use super::{ID, Place, session, session_file, task_file};
+
+/// A file before, a command line, the value that is looked at in a file afterwards, and what it is.
+type Case<'a> = (&'a [&'a str], &'a str, Value);
+
+/// Plays each case in a session of its own, with a task 1 that is worked on and a task 2.
+fn all(cases: &[Case<'_>], of: &str) -> Result<()> {
+    for (arguments, pointer, expected) in cases {
+        let Some(place) = Place::with("EXECUTION")? else { return Ok(()) };
+        place.task("1", "in_progress", &[])?;
+        place.task("2", "open", &["1"])?;
+        place.good(arguments)?;
+        let file = place.json(of)?;
+        ensure!(file.pointer(pointer) == Some(expected), "{arguments:?}: {file}");
+    }
+    Ok(())
+}
+
+#[test]
+fn of_an_option_that_is_given_twice_the_last_one_counts() {
+    all(
+        &[
+            (&["session", "update", "-i", "2", "--iteration", "3"], "/iteration", json!(3)),
+            (&["session", "update", "--phase", "FAILED", "-p", "VERIFICATION"], "/phase", json!("VERIFICATION")),
+            (&["session", "update", "--quiet", "-q", "-d", "a", "-d", "b"], "/plan/design_doc", json!("b")),
+            (&["session", "update", "--session", "ghost", "-s", ID, "-i", "4"], "/iteration", json!(4)),
+        ],
+        &session_file(),
+    )
+    .unwrap();
+    all(
+        &[
+            (&["task", "update", "--id", "2", "--id", "1", "-S", "blocked", "-S", "open"], "/status", json!("open")),
+            // What is added is all kept.
+            (&["task", "update", "-e", "a", "-t", "1", "-e", "b"], "/evidence", json!(["a", "b"])),
+        ],
+        &task_file("1"),
+    )
+    .unwrap();
+}
+
+#[test]
+fn both_names_of_an_option_and_any_order_mean_the_same() {
+    let create = |options: &[&'static str]| [&["task", "create", "--subject", "x"], options].concat();
+    for (options, pointer, expected) in [
+        (create(&["-i", "3"]), "/id", json!("3")),
+        (create(&["--task", "003"]), "/id", json!("3")),
+        (create(&["--task-id", "3", "-c", "complex"]), "/complexity", json!("complex")),
+        (create(&["-d", "what --it is"]), "/description", json!("what --it is")),
+        (create(&["--description", ""]), "/description", json!("x")),
+        (create(&["-C", " a | | b"]), "/criteria", json!(["a", "b"])),
+        (create(&["--criteria", r#"["cmd: a | b", "c"]"#]), "/criteria", json!(["cmd: a | b", "c"])),
+        (create(&["-C", "a", "-C", "b"]), "/criteria", json!(["a", "b"])),
+        (create(&["-b", " 2, 01 "]), "/blocked_by", json!(["2", "1"])),
+        (create(&["-b", "1", "-b", "2"]), "/blockedBy", json!(["1", "2"])),
+        (create(&["-a", "standard"]), "/approach", json!("standard")),
+        (create(&["-t", "a.rs", "--scope", "unit"]), "/test_scope", json!("unit")),
+        (create(&["-T", "unit", "--test-file", "a.rs"]), "/test_file", json!("a.rs")),
+        (create(&["--subject", "--status"]), "/subject", json!("--status")),
+    ] {
+        all(&[(&options, pointer, expected)], &task_file("3")).unwrap();
+    }
+    all(
+        &[
+            (&["task", "update", "--task", "01", "-S", "pending"], "/status", json!("open")),
+            (&["task", "update", "--status", "failed", "--task-id", "1"], "/status", json!("failed")),
+            (&["task", "update", "--retry-count", "2", "-t", "1"], "/retry_count", json!(2)),
+            (&["task", "update", "--id", "1", "-e", "--status"], "/evidence", json!(["--status"])),
+        ],
+        &task_file("1"),
+    )
+    .unwrap();
+    all(
+        &[
+            (&["session", "update", "--phase", "verification"], "/phase", json!("VERIFICATION")),
+            (&["session", "update", "-p", "Canceled"], "/phase", json!("CANCELLED")),
+            (&["session", "update", "-e", "targeted"], "/exploration_stage", json!("targeted")),
+            (&["session", "create", "-f", "-g", "a goal", "-w", "2"], "/options/max_workers", json!(2)),
+            (&["session", "create", "a", "-p", "goal", "--force", "-a"], "/goal", json!("a goal")),
+            (&["session", "create", "-f", "--goal", "-x"], "/goal", json!("-x")),
+        ],
+        &session_file(),
+    )
+    .unwrap();
+}
+
+#[test]
+fn what_other_programs_wrote_is_read_and_kept() {
+    let Some(place) = Place::new().unwrap() else { return };
+    let mut file = session("EXECUTION");
+    file["iteration"] = json!("2");
+    file["options"] = json!({"max_workers": "3", "max_iterations": "4", "skip_verify": true});
+    file["active_agents"] = json!([{"id": "a"}]);
+    file.as_object_mut().unwrap().remove("session_id");
+    place.put(&session_file(), &file.to_string()).unwrap();
+    place.put(&task_file("1"), r#"{"status": "pending", "subject": "x"}"#).unwrap();
+    place.put(&task_file("2"), r#"{"id": 2, "status": "in_progress", "blockedBy": "1", "own": [1.50]}"#).unwrap();
+    place.put(&task_file("10"), r#"{"id": "010", "blocked_by": [2], "evidence": [{"output": "a TODO"}]}"#).unwrap();
+
+    let list: Value = serde_json::from_str(&place.good(&["task", "list", "-f", "json"]).unwrap()).unwrap();
+    let seen: Vec<String> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| format!("{} {} {}", task["id"], task["status"], task["blockedBy"]))
+        .collect();
+    assert_eq!(seen, [r#""1" "open" """#, r#""2" "in_progress" "1""#, r#""10" "open" "2""#]);
+    place.refused(&["task", "update", "--id", "2", "-S", "resolved", "-e", "x"], &["not resolved: 1"]).unwrap();
+    place.good(&["task", "update", "--id", "1", "--status", "in_progress"]).unwrap();
+    assert_eq!(place.json(&task_file("1")).unwrap()["id"], "1");
+    place.good(&["task", "update", "--id", "2", "--add-evidence", "a"]).unwrap();
+    let two = place.json(&task_file("2")).unwrap();
+    assert_eq!((&two["own"], &two["blocked_by"], &two["blockedBy"]), (&json!([1.5]), &json!(["1"]), &json!(["1"])));
+    place.refused(&["session", "update", "--iteration", "5"], &[ID, "1 to 4"]).unwrap();
+    place.good(&["session", "update", "--iteration", "3", "--quiet"]).unwrap();
+    let after = place.json(&session_file()).unwrap();
+    assert_eq!((&after["active_agents"], &after["options"]["skip_verify"]), (&file["active_agents"], &json!(true)));
+    assert_eq!((&after["session_id"], &after["iteration"]), (&json!(ID), &json!(3)));
+}
+
+#[test]
+fn words_in_evidence_are_pointed_out_wherever_they_stand() {
+    let Some(place) = Place::with("EXECUTION").unwrap() else { return };
+    place.task("1", "in_progress", &[]).unwrap();
+    let mut task = place.json(&task_file("1")).unwrap();
+    task["evidence"] = json!([{"command": "grep", "output": "one TODO"}, "it should work"]);
+    place.put(&task_file("1"), &task.to_string()).unwrap();
+    let said = |arguments: &[&str]| {
+        let output = place.omo(&[&["task", "update", "--id", "1"], arguments].concat()).unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(said(&["--add-evidence", "12 passed"]), "", "what was there before was pointed out before");
+    assert!(said(&["--add-evidence", "a WIP"]).contains(": wip\n"));
+    assert!(said(&["--status", "resolved"]).contains(": should work, todo, wip\n"));
+}
+
+#[test]
+fn of_several_things_to_print_one_is() {
+    let Some(place) = Place::with("EXECUTION").unwrap() else { return };
+    let folder = place.base().join("sessions").join(ID);
+    let line = |path: &std::path::Path| format!("{}\n", path.display());
+    for (arguments, expected) in [
+        (&["session", "get", "--file", "--dir", "-f", "goal"][..], line(&folder)),
+        (&["session", "get", "-F", "-f", "goal"], line(&folder.join("session.json"))),
+        (&["session", "get", "-f", "phase", "-f", "goal"], "Add login\n".to_owned()),
+        (&["context", "get", "--file", "--summary"], line(&folder.join("context.json"))),
+        (&["task", "summary", "--format", "json"], "[]\n".to_owned()),
+    ] {
+        assert_eq!(place.good(arguments).unwrap(), expected, "{arguments:?}");
+    }
+    assert!(fs::read_dir(&folder).unwrap().count() <= 2, "looking has made something");
+}
