@@ -143,6 +143,30 @@ fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
 }
 
 #[test]
+fn whoever_has_a_failed_verification_done_again_has_the_tasks_done_first_that_it_named() {
+    let failed = |reopen: &[&str]| {
+        let mut plan = session_plan(vec![task("1", &[])]);
+        plan.policy.max_iterations = 1;
+        let mut run = Run::open(plan);
+        run.pass("1");
+        let ticket = run.start(VERIFY).unwrap();
+        match reopen {
+            [] => run.take(verbs::gave_up(&run.state, &ticket, "no way", Vec::new())).unwrap(),
+            named => run.judges(&ticket, fail_for(named)).unwrap(),
+        }
+        assert_eq!(run.result(), Some(RunResult::Failed));
+        run
+    };
+    let mut run = failed(&["1"]);
+    run.retry(VERIFY).unwrap();
+    assert!(matches!(run.last(), What::IterationStarted { iteration: 1, .. }), "nothing is opened twice");
+    assert_eq!((run.ready(), run.standing(VERIFY)), (vec!["1"], "pending"));
+    let mut run = failed(&[]);
+    run.retry(VERIFY).unwrap();
+    assert_eq!((run.ready(), run.state.iteration), (vec![VERIFY], 1));
+}
+
+#[test]
 fn a_session_that_was_cancelled_goes_on_where_it_was() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.fail("1");
