@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use omo_tests::executed::{Case, Sessions, WORD, play};
 
 /// A task is done, and leaves this in a file.
@@ -39,13 +39,12 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
             ensure!(shown.contains("- No blocked patterns detected\n"), "{shown}");
             Ok(())
         }),
-        ("where git is gone", &[("1", &[], &[WORD])], |s| {
+        ("where what was there before is lost", &[("1", &[], &[WORD])], |s| {
+            s.lab().write("src/main.ts", "not committed\n")?;
             s.begin(&[])?;
             let ticket = s.start("1")?;
-            let (git, elsewhere) = (s.lab().project().join(".git"), s.lab().home().join("git"));
-            fs::rename(&git, &elsewhere)?;
+            fs::remove_dir_all(s.lab().home().join(".local/state/omo/changes")).context("the snapshots")?;
             leave(s, &ticket, "// TODO\n")?;
-            fs::rename(elsewhere, git)?;
             let told = s.person(&["unit", "brief", "verify"])?.ends(0)?.out;
             ensure!(told.contains("- Not looked for in what was done for task 1\n"), "{told}");
             s.verify()?;

@@ -7,7 +7,7 @@ mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Decision, Plan, Precondition};
+use crate::model::{Decision, Dialect, Plan, Precondition};
 use crate::run::event::{Event, Gate, GateKind, ImportedStatus, UnitEnd, What};
 use crate::run::schedule;
 use crate::run::state::{
@@ -136,7 +136,10 @@ impl RunState {
                 unit.judgment = None;
                 unit.checks.clear();
                 unit.evidence_ids.clear();
-                unit.vacuous.clone_from(vacuous);
+                // A task that is done again finds what its last attempt has left: that is green by its own work.
+                if *attempt == 1 || self.plan.dialect != Dialect::TasksJson {
+                    unit.vacuous.clone_from(vacuous);
+                }
                 let (by, ticket) = (event.actor.clone(), ticket.clone());
                 self.first_tree = self.first_tree.take().or_else(|| tree.clone());
                 let (tree, guarded) = (tree.clone(), guarded.clone());

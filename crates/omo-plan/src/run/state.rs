@@ -112,7 +112,7 @@ pub struct UnitState {
     /// What came of each check of the last attempt, in the order in which they ran.
     #[serde(default)]
     pub checks: Vec<(String, CheckOutcome)>,
-    /// Checks that were green before the work began, by their place.
+    /// Checks that were green before the work began, by their place; of a task session's, before its first attempt.
     #[serde(default)]
     pub vacuous: Vec<usize>,
     /// Why it was left out, held or reopened.

@@ -162,9 +162,10 @@ proptest! {
     }
 
     #[test]
-    fn a_session_that_is_green_is_complete(plan in any_session()) {
-        let proved = |unit: &Unit| unit.kind == UnitKind::Verify || unit.checks.len() + unit.criteria.len() > 0;
-        prop_assume!(plan.units.iter().all(proved));
+    fn a_session_that_is_green_is_complete(mut plan in any_session()) {
+        for unit in plan.units.iter_mut().filter(|unit| unit.checks.len() + unit.criteria.len() == 0) {
+            unit.criteria.push("judge it".to_owned());
+        }
         let mut walk = Walk::open(plan);
         while next(&walk.run.state) != Action::Over {
             prop_assert!(walk.run(&Move::Follow(0)));

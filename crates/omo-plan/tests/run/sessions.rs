@@ -6,7 +6,7 @@ use omo_plan::model::{FileUse, Plan, Unit};
 use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, Phase};
-use omo_plan::run::verbs::{self, Caller, MAX_LOST, RefusalKind};
+use omo_plan::run::verbs::{self, Caller, MAX_LOST, RefusalKind, Start};
 use omo_plan::task_session::VERIFY;
 
 use crate::kit::{Run, file, no_tool, session};
@@ -140,6 +140,30 @@ fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
     run.pass("1");
     run.verify();
     assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn whoever_has_a_failed_verification_done_again_has_the_tasks_done_first_that_it_named() {
+    let failed = |reopen: &[&str]| {
+        let mut plan = session_plan(vec![task("1", &[])]);
+        plan.policy.max_iterations = 1;
+        let mut run = Run::open(plan);
+        run.pass("1");
+        let ticket = run.start(VERIFY).unwrap();
+        match reopen {
+            [] => run.take(verbs::gave_up(&run.state, &ticket, "no way", Vec::new())).unwrap(),
+            named => run.judges(&ticket, fail_for(named)).unwrap(),
+        }
+        assert_eq!(run.result(), Some(RunResult::Failed));
+        run
+    };
+    let mut run = failed(&["1"]);
+    run.retry(VERIFY).unwrap();
+    assert!(matches!(run.last(), What::IterationStarted { iteration: 1, .. }), "nothing is opened twice");
+    assert_eq!((run.ready(), run.standing(VERIFY)), (vec!["1"], "pending"));
+    let mut run = failed(&[]);
+    run.retry(VERIFY).unwrap();
+    assert_eq!((run.ready(), run.state.iteration), (vec![VERIFY], 1));
 }
 
 #[test]
@@ -293,4 +317,17 @@ fn a_check_belongs_to_every_task_that_has_it() {
     let outcomes = vec![(Check::new("make"), crate::kit::outcome(Red))];
     run.take(Ok(verbs::finals(outcomes))).unwrap();
     assert_eq!(run.ready(), ["1", "2"]);
+}
+
+#[test]
+fn what_was_green_before_the_work_is_what_was_so_before_its_first_attempt() {
+    for (first, second) in [(vec![], vec![0]), (vec![0], vec![])] {
+        let mut run = Run::open(session_plan(vec![task("1", &[])]));
+        for vacuous in [first.clone(), second] {
+            let start = Start { ticket: "t".to_owned(), vacuous, ..Start::default() };
+            run.take(verbs::start(&run.state, "1", start).map(|what| vec![what])).unwrap();
+            assert_eq!(run.state.units["1"].vacuous, first);
+            run.take(verbs::gave_up(&run.state, "t", "no", Vec::new())).unwrap();
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use omo_core::words::neutral;
 
 use super::{Caller, Refusal, RefusalKind, found, over};
-use crate::model::{Dialect, Plan};
+use crate::model::{Dialect, Plan, UnitKind};
 use crate::run::event::{GateKind, What};
 use crate::run::iteration;
 use crate::run::schedule::lacks_contract;
@@ -66,7 +66,11 @@ pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<What>, R
     if state.phase != Phase::Executing {
         events.extend(iteration::resumed(state, Some(id)));
     }
-    events.push(What::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
+    // Tasks that are done again have the verification done again with them.
+    let is_reopened = events.iter().any(|event| matches!(event, What::IterationStarted { .. }));
+    if unit.kind != UnitKind::Verify || !is_reopened {
+        events.push(What::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
+    }
     Ok(events)
 }
 

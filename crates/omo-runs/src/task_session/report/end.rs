@@ -234,7 +234,7 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
     }
     for (place, outcome) in &state.final_checks {
         if let Some(check) = state.plan.final_checks.get(*place).filter(|_| !outcome.is_green()) {
-            let detail = neutral(&outcome.detail, 100);
+            let detail = neutral(outcome.words(), 100);
             issues.push(format!("`{}` {detail}, run again at the end", code(&check.command, NARROW)));
         }
     }
