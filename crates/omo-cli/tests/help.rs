@@ -42,8 +42,8 @@ fn every_page_has_an_example_that_the_parser_takes() {
         let examples: Vec<&str> = block.lines().skip(1).map(str::trim).collect();
         assert!(!examples.is_empty(), "{page}");
         for example in examples {
-            // What stands after the command is what it does, or where its output goes.
-            let typed = example.split("   ").next().unwrap().split(" > ").next().unwrap();
+            // What stands after the command is what it does, or where its input comes from or its output goes.
+            let typed = example.split("   ").next().unwrap().split(['<', '>']).next().unwrap();
             // It may be named with the folder that it is in.
             let typed = typed.split_once("/bin/").map_or(typed, |(_, typed)| typed).trim_end();
             assert!(name == "omo" || typed.starts_with(&name), "`{typed}` is no example of `{name}`");
