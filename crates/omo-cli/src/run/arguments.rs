@@ -47,18 +47,18 @@ pub struct OpenOptions {
     /// What is opened
     #[arg(long = "for", value_enum, value_name = "WHAT")]
     pub purpose: Purpose,
-    /// Ask behind a batch with a task that so many need
+    /// Ask behind a task that so many need
     #[arg(long, value_name = "N", default_value_t = HUB_K, value_parser = clap::value_parser!(u32).range(1..))]
     pub k: u32,
     /// Tasks in a batch
     #[arg(long, value_name = "N", default_value_t = BATCH_SIZE, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch_size: u32,
-    /// Begin anew where a run of this very plan is complete, or a session has failed
+    /// Begin anew what is complete or has failed
     #[arg(long)]
     pub again: bool,
     #[command(flatten)]
     pub exec: ExecOptions,
-    /// Approve without a terminal: the digest that was shown
+    /// Approve without a terminal: the digest shown
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
     /// Take what the user typed behind /omo:execute-plan or /omo:ulw-exec
@@ -78,7 +78,7 @@ pub struct ExecOptions {
     /// Go over the tasks of a session so often at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: Option<u32>,
-    /// So many workers of a session at once; 0 for as many as can be
+    /// Workers of a session at once; 0 for no bound
     #[arg(long, value_name = "N")]
     pub max_workers: Option<u32>,
     /// Have nobody verify a session once its tasks are done
