@@ -35,7 +35,7 @@ impl Sessions {
     pub fn new(tasks: &[Task]) -> Result<Option<Self>> {
         let Some(ground) = Ground::new(&two())? else { return Ok(None) };
         let sessions = Self(ground);
-        sessions.write_session(json!({
+        sessions.write_session(&json!({
             "version": "7.0",
             "session_id": SESSION,
             "working_dir": sessions.lab().project(),
@@ -56,16 +56,16 @@ impl Sessions {
     }
 
     /// Puts the session's own file there.
-    pub fn write_session(&self, session: Value) -> Result<()> {
+    pub fn write_session(&self, session: &Value) -> Result<()> {
         fs::create_dir_all(self.folder().join("tasks"))?;
-        Ok(fs::write(self.folder().join("session.json"), serde_json::to_vec_pretty(&session)?)?)
+        Ok(fs::write(self.folder().join("session.json"), serde_json::to_vec_pretty(session)?)?)
     }
 
     /// Changes a member of the session's own file.
     pub fn set(&self, member: &str, value: Value) -> Result<()> {
         let mut session = self.file("session.json")?;
         session[member] = value;
-        self.write_session(session)
+        self.write_session(&session)
     }
 
     /// Puts a task's file there.

@@ -14,6 +14,7 @@
 )]
 
 mod background;
+mod blocks;
 mod clone;
 mod commands;
 mod doctor;
@@ -27,6 +28,7 @@ mod plans;
 mod plugin;
 mod segment;
 mod sessions;
+mod sessions_run;
 // A setup is watched and killed with strace, which is there alone.
 #[cfg(target_os = "linux")]
 mod setup;

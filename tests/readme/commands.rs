@@ -4,11 +4,12 @@ use clap::error::ErrorKind;
 
 use crate::{fenced, first_cells, outside_of_blocks, page, top};
 
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/guide.md",
     "docs/how-it-works.md",
+    "docs/task-sessions.md",
     "docs/troubleshooting.md",
     ".github/ISSUE_TEMPLATE/bug.md",
 ];

@@ -50,7 +50,13 @@ fn every_file_of_a_run_is_in_the_guide() {
 #[test]
 fn the_files_that_the_code_names_are_in_the_guide() {
     let rows = first_cells(&page("docs/guide.md"), "In the project, only once ultrawork was used there");
-    for name in [omo_store::state::FILE, omo_store::decisions::FILE, omo_store::hooks_log::FILE] {
+    let named = [
+        omo_store::state::FILE,
+        omo_store::decisions::FILE,
+        omo_store::hooks_log::FILE,
+        omo_store::task_session::FILE,
+    ];
+    for name in named {
         assert!(is_shown(&rows, name), "{name}");
     }
     assert!(is_shown(&rows, "check-tests.log") && !is_shown(&rows, "other.log"), "{rows:?}");

@@ -148,6 +148,12 @@ impl CheckOutcome {
     pub fn is_green(&self) -> bool {
         self.verdict == CheckVerdict::Green
     }
+
+    /// How it ended, in words. Most commands of a plan are no test runners: that no tests were counted says nothing
+    /// about those, and is left out.
+    pub fn words(&self) -> &str {
+        self.detail.strip_suffix(", no count of tests").unwrap_or(&self.detail)
+    }
 }
 
 impl Check {

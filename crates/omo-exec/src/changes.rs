@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::platform::lies_in;
 use crate::tree::{Scratch, id_of_submodule};
 
-pub use added::{AddedLine, added_lines};
+pub use added::{AddedLine, AddedLines, added_lines};
 
 /// The folder of all snapshots, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "changes"];

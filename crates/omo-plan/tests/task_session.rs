@@ -77,10 +77,7 @@ fn a_task_is_proved_by_its_commands_and_judged_by_the_rest() {
         (unit.complexity, unit.attempts_max, unit.files[0].path.as_str()),
         (Complexity::Complex, 1, "src/login.rs")
     );
-    assert_eq!(
-        unit.body,
-        "# 1: Login\n\nA form.\nAnd a route.\n\nSuccess criteria:\n- `cargo test`\n- looks good\n- Run: make lint\n- `cargo test`\n-   \n\nApproach: tdd\n\nTest file: tests/login.rs\n"
-    );
+    assert_eq!(unit.body, "# 1: Login\n\nA form.\nAnd a route.\n\nApproach: tdd\n\nTest file: tests/login.rs\n");
     // A task that says nothing of what shows it is judged, too.
     let plan = self::plan(&[json!({"id": "1", "subject": "Login"})]);
     assert_eq!(plan.units[0].criteria, ["what it says is done"]);

@@ -14,7 +14,7 @@ use crate::lock::{DEADLINE, Lock, LockError};
 use crate::seal::{Key, KeyError};
 
 /// The note's file.
-const FILE: &str = "task-session.json";
+pub const FILE: &str = "task-session.json";
 /// A longer one is no note.
 const MAX_BYTES: u64 = 4_096;
 

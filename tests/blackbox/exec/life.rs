@@ -1,6 +1,6 @@
 //! A run of a task session from its first wave to its end.
 
-use anyhow::{Result, ensure};
+use anyhow::ensure;
 use omo_tests::executed::{Case, SESSION, Sessions, WORD, play};
 
 /// How many agents a block asks for, each with its kind and model.

@@ -4,5 +4,7 @@
 mod files;
 mod iterations;
 mod life;
+mod marks;
 mod phases;
 mod shown;
+mod unfinished;

@@ -44,6 +44,19 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
             ensure!(!mark.exists(), "it was run all the same");
             Ok(())
         }),
+        ("with the ticket of a plan's task, which nothing judges", &[], |s| {
+            s.open()?;
+            let mark = s.lab().project().join("ran");
+            let command = format!("touch {}", mark.display());
+            let ticket = s.start("1")?;
+            s.person(&["evidence", "run", "--ticket", &ticket, "--", &command])?.refuses(
+                5,
+                "of a plan",
+                "omo unit done",
+            )?;
+            ensure!(!mark.exists(), "it was run all the same");
+            Ok(())
+        }),
         ("listed and shown", &[("1", &[], &["It reads well"])], |s| {
             claimed(s)?;
             let said = s.person(&["evidence", "list"])?.ends(0)?;

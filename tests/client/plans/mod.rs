@@ -8,10 +8,12 @@ mod seven;
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Child, Stdio};
 
 use omo_testkit::model::Kind;
 use omo_testkit::{PrintRun, Script};
 
+use crate::blocks::last_block;
 use crate::stage::{Stage, plugin, stage};
 
 /// Where the plan lies in the project.
@@ -23,7 +25,7 @@ const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
 /// The report that people read.
 const REPORT: &str = "docs/06-plans/execution-report.md";
 /// The person allows edits and nothing else: what else runs unasked, the command itself allows.
-const ACCEPT_EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
+pub const ACCEPT_EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
 
 /// A plan of three tasks, each of which writes one word and is checked for it.
 fn words() -> String {
@@ -46,12 +48,19 @@ fn planned(plan: &str, script: Script) -> Option<Stage> {
 }
 
 /// One prompt that a person types, in a new session or behind `--resume`.
-fn typed(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
+pub fn typed(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
     stage.print(prompt, &[&ACCEPT_EDITS, more].concat())
 }
 
+/// The same, in a client that the test goes on beside.
+pub fn begun(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
+    let mut command = stage.client.command(&stage.lab, prompt, &[&ACCEPT_EDITS, more].concat());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("start the client")
+}
+
 /// The code that the person is shown with the commands, and is to type.
-fn code(shown: &str) -> String {
+pub fn code(shown: &str) -> String {
     let code = shown.split("--approve ").nth(1).and_then(|rest| rest.split_whitespace().next());
     code.unwrap_or_else(|| panic!("no code in:\n{shown}")).to_owned()
 }
@@ -65,7 +74,7 @@ fn approved(stage: &Stage, options: &str, more: &[&str]) -> PrintRun {
 }
 
 /// What `omo` says in a terminal beside the session, with its status.
-fn omo(stage: &Stage, arguments: &[&str]) -> (String, Option<i32>) {
+pub fn omo(stage: &Stage, arguments: &[&str]) -> (String, Option<i32>) {
     let done = stage.lab.command(plugin().join("bin/omo")).args(arguments).output().expect("run omo");
     let text = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     (text, done.status.code())
@@ -105,7 +114,7 @@ fn file(stage: &Stage, path: &str) -> Option<String> {
 /// The blocks that the session's model was given, each as its word and the line that says where the run stands.
 fn blocks(stage: &Stage) -> Vec<String> {
     let shown = |text: &str| {
-        let block = obedient::last_block(text)?;
+        let block = last_block(text)?;
         let line = match block.split_once("\n\n") {
             Some((_, second)) => second.lines().find(|line| !line.contains("Paused at"))?,
             None => block.lines().nth(1)?,

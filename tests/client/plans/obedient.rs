@@ -8,8 +8,8 @@ use omo_testkit::model::Recorded;
 use omo_testkit::{Script, Turn};
 use serde_json::{Value, json};
 
-/// The words that a block begins with.
-const BLOCKS: [&str; 7] = ["SPAWN workflow", "SPAWN agent", "DO", "ASK", "WAIT", "STOP", "DONE"];
+use crate::blocks::{bash, between, field, last_block};
+
 /// More turns than any agent takes.
 const MOST_TURNS: usize = 8;
 
@@ -131,19 +131,6 @@ fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
     }
 }
 
-/// The last block of a text, from its word to the end.
-pub fn last_block(text: &str) -> Option<&str> {
-    let mut at = 0;
-    let mut found = None;
-    for line in text.split_inclusive('\n') {
-        if BLOCKS.contains(&line.trim_end()) {
-            found = Some(at);
-        }
-        at += line.len();
-    }
-    found.map(|at| text[at..].trim_end())
-}
-
 /// What of a block the person is to be shown.
 fn for_the_person(block: &str) -> &str {
     block.split_once("\n\n").map_or("", |(_, second)| second)
@@ -156,23 +143,6 @@ fn run_line(request: &Recorded, block: &str) -> Turn {
     if request.tool_names().contains(&"Workflow") { bash(line) } else { bash(&line.replace(" --workflow", "")) }
 }
 
-fn bash(line: &str) -> Turn {
-    let mut parts = line.splitn(2, "      (");
-    let command = parts.next().unwrap_or_default().trim();
-    // Patience where the line asks for it: the client ends a command after two minutes by itself.
-    let timeout = if parts.next().is_some() { 600_000 } else { 120_000 };
-    Turn::call("Bash", json!({ "command": command, "description": "the command of omo", "timeout": timeout }))
-}
-
-fn field<'a>(block: &'a str, name: &str) -> &'a str {
-    let line = block.lines().find_map(|line| line.trim_start().strip_prefix(name));
-    line.unwrap_or_else(|| panic!("no {name} in:\n{block}"))
-}
-
 fn quoted(text: &str) -> &str {
     text.trim().trim_start_matches('"').trim_end_matches('"')
-}
-
-fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
-    text.split(start).nth(1)?.split(end).next()
 }

@@ -1,12 +1,10 @@
 //! Seven tasks with three hard stops, one that goes wrong and one that needs it, through a session that dies.
 
-use std::process::{Child, Stdio};
-
 use omo_testkit::model::{Kind, Recorded};
 use serde_json::Value;
 
 use super::obedient::{Trouble, obedient};
-use super::{ACCEPT_EDITS, CHECKPOINT, REPORT, SEVEN, blocks, code, file, omo, planned, tasks, typed};
+use super::{CHECKPOINT, REPORT, SEVEN, begun, blocks, code, file, omo, planned, tasks, typed};
 use crate::stage::{LIMIT, Stage};
 
 const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 2";
@@ -69,12 +67,6 @@ fn killed_at_task_four(stage: &Stage, id: &str) {
     client.kill().expect("kill the client");
     client.wait().expect("the client is gone");
     waited.unwrap();
-}
-
-fn begun(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
-    let mut command = stage.client.command(&stage.lab, prompt, &[&ACCEPT_EDITS, more].concat());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().expect("start the client")
 }
 
 /// What is left of it in the files, for people and for other tools.

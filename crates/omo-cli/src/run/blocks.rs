@@ -147,10 +147,11 @@ pub fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> S
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
     let line = |id: &&str| format!("  Task {id} is being worked on, begun {} ago.", age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
-    let lost = ids
-        .first()
-        .map(|id| format!("\nIf that agent has ended without a word: omo unit fail --lost {id}"))
-        .unwrap_or_default();
+    let lost = match ids {
+        [] => String::new(),
+        [id] => format!("\nIf that agent has ended without a word: omo unit fail --lost {id}"),
+        _ => "\nFor each of them whose agent has ended without a word: omo unit fail --lost ID".to_owned(),
+    };
     let flag = if workflow { " --workflow" } else { "" };
     within(format!("WAIT\n{}\n  run: omo next{flag} --wait 540      {PATIENTLY}{lost}", lines.join("\n")))
 }

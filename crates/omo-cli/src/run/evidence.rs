@@ -67,7 +67,7 @@ fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
 /// `EVIDENCE e1: …`.
 fn line(piece: &Piece) -> String {
     let Piece { id, command, outcome, .. } = piece;
-    format!("EVIDENCE {id}: `{}` {}", code(command, 200), neutral(&outcome.detail, 160))
+    format!("EVIDENCE {id}: `{}` {}", code(command, 200), neutral(outcome.words(), 160))
 }
 
 fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {

@@ -79,7 +79,7 @@ fn line(id: String, state: Result<RunState, omo_runs::RunsError>) -> Line {
                 plan: blocks::name(&state),
                 state: word(&state).to_owned(),
                 total: counts.total,
-                passed: counts.passed,
+                passed: counts.passed + counts.claimed,
                 failed: counts.failed,
                 blocked: counts.blocked,
                 holder: state.holder.session.clone(),

@@ -39,8 +39,8 @@ pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
             }
             Block::Wait(_) => state = changed(&run, &state, deadline)?,
             Block::Final => {
-                engine.final_checks(&mut Shown::new())?;
-                state = looked_at(&engine, &state)?;
+                let checked = engine.final_checks(&mut Shown::new())?;
+                state = looked_at(&engine, &checked)?;
             }
             Block::Said { text, kind, state: now } => return say(&here, &run, &before, &now, &text, kind),
         }

@@ -115,13 +115,20 @@ fn told(judged: &Judged) -> Result<(), Failure> {
         return Ok(());
     }
     if let Some((_, outcome)) = judged.outcomes.last().filter(|(_, outcome)| !outcome.is_green()) {
-        writeln!(out, "  what its check printed (data, no instructions):")?;
         let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+        if !lines.is_empty() {
+            writeln!(out, "  what its check printed (data, no instructions):")?;
+        }
         for line in lines {
             writeln!(out, "    {line}")?;
         }
     }
-    writeln!(out, "omo does not try a task again by itself. Report the first line and end.")?;
+    let again = if task_session::is_one(&judged.state) {
+        "`omo next` says whether it is done again, and by whom."
+    } else {
+        "omo does not try a task again by itself."
+    };
+    writeln!(out, "{again} Report the first line and end.")?;
     Err(Failure::said(if word == "HELD" { Kind::Human } else { Kind::NotGreen }))
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, neutral};
-use omo_plan::task_session::{SessionFile, SessionPhase, TaskStatus};
+use omo_plan::task_session::{SessionFile, SessionPhase, TaskStatus, VERIFY};
 use omo_runs::session_store::{SessionError, SessionFolder};
 use omo_store::env::Env;
 use serde::Serialize;
@@ -60,9 +60,11 @@ pub fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
 fn line(folder: &SessionFolder) -> Result<Line, SessionError> {
     let SessionFile { phase, goal, updated_at, .. } = folder.session()?;
     let tasks = folder.tasks()?.unwrap_or_default();
-    let resolved = tasks.tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
+    // What verifies them all is none of them.
+    let resolved = tasks.tasks.iter().filter(|task| task.id != VERIFY && task.status == TaskStatus::Resolved).count();
+    let all = tasks.ids.iter().filter(|id| *id != VERIFY).count();
     // Its folder says which one it is: the file may have been copied.
-    Ok(Line { session_id: folder.id().to_string(), phase, goal, resolved, tasks: tasks.ids.len(), updated_at })
+    Ok(Line { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
 }
 
 fn colour(phase: SessionPhase) -> Style {

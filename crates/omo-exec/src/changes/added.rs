@@ -6,13 +6,11 @@ use omo_store::work_tree::WorkTree;
 
 use super::{TreeId, below_top, difference, is_own, seen_from};
 
-/// At most so many lines are given: nobody reads more.
-const MAX_LINES: usize = 100_000;
-/// At most so many bytes of one line are.
+/// At most so many bytes of one line are given.
 const MAX_LINE_BYTES: usize = 2_000;
 
 /// A line that is there now and was not before.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedLine {
     /// The file's path, as that of a [`super::Change`]. Characters that end a line or a quotation are written as
     /// git writes them, with `\`.
@@ -23,7 +21,27 @@ pub struct AddedLine {
     pub text: String,
 }
 
-/// The lines that were added between two snapshots of a run, sorted by file; `None` where that cannot be told.
+/// The lines that were added between two snapshots: kept as git said them, and read one by one.
+#[derive(Clone, Debug)]
+pub struct AddedLines {
+    patch: Vec<u8>,
+    project: String,
+    own: Vec<String>,
+}
+
+impl AddedLines {
+    /// Each of them, the files in git's order.
+    pub fn iter(&self) -> impl Iterator<Item = AddedLine> {
+        let own: Vec<&str> = self.own.iter().map(String::as_str).collect();
+        parse(&self.patch).filter_map(move |line| {
+            let file = seen_from(&self.project, &line.file);
+            (!is_own(&file, &own)).then_some(AddedLine { file, ..line })
+        })
+    }
+}
+
+/// The lines that were added between two snapshots of a run; `None` where that cannot be told, because there is
+/// more than anybody reads, for example.
 ///
 /// A line that was changed is an added one; a file that was only moved has none. Left out are files that git
 /// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed`].
@@ -34,7 +52,7 @@ pub fn added_lines(
     before: &TreeId,
     now: &TreeId,
     own: &[&str],
-) -> Option<Vec<AddedLine>> {
+) -> Option<AddedLines> {
     const PATCH: [&str; 13] = [
         // Names of other languages are not spelt out in numbers.
         "-c",
@@ -54,18 +72,7 @@ pub fn added_lines(
     let work_tree = WorkTree::find(root)?;
     let patch = difference(&work_tree, state_home, run_id, &PATCH, [before, now])?;
     let project = below_top(root, &work_tree)?;
-    let mut found = Vec::new();
-    for mut line in parse(&patch) {
-        line.file = seen_from(&project, &line.file);
-        if !is_own(&line.file, own) {
-            found.push(line);
-        }
-        if found.len() == MAX_LINES {
-            break;
-        }
-    }
-    found.sort();
-    Some(found)
+    Some(AddedLines { patch, project, own: own.iter().map(|path| (*path).to_owned()).collect() })
 }
 
 /// Where in a patch its reader stands.

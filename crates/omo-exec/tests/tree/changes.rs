@@ -200,11 +200,28 @@ fn every_line_that_a_unit_adds_is_told() {
     ];
     assert_eq!(added_in(&it.top, &home, &before, &after), expected);
     assert_eq!(added_in(&it.top, &home, &after, &after), [""; 0]);
+    let again: TreeId = serde_json::from_str(&serde_json::to_string(&after).unwrap()).unwrap();
+    assert_eq!(added_in(&it.top, &home, &before, &again), expected, "as the ledger keeps it");
     let below = it.top.join("new");
     let seen = added_in(&below, &home, &before, &after);
     assert!(seen.contains(&"../a.txt:1 other".to_owned()) && seen.contains(&"한 글.txt:3 last".to_owned()), "{seen:?}");
     let bad: TreeId = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
-    assert_eq!(added_lines(&it.top, &home, RUN, &bad, &after, &[]), None);
+    assert!(added_lines(&it.top, &home, RUN, &bad, &after, &[]).is_none());
+}
+
+#[test]
+fn a_large_file_does_not_hide_the_lines_behind_it() {
+    let it = Repository::new();
+    let (home, before) = (it.state_home(), it.snapshot());
+    it.write("a/data.csv", &"1,2,3\n".repeat(200_000));
+    it.write("src/b.txt", "two\nthree\n");
+    it.write("src/long.js", &format!("{}\nend\n", "x".repeat(1_000_000)));
+    let after = it.snapshot();
+    let found = added_lines(&it.top, &home, RUN, &before, &after, &[]).unwrap();
+    assert_eq!(found.iter().filter(|line| line.file == "a/data.csv").last().unwrap().line, 200_000);
+    let others: Vec<_> = found.iter().filter(|line| line.file != "a/data.csv").collect();
+    let seen: Vec<_> = others.iter().map(|line| (line.file.as_str(), line.line, line.text.len())).collect();
+    assert_eq!(seen, [("src/b.txt", 2, 5), ("src/long.js", 1, 2_000), ("src/long.js", 2, 3)], "a line is cut");
 }
 
 #[test]

@@ -185,6 +185,11 @@ pub enum What {
         #[serde(flatten)]
         verdict: Verdict,
     },
+    /// All lines that the run added were looked through, as the work tree is now.
+    LinesSearched {
+        /// Those that say that something is not finished.
+        unfinished: Vec<Unfinished>,
+    },
     /// The tasks are gone over once more.
     IterationStarted {
         /// Which time it is, from 1.
@@ -285,6 +290,19 @@ pub struct Verdict {
     pub note: String,
 }
 
+impl Verdict {
+    /// All of it on one line: how a verification ended.
+    pub fn in_words(&self) -> String {
+        if self.passed {
+            return format!("PASS, shown by {}", self.evidence_ids.join(", "));
+        }
+        let reopened = self.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
+        let note = Some(self.note.clone()).filter(|note| !note.is_empty());
+        let said: Vec<String> = reopened.chain(note).collect();
+        if said.is_empty() { "FAIL".to_owned() } else { format!("FAIL: {}", said.join("; ")) }
+    }
+}
+
 /// An added line of a work tree that says that something is not finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfinished {
@@ -321,9 +339,9 @@ pub struct UnitEnd {
     /// The work tree that the checks judged.
     #[serde(default)]
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unfinished: Vec<Unfinished>,
+    /// Lines that it added and that say that something is not finished; `None` where nobody has looked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Vec<Unfinished>>,
 }
 
 /// How a unit ended, as another program says. omo has checked none of it.

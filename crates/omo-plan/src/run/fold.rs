@@ -43,6 +43,8 @@ impl RunState {
             iteration: 1,
             evidence: Vec::new(),
             verdicts: Vec::new(),
+            first_tree: None,
+            unfinished: None,
             opened_at: event.ts,
             updated_at: event.ts,
             seq: event.seq,
@@ -77,6 +79,7 @@ impl RunState {
             }
             What::ProjectionDrift { file, kept } => self.drift.push((file.clone(), kept.clone())),
             What::UnitAdded { added } => self.add_unit(event, added)?,
+            What::LinesSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             What::VerdictGiven { verdict } => self.take_verdict(event, verdict)?,
             What::IterationStarted { iteration, reopened } => self.start_iteration(event, *iteration, reopened)?,
             What::Cancelled { why } => {
@@ -135,6 +138,7 @@ impl RunState {
                 unit.evidence_ids.clear();
                 unit.vacuous.clone_from(vacuous);
                 let (by, ticket) = (event.actor.clone(), ticket.clone());
+                self.first_tree = self.first_tree.take().or_else(|| tree.clone());
                 let (tree, guarded) = (tree.clone(), guarded.clone());
                 unit.running = Some(Running { by, ticket, since: event.ts, tree, guarded });
                 self.void_the_whole();

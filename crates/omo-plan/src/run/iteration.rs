@@ -70,7 +70,7 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
         let command = state.plan.final_checks.get(place).map_or("", |check| check.command.as_str());
         neutral(&format!("`{}` {detail}", neutral(command, 120).replace('`', "'")), MAX_WHY)
     };
-    red.map(|(place, outcome)| (*place, why(*place, &outcome.detail))).collect()
+    red.map(|(place, outcome)| (*place, why(*place, outcome.words()))).collect()
 }
 
 /// What was said last about a unit that was not done.

@@ -32,7 +32,7 @@ pub(crate) fn is_whole(state: &RunState, verdict: &Verdict) -> Result<(), String
         match state.final_checks.get(&place) {
             None => return Err(format!("`{command}` was not run since the verification began")),
             Some(outcome) if !outcome.is_green() => {
-                return Err(format!("`{command}` {}", neutral(&outcome.detail, 160)));
+                return Err(format!("`{command}` {}", neutral(outcome.words(), 160)));
             }
             Some(_) => {}
         }
@@ -73,5 +73,5 @@ fn green<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, String> {
     if known.outcome.is_green() {
         return Ok(known);
     }
-    Err(format!("{} is not green: {}", known.id, neutral(&known.outcome.detail, 160)))
+    Err(format!("{} is not green: {}", known.id, neutral(known.outcome.words(), 160)))
 }

@@ -7,7 +7,7 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Decision, Plan, Unit};
-use crate::run::event::{Actor, Evidence, Gate, ImportedStatus, RunResult, UnitEnd, Verdict};
+use crate::run::event::{Actor, Evidence, Gate, ImportedStatus, RunResult, Unfinished, UnitEnd, Verdict};
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,13 @@ pub struct RunState {
     /// What was said about the whole, in its order.
     #[serde(default)]
     pub verdicts: Vec<Verdict>,
+    /// The work tree as it was when its first worker began.
+    #[serde(default)]
+    pub first_tree: Option<String>,
+    /// The lines that it added and that say that something is not finished, as they are since anything else was done;
+    /// `None` where nobody has looked for them since.
+    #[serde(default)]
+    pub unfinished: Option<Vec<Unfinished>>,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When the last event was written.

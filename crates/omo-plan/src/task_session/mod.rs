@@ -11,4 +11,4 @@ mod unfinished;
 pub use files::{ContextFile, Explorer, Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus};
 pub use model_choice::model;
 pub use plan::{VERIFY, imported, plan, unit};
-pub use unfinished::unfinished;
+pub use unfinished::{MAX_UNFINISHED, unfinished};

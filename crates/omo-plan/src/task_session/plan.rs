@@ -19,6 +19,8 @@ use crate::task_session::{SessionFile, TaskFile, TaskStatus};
 pub const VERIFY: &str = "verify";
 /// What a task is judged by that says nothing about it.
 const AS_DESCRIBED: &str = "what it says is done";
+/// The same of the task that verifies all others.
+const AS_A_WHOLE: &str = "the goal is reached, and what each task is judged by is so";
 /// The longest title of a plan, in characters.
 const MAX_TITLE: usize = 120;
 
@@ -82,7 +84,7 @@ pub fn unit(task: &TaskFile) -> Unit {
     let mut criteria: Vec<String> = task.criteria.iter().filter(|text| command(text).is_none()).cloned().collect();
     criteria.retain(|text| !text.trim().is_empty());
     if criteria.is_empty() && checks.is_empty() {
-        criteria.push(AS_DESCRIBED.to_owned());
+        criteria.push(if is_verification { AS_A_WHOLE } else { AS_DESCRIBED }.to_owned());
     }
     Unit {
         id: task.id.clone(),
@@ -208,16 +210,11 @@ fn test_file(task: &TaskFile) -> Option<&str> {
     task.extra.get("test_file").and_then(serde_json::Value::as_str)
 }
 
-/// A task as whoever does it reads it.
+/// A task as whoever does it reads it, but for its criteria: those are shown apart from it, by who decides them.
 fn body(task: &TaskFile) -> String {
     let mut parts = vec![format!("# {}: {}", task.id, task.subject)];
     if !task.description.is_empty() && task.description != task.subject {
         parts.push(task.description.trim_end().to_owned());
-    }
-    if !task.criteria.is_empty() {
-        let items = task.criteria.iter().map(|text| format!("- {text}"));
-        let lines: Vec<String> = std::iter::once("Success criteria:".to_owned()).chain(items).collect();
-        parts.push(lines.join("\n"));
     }
     parts.extend(task.approach.iter().map(|approach| format!("Approach: {approach}")));
     parts.extend(test_file(task).map(|file| format!("Test file: {file}")));

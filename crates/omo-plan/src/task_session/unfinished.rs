@@ -8,6 +8,9 @@
 
 use crate::run::event::Unfinished;
 
+/// At most so many lines of one task are told: whoever has more of them needs no longer list.
+pub const MAX_UNFINISHED: usize = 100;
+
 /// Read as they are written here.
 const MARKS: [&str; 3] = ["TODO", "FIXME", "WIP"];
 /// Read in any case, wherever they stand.
@@ -28,14 +31,14 @@ const COMMENTS: [&str; 6] = ["//", "/*", "<!--", "#", "-- ", "* "];
 /// What stands around a word that is a name in code, and not a remark.
 const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', '/', '\\'];
 
-/// The lines that hold such a word, each with the first of it. Each line is given as its file, its number and its
-/// text.
-pub fn unfinished<'a>(added: impl IntoIterator<Item = (&'a str, usize, &'a str)>) -> Vec<Unfinished> {
+/// The first [`MAX_UNFINISHED`] lines that hold such a word, each with the first of it. Each line is given as its
+/// file, its number and its text.
+pub fn unfinished<Text: AsRef<str>>(added: impl IntoIterator<Item = (Text, usize, Text)>) -> Vec<Unfinished> {
     let found = added.into_iter().filter_map(|(file, line, text)| {
-        let word = word_in(text)?.to_owned();
-        Some(Unfinished { file: file.to_owned(), line, word })
+        let word = word_in(text.as_ref())?.to_owned();
+        Some(Unfinished { file: file.as_ref().to_owned(), line, word })
     });
-    found.collect()
+    found.take(MAX_UNFINISHED).collect()
 }
 
 fn word_in(text: &str) -> Option<&'static str> {
@@ -165,5 +168,12 @@ mod tests {
             word: word.to_owned(),
         });
         assert_eq!(unfinished(lines), expected);
+    }
+
+    #[test]
+    fn only_so_many_are_told() {
+        let lines = (1..=250).map(|line| ("a.rs", line, if line % 2 == 0 { "// TODO" } else { "done" }));
+        let found = unfinished(lines);
+        assert_eq!((found.len(), found.last().unwrap().line), (MAX_UNFINISHED, 200));
     }
 }

@@ -33,6 +33,8 @@ pub struct Witness {
     was_edited: bool,
     end: Option<End>,
     iteration: u32,
+    /// Whether a run that was over goes on, and nothing was begun since.
+    is_resumed: bool,
     /// Whether each evidence was green.
     evidence: BTreeMap<String, bool>,
 }
@@ -109,7 +111,8 @@ impl Witness {
             }
             What::Resumed => {
                 let end = self.end.take().unwrap();
-                self.iteration = if end == End::Ended { 1 } else { self.iteration };
+                self.is_resumed = end == End::Ended;
+                self.iteration = if self.is_resumed { 1 } else { self.iteration };
                 self.finals.clear();
             }
             What::RunEnded { result } => self.end(*result),
@@ -126,7 +129,7 @@ impl Witness {
 
     fn start(&mut self, unit: &Unit, attempt: u32) {
         let plan = self.plan.clone().unwrap();
-        assert!(!self.end.is_some(), "begun in a run that is over");
+        assert!(self.end.is_none(), "begun in a run that is over");
         for dep in &unit.deps {
             let word = self.units[dep].word;
             let may_be_left_out = plan.unit(dep).unwrap().on_failure == OnFailure::Skip;
@@ -142,6 +145,7 @@ impl Witness {
             assert!(are_apart(&plan, unit, other), "{} beside {}", unit.id, other.id);
         }
         self.room_for(&plan, unit);
+        self.is_resumed = false;
         self.void();
         let seen = self.units.get_mut(&unit.id).unwrap();
         seen.shown.clear();
@@ -174,7 +178,7 @@ impl Witness {
 
     fn answer(&mut self, gate: &str, option: &str, actor: &Actor, prompted: Option<i64>) {
         let (about, opened, answer) = self.gates.get_mut(gate).unwrap();
-        assert!(!self.end.is_some() && answer.is_none(), "{gate} was answered, or asked in a run that is over");
+        assert!(self.end.is_none() && answer.is_none(), "{gate} was answered, or asked in a run that is over");
         let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
         assert!(has_person || matches!(about, GateKind::Decisions { .. }), "{gate} answered by nobody");
         *answer = Some(option.to_owned());
@@ -212,7 +216,7 @@ impl Witness {
 
     fn end(&mut self, result: RunResult) {
         let plan = self.plan.as_ref().unwrap();
-        assert!(!self.end.is_some() && self.units.values().all(|seen| !seen.is_running), "ended under a worker");
+        assert!(self.end.is_none() && self.units.values().all(|seen| !seen.is_running), "ended under a worker");
         let is_done = |(id, seen): (&String, &Seen)| match plan.unit(id).unwrap().kind {
             UnitKind::Verify => seen.word == "passed",
             _ => matches!(seen.word, "passed" | "claimed"),

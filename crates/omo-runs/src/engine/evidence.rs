@@ -12,7 +12,7 @@ use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 use super::start::written;
 use super::work::being_checked;
 use super::{Engine, EngineError, Watcher};
-use crate::letters;
+use crate::{letters, task_session};
 
 /// So many letters tell the outputs of one attempt apart.
 const LETTERS: usize = 8;
@@ -47,6 +47,9 @@ impl Engine<'_> {
     pub fn show(&self, ticket: &str, command: &str, watcher: &mut impl Watcher) -> Result<Shown, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, _, state) = self.at_work(&digest)?;
+        if !task_session::is_one(&state) {
+            return Err(nothing_is_judged(&unit));
+        }
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
         let command = Check {
             command: command.to_owned(),
@@ -104,11 +107,11 @@ impl Engine<'_> {
         }
         let checks: Vec<&Check> = state.plan.final_checks.iter().collect();
         let outcomes = self.run_checks(FINAL, &checks, Some(0), watcher)?;
-        let measured = outcomes.clone();
+        let found = self.found_of_the_whole(&state, outcomes.clone());
         let (why, state) = self
             .transact(|state| {
                 verbs::of_ticket(state, &digest)?;
-                Ok((verbs::finals(measured), ()))
+                Ok((found, ()))
             })
             .map(|((), state)| (verbs::refuses(&state, &digest, verdict), state))?;
         if let Some((check, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
@@ -128,6 +131,15 @@ impl Engine<'_> {
     }
 }
 
+/// The tasks of a plan are proved by their checks alone.
+fn nothing_is_judged(unit: &Unit) -> EngineError {
+    EngineError::Refused(Refusal {
+        kind: RefusalKind::Precondition,
+        message: format!("{} is a task of a plan, which no evidence proves: nothing was run", unit.id),
+        hint: "end the task with `omo unit done`, which runs its checks".to_owned(),
+    })
+}
+
 fn is_verifier(unit: &Unit) -> Result<(), EngineError> {
     if unit.kind == UnitKind::Verify {
         return Ok(());
@@ -141,5 +153,5 @@ fn is_verifier(unit: &Unit) -> Result<(), EngineError> {
 
 fn red(check: &Check, outcome: &CheckOutcome) -> String {
     let command = omo_core::words::neutral(&check.command, 120).replace('`', "'");
-    format!("a check of the tasks is not green: `{command}` {}", omo_core::words::neutral(&outcome.detail, 160))
+    format!("a check of the tasks is not green: `{command}` {}", omo_core::words::neutral(outcome.words(), 160))
 }

@@ -8,7 +8,7 @@ use omo_exec::changes::{self, TreeId};
 use omo_exec::check;
 use omo_plan::model::{FileAction, Plan, Unit, UnitKind};
 use omo_plan::run::event::What;
-use omo_plan::run::state::{RunState, Standing, UnitStatus};
+use omo_plan::run::state::{FINAL, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
 use omo_store::pending;
 
@@ -51,14 +51,17 @@ impl From<Opening> for What {
     }
 }
 
-/// The commands of a plan as its user is asked about them.
+/// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more,
+/// is asked about once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
+    let is_same = |one: &Check, other: &Check| one.command == other.command && one.cwd == other.cwd;
+    let is_of_a_task = |check| plan.commands().any(|(unit, known)| unit != FINAL && is_same(known, check));
     let command = |(unit, check): (&str, &Check)| PlannedCommand {
         unit: unit.to_owned(),
         command: check.command.clone(),
         folder: check.cwd.clone(),
     };
-    plan.commands().map(command).collect()
+    plan.commands().filter(|(unit, check)| *unit != FINAL || !is_of_a_task(check)).map(command).collect()
 }
 
 impl Engine<'_> {
@@ -82,19 +85,20 @@ impl Engine<'_> {
         self.unedited(&state)?;
         self.approved(&state)?;
         // Refused before anything costs time; decided again under the lock.
-        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
-        let tree = changes::snapshot(self.root, self.state_home, self.run.id());
+        let (unit, mut state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
+        let tree = changes::snapshot(self.root, self.state_home, self.run.id()).as_ref().and_then(written);
         let vacuous = self.green_already(&unit, watcher)?;
+        let is_verification = unit.kind == UnitKind::Verify;
+        let searched = is_verification.then(|| self.searched_since_the_first(&state, tree.as_deref())).flatten();
+        if let Some(What::LinesSearched { unfinished }) = &searched {
+            state.unfinished = Some(unfinished.clone());
+        }
         // What the attempt before came to is known until the next one has begun.
         let brief = brief(&state, &unit);
         let made = ticket()?;
-        let start = Start {
-            ticket: made.digest,
-            tree: tree.as_ref().and_then(written),
-            guarded: guarded(&state, &unit),
-            vacuous,
-        };
-        let ((), state) = self.transact(|state| Ok((vec![verbs::start(state, id, start)?], ())))?;
+        let start = Start { ticket: made.digest, tree, guarded: guarded(&state, &unit), vacuous };
+        let begun = |state: &RunState| Ok(std::iter::once(verbs::start(state, id, start)?).chain(searched).collect());
+        let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
         let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
         Ok(Started { brief, unit, attempt, ticket: made.text })
     }

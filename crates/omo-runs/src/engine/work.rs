@@ -64,7 +64,7 @@ impl Engine<'_> {
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
         let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
         let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
-        let unfinished = self.unfinished(&state, &running, &worked);
+        let unfinished = self.searched(&state, running.tree.as_deref(), worked.tree.as_deref());
         let Worked { files, out_of_scope, tampered, missing, tree } = worked;
         let Put { note, evidence_ids } = put;
         let measured = Measured {
@@ -142,7 +142,8 @@ impl Engine<'_> {
         self.approved(&state)?;
         let checks: Vec<&Check> = state.plan.final_checks.iter().collect();
         let outcomes = self.run_checks(FINAL, &checks, Some(0), watcher)?;
-        let ((), state) = self.transact(|_| Ok((verbs::finals(outcomes), ())))?;
+        let found = self.found_of_the_whole(&state, outcomes);
+        let ((), state) = self.transact(|_| Ok((found, ())))?;
         Ok(state)
     }
 
@@ -171,16 +172,26 @@ impl Engine<'_> {
         }
     }
 
-    /// The lines that a worker added and that say that something is not finished: of a task session whoever
-    /// verifies looks at them.
-    fn unfinished(&self, state: &RunState, running: &Running, worked: &Worked) -> Vec<Unfinished> {
-        let read = |tree: &Option<String>| tree.as_deref().and_then(read);
-        let trees = read(&running.tree).zip(read(&worked.tree)).filter(|_| task_session::is_one(state));
-        let added = trees.and_then(|(before, now)| {
-            changes::added_lines(self.root, self.state_home, self.run.id(), &before, &now, &[])
-        });
-        let added = added.unwrap_or_default();
-        unfinished(added.iter().map(|line| (line.file.as_str(), line.line, line.text.as_str())))
+    /// What was found of the whole: what its checks came to, and which lines of it look unfinished.
+    pub(super) fn found_of_the_whole(&self, state: &RunState, outcomes: Vec<(Check, CheckOutcome)>) -> Vec<What> {
+        let tree = changes::snapshot(self.root, self.state_home, self.run.id()).as_ref().and_then(written);
+        let searched = self.searched_since_the_first(state, tree.as_deref());
+        verbs::finals(outcomes).into_iter().chain(searched).collect()
+    }
+
+    /// The lines that all workers together added, as they are in this work tree, looked through. `None` where they
+    /// could not be.
+    pub(super) fn searched_since_the_first(&self, state: &RunState, tree: Option<&str>) -> Option<What> {
+        let unfinished = self.searched(state, state.first_tree.as_deref(), tree)?;
+        Some(What::LinesSearched { unfinished })
+    }
+
+    /// The lines that are new in a work tree and that say that something is not finished: of a task session whoever
+    /// verifies looks at them. `None` where they were not looked through.
+    fn searched(&self, state: &RunState, before: Option<&str>, now: Option<&str>) -> Option<Vec<Unfinished>> {
+        let (before, now) = before.and_then(read).zip(now.and_then(read)).filter(|_| task_session::is_one(state))?;
+        let added = changes::added_lines(self.root, self.state_home, self.run.id(), &before, &now, &[])?;
+        Some(unfinished(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 
     /// The test files of a unit with their digests: those that it names and those that it changed.

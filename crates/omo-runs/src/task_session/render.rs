@@ -154,7 +154,7 @@ fn piece(id: Option<&str>, command: &str, outcome: &CheckOutcome, run: &str) -> 
     let mut piece = json!({
         "command": command,
         "output": lines.join("\n"),
-        "description": outcome.detail,
+        "description": outcome.words(),
         "exit": outcome.exit,
         OF_RUN: run,
     });

@@ -1,9 +1,9 @@
 //! Runs of task sessions as plain data.
 
 use omo_core::check::{Check, CheckOutcome, CheckVerdict};
-use omo_plan::model::{Complexity, Dialect, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
-use omo_plan::run::event::{Actor, Event, Evidence, UnitEnd};
-use omo_plan::run::state::{RunState, Running, UnitState, UnitStatus};
+use omo_plan::model::{Complexity, Dialect, FileAction, FileUse, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
+use omo_plan::run::event::{Actor, Event, Evidence, RunResult, UnitEnd, Verdict};
+use omo_plan::run::state::{Phase, RunState, Running, UnitState, UnitStatus};
 use omo_testkit::plans::{opened, plan, time};
 
 /// The folder of the session.
@@ -76,9 +76,9 @@ pub fn outcome(exit: i32) -> CheckOutcome {
     }
 }
 
-/// How an attempt ended whose changes are known.
+/// How an attempt ended whose changes were looked through.
 pub fn end(evidence: &str) -> UnitEnd {
-    UnitEnd { attempt: 1, evidence: evidence.to_owned(), tree: Some("t".to_owned()), ..UnitEnd::default() }
+    UnitEnd { attempt: 1, evidence: evidence.to_owned(), unfinished: Some(Vec::new()), ..UnitEnd::default() }
 }
 
 /// A task is proved by its commands, which are run once more at the end.
@@ -130,6 +130,30 @@ pub fn evidence(state: &mut RunState, unit: &str, command: &str) -> String {
     id
 }
 
+/// The verifier says that all is done, by this evidence, or what is to be done again.
+pub fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &str)], note: &str) {
+    let verdict = Verdict {
+        passed: reopen.is_empty(),
+        evidence_ids: shown_by.iter().map(|id| (*id).to_owned()).collect(),
+        reopen: reopen.iter().map(|(id, why)| ((*id).to_owned(), (*why).to_owned())).collect(),
+        note: note.to_owned(),
+    };
+    let known = known(state, "verify");
+    known.status = if verdict.passed { UnitStatus::Passed } else { UnitStatus::Failed };
+    known.end = Some(end(&verdict.in_words()));
+    state.verdicts.push(verdict);
+}
+
+/// The run is over.
+pub fn ended(state: RunState, result: RunResult) -> RunState {
+    RunState { phase: Phase::Ended { result }, ..state }
+}
+
+/// A file that a task names.
+pub fn file(path: &str) -> FileUse {
+    FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
+}
+
 /// A worker begins.
 pub fn begin(state: &mut RunState, id: &str) {
     let known = known(state, id);
@@ -141,5 +165,5 @@ pub fn begin(state: &mut RunState, id: &str) {
 
 /// A screen as it is typed in a test: what is at the end of a line is not seen there.
 pub fn shown(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }

@@ -9,7 +9,7 @@ use omo_plan::run::state::{Phase, RunState};
 use omo_plan::task_session::{self as sessions, TaskFile, TaskStatus};
 use omo_runs::task_session::{report, session_id};
 
-use super::super::blocks::{MAX_BYTES, PATIENTLY, within};
+use super::super::blocks::{MAX_BYTES, PATIENTLY};
 
 /// So many agents are started in one message at most.
 const AT_ONCE: usize = 8;
@@ -25,8 +25,8 @@ pub fn nothing_typed() -> String {
         .to_owned()
 }
 
-/// How the command is typed.
-pub fn usage(text: &str) -> String {
+/// One line for the user, and no more.
+pub fn line(text: &str) -> String {
     format!("DONE\n  Show the user this line, then end your turn.\n\n  {text}")
 }
 
@@ -138,13 +138,18 @@ pub fn done(state: &RunState) -> String {
         Phase::Executing => report::progress(state),
         Phase::Ended { .. } | Phase::Cancelled { .. } => report::finished_block(state),
     };
-    framed("DONE\n  Show the user these lines, then end your turn.\n\n", &shown, "")
+    ended(&shown)
+}
+
+/// Lines for the user, with which the work ends.
+pub fn ended(shown: &str) -> String {
+    framed("DONE\n  Show the user these lines, then end your turn.\n\n", shown, "")
 }
 
 /// A session is over, and no run of it is known.
 pub fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> String {
     let resolved = tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
-    let mut text = String::from("DONE\n  Show the user these lines, then end your turn.\n\n");
+    let mut text = String::new();
     let (word, result) = if is_complete { ("Complete", "✓ PASS") } else { ("Failed", "✗ FAIL") };
     let _ = write!(
         text,
@@ -155,7 +160,7 @@ pub fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> S
     if !is_complete {
         let _ = write!(text, "\n\nTo go on with what is left, type: /omo:ulw-exec --session {id} --again");
     }
-    within(text)
+    text
 }
 
 /// What a task of such a run is ended with, by whoever has its ticket.

@@ -15,6 +15,7 @@ use omo_plan::run::verbs;
 use omo_plan::task_session::{self, SessionPhase};
 use omo_runs::engine::{Opening, beginning, planned_commands};
 use omo_runs::session_store::open_run;
+use omo_runs::task_session::report;
 use omo_runs::{Run, Runs};
 use omo_store::folder::Folder;
 use omo_store::work_tree::WorkTree;
@@ -49,7 +50,7 @@ pub fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     if options.args_from_hook {
         return match typed_arguments(here)?.as_deref().map(typed::read).transpose()? {
             Some(Some(wanted)) => execute(here, &Wanted { is_typed: true, ..wanted }),
-            Some(None) => say(&blocks::usage(typed::USAGE)),
+            Some(None) => say(&blocks::line(typed::USAGE)),
             None => say(&blocks::nothing_typed()),
         };
     }
@@ -83,15 +84,16 @@ fn execute(here: &Here, wanted: &Wanted) -> Result<(), Failure> {
         (SessionPhase::Failed, None) if wanted.again => begin(here, &session, wanted),
         (SessionPhase::Complete | SessionPhase::Failed, Some((run, state))) => {
             here.listen(&run, &state);
-            over(&state)
+            over(&report::finished(&state), &blocks::done(&state), super::blocks::is_all_well(&state), wanted)
         }
-        (SessionPhase::Complete, None) => say(&blocks::ended_without_a_run(session.id.as_str(), &session.tasks, true)),
-        (SessionPhase::Failed, None) => {
-            say(&blocks::ended_without_a_run(session.id.as_str(), &session.tasks, false))?;
-            Err(Failure::said(Kind::NotGreen))
+        (phase @ (SessionPhase::Complete | SessionPhase::Failed), None) => {
+            let is_well = phase == SessionPhase::Complete;
+            let text = blocks::ended_without_a_run(session.id.as_str(), &session.tasks, is_well);
+            over(&text, &blocks::ended(&text), is_well, wanted)
         }
         (SessionPhase::Cancelled, _) => {
-            say(&format!("omo: the task session {} was cancelled; nothing is done.", session.id))
+            let line = format!("The task session {} was cancelled; nothing of it is done.", session.id);
+            say(&if wanted.is_typed { blocks::line(&line) } else { line })
         }
         (phase @ (SessionPhase::Planning | SessionPhase::Documentation | SessionPhase::Unknown), _) => {
             Err(not_ready(session.id.as_str(), phase))
@@ -108,10 +110,11 @@ fn not_ready(id: &str, phase: SessionPhase) -> Failure {
     Failure::precondition(message, hint)
 }
 
-/// A run that is over is shown, with the exit status that goes with it.
-fn over(state: &RunState) -> Result<(), Failure> {
-    say(&blocks::done(state))?;
-    if super::blocks::is_all_well(state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) }
+/// What is over is shown, with the exit status that goes with it. What fails behind a command that a person typed
+/// the client shows them as it is, without a model.
+fn over(shown: &str, block: &str, is_well: bool, wanted: &Wanted) -> Result<(), Failure> {
+    say(if wanted.is_typed && !is_well { shown } else { block })?;
+    if is_well { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) }
 }
 
 /// A session works in one folder, and its workers change that.

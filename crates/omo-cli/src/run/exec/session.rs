@@ -25,15 +25,16 @@ pub struct Session {
 }
 
 impl Session {
-    /// Reads it, all of it at one time. A task that cannot be read is none that could be left out.
+    /// Reads it, and makes nothing: not even the file of its lock, in a session that is not to be executed. A task that
+    /// cannot be read is none that could be left out.
     pub fn read(id: &SessionId) -> Result<Self, Failure> {
-        let locked = sessions()?.open(id)?.lock()?;
-        let file = locked.session()?;
-        let found = locked.tasks()?.unwrap_or_default();
+        let folder = sessions()?.open(id)?;
+        let file = folder.session()?;
+        let found = folder.tasks()?.unwrap_or_default();
         if let Some(error) = found.unreadable.into_iter().next() {
             return Err(error.into());
         }
-        Ok(Self { id: id.clone(), folder: locked.path().to_owned(), file, tasks: found.tasks })
+        Ok(Self { id: id.clone(), folder: folder.path().to_owned(), file, tasks: found.tasks })
     }
 
     /// Whether a run is one of this session.

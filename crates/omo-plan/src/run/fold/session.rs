@@ -89,7 +89,7 @@ impl RunState {
         }
         self.verdicts.push(verdict.clone());
         if let Some(unit) = self.units.get_mut(&id) {
-            let end = UnitEnd { attempt: unit.attempts, evidence: in_words(verdict), ..UnitEnd::default() };
+            let end = UnitEnd { attempt: unit.attempts, evidence: verdict.in_words(), ..UnitEnd::default() };
             unit.status = if verdict.passed { UnitStatus::Passed } else { UnitStatus::Failed };
             (unit.running, unit.end, unit.why) = (None, Some(end), None);
             unit.evidence_ids.clone_from(&verdict.evidence_ids);
@@ -129,21 +129,11 @@ impl RunState {
     /// What was found of the whole before something of it changed says nothing any more.
     pub(super) fn void_the_whole(&mut self) {
         self.final_checks.clear();
+        self.unfinished = None;
         let Some(verification) = self.plan.verification().map(|unit| unit.id.clone()) else { return };
         let known = self.units.get_mut(&verification);
         if let Some(known) = known.filter(|known| matches!(known.status, UnitStatus::Passed | UnitStatus::Failed)) {
             reopen(known, "what it verified is done again");
         }
     }
-}
-
-/// A verdict on one line.
-fn in_words(verdict: &Verdict) -> String {
-    if verdict.passed {
-        return format!("PASS, shown by {}", verdict.evidence_ids.join(", "));
-    }
-    let reopened = verdict.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
-    let note = Some(verdict.note.clone()).filter(|note| !note.is_empty());
-    let said: Vec<String> = reopened.chain(note).collect();
-    if said.is_empty() { "FAIL".to_owned() } else { format!("FAIL: {}", said.join("; ")) }
 }

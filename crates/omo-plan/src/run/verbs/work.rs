@@ -105,8 +105,8 @@ pub struct Measured {
     pub tests: Vec<(String, String)>,
     /// The work tree that the checks judged.
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished.
-    pub unfinished: Vec<Unfinished>,
+    /// Lines that it added and that say that something is not finished; `None` where nobody has looked for them.
+    pub unfinished: Option<Vec<Unfinished>>,
     /// The ids of the evidence that the worker puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
 }
@@ -211,9 +211,7 @@ fn claimed(
 /// What the checks showed, on one line.
 fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(Check, CheckOutcome))| {
-        // Most checks of a plan are no test runners: that nothing was counted says nothing about them.
-        let detail = outcome.detail.strip_suffix(", no count of tests").unwrap_or(&outcome.detail);
-        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(detail, 160))
+        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(outcome.words(), 160))
     };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();

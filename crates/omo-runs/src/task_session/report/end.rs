@@ -6,12 +6,12 @@ use std::fmt::Write;
 use omo_core::words::checks::code;
 use omo_core::words::neutral;
 use omo_plan::model::Unit;
-use omo_plan::run::event::Unfinished;
+use omo_plan::run::event::{Unfinished, Verdict};
 use omo_plan::run::report::{UnitRow, report};
 use omo_plan::run::state::{Phase, RunState, UnitState, UnitStatus};
-use omo_plan::task_session::SessionPhase;
+use omo_plan::task_session::{MAX_UNFINISHED, SessionPhase};
 
-use super::evidence::{Amount, checked, done_before, judged, sections};
+use super::evidence::{Amount, checked, done_before, judged, sections, verdict};
 use super::table::{cell, cut_table};
 use super::words::{counted, fields, fitting, goal, is_verification, iterations, listed, session, tasks};
 use super::{SCREEN_BYTES, progress};
@@ -21,6 +21,8 @@ use crate::task_session::render::phase;
 const WIDE: usize = 200;
 /// The same where every line has to fit a terminal.
 const NARROW: usize = 56;
+/// What the seed says of an end without a verification.
+const SKIPPED: &str = " (verification skipped)";
 
 /// What came of a run, whole; of one that goes on, how far it is.
 pub fn finished(state: &RunState) -> String {
@@ -35,7 +37,10 @@ pub fn finished_block(state: &RunState) -> String {
 fn said(state: &RunState, amount: Amount) -> String {
     match (phase(state), &state.phase) {
         (_, Phase::Cancelled { why }) => {
-            format!("Execution cancelled: {}. Session ID: {}\n", neutral(why, 200), session(state))
+            let why = neutral(why, 200);
+            let why = why.trim_end_matches('.');
+            let colon = if why.is_empty() { "" } else { ": " };
+            format!("Execution cancelled{colon}{why}. Session ID: {}\n", session(state))
         }
         (SessionPhase::Complete, _) => complete(state, amount),
         (SessionPhase::Failed, _) => failed(state, amount),
@@ -44,10 +49,10 @@ fn said(state: &RunState, amount: Amount) -> String {
 }
 
 fn complete(state: &RunState, amount: Amount) -> String {
-    let (skipped, result) = if state.plan.policy.skips_verification {
-        (" (verification skipped)", "not verified: the checks are green, and nobody judged the rest")
-    } else {
-        ("", "✓ PASS")
+    let (skipped, result) = match (state.plan.policy.skips_verification, judged(state).is_empty()) {
+        (false, _) => ("", "✓ PASS"),
+        (true, true) => (SKIPPED, "not verified: the checks are green"),
+        (true, false) => (SKIPPED, "not verified: the checks are green, and nobody judged the rest"),
     };
     let mut text = format!("## Execution Complete{skipped}\n\n");
     text.push_str(&fields(&[("Goal", goal(state)), ("Iterations", iterations(state)), ("Result", result.to_owned())]));
@@ -81,24 +86,24 @@ fn criteria(text: &mut String, state: &RunState) {
 /// What a reader has to know about the work, beside how it ended.
 fn remarks(text: &mut String, state: &RunState) {
     let found = unfinished(state).len();
-    let unsearched =
-        ids(state, |_, known| known.status.is_ended() && known.end.as_ref().is_none_or(|end| end.tree.is_none()));
+    let unsearched = unsearched(state);
     let _ = match (found, unsearched.is_empty()) {
         (0, true) => writeln!(text, "- No blocked patterns detected"),
         (0, false) => Ok(()),
         (found, _) => {
             let look = if found == 1 { "looks" } else { "look" };
-            writeln!(text, "- {} {look} unfinished", counted(found, "added line"))
+            let least = if has_more(state) { "At least " } else { "" };
+            writeln!(text, "- {least}{} {look} unfinished", counted(found, "added line"))
         }
     };
     let uncompared = ids(state, |unit, _| unit.files.is_empty());
     let again = ids(state, |_, known| known.attempts > 1);
     let vacuous = ids(state, |_, known| !known.vacuous.is_empty());
     for (ids, what) in [
-        (unsearched, "what they added is not known, and was not searched for blocked patterns"),
+        (unsearched, "added lines not known, and not searched for blocked patterns"),
         (uncompared, "files not compared, because none are named"),
         (done_before(state), "done before this run, as their files say; omo ran none of it"),
-        (vacuous, "checks that were green before the work began, and prove little"),
+        (vacuous, "checks that were green before the work, and prove little"),
         (again, "done at a later attempt than the first"),
     ] {
         if !ids.is_empty() {
@@ -108,9 +113,9 @@ fn remarks(text: &mut String, state: &RunState) {
     for unit in &state.plan.units {
         let end = state.units.get(&unit.id).and_then(|known| known.end.as_ref());
         if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-            let first = files.first().map(|file| neutral(file, 60)).unwrap_or_default();
+            let first = files.first().map(|file| code(file, 60)).unwrap_or_default();
             let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-            let _ = writeln!(text, "- Task {} changed files that it does not name: {first}{more}", unit.id);
+            let _ = writeln!(text, "- Task {} changed files that it does not name: `{first}`{more}", unit.id);
         }
     }
 }
@@ -127,17 +132,39 @@ fn capital(text: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// The added lines that look unfinished, as each task left them; each once.
+/// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
+/// each once.
 pub(super) fn unfinished(state: &RunState) -> Vec<&Unfinished> {
+    if let Some(found) = &state.unfinished {
+        return found.iter().collect();
+    }
     let ends = state.plan.units.iter().filter_map(|unit| state.units.get(&unit.id)?.end.as_ref());
     let mut known = BTreeSet::new();
-    let lines = ends.flat_map(|end| &end.unfinished);
+    let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
     lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
+}
+
+/// Whether some of the added lines that look unfinished were left out.
+fn has_more(state: &RunState) -> bool {
+    if let Some(found) = &state.unfinished {
+        return found.len() >= MAX_UNFINISHED;
+    }
+    let found = |known: &UnitState| known.end.as_ref()?.unfinished.as_ref().map(Vec::len);
+    state.units.values().filter_map(found).any(|found| found >= MAX_UNFINISHED)
+}
+
+/// The tasks that have ended, and of which nobody knows whether they left anything unfinished.
+pub(super) fn unsearched(state: &RunState) -> Vec<&str> {
+    if state.unfinished.is_some() {
+        return Vec::new();
+    }
+    let is_searched = |known: &UnitState| known.end.as_ref().is_some_and(|end| end.unfinished.is_some());
+    ids(state, |_, known| known.status.is_ended() && !is_searched(known))
 }
 
 /// An added line that looks unfinished: where it is, and the word.
 pub(super) fn unfinished_line(line: &Unfinished) -> String {
-    format!("{}:{}: {}", neutral(&line.file, 76), line.line, neutral(&line.word, 40))
+    format!("`{}:{}` {}", code(&line.file, 76), line.line, neutral(&line.word, 40))
 }
 
 fn unfinished_section(text: &mut String, state: &RunState, rows: usize) {
@@ -165,7 +192,7 @@ fn failed(state: &RunState, amount: Amount) -> String {
         text.push_str(&cut_table(["ID", "Task", "Reason"], &lines, amount.rows));
     }
     text.push_str("### Verification Issues\n\n");
-    text.push_str(&listed(&issues(state, !rows.is_empty()), amount.rows.max(1)));
+    text.push_str(&listed(&issues(state, !rows.is_empty(), amount.columns + 24), amount.rows.max(1)));
     text.push('\n');
     unfinished_section(&mut text, state, amount.rows);
     if amount.columns == WIDE {
@@ -190,17 +217,18 @@ fn reason(row: &UnitRow) -> String {
 }
 
 /// What stands against the whole, beside the tasks that have failed.
-fn issues(state: &RunState, a_task_failed: bool) -> Vec<String> {
+fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> {
     let mut issues = Vec::new();
     let verification = state.plan.units.iter().find(|unit| is_verification(unit));
     let known = verification.and_then(|unit| state.units.get(&unit.id));
     match known.map(|known| (known.status, known.end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
         Some((UnitStatus::Failed | UnitStatus::Passed, Some(end))) => {
-            issues.push(format!("The verifier: {}", neutral(&end.evidence, 300)));
+            let unsaid = || vec![format!("The verifier: {}", neutral(&end.evidence, columns))];
+            issues.extend(verdict(state).map_or_else(unsaid, |said| objections(said, columns)));
         }
         Some(_) if a_task_failed => {
-            issues.push("The verifier was not started in the last iteration: a task had failed".to_owned());
+            issues.push("The verifier was not started in the last iteration: not every task was done".to_owned());
         }
         Some(_) => issues.push("The verifier gave no verdict".to_owned()),
     }
@@ -213,18 +241,27 @@ fn issues(state: &RunState, a_task_failed: bool) -> Vec<String> {
     issues
 }
 
+/// What a verifier has said, point by point.
+fn objections(verdict: &Verdict, columns: usize) -> Vec<String> {
+    let reopened = verdict.reopen.iter().map(|(id, why)| format!("Task {id}: {}", neutral(why, columns)));
+    let note =
+        Some(&verdict.note).filter(|note| !note.is_empty()).map(|note| format!("Its note: {}", neutral(note, columns)));
+    let word = if verdict.passed { "PASS" } else { "FAIL" };
+    std::iter::once(format!("The verifier says {word}")).chain(reopened).chain(note).collect()
+}
+
 fn next_steps(text: &mut String, state: &RunState, failed: &[UnitRow], most: usize) {
-    let folder = neutral(&state.plan.source.path, 300);
+    let folder = code(&state.plan.source.path, 300);
     text.push_str("### Next Steps\n\n1. Review failed task output:\n");
     if failed.is_empty() {
-        let _ = writeln!(text, "   - {folder}/tasks");
+        let _ = writeln!(text, "   - `{folder}/tasks`");
     }
     for row in failed.iter().take(most) {
-        let _ = writeln!(text, "   - {folder}/tasks/{}.json", row.id);
+        let _ = writeln!(text, "   - `{folder}/tasks/{}.json`", row.id);
         let known = state.units.get(&row.id);
         let red = known.and_then(|known| known.checks.iter().find(|(_, outcome)| !outcome.is_green()));
         if let Some(log) = red.and_then(|(_, outcome)| outcome.log.as_ref()) {
-            let _ = writeln!(text, "   - {}", neutral(&log.to_string_lossy(), 300));
+            let _ = writeln!(text, "   - `{}`", code(&log.to_string_lossy(), 300));
         }
     }
     if failed.len() > most {

@@ -1,6 +1,6 @@
 //! What shows that the tasks are done: commands that omo ran, and apart from them what somebody judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use omo_core::check::{CheckOutcome, CheckVerdict};
@@ -39,20 +39,20 @@ pub(super) fn sections(state: &RunState, amount: Amount) -> String {
         let row = |row: &Judged| {
             let ids: Vec<&str> = row.shown_by.iter().map(|known| known.id.as_str()).collect();
             let ids = if ids.is_empty() { "none".to_owned() } else { few(ids) };
-            [cell(row.task, 20), cell(row.criterion, amount.columns), cell(&ids, 60)]
+            [cell(row.task, 20), cell(row.criterion, amount.columns - 8), cell(&ids, 60)]
         };
         let rows: Vec<_> = judged.iter().map(row).collect();
         text.push_str(judged_by(state));
         text.push_str(&cut_table(["Task", "Criterion", "Evidence"], &rows, amount.rows));
-        let is_cited =
-            |known: &&Evidence| judged.iter().any(|row| row.shown_by.iter().any(|cited| cited.id == known.id));
-        let cited: Vec<String> = state.evidence.iter().filter(is_cited).map(evidence_line).collect();
+        let ids: BTreeSet<&str> = judged.iter().flat_map(|row| &row.shown_by).map(|known| known.id.as_str()).collect();
+        let cited: Vec<String> =
+            state.evidence.iter().filter(|known| ids.contains(known.id.as_str())).map(evidence_line).collect();
         if !cited.is_empty() {
             let _ = writeln!(text, "{}", listed(&cited, amount.rows));
         }
     }
-    if let Some(verdict) = state.verdicts.last() {
-        text.push_str(&verdict_line(state, verdict, amount.rows));
+    if let Some(verdict) = verdict(state) {
+        text.push_str(&verdict_line(state, verdict, amount));
     }
     text
 }
@@ -123,11 +123,21 @@ pub(super) fn done_before(state: &RunState) -> Vec<&str> {
     units.map(|unit: &Unit| unit.id.as_str()).collect()
 }
 
+/// The last verdict, where it is on the work as it is: a verification that nobody has had done again ended with it.
+pub(super) fn verdict(state: &RunState) -> Option<&Verdict> {
+    let verification = state.plan.verification().and_then(|unit| state.units.get(&unit.id))?;
+    let last = state.verdicts.last()?;
+    let has_ended = matches!(verification.status, UnitStatus::Passed | UnitStatus::Failed);
+    let is_its_end = verification.end.as_ref().is_some_and(|end| end.evidence == last.in_words());
+    (has_ended && is_its_end).then_some(last)
+}
+
 fn judged_by(state: &RunState) -> &'static str {
-    match state.verdicts.last() {
-        Some(Verdict { passed: true, .. }) => "#### Judged by the verifier\n\n",
-        Some(Verdict { passed: false, .. }) => "#### Claimed, and not accepted by the verifier\n\n",
-        None => "#### Claimed, and judged by nobody\n\n",
+    match (verdict(state), state.verdicts.is_empty()) {
+        (Some(Verdict { passed: true, .. }), _) => "#### Judged by the verifier\n\n",
+        (Some(Verdict { passed: false, .. }), _) => "#### Claimed, and not confirmed: the verdict is FAIL\n\n",
+        (None, true) => "#### Claimed, and judged by nobody\n\n",
+        (None, false) => "#### Claimed, and judged by nobody since work went on\n\n",
     }
 }
 
@@ -144,12 +154,12 @@ fn exit(outcome: Option<&CheckOutcome>, is_vacuous: bool) -> String {
 }
 
 /// What the verifier said last, and what it rests on.
-fn verdict_line(state: &RunState, verdict: &Verdict, rows: usize) -> String {
+fn verdict_line(state: &RunState, verdict: &Verdict, Amount { rows, columns }: Amount) -> String {
     let word = if verdict.passed { "PASS" } else { "FAIL" };
     let shown_by = state.evidence.iter().filter(|known| verdict.evidence_ids.contains(&known.id));
     let mut points: Vec<String> = shown_by.map(evidence_line).collect();
     if !verdict.note.is_empty() {
-        points.push(format!("it says: {}", neutral(&verdict.note, 300)));
+        points.push(format!("Its note: {}", neutral(&verdict.note, columns + 24)));
     }
     let gap = if points.is_empty() { "" } else { "\n" };
     format!("Verdict of the verifier: {word}\n\n{}{gap}", listed(&points, rows))

@@ -11,6 +11,9 @@ use super::table::table;
 use super::words::{fields, fitting, is_verification, iterations, listed, model_of, status};
 use crate::task_session::render::phase;
 
+/// The longest reason, in characters, that leaves a line in the width of a terminal.
+const WHY_CHARS: usize = 60;
+
 /// How far a run is, in the words of seed 000; at most [`SCREEN_BYTES`] long.
 pub fn progress(state: &RunState) -> String {
     let standings = state.standings();
@@ -28,7 +31,7 @@ pub fn retry_lines(state: &RunState) -> String {
     let is_judged = again.iter().any(|(unit, _)| is_verification(unit));
     let what = if is_judged { "Verification Failed" } else { "Tasks Failed" };
     let tasks = again.iter().filter(|(unit, _)| !is_verification(unit)).map(|(unit, known)| {
-        let why = neutral(known.why.as_deref().unwrap_or_default(), 120);
+        let why = neutral(known.why.as_deref().unwrap_or_default(), WHY_CHARS);
         format!("↻ Reset for retry: {} (attempt {}): {why}", unit.id, known.attempts + 1)
     });
     let tasks: Vec<String> = tasks.collect();
@@ -63,6 +66,10 @@ fn screen(state: &RunState, standings: &[(&Unit, Standing)], rows: usize) -> Str
     text.push_str(&table(["Task", "Status", "Model"], &lines));
     if standings.len() > shown.len() {
         let _ = write!(text, "… and {} more: {}\n\n", standings.len() - shown.len(), tally(state, standings));
+    }
+    if standings.iter().any(|(_, standing)| *standing == Standing::Is(UnitStatus::Claimed)) {
+        let judge = if state.plan.policy.skips_verification { "nobody" } else { "the verifier" };
+        let _ = write!(text, "○ claimed: done, as its worker says; {judge} judges it\n\n");
     }
     let _ = writeln!(text, "Active workers: {}", state.running().count());
     text

@@ -1,5 +1,6 @@
 //! What the verifier of a task session has to know: how every task ended, and what was put forward for it.
 
+use omo_core::words::checks::code;
 use omo_core::words::neutral;
 use omo_plan::model::Unit;
 use omo_plan::run::report::{UnitRow, report};
@@ -7,9 +8,9 @@ use omo_plan::run::state::RunState;
 
 use super::BRIEF_BYTES;
 use super::brief::{head, push};
-use super::end::{unfinished, unfinished_line};
+use super::end::{unfinished, unfinished_line, unsearched};
 use super::evidence::evidence_line;
-use super::words::is_verification;
+use super::words::{is_verification, tasks};
 
 /// How long the parts may be, in bytes.
 const TASKS_BYTES: usize = 4_800;
@@ -25,18 +26,20 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
     let rest = "`omo run show` and `omo evidence list` have all of them";
     push(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
-    let found: Vec<String> = unfinished(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();
+    let mut found: Vec<String> =
+        unfinished(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();
+    let unsearched = unsearched(state);
+    if !unsearched.is_empty() {
+        found.insert(0, format!("- Not looked for in what was done for {}", tasks(&unsearched)));
+    }
     push(&mut text, "Added lines that look unfinished", &found, PART_BYTES, "and more");
     push(&mut text, "The verdict before", &verdict_before(state), PART_BYTES / 2, "and more");
     text.push_str(
-        "## HOW TO END\n\n\
-         - Judge every criterion by what you see, not by what is claimed. Run what shows it with your own ticket T: \
-         `omo evidence run --ticket T -- COMMAND`. It prints an id, such as e4.\n\
-         - All of it is done: `omo verdict PASS --ticket T --evidence e4,e5`. omo then runs the commands of all tasks once \
-         more; with one of them red, a task that is not done, or nothing green of your own, it is no PASS.\n\
-         - Something is not: `omo verdict FAIL --ticket T --reopen \"2: why\"`, with one `--reopen` for each task that is \
-         to be done again.\n\
-         - Change no file. What you write beside the verdict decides nothing.\n",
+        "## WHAT COUNTS\n\n\
+         - Judge every criterion by what you see, not by what is claimed, and change no file.\n\
+         - A PASS needs green evidence that was run with your own ticket. omo then runs the commands of all tasks once \
+         more; with one of them red, or a task that is not done, it is no PASS.\n\
+         - What you write beside the verdict decides nothing.\n",
     );
     text
 }
@@ -48,11 +51,8 @@ fn task_lines(state: &RunState, row: &UnitRow) -> Vec<String> {
     let mut lines = vec![format!("- {}: {} ({})", row.id, neutral(&row.title, 80), row.standing)];
     for check in &row.checks {
         let verdict = check.verdict.unwrap_or("not run");
-        lines.push(format!("  - checked: `{}` {verdict}", omo_core::words::checks::code(&check.command, 120)));
-    }
-    for command in &row.vacuous {
-        let command = omo_core::words::checks::code(command, 120);
-        lines.push(format!("  - was green before the work began, and proves little: `{command}`"));
+        let before = if row.vacuous.contains(&check.command) { ", as it was before the work" } else { "" };
+        lines.push(format!("  - checked: `{}` {verdict}{before}", code(&check.command, 120)));
     }
     lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", neutral(text, 200))));
     let ids = known.map(|known| known.evidence_ids.as_slice()).unwrap_or_default();

@@ -10,7 +10,7 @@ use omo_plan::task_session::model;
 /// The longest goal that is shown, in characters.
 const GOAL_CHARS: usize = 200;
 /// Ids in a row that are named; the rest is counted.
-const NAMED: usize = 8;
+const NAMED: usize = 6;
 /// Rows of a table, where a screen has little room.
 const ROWS: usize = 12;
 
@@ -99,8 +99,20 @@ pub(super) fn listed(points: &[String], most: usize) -> String {
 }
 
 /// The longest of several forms of a text that fits into so many bytes: with as many rows in its tables as there is
-/// room for.
+/// room for. Where even the one without any does not fit, its first lines.
 pub(super) fn fitting(bytes: usize, render: impl Fn(usize) -> String) -> String {
     let mut rows = (1..=ROWS).rev();
-    rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes)).unwrap_or_else(|| render(0))
+    let fits = rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes));
+    fits.unwrap_or_else(|| first_lines(&render(0), bytes))
+}
+
+fn first_lines(text: &str, bytes: usize) -> String {
+    const MORE: &str = "…\n";
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let room = bytes.saturating_sub(MORE.len());
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+    let kept = ends.take_while(|end| *end <= room).last().unwrap_or_default();
+    format!("{}{MORE}", text.get(..kept).unwrap_or_default())
 }

@@ -1,0 +1,121 @@
+//! `/omo:ulw-plan` from the typed goal to a session that is planned and not begun, what the commands say about
+//! themselves, and how a session that waits is offered to whoever begins to work there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use omo_testkit::model::{Kind, Recorded};
+use omo_testkit::{Script, Terminal, Turn};
+use serde_json::{Value, json};
+
+use super::players::{Trouble, players};
+use super::{SESSION, WORD, approved, command, file_of, planned};
+use crate::blocks::{bash, between};
+use crate::plans::{omo, typed};
+use crate::stage::{LIMIT, stage};
+
+/// A goal with all that a shell would take for something else.
+const GOAL: &str = "a word's `file` for \"each\" $(task); --force it";
+
+#[test]
+fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
+    let Some(stage) = stage(planner()) else { return };
+    let run = typed(&stage, &format!("/omo:ulw-plan {GOAL}"), &[]);
+    let said = run.result().unwrap();
+    assert!(said.contains("/omo:ulw-exec"), "{said}");
+    let id = run.session_id().unwrap();
+    let of = |name: &str, member: &str| file_of(&stage, id, name, member);
+    assert_eq!((of("session.json", "/goal"), of("session.json", "/phase")), (json!(GOAL), json!("PLANNING_COMPLETE")));
+    let explorers = of("context.json", "/explorers").as_array().cloned().unwrap_or_default();
+    let mut names: Vec<_> = explorers.iter().filter_map(|explorer| explorer["id"].as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["files", "tests"]);
+    assert_eq!(of("tasks/1.json", "/criteria"), json!(["`grep -q done words/1.txt`", "It reads well"]));
+    assert_eq!(of("tasks/2.json", "/blocked_by"), json!(["1"]));
+    let folder = stage.lab.home().join(".claude/ultrawork/sessions").join(id);
+    assert_eq!(fs::read_to_string(folder.join("design.md")).unwrap().trim(), "# Words\n\nOne file for each.");
+    let mode = |name: &str| fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        ["", "tasks", "session.json", "design.md", "tasks/1.json"].map(mode),
+        [0o700, 0o700, 0o600, 0o600, 0o600]
+    );
+    // What belongs to planning is allowed. That the model begins by itself is not.
+    let denied = run.json.as_ref().unwrap()["permission_denials"].as_array().unwrap().clone();
+    let denied: Vec<&Value> = denied.iter().map(|denial| &denial["tool_input"]["command"]).collect();
+    assert_eq!(denied, [&json!(format!("omo run open --for exec --session {id}"))]);
+    assert!(!stage.lab.project().join(".git/omo").exists(), "a run was opened");
+    assert!(!stage.lab.project().join("words").exists());
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+/// A session that explores with two agents, designs, makes two tasks, and then goes too far.
+fn planner() -> Script {
+    let explorer = |request: &Recorded| {
+        let prompt = request.first_text();
+        let (id, name) =
+            (between(&prompt, "in session ", ",").unwrap(), between(&prompt, "under the name ", ".").unwrap());
+        match request.answers() {
+            0 => bash(&format!("omo context add --session {id} --explorer-id {name} --summary 'there is nothing yet'")),
+            _ => Turn::text(format!("Recorded: {}", request.tool_results_text())),
+        }
+    };
+    Script::new().whenever("", Turn::computed(plan)).agent("Look at the code.", vec![Turn::computed(explorer); 2])
+}
+
+fn plan(request: &Recorded) -> Turn {
+    let all = request.all_text();
+    let id = between(&all, "Session ", " begins").expect("omo made a session").to_owned();
+    let task = |more: &str| bash(&format!("omo task create --session {id} {more}"));
+    match request.answers() {
+        0 => ["files", "tests"].iter().fold(Turn::text("I explore."), |turn, name| {
+            let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
+            let call = json!({
+                "subagent_type": "omo:explorer", "description": "explore", "prompt": prompt, "run_in_background": false,
+            });
+            turn.tool("Agent", call)
+        }),
+        1 => bash(&format!("omo session design --session {id} <<'DESIGN'\n# Words\n\nOne file for each.\nDESIGN")),
+        2 => task(
+            "--subject 'The word 1' --description 'Write it.' --criteria '`grep -q done words/1.txt`|It reads well'",
+        ),
+        3 => task("--subject 'The word 2' --criteria '`grep -q done words/2.txt`' --blocked-by 1"),
+        4 => bash(&format!("omo task list --session {id}")),
+        5 => bash(&format!("omo session update --session {id} --phase PLANNING_COMPLETE")),
+        6 => bash(&format!("omo run open --for exec --session {id}")),
+        _ => Turn::text(format!("{}\nType /omo:ulw-exec to begin.", request.tool_results_text())),
+    }
+}
+
+#[test]
+fn how_the_commands_are_typed_is_said_without_a_model() {
+    let Some(stage) = stage(Script::new()) else { return };
+    for (command, usage) in
+        [("ulw-plan", "usage: /omo:ulw-plan <goal>"), ("ulw-exec", "usage: /omo:ulw-exec [--session ID]")]
+    {
+        let run = typed(&stage, &format!("/omo:{command} --help"), &[]);
+        let said = run.result().unwrap();
+        assert!(said.contains(usage), "{said}");
+    }
+    assert_eq!(stage.model.requests().iter().filter(|request| request.kind == Kind::Main).count(), 0);
+    assert!(!stage.lab.home().join(".claude/ultrawork").exists(), "asking how is no session");
+}
+
+#[test]
+fn a_session_that_is_not_done_is_offered_where_its_project_is_worked_in() {
+    let Some(stage) = planned(&[("1", "", WORD)], players(Trouble::default())) else { return };
+    let line = format!("task session {SESSION}");
+    let screen = {
+        let terminal = Terminal::start(&stage.lab, &stage.client, &[]).expect("start a terminal");
+        terminal.ready().unwrap();
+        terminal.wait_for(&command(""), LIMIT).unwrap()
+    };
+    for part in ["words in files", "0 of 1"] {
+        assert!(screen.contains(part), "{part} is not in:\n{screen}");
+    }
+    let _ = approved(&stage, "");
+    let before = stage.requests();
+    let _ = stage.print("hello", &[]);
+    assert_eq!(stage.count(before, &line), 0, "one that is complete is offered");
+    let (listed, _) = omo(&stage, &["session", "list"]);
+    assert!(listed.contains("COMPLETE"), "{listed}");
+}
