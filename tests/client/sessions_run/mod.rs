@@ -6,6 +6,7 @@ mod permissions;
 mod planning;
 mod players;
 mod resumed;
+mod terminal;
 mod waves;
 
 use std::fs;

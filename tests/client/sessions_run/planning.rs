@@ -15,11 +15,11 @@ use crate::plans::{omo, typed};
 use crate::stage::{LIMIT, stage};
 
 /// A goal with all that a shell would take for something else.
-const GOAL: &str = "a word's `file` for \"each\" $(task); --force it";
+pub const GOAL: &str = "a word's `file` for \"each\" $(task); --force it";
 
 #[test]
 fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
-    let Some(stage) = stage(planner()) else { return };
+    let Some(stage) = stage(planner(8)) else { return };
     let run = typed(&stage, &format!("/omo:ulw-plan {GOAL}"), &[]);
     let said = run.result().unwrap();
     assert!(said.contains("/omo:ulw-exec"), "{said}");
@@ -48,8 +48,9 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
     assert_eq!(stage.model.unscripted(), 0);
 }
 
-/// A session that explores with two agents, designs, makes two tasks, and then goes too far.
-fn planner() -> Script {
+/// A session that explores with two agents, designs, and makes two tasks. Behind so many steps it ends its turn:
+/// with the eighth it goes too far.
+pub fn planner(steps: usize) -> Script {
     let explorer = |request: &Recorded| {
         let prompt = request.first_text();
         let (id, name) =
@@ -59,29 +60,34 @@ fn planner() -> Script {
             _ => Turn::text(format!("Recorded: {}", request.tool_results_text())),
         }
     };
-    Script::new().whenever("", Turn::computed(plan)).agent("Look at the code.", vec![Turn::computed(explorer); 2])
+    Script::new()
+        .whenever("", Turn::computed(move |request| plan(request, steps)))
+        .agent("Look at the code.", vec![Turn::computed(explorer); 2])
 }
 
-fn plan(request: &Recorded) -> Turn {
+fn plan(request: &Recorded, steps: usize) -> Turn {
     let all = request.all_text();
     let id = between(&all, "Session ", " begins").expect("omo made a session").to_owned();
     let task = |more: &str| bash(&format!("omo task create --session {id} {more}"));
     match request.answers() {
-        0 => ["files", "tests"].iter().fold(Turn::text("I explore."), |turn, name| {
+        done if done > steps => Turn::text("Type /omo:ulw-exec to begin."),
+        0 => bash(&format!("omo context init --session {id} --expected files,tests")),
+        1 => ["files", "tests"].iter().fold(Turn::text("I explore."), |turn, name| {
             let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
             let call = json!({
                 "subagent_type": "omo:explorer", "description": "explore", "prompt": prompt, "run_in_background": false,
             });
             turn.tool("Agent", call)
         }),
-        1 => bash(&format!("omo session design --session {id} <<'DESIGN'\n# Words\n\nOne file for each.\nDESIGN")),
-        2 => task(
+        2 => bash(&format!("omo context get --session {id} --summary --wait 540")),
+        3 => bash(&format!("omo session design --session {id} <<'DESIGN'\n# Words\n\nOne file for each.\nDESIGN")),
+        4 => task(
             "--subject 'The word 1' --description 'Write it.' --criteria '`grep -q done words/1.txt`|It reads well'",
         ),
-        3 => task("--subject 'The word 2' --criteria '`grep -q done words/2.txt`' --blocked-by 1"),
-        4 => bash(&format!("omo task list --session {id}")),
-        5 => bash(&format!("omo session update --session {id} --phase PLANNING_COMPLETE")),
-        6 => bash(&format!("omo run open --for exec --session {id}")),
+        5 => task("--subject 'The word 2' --criteria '`grep -q done words/2.txt`' --blocked-by 1"),
+        6 => bash(&format!("omo task list --session {id}")),
+        7 => bash(&format!("omo session update --session {id} --phase PLANNING_COMPLETE")),
+        8 => bash(&format!("omo run open --for exec --session {id}")),
         _ => Turn::text(format!("{}\nType /omo:ulw-exec to begin.", request.tool_results_text())),
     }
 }

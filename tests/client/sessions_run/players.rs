@@ -60,6 +60,9 @@ pub fn players(trouble: Trouble) -> Script {
 fn dispatcher(request: &Recorded) -> Turn {
     let results = request.tool_results_text();
     let said = request.all_text();
+    if request.last_tool_called().is_none() && request.last_user_text().contains("<task-notification>") {
+        return Turn::text("An agent is over, as omo said.");
+    }
     let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
         return Turn::text(format!("omo printed no block:\n{results}"));
     };
@@ -74,7 +77,8 @@ fn dispatcher(request: &Recorded) -> Turn {
         "SPAWN agents" if request.last_tool_called() != Some("Agent") => {
             started(block).fold(Turn::text(shown), |turn, call| turn.tool("Agent", call))
         }
-        // Every agent has answered by now.
+        // In the background nobody has answered; else everybody has.
+        "WAIT" if said.contains("Async agent launched") => bash(field(block, "run: ")),
         "WAIT" => bash(&format!("omo unit fail --lost {}", between(block, "Task ", " ").expect("a task"))),
         "SPAWN agents" | "DO" => bash(field(block, "run: ")),
         // What stands behind it is the command's own text.

@@ -24,7 +24,7 @@ pub use arguments::{AnswerOptions, CheckOptions, Evidence, NextOptions, ReportOp
 pub use blocks::{commands, counted};
 pub use evidence::evidence;
 pub use exec::AddedTask;
-pub use next::next;
+pub use next::{LONGEST_WAIT, LOOK_EVERY, next};
 pub use report::{check, report};
 pub use verdict::verdict;
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use omo_plan::model::Unit;
 use omo_plan::run::event::What;
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
@@ -19,11 +20,9 @@ use super::{blocks, exec};
 use crate::failure::{Failure, Kind};
 
 /// The longest wait: a command of the client lives ten minutes.
-const LONGEST_WAIT: Duration = Duration::from_secs(590);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(590);
 /// How often the ledger is looked at while somebody is waited for.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How long the first worker of a segment may take to begin, in milliseconds.
-const BEGINS_WITHIN_MILLIS: i64 = 120_000;
+pub const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Prints what comes next.
 pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
@@ -79,10 +78,7 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
         Action::Ask(gate) => said(blocks::ask(gate, state), Kind::Human),
         Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
         Action::FinalChecks => Block::Final,
-        Action::Start(units) if is_session && !options.inline => {
-            let is_beginning = exec::blocks::is_beginning(&engine.run.events()?);
-            said(exec::blocks::spawn(engine.run.id(), &units, state, is_beginning), Kind::BrokenPipe)
-        }
+        Action::Start(units) if is_session && !options.inline => agents(here, engine, state, units)?,
         Action::Start(_) if by_workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
         Action::Start(_) if by_workflow => hand_out(engine, state)?,
         Action::Start(units) => match units.first() {
@@ -107,7 +103,27 @@ fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.handed_out else { return false };
     let is_left = out.units.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
     let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
-    is_left && quiet < BEGINS_WITHIN_MILLIS
+    is_left && quiet < exec::handed::BEGINS_WITHIN_MILLIS
+}
+
+/// Agents for what is ready, but for what went to others that have not begun yet.
+fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>) -> Result<Block, Failure> {
+    let events = engine.run.events()?;
+    let out = exec::handed::out(&events, env::now());
+    units.retain(|unit| !out.contains(&unit.id));
+    if units.is_empty() {
+        return Ok(Block::Wait(exec::blocks::wait_for_agents(&out)));
+    }
+    let is_beginning = exec::blocks::is_beginning(&events);
+    let (text, count) = exec::blocks::spawn(engine.run.id(), &units, state, is_beginning);
+    let state = if here.is_terminal() {
+        // Whoever looks at it there starts none.
+        state.clone()
+    } else {
+        let units = units.iter().take(count).map(|unit| unit.id.clone()).collect();
+        engine.transact(|_| Ok((vec![What::HandedOut { units }], ())))?.1
+    };
+    Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })
 }
 
 fn hand_out(engine: &Engine, _: &RunState) -> Result<Block, Failure> {

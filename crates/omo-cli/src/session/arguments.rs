@@ -365,6 +365,9 @@ pub struct ContextGetOptions {
     /// What was found, as Markdown
     #[arg(long, short = 'S')]
     pub summary: bool,
+    /// Wait so long for explorers that are expected
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
+    pub wait: u64,
 }
 
 /// Several tasks, as one option names them.

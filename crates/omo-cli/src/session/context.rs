@@ -1,14 +1,18 @@
 //! `omo context init|add|get`: what the explorers of a session found.
 
+use std::time::{Duration, Instant};
+
 use omo_core::words::neutral;
 use omo_plan::task_session::ContextFile;
 use omo_plan::task_session::rules::{self, Finding};
+use omo_runs::session_store::SessionFolder;
 use omo_store::env::Env;
 use serde_json::Value;
 
 use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, list};
 use super::{print, print_field, summary, value};
 use crate::failure::Failure;
+use crate::run::{LONGEST_WAIT, LOOK_EVERY};
 
 /// A longer text of an explorer is cut.
 const MAX_CHARS: usize = 2_000;
@@ -58,13 +62,26 @@ pub fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
         let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
         Failure::not_found(message, "`omo context init` says which are expected")
     };
-    let context = folder.context()?.ok_or_else(missing)?;
+    let context = awaited(&folder, options.wait)?.ok_or_else(missing)?;
     if options.summary {
         return print(&as_markdown(&context));
     }
     match &options.field {
         Some(field) => print_field(&value(&context), field, &format!("the context of session {}", folder.id())),
         None => print(&serde_json::to_string_pretty(&context).unwrap_or_default()),
+    }
+}
+
+/// What was found, once all that are expected have said what they found, or the time is over.
+fn awaited(folder: &SessionFolder, seconds: u64) -> Result<Option<ContextFile>, Failure> {
+    let deadline = Instant::now() + Duration::from_secs(seconds).min(LONGEST_WAIT);
+    loop {
+        let context = folder.context()?;
+        let is_awaited = context.as_ref().is_some_and(rules::is_awaited);
+        if !is_awaited || Instant::now() >= deadline {
+            return Ok(context);
+        }
+        std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));
     }
 }
 

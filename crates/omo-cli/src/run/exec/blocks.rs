@@ -87,26 +87,35 @@ fn before_a_wave(units: &[&Unit], state: &RunState, is_beginning: bool) -> Strin
     }
 }
 
-/// Tasks for subagents, all of them to be started at the same time.
-pub fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: bool) -> String {
+/// Tasks for subagents, all of them to be started at the same time; with how many of them there was room for.
+pub fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: bool) -> (String, usize) {
     let agents = agents(run, units, state);
     let count = agents.len();
     let (calls, they) = if count == 1 {
-        ("Call the Agent tool once".to_owned(), "it has")
+        ("Call the Agent tool once".to_owned(), "it has answered, or was")
     } else {
-        (format!("In ONE message, call the Agent tool {count} times"), "all of them have")
+        (format!("In ONE message, call the Agent tool {count} times"), "all have answered, or were")
     };
     let agents = agents.concat();
     let tail = format!(
-        "\n\n  2. {calls}, with run_in_background: false:\n{agents}  3. When {they} answered, whatever was said:\n  \
-         run: omo next      {PATIENTLY}\nIf you have no Agent tool, run instead: omo next --inline"
+        "\n\n  2. {calls}, with run_in_background: false if it takes that:\n{agents}  3. In the same turn, when {they} \
+         launched in the background:\n  run: omo next      {PATIENTLY}\nIf you have no Agent tool, run instead: omo next --inline"
     );
-    framed(&format!("SPAWN agents\n{SHOW}\n\n"), &before_a_wave(units, state, is_beginning), &tail)
+    (framed(&format!("SPAWN agents\n{SHOW}\n\n"), &before_a_wave(units, state, is_beginning), &tail), count)
+}
+
+/// Agents were asked for, and have not begun.
+pub fn wait_for_agents(ids: &[String]) -> String {
+    let word = if ids.len() == 1 { "Task" } else { "Tasks" };
+    format!(
+        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo next --wait 540      {PATIENTLY}",
+        ids.join(", ")
+    )
 }
 
 /// The lines for each agent: no more of them than a block has room for, and one at least.
 fn agents(run: &str, units: &[&Unit], state: &RunState) -> Vec<String> {
-    let room = MAX_BYTES - LEAST_SHOWN - 330;
+    let room = MAX_BYTES - LEAST_SHOWN - 400;
     let mut agents: Vec<String> = Vec::new();
     let mut taken = 0;
     for unit in units.iter().take(AT_ONCE) {

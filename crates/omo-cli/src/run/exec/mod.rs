@@ -2,6 +2,7 @@
 
 mod added;
 pub mod blocks;
+pub mod handed;
 mod session;
 mod typed;
 

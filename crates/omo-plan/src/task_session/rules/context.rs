@@ -49,13 +49,19 @@ pub fn add_explorer(context: Option<ContextFile>, found: Finding) -> Option<Cont
     context.explorers.push(Explorer { id: found.id, said });
     merge(&mut context.extra, KEY_FILES, found.key_files);
     merge(&mut context.extra, PATTERNS, found.patterns);
-    let expected = context.extra.get(EXPECTED).and_then(Value::as_array).into_iter().flatten();
-    let mut expected = expected.filter_map(Value::as_str).peekable();
-    let has = |id: &str| context.explorers.iter().any(|explorer| explorer.id == id);
-    if expected.peek().is_some() && expected.all(has) {
+    if expected(&context).next().is_some() && !is_awaited(&context) {
         context.exploration_complete = true;
     }
     Some(context)
+}
+
+/// Whether an explorer that is expected has not said yet what it found.
+pub fn is_awaited(context: &ContextFile) -> bool {
+    expected(context).any(|id| context.explorers.iter().all(|explorer| explorer.id != id))
+}
+
+fn expected(context: &ContextFile) -> impl Iterator<Item = &str> {
+    context.extra.get(EXPECTED).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 fn empty(version: &str) -> ContextFile {

@@ -12,7 +12,7 @@ mod session;
 mod tasks;
 
 pub use begin::{Beginning, NewTask, began, criteria, new_task, resumed};
-pub use context::{Finding, add_explorer, expect_explorers};
+pub use context::{Finding, add_explorer, expect_explorers, is_awaited};
 pub use field::{field, shown};
 pub use ids::{in_order, next_id, task_id};
 pub use session::{EXPLORATION_STAGES, SessionChange, Work, changed_session, phase};

@@ -1,0 +1,63 @@
+//! Which tasks went to agents that have not begun: where the client starts its agents in the background, the
+//! session asks what comes next before any of them has said a word.
+
+use omo_core::timestamp::Timestamp;
+use omo_plan::run::event::{Event, What};
+
+/// How long an agent may take to begin, in milliseconds.
+pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
+
+/// The tasks that went to agents a moment ago and that nobody has begun since.
+pub fn out(events: &[Event], now: Timestamp) -> Vec<String> {
+    let mut out: Vec<(String, Timestamp)> = Vec::new();
+    for event in events {
+        match &event.what {
+            What::HandedOut { units } => {
+                out.retain(|(known, _)| !units.contains(known));
+                out.extend(units.iter().map(|unit| (unit.clone(), event.ts)));
+            }
+            What::UnitStarted { unit, .. } => out.retain(|(known, _)| known != unit),
+            // Whoever had started them is gone, or they are to be started anew.
+            What::Taken | What::Resumed | What::PlanChanged { .. } | What::IterationStarted { .. } => out.clear(),
+            _ => {}
+        }
+    }
+    let is_new = |at: Timestamp| now.millis_since(at).is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS);
+    out.into_iter().filter(|(_, at)| is_new(*at)).map(|(unit, _)| unit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_plan::run::event::Actor;
+
+    use super::*;
+
+    #[test]
+    fn what_went_to_an_agent_goes_to_no_other_before_it_has_begun_or_the_time_is_over() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let (first, later) = (at("2026-01-01T00:00:00.000Z"), at("2026-01-01T00:02:00.000Z"));
+        let given = || What::HandedOut { units: vec!["1".to_owned(), "2".to_owned()] };
+        let begun = |unit: &str| What::UnitStarted {
+            unit: unit.to_owned(),
+            attempt: 1,
+            ticket: String::new(),
+            tree: None,
+            guarded: Vec::new(),
+            vacuous: Vec::new(),
+        };
+        let again = What::IterationStarted { iteration: 2, reopened: Vec::new() };
+        for (name, whats, now, expected) in [
+            ("nothing", vec![], first, vec![]),
+            ("both", vec![given()], first, vec!["1", "2"]),
+            ("one has begun", vec![given(), begun("1")], first, vec!["2"]),
+            ("begun, and given again", vec![given(), begun("1"), given()], first, vec!["1", "2"]),
+            ("the time is over", vec![given()], later, vec![]),
+            ("another session", vec![given(), What::Taken], first, vec![]),
+            ("another iteration", vec![given(), again], first, vec![]),
+        ] {
+            let event = |what| Event { seq: 1, ts: first, actor: Actor::default(), what };
+            let events: Vec<Event> = whats.into_iter().map(event).collect();
+            assert_eq!(out(&events, now), expected, "{name}");
+        }
+    }
+}
