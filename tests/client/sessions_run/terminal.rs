@@ -14,7 +14,8 @@ const THREE: [Task; 3] = [("1", "", WORD), ("2", "", JUDGED), ("3", "1,2", WORD)
 
 fn typed(stage: &Stage, allowed: &[&str]) -> Terminal {
     let arguments = [&ACCEPT_EDITS, allowed].concat();
-    let terminal = Terminal::start(&stage.lab, &stage.client, &arguments).expect("start a terminal");
+    // High enough for a whole report: what scrolls away is not on the screen.
+    let terminal = Terminal::start_sized(&stage.lab, &stage.client, &arguments, (140, 120)).expect("start a terminal");
     terminal.ready().unwrap();
     terminal
 }
@@ -33,8 +34,8 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     let Some(stage) = planned(&THREE, players(trouble)) else { return };
     let terminal = typed(&stage, &MAY_SHOW);
     approved(&terminal);
-    let screen = terminal.wait_for("Execution Complete", LIMIT).unwrap();
-    assert!(!screen.contains("Do you want to proceed?"), "{screen}");
+    let screen = terminal.wait_for("Verdict of the verifier: PASS", LIMIT).unwrap();
+    assert!(screen.contains("Execution Complete") && !screen.contains("Do you want to proceed?"), "{screen}");
     assert!(stage.model.requests_of(Kind::Main).iter().any(|request| request.count_of("Async agent launched") > 0));
     assert_eq!(dispatched(&stage), ["1 2", "3", "3", "verify"]);
     let mut agents: Vec<_> = agents(&stage).into_iter().map(|(task, _)| task).collect();

@@ -12,6 +12,8 @@ pub fn out(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {
         match &event.what {
+            // Its person has typed the command again: whatever was started before is not counted on.
+            What::HandedOut { units } if units.is_empty() => out.clear(),
             What::HandedOut { units } => {
                 out.retain(|(known, _)| !units.contains(known));
                 out.extend(units.iter().map(|unit| (unit.clone(), event.ts)));
@@ -52,6 +54,7 @@ mod tests {
             ("one has begun", vec![given(), begun("1")], first, vec!["2"]),
             ("begun, and given again", vec![given(), begun("1"), given()], first, vec!["1", "2"]),
             ("the time is over", vec![given()], later, vec![]),
+            ("typed again", vec![given(), What::HandedOut { units: vec![] }], first, vec![]),
             ("another session", vec![given(), What::Taken], first, vec![]),
             ("another iteration", vec![given(), again], first, vec![]),
         ] {

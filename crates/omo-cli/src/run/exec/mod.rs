@@ -221,7 +221,8 @@ pub fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Resu
     let ((), state) = engine.take_over(|state| {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
         let replanned = changed.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        Ok((answered.into_iter().chain(replanned).collect(), ()))
+        let anew = wanted.is_typed.then(|| What::HandedOut { units: Vec::new() });
+        Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     here.tell(run, before, &state);
     say(&blocks::resumed(run.id(), &state))
