@@ -108,7 +108,9 @@ fn is_handed_out(state: &RunState) -> bool {
 
 /// Agents for what is ready, but for what went to others that have not begun yet.
 fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>) -> Result<Block, Failure> {
-    let events = engine.run.events()?;
+    let mut events = engine.run.events()?;
+    // An agent that has begun since the state was read is at work on what looks ready in it.
+    events.retain(|event| event.seq <= state.seq);
     let out = exec::handed::out(&events, env::now());
     units.retain(|unit| !out.contains(&unit.id));
     if units.is_empty() {
