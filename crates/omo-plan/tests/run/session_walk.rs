@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use omo_core::check::{Check, CheckVerdict::Green};
-use omo_plan::model::{OnUnitFail, Parallel, Plan, Unit, UnitKind};
+use omo_plan::model::{OnUnitFail, Parallel, Plan, Unit};
 use omo_plan::run::event::{RunResult, Verdict, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{RunState, UnitStatus};
