@@ -338,4 +338,13 @@ fn lines_that_look_unfinished_are_named_once_each() {
     known(&mut state, "3").end.as_mut().unwrap().unfinished = Some(many.collect());
     let text = finished_block(&state);
     assert!(text.contains("- At least 100 added lines look unfinished\n"), "{text}");
+    // What was found when the whole was judged is what still stands there.
+    known(&mut state, "2").end.as_mut().unwrap().unfinished = None;
+    for (lines, says) in
+        [(vec![], "- No blocked patterns detected\n"), (vec![found], "- 1 added line looks unfinished\n")]
+    {
+        state.unfinished = Some(lines);
+        let text = finished(&state);
+        assert!(text.contains(says) && !text.contains("not searched"), "{text}");
+    }
 }

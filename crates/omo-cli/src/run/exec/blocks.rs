@@ -82,7 +82,7 @@ fn before_a_wave(units: &[&Unit], state: &RunState, is_beginning: bool) -> Strin
     }
     match (is_beginning, state.iteration) {
         (true, 1) => report::iteration_line(state),
-        (true, _) => format!("{}\n\n{}", report::retry_lines(state), report::iteration_line(state)),
+        (true, _) => format!("{}\n{}", report::retry_lines(state), report::iteration_line(state)),
         (false, _) => report::progress(state),
     }
 }
