@@ -6,6 +6,7 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
+mod checkpoint;
 mod concurrency;
 mod deeds;
 mod faults;

@@ -3,10 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::strace::{self, Fault};
 use omo_tests::planned::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, play, two};
-use omo_tests::snapshot::Snapshot;
-use omo_tests::stage::{plugin, say};
 
 fn read(ground: &Ground, path: &str) -> Result<String> {
     fs::read_to_string(ground.lab().project().join(path)).with_context(|| format!("read {path}"))
@@ -112,40 +109,4 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
         }),
     ];
     play(cases).unwrap();
-}
-
-#[test]
-fn the_checkpoint_goes_last() {
-    if plugin().is_none() {
-        return;
-    }
-    if !strace::is_available() {
-        say("not run: the order of writes is seen with strace, which is not here, or may not trace");
-        return;
-    }
-    let ground = Ground::new(&two()).unwrap().unwrap();
-    ground.open().unwrap();
-    ground.pass("1", "one").unwrap();
-    let ticket = ground.start("2").unwrap();
-    ground.lab().write("words/2.txt", "two\n").unwrap();
-    let done = ground.command(&["unit", "done", "--ticket", &ticket]);
-    let before = Snapshot::take(ground.lab().root()).unwrap();
-    let traced = strace::run(&done, "").unwrap();
-    assert!(traced.run.status.success(), "{:?}", traced.run);
-    let removes = |call: &&strace::SystemCall| {
-        call.name.starts_with("unlink") && call.line.contains("execute-plan-checkpoint.json\"")
-    };
-    let removal = traced.calls.iter().find(removes).unwrap().clone();
-    assert!(!ground.lab().project().join(CHECKPOINT).exists());
-    // Killed right before that, both files say it already, and so does the ledger.
-    before.restore().unwrap();
-    let killed = strace::run_with_fault(&done, "", &removal, Fault::Kill).unwrap();
-    assert!(killed.is_faulted);
-    assert!(read(&ground, CHECKPOINT).unwrap().contains("\"status\": \"complete\""));
-    assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));
-    assert_eq!(ground.report().unwrap()["result"], "complete");
-    // Whoever comes next removes it.
-    let said = ground.person(&["next"]).unwrap().ends(0).unwrap();
-    assert!(said.out.contains("Execution complete: complete"), "{}", said.out);
-    assert!(!ground.lab().project().join(CHECKPOINT).exists());
 }

@@ -1,0 +1,48 @@
+//! The checkpoint of a plan that is done is removed last: whoever finds it finds the rest as well.
+
+use std::fs;
+
+use omo_testkit::strace::{self, Fault};
+use omo_tests::planned::{CHECKPOINT, Ground, REPORT, two};
+use omo_tests::snapshot::Snapshot;
+use omo_tests::stage::{plugin, say};
+
+fn read(ground: &Ground, path: &str) -> anyhow::Result<String> {
+    Ok(fs::read_to_string(ground.lab().project().join(path))?)
+}
+
+#[test]
+fn the_checkpoint_goes_last() {
+    if plugin().is_none() {
+        return;
+    }
+    if !strace::is_available() {
+        say("not run: the order of writes is seen with strace, which is not here, or may not trace");
+        return;
+    }
+    let ground = Ground::new(&two()).unwrap().unwrap();
+    ground.open().unwrap();
+    ground.pass("1", "one").unwrap();
+    let ticket = ground.start("2").unwrap();
+    ground.lab().write("words/2.txt", "two\n").unwrap();
+    let done = ground.command(&["unit", "done", "--ticket", &ticket]);
+    let before = Snapshot::take(ground.lab().root()).unwrap();
+    let traced = strace::run(&done, "").unwrap();
+    assert!(traced.run.status.success(), "{:?}", traced.run);
+    let removes = |call: &&strace::SystemCall| {
+        call.name.starts_with("unlink") && call.line.contains("execute-plan-checkpoint.json\"")
+    };
+    let removal = traced.calls.iter().find(removes).unwrap().clone();
+    assert!(!ground.lab().project().join(CHECKPOINT).exists());
+    // Killed right before that, both files say it already, and so does the ledger.
+    before.restore().unwrap();
+    let killed = strace::run_with_fault(&done, "", &removal, Fault::Kill).unwrap();
+    assert!(killed.is_faulted);
+    assert!(read(&ground, CHECKPOINT).unwrap().contains("\"status\": \"complete\""));
+    assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));
+    assert_eq!(ground.report().unwrap()["result"], "complete");
+    // Whoever comes next removes it.
+    let said = ground.person(&["next"]).unwrap().ends(0).unwrap();
+    assert!(said.out.contains("Execution complete: complete"), "{}", said.out);
+    assert!(!ground.lab().project().join(CHECKPOINT).exists());
+}
