@@ -185,7 +185,7 @@ fn fill(run: &Run, actor: &Actor, now: Timestamp) -> Result<()> {
     let last = |state: &omo_plan::run::state::RunState| {
         let left = usize::try_from(EVENTS.saturating_sub(state.seq)).unwrap_or(0);
         let units = state.plan.groups.iter().filter_map(|group| group.units.last().cloned()).collect();
-        Ok((vec![What::HandedOut { units }; left], ()))
+        Ok((vec![What::HandedOut { units, to_agents: false }; left], ()))
     };
     let ((), state) = run.transact(actor, now, last)?;
     ensure!(state.seq == EVENTS, "the ledger of the bench has {} events", state.seq);

@@ -2,6 +2,7 @@
 //! that every file is as it was.
 
 mod edited;
+mod handed;
 mod holders;
 mod judged;
 mod opening;

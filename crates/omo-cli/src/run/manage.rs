@@ -246,8 +246,8 @@ pub fn go_on(
     }
     let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let Some((plan, approved)) = replanned else { return Ok((Vec::new(), ())) };
-        Ok((vec![verbs::replan(state, plan, approved)?], ()))
+        let replanned = replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
+        Ok((replanned.into_iter().chain(exec::started_anew(state)).collect(), ()))
     })?;
     here.tell(run, before, &state);
     let mut text = blocks::resumed(run.id(), &state);

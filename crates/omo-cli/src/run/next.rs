@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use omo_plan::model::Unit;
-use omo_plan::run::event::What;
+use omo_plan::run::event::{Event, What};
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
@@ -83,7 +83,7 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
         Action::Start(_) if by_workflow => hand_out(engine, state)?,
         Action::Start(units) => match units.first() {
             Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit), Kind::BrokenPipe),
-            Some(unit) => said(blocks::spawn_agent(engine.run.id(), unit, state), Kind::BrokenPipe),
+            Some(unit) => agent(here, engine, state, unit)?,
             None => return Err(stuck(here)),
         },
         Action::Open(_) | Action::Iterate(_) | Action::End(_) => return Err(stuck(here)),
@@ -106,11 +106,26 @@ fn is_handed_out(state: &RunState) -> bool {
     is_left && quiet < exec::handed::BEGINS_WITHIN_MILLIS
 }
 
+/// An agent for the next task of a plan, unless that went to another one that has not begun yet.
+fn agent(here: &Here, engine: &Engine, state: &RunState, unit: &Unit) -> Result<Block, Failure> {
+    let out = exec::handed::out(&events_of(engine, state)?, env::now());
+    if out.contains(&unit.id) {
+        return Ok(Block::Wait(exec::blocks::wait_for_agents(&out)));
+    }
+    let text = blocks::spawn_agent(engine.run.id(), unit, state);
+    started(here, engine, state, vec![unit.id.clone()], text)
+}
+
+/// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
+fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<Event>, Failure> {
+    let mut events = engine.run.events()?;
+    events.retain(|event| event.seq <= state.seq);
+    Ok(events)
+}
+
 /// Agents for what is ready, but for what went to others that have not begun yet.
 fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>) -> Result<Block, Failure> {
-    let mut events = engine.run.events()?;
-    // An agent that has begun since the state was read is at work on what looks ready in it.
-    events.retain(|event| event.seq <= state.seq);
+    let events = events_of(engine, state)?;
     let out = exec::handed::out(&events, env::now());
     units.retain(|unit| !out.contains(&unit.id));
     if units.is_empty() {
@@ -118,12 +133,16 @@ fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>)
     }
     let is_beginning = exec::blocks::is_beginning(&events);
     let (text, count) = exec::blocks::spawn(engine.run.id(), &units, state, is_beginning);
+    started(here, engine, state, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
+}
+
+/// What has agents started for these.
+fn started(here: &Here, engine: &Engine, state: &RunState, units: Vec<String>, text: String) -> Result<Block, Failure> {
     let state = if here.is_terminal() {
         // Whoever looks at it there starts none.
         state.clone()
     } else {
-        let units = units.iter().take(count).map(|unit| unit.id.clone()).collect();
-        engine.transact(|_| Ok((vec![What::HandedOut { units }], ())))?.1
+        engine.transact(|_| Ok((vec![What::HandedOut { units, to_agents: true }], ())))?.1
     };
     Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })
 }
@@ -139,7 +158,7 @@ fn hand_out(engine: &Engine, _: &RunState) -> Result<Block, Failure> {
         }
         let out = HandOut::of(engine.run.id(), state);
         let units = out.units().into_iter().map(str::to_owned).collect();
-        Ok((vec![What::HandedOut { units }], out))
+        Ok((vec![What::HandedOut { units, to_agents: false }], out))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
     Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })

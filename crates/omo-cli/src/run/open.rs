@@ -61,7 +61,7 @@ fn go_on(here: &Here) -> Result<(), Failure> {
     let stop = stop.map(|gate| gate.gate.id.clone());
     let ((), state) = engine.transact(|state| {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
-        Ok((answered.into_iter().collect(), ()))
+        Ok((answered.into_iter().chain(exec::started_anew(state)).collect(), ()))
     })?;
     here.tell(&run, &before, &state);
     say(&blocks::resumed(run.id(), &state))

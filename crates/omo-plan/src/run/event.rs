@@ -98,8 +98,11 @@ pub enum What {
     },
     /// Units were handed out, to be begun by whoever got them.
     HandedOut {
-        /// Which ones.
+        /// Which ones; none where whoever has them is not counted on any more.
         units: Vec<String>,
+        /// Whether an agent of the client got each of them, and not a workflow all of them.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        to_agents: bool,
     },
     /// A worker began.
     UnitStarted {

@@ -63,7 +63,7 @@ impl RunState {
         }
         match &event.what {
             What::RunOpened { .. } => return Err(bad("opens a run that is open")),
-            What::HandedOut { units } => self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts }),
+            What::HandedOut { units, .. } => self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts }),
             What::Taken => self.take(event),
             What::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
             What::GateOpened { gate } => self.open_a_gate(event, gate)?,

@@ -90,7 +90,7 @@ fn a_run_goes_through_its_phases() {
     assert_eq!(run.state.holder, session("s3", 300));
     run.write([What::RunEnded { result: RunResult::Failed }]);
     assert_eq!(run.result(), Some(RunResult::Failed));
-    run.write([What::HandedOut { units: vec!["1".to_owned()] }]);
+    run.write([What::HandedOut { units: vec!["1".to_owned()], to_agents: false }]);
     let out = run.state.handed_out.clone().unwrap();
     assert_eq!((out.units, out.at), (vec!["1".to_owned()], run.state.updated_at));
     run.write([What::ProjectionDrift { file: "f".to_owned(), kept: None }]);
@@ -176,7 +176,7 @@ fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
     let cancel = || What::Cancelled { why: String::new() };
     for later in [vec![What::Taken], vec![cancel(), What::Resumed], vec![edit()]] {
         let mut run = Run::open(plan(vec![unit("1")]));
-        run.write([What::HandedOut { units: vec!["1".to_owned()] }]);
+        run.write([What::HandedOut { units: vec!["1".to_owned()], to_agents: false }]);
         assert!(run.state.handed_out.is_some());
         run.write(later.clone());
         assert_eq!(run.state.handed_out, None, "{later:?}");

@@ -7,14 +7,19 @@ use omo_plan::run::event::{Event, What};
 /// How long an agent may take to begin, in milliseconds.
 pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
+/// What is written down where a person types the command again: agents are started anew.
+pub fn none_is_counted_on() -> What {
+    What::HandedOut { units: Vec::new(), to_agents: true }
+}
+
 /// The tasks that went to agents a moment ago and that nobody has begun since.
 pub fn out(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {
         match &event.what {
             // Its person has typed the command again: whatever was started before is not counted on.
-            What::HandedOut { units } if units.is_empty() => out.clear(),
-            What::HandedOut { units } => {
+            What::HandedOut { units, .. } if units.is_empty() => out.clear(),
+            What::HandedOut { units, to_agents: true } => {
                 out.retain(|(known, _)| !units.contains(known));
                 out.extend(units.iter().map(|unit| (unit.clone(), event.ts)));
             }
@@ -38,7 +43,8 @@ mod tests {
     fn what_went_to_an_agent_goes_to_no_other_before_it_has_begun_or_the_time_is_over() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let (first, later) = (at("2026-01-01T00:00:00.000Z"), at("2026-01-01T00:02:00.000Z"));
-        let given = || What::HandedOut { units: vec!["1".to_owned(), "2".to_owned()] };
+        let given_to = |to_agents| What::HandedOut { units: vec!["1".to_owned(), "2".to_owned()], to_agents };
+        let given = || given_to(true);
         let begun = |unit: &str| What::UnitStarted {
             unit: unit.to_owned(),
             attempt: 1,
@@ -54,7 +60,8 @@ mod tests {
             ("one has begun", vec![given(), begun("1")], first, vec!["2"]),
             ("begun, and given again", vec![given(), begun("1"), given()], first, vec!["1", "2"]),
             ("the time is over", vec![given()], later, vec![]),
-            ("typed again", vec![given(), What::HandedOut { units: vec![] }], first, vec![]),
+            ("to a workflow", vec![given_to(false)], first, vec![]),
+            ("typed again", vec![given(), none_is_counted_on()], first, vec![]),
             ("another session", vec![given(), What::Taken], first, vec![]),
             ("another iteration", vec![given(), again], first, vec![]),
         ] {

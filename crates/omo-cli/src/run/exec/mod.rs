@@ -208,6 +208,12 @@ fn asked(id: &str, wanted: &Wanted) -> Asked {
     }
 }
 
+/// What is written down where a plan is gone on with: agents that were started before are not counted on.
+pub fn started_anew(state: &RunState) -> Option<What> {
+    let out = state.handed_out.as_ref().filter(|out| !out.units.is_empty());
+    out.map(|_| handed::none_is_counted_on())
+}
+
 /// Goes on with a run: the one that is open, or one that has failed and is to be gone over anew.
 pub fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
     let engine = here.engine(run, before)?;
@@ -221,7 +227,7 @@ pub fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Resu
     let ((), state) = engine.take_over(|state| {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
         let replanned = changed.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        let anew = wanted.is_typed.then(|| What::HandedOut { units: Vec::new() });
+        let anew = wanted.is_typed.then(handed::none_is_counted_on);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     here.tell(run, before, &state);
