@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use omo_core::plan_run::{PlanRun, PlannedCommand};
 use omo_core::session_id::SessionId;
 use omo_core::task_session::{OpenSession, plan_name};
+use omo_core::timestamp::Timestamp;
 use omo_store::folder::Folder;
 use omo_store::state::{Corrupt, Update};
 use omo_store::{env, lock, pending, plan_run, task_session};
@@ -22,6 +23,10 @@ fn state_home(scene: &Scene) -> PathBuf {
 
 /// A command of omo has changed a session of this project.
 fn note(scene: &Scene, phase: &str) -> Result<()> {
+    note_at(scene, phase, env::now())
+}
+
+fn note_at(scene: &Scene, phase: &str, at: Timestamp) -> Result<()> {
     let session = OpenSession {
         id: "s-1".to_owned(),
         goal: "Add a login".to_owned(),
@@ -31,7 +36,7 @@ fn note(scene: &Scene, phase: &str) -> Result<()> {
         ..OpenSession::default()
     };
     let folder = Folder::create(scene.lab.project())?;
-    Ok(task_session::set(&folder, session, Some(&state_home(scene)), env::now())?)
+    Ok(task_session::set(&folder, session, Some(&state_home(scene)), at)?)
 }
 
 /// What a session is told at its start, beside its id: the user, and the model.
@@ -79,6 +84,14 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
             let (user, model) = started(s, "resume")?;
             let model = model.context("nothing said")?;
             ensure!(user.is_none() && model.starts_with("This session executes the task session `s-1`"), "{model}");
+            Ok(())
+        }),
+        ("not once it has lain for a week", |s| {
+            let week = 7 * 24 * 60 * 60 * 1_000;
+            note_at(s, "EXECUTION", Timestamp::from_millis(env::now().as_millis() - week))?;
+            ensure!(started(s, "startup")? == (None, None));
+            note(s, "EXECUTION")?;
+            ensure!(started(s, "startup")?.0.is_some(), "it is worked on again");
             Ok(())
         }),
         ("not once it is done, and not what a repository brings along", |s| {

@@ -34,7 +34,15 @@ const ID_CHARS: usize = 128;
 const GOAL_CHARS: usize = 200;
 const PHASE_CHARS: usize = 32;
 
+/// How long a session is offered that nobody has worked on since, in milliseconds: seven days.
+const OFFERED_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
+
 impl OpenSession {
+    /// Whether it is still to be offered: what lay for longer its user knows of, or has forgotten for good.
+    pub fn is_offered(&self, now: Timestamp) -> bool {
+        self.updated_at.is_some_and(|at| now.millis_since(at).is_none_or(|millis| millis < OFFERED_MILLIS))
+    }
+
     /// The same, with nothing in it longer than a line has room for.
     #[must_use]
     pub fn bounded(self) -> Self {
@@ -93,6 +101,17 @@ mod tests {
             let session = OpenSession { id: "s-1".to_owned(), phase: phase.to_owned(), ..OpenSession::default() };
             assert_eq!(session.goes_on(), expected, "{phase}");
         }
+    }
+
+    #[test]
+    fn what_lay_for_a_week_is_not_offered_any_more() {
+        let at = |millis| Timestamp::from_millis(millis);
+        let session = OpenSession { updated_at: Some(at(1_000)), ..OpenSession::default() };
+        for (now, expected) in [(0, true), (1_000, true), (OFFERED_MILLIS + 999, true), (OFFERED_MILLIS + 1_000, false)]
+        {
+            assert_eq!(session.is_offered(at(now)), expected, "{now}");
+        }
+        assert!(!OpenSession::default().is_offered(at(0)), "nobody knows since when");
     }
 
     #[test]

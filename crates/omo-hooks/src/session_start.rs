@@ -54,6 +54,9 @@ fn offer(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
         context.report(&error);
         None
     })?;
+    if !session.is_offered(context.env.now) {
+        return None;
+    }
     let is_told = plan.is_some_and(|plan| plan.plan == plan_name(&session.id));
     (!is_told).then(|| words::plan::offer(&session))
 }

@@ -33,12 +33,12 @@ pub enum NoteError {
 }
 
 /// Notes a session that is not done, in the place of one that was noted before. Nothing is written where
-/// nothing changed.
+/// nothing changed, unless it had lain so long that it was not offered any more.
 pub fn set(folder: &Folder, session: OpenSession, state_home: Option<&Path>, now: Timestamp) -> Result<(), NoteError> {
     let key = Key::load(state_home)?;
     let session = OpenSession { updated_at: Some(now), ..session.bounded() };
     let _lock = Lock::take(folder, DEADLINE)?;
-    if noted(folder, &key)?.is_some_and(|known| known.says_the_same(&session)) {
+    if noted(folder, &key)?.is_some_and(|known| known.says_the_same(&session) && known.is_offered(now)) {
         return Ok(());
     }
     let session = OpenSession { seal: Some(key.mac(&bytes(&session))), ..session };
@@ -106,6 +106,9 @@ mod tests {
         let before = folder.read(FILE, MAX_BYTES).unwrap();
         set(&folder, session("a", 1), home, at(2)).unwrap();
         assert_eq!(folder.read(FILE, MAX_BYTES).unwrap(), before, "nothing new was said");
+        let later = 8 * 24 * 60 * 60 * 1_000;
+        set(&folder, session("a", 1), home, at(later)).unwrap();
+        assert_ne!(folder.read(FILE, MAX_BYTES).unwrap(), before, "it is worked on again");
         set(&folder, session("b", 2), home, at(3)).unwrap();
         clear(&folder, "a", home).unwrap();
         assert_eq!(read(), Some(("b".to_owned(), 2)), "another one is meant");
