@@ -4,7 +4,6 @@
 mod files;
 mod iterations;
 mod life;
-mod marks;
 mod phases;
 mod shown;
 mod unfinished;

@@ -142,6 +142,15 @@ pub fn work_inline(run: &str, unit: &Unit) -> String {
     ))
 }
 
+/// Agents were asked for, and have not begun.
+pub fn wait_for_agents(ids: &[String]) -> String {
+    let word = if ids.len() == 1 { "Task" } else { "Tasks" };
+    format!(
+        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo next --wait 540      {PATIENTLY}",
+        ids.join(", ")
+    )
+}
+
 /// Somebody is at work.
 pub fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};
 use super::here::{Ended, Here};
-use super::{blocks, exec, open};
+use super::{blocks, exec, handed, open};
 use crate::failure::Failure;
 use crate::table::{self, Cell};
 
@@ -247,7 +247,7 @@ pub fn go_on(
     let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
         let replanned = replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        Ok((replanned.into_iter().chain(exec::started_anew(state)).collect(), ()))
+        Ok((replanned.into_iter().chain(handed::started_anew(state)).collect(), ()))
     })?;
     here.tell(run, before, &state);
     let mut text = blocks::resumed(run.id(), &state);

@@ -8,6 +8,7 @@ mod arguments;
 mod blocks;
 mod evidence;
 mod exec;
+mod handed;
 mod here;
 mod manage;
 mod next;

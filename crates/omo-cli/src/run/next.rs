@@ -16,7 +16,7 @@ use super::arguments::NextOptions;
 use super::here::{Ended, Here};
 use super::segment::HandOut;
 use super::watch::Shown;
-use super::{blocks, exec};
+use super::{blocks, exec, handed};
 use crate::failure::{Failure, Kind};
 
 /// The longest wait: a command of the client lives ten minutes.
@@ -80,7 +80,7 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
         Action::FinalChecks => Block::Final,
         Action::Start(units) if is_session && !options.inline => agents(here, engine, state, units)?,
         Action::Start(_) if by_workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
-        Action::Start(_) if by_workflow => hand_out(engine, state)?,
+        Action::Start(_) if by_workflow => hand_out(engine)?,
         Action::Start(units) => match units.first() {
             Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit), Kind::BrokenPipe),
             Some(unit) => agent(here, engine, state, unit)?,
@@ -103,14 +103,14 @@ fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.handed_out else { return false };
     let is_left = out.units.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
     let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
-    is_left && quiet < exec::handed::BEGINS_WITHIN_MILLIS
+    is_left && quiet < handed::BEGINS_WITHIN_MILLIS
 }
 
 /// An agent for the next task of a plan, unless that went to another one that has not begun yet.
 fn agent(here: &Here, engine: &Engine, state: &RunState, unit: &Unit) -> Result<Block, Failure> {
-    let out = exec::handed::out(&events_of(engine, state)?, env::now());
+    let out = handed::out(&events_of(engine, state)?, env::now());
     if out.contains(&unit.id) {
-        return Ok(Block::Wait(exec::blocks::wait_for_agents(&out)));
+        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
     }
     let text = blocks::spawn_agent(engine.run.id(), unit, state);
     started(here, engine, state, vec![unit.id.clone()], text)
@@ -126,10 +126,10 @@ fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<Event>, Failure> {
 /// Agents for what is ready, but for what went to others that have not begun yet.
 fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>) -> Result<Block, Failure> {
     let events = events_of(engine, state)?;
-    let out = exec::handed::out(&events, env::now());
+    let out = handed::out(&events, env::now());
     units.retain(|unit| !out.contains(&unit.id));
     if units.is_empty() {
-        return Ok(Block::Wait(exec::blocks::wait_for_agents(&out)));
+        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
     }
     let is_beginning = exec::blocks::is_beginning(&events);
     let (text, count) = exec::blocks::spawn(engine.run.id(), &units, state, is_beginning);
@@ -147,7 +147,7 @@ fn started(here: &Here, engine: &Engine, state: &RunState, units: Vec<String>, t
     Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })
 }
 
-fn hand_out(engine: &Engine, _: &RunState) -> Result<Block, Failure> {
+fn hand_out(engine: &Engine) -> Result<Block, Failure> {
     let (out, state) = engine.transact(|state| {
         if !matches!(schedule::next(state), Action::Start(_)) {
             return Err(Refusal {

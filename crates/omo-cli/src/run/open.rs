@@ -22,7 +22,7 @@ use omo_store::{pending, plan_run};
 
 use super::arguments::{ExecOptions, OpenOptions, Purpose};
 use super::here::{Ended, Here, another};
-use super::{blocks, exec, manage, typed};
+use super::{blocks, exec, handed, manage, typed};
 use crate::confirm::{self, Question};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -61,7 +61,7 @@ fn go_on(here: &Here) -> Result<(), Failure> {
     let stop = stop.map(|gate| gate.gate.id.clone());
     let ((), state) = engine.transact(|state| {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
-        Ok((answered.into_iter().chain(exec::started_anew(state)).collect(), ()))
+        Ok((answered.into_iter().chain(handed::started_anew(state)).collect(), ()))
     })?;
     here.tell(&run, &before, &state);
     say(&blocks::resumed(run.id(), &state))

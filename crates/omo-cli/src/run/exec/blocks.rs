@@ -104,15 +104,6 @@ pub fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: bool) -
     (framed(&format!("SPAWN agents\n{SHOW}\n\n"), &before_a_wave(units, state, is_beginning), &tail), count)
 }
 
-/// Agents were asked for, and have not begun.
-pub fn wait_for_agents(ids: &[String]) -> String {
-    let word = if ids.len() == 1 { "Task" } else { "Tasks" };
-    format!(
-        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo next --wait 540      {PATIENTLY}",
-        ids.join(", ")
-    )
-}
-
 /// The lines for each agent: no more of them than a block has room for, and one at least.
 fn agents(run: &str, units: &[&Unit], state: &RunState) -> Vec<String> {
     let room = MAX_BYTES - LEAST_SHOWN - 400;

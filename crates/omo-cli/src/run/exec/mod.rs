@@ -2,7 +2,6 @@
 
 mod added;
 pub mod blocks;
-pub mod handed;
 mod session;
 mod typed;
 
@@ -23,6 +22,7 @@ use omo_store::work_tree::WorkTree;
 use omo_store::{env, plan_run};
 
 use super::arguments::{ExecOptions, OpenOptions};
+use super::handed;
 use super::here::{Here, another};
 use super::open::{Asked, approve, no_repository, say};
 use crate::failure::{Failure, Kind};
@@ -206,12 +206,6 @@ fn asked(id: &str, wanted: &Wanted) -> Asked {
         typed: typed::command(id, wanted),
         shown_by: format!("`omo task list --session {id} --format json` shows the criteria"),
     }
-}
-
-/// What is written down where a plan is gone on with: agents that were started before are not counted on.
-pub fn started_anew(state: &RunState) -> Option<What> {
-    let out = state.handed_out.as_ref().filter(|out| !out.units.is_empty());
-    out.map(|_| handed::none_is_counted_on())
 }
 
 /// Goes on with a run: the one that is open, or one that has failed and is to be gone over anew.

@@ -3,6 +3,7 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::run::event::{Event, What};
+use omo_plan::run::state::RunState;
 
 /// How long an agent may take to begin, in milliseconds.
 pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
@@ -10,6 +11,12 @@ pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 /// What is written down where a person types the command again: agents are started anew.
 pub fn none_is_counted_on() -> What {
     What::HandedOut { units: Vec::new(), to_agents: true }
+}
+
+/// The same where a plan is gone on with, if anything was handed out.
+pub fn started_anew(state: &RunState) -> Option<What> {
+    let out = state.handed_out.as_ref().filter(|out| !out.units.is_empty());
+    out.map(|_| none_is_counted_on())
 }
 
 /// The tasks that went to agents a moment ago and that nobody has begun since.
