@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod check;
+pub mod child;
 pub mod client_version;
 pub mod failure;
 pub mod few;

@@ -85,7 +85,7 @@ impl Intent<'_> {
 }
 
 /// The commands that execute a plan or a task session, and take the user's approval of what that would run.
-const PLAN_COMMANDS: [&str; 2] = ["execute-plan", "ulw-exec"];
+const PLAN_COMMANDS: [&str; 3] = ["execute-plan", "ulw-exec", "execute-local"];
 const APPROVE: &str = "--approve";
 
 /// The code behind `--approve` in a command that executes a plan; empty where none stands there.

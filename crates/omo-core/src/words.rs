@@ -437,7 +437,9 @@ mod tests {
         texts.push(checks::not_approved(std::slice::from_ref(&gate)));
         texts.push(checks::approval(&[gate], "0123456789abcdef"));
         texts.push(refused(crate::gate_command::USAGE));
-        texts.extend(["execute-plan", "ulw-plan", "ulw-exec"].map(|name| usage::of(name).unwrap().to_owned()));
+        texts.extend(
+            ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"].map(|name| usage::of(name).unwrap().to_owned()),
+        );
         let command = "\"/ulw it/bin/omo statusline\"";
         texts.push(settings::status_line(&format!("{{\n  \"statusLine\": {command}\n}}"), command));
         texts

@@ -376,7 +376,7 @@ fn a_command_that_the_model_carries_out_is_known_with_its_arguments() {
 
 #[test]
 fn how_a_command_is_typed_is_told_without_a_model() {
-    for name in ["execute-plan", "ulw-plan", "ulw-exec"] {
+    for name in ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"] {
         for asks in ["--help", "-h", " --help \n"] {
             let prompt = format!("/omo:{name} {asks}");
             let Intent::Help(text) = read(&prompt).0 else { panic!("{prompt}") };
@@ -429,6 +429,7 @@ fn a_code_is_read_from_the_command_that_executes_a_plan() {
         ("execute-plan", "docs/--approve.md", None),
         ("execute-plan", "", None),
         ("ulw-exec", "--approve 0123456789ab", Some("0123456789ab")),
+        ("execute-local", "--fg --approve 0123456789ab plan.md", Some("0123456789ab")),
         ("ulw-plan", "--approve 0123456789ab", None),
         ("other", "docs/plan.md --approve 0123456789ab", None),
     ] {

@@ -17,9 +17,14 @@ const COMMANDS_CHARS: usize = 7_000;
 /// How many characters of one command are shown.
 const COMMAND_CHARS: usize = 2_000;
 
+/// What stands before the path of a plan that is executed step by step, where its commands are shown and in what a
+/// session's entry says of its run.
+pub const IN_STEPS: &str = "steps of ";
+
 /// What is left to do: the lines between the head of a block's reason and its count.
 pub(super) fn left(run: &PlanRun) -> Vec<String> {
-    let running = run.running.as_ref().map(|unit| format!(", task `{}` is under way", code(unit, 64)));
+    let word = unit_word(&run.plan);
+    let running = run.running.as_ref().map(|unit| format!(", {word} `{}` is under way", code(unit, 64)));
     vec![
         format!(
             "[omo] The plan run `{}` stands at {}{}; next: `{}`.",
@@ -60,16 +65,22 @@ pub fn row(run: &PlanRun) -> String {
         Standing::Waits(question) => format!(", waits for you: {}", neutral(question, 200)),
         Standing::Ended(word) => format!(", ended: {}", neutral(word, 64)),
         Standing::Executes => {
-            let running = run.running.as_ref().map(|unit| format!(", task {} is under way", neutral(unit, 64)));
+            let word = unit_word(&run.plan);
+            let running = run.running.as_ref().map(|unit| format!(", {word} {} is under way", neutral(unit, 64)));
             running.unwrap_or_default()
         }
     };
-    format!("{}: {} of {} done{}{stands}", neutral(&run.plan, 200), run.passed, run.total, rest(run))
+    format!("{}: {} of {} done{}{stands}", neutral(path_of(&run.plan), 200), run.passed, run.total, rest(run))
+}
+
+/// What the parts of a plan are called.
+fn unit_word(plan: &str) -> &'static str {
+    if plan.starts_with(IN_STEPS) { "step" } else { "task" }
 }
 
 /// `3 of 7 tasks, 1 failed, 2 blocked`.
 fn tasks(run: &PlanRun) -> String {
-    format!("{} of {} tasks{}", run.passed, run.total, rest(run))
+    format!("{} of {} {}s{}", run.passed, run.total, unit_word(&run.plan), rest(run))
 }
 
 fn rest(run: &PlanRun) -> String {
@@ -84,12 +95,13 @@ fn rest(run: &PlanRun) -> String {
 pub fn approval(plan: &str, commands: &[PlannedCommand], digest: &str) -> String {
     let shows = match session_of(plan) {
         Some(id) => format!("omo task list --session {id}"),
-        None => format!("omo plan show {}", code(plan, 300)),
+        None => format!("omo plan show {}", code(path_of(plan), 300)),
     };
+    let word = unit_word(plan);
     let mut text =
-        format!("[omo] The {} would have these commands run, with your rights, to check its tasks:", named(plan));
+        format!("[omo] The {} would have these commands run, with your rights, to check its {word}s:", named(plan));
     for (index, command) in commands.iter().enumerate() {
-        let line = line(command);
+        let line = line(word, command);
         if text.chars().count() + line.chars().count() > COMMANDS_CHARS {
             let _ = write!(text, "\n  and {} more, which `{shows}` lists", commands.len() - index);
             break;
@@ -100,10 +112,10 @@ pub fn approval(plan: &str, commands: &[PlannedCommand], digest: &str) -> String
     format!("{text}\nTo approve exactly these commands: {} --approve {typed}", executes(plan))
 }
 
-fn line(command: &PlannedCommand) -> String {
+fn line(word: &str, command: &PlannedCommand) -> String {
     let folder = command.folder.as_ref().map(|folder| format!("  in `{}`", code(folder, 200)));
     format!(
-        "  task `{}`  `{}`{}",
+        "  {word} `{}`  `{}`{}",
         code(&command.unit, 64),
         code(&command.command, COMMAND_CHARS),
         folder.unwrap_or_default()
@@ -128,7 +140,7 @@ pub fn offer(session: &OpenSession) -> String {
 fn named(plan: &str) -> String {
     match session_of(plan) {
         Some(id) => format!("task session `{id}`"),
-        None => format!("plan `{}`", code(plan, 300)),
+        None => format!("plan `{}`", code(path_of(plan), 300)),
     }
 }
 
@@ -136,8 +148,14 @@ fn named(plan: &str) -> String {
 fn executes(plan: &str) -> String {
     match session_of(plan) {
         Some(id) => format!("/omo:ulw-exec --session {id}"),
+        None if plan.starts_with(IN_STEPS) => format!("/omo:execute-local {}", code(path_of(plan), 300)),
         None => format!("/omo:execute-plan {}", code(plan, 300)),
     }
+}
+
+/// The path of a plan.
+fn path_of(plan: &str) -> &str {
+    plan.strip_prefix(IN_STEPS).unwrap_or(plan)
 }
 
 /// `the command` or `the 3 commands` of a plan.
@@ -166,7 +184,8 @@ pub fn wrong_code() -> &'static str {
 
 /// What the user reads who wants to approve where nothing asks for it.
 pub fn nothing_to_approve() -> &'static str {
-    "no plan asks for an approval here; /omo:execute-plan FILE, or /omo:ulw-exec, shows what it would run, and the code"
+    "no plan asks for an approval here; /omo:execute-plan or /omo:execute-local with a plan, or /omo:ulw-exec, shows what \
+     it would run, and the code"
 }
 
 #[cfg(test)]
@@ -195,6 +214,10 @@ mod tests {
                 PlanRun { waits: Some("continue after batch 1?".to_owned()), ..failed },
                 "docs/plan.md: 3 of 7 done, 1 failed, 2 blocked, waits for you: continue after batch 1?",
             ),
+            (
+                PlanRun { plan: "steps of docs/plan.md".to_owned(), running: Some("4".to_owned()), ..run() },
+                "docs/plan.md: 3 of 7 done, step 4 is under way",
+            ),
             (PlanRun { ended: Some("complete".to_owned()), ..run() }, "docs/plan.md: 3 of 7 done, ended: complete"),
         ] {
             assert_eq!(row(&run), expected);
@@ -207,6 +230,10 @@ mod tests {
             session_line(&PlanRun { waits: Some("go `on`?".to_owned()), failed: 1, ..run() }),
             "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 tasks, 1 failed; it waits for the \
              user: `go 'on'?`; next: `omo next`."
+        );
+        assert_eq!(
+            session_line(&PlanRun { plan: "steps of docs/plan.md".to_owned(), ..run() }),
+            "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 steps; next: `omo next`."
         );
         assert_eq!(stays_open(&run()), "The plan run `r-1` stays open: `omo run resume`.");
     }
@@ -258,6 +285,9 @@ mod tests {
              task `1`  `cargo test`\n  task `2-impl`  `a [2J 'b' ‹c›`  in `x'y`\n\
              To approve exactly these commands: /omo:execute-plan docs/plan.md --approve 0123456789ab"
         );
+        let in_steps = approval("steps of docs/plan.md", &[command("1", "cargo test", None)], "0123456789abcdef");
+        assert!(in_steps.contains("to check its steps:\n  step `1`  `cargo test`\n"), "{in_steps}");
+        assert!(in_steps.ends_with(": /omo:execute-local docs/plan.md --approve 0123456789ab"), "{in_steps}");
         let many = vec![command("1", &"x".repeat(1_000), None); 40];
         let text = approval("docs/plan.md", &many, "0123456789abcdef");
         assert!(text.chars().count() < 8_000 && text.contains("  and 34 more, which `omo plan show"), "{text}");

@@ -26,12 +26,36 @@ Executes the tasks of a session in waves of workers, has all verified, and repea
   --again             go on with a session that has failed, counting from 1
   --approve CODE      agree to exactly the commands that were shown";
 
+const EXECUTE_LOCAL: &str = "\
+usage: /omo:execute-local [--fg | --resume | --dry-run | --step N | --session N] <plan.md>
+Executes a plan step by step, or its sessions in parallel, each in a work tree of its own.
+  --fg            one step after the other in this session
+  --resume        go on with an earlier run
+  --dry-run       only look at the plan, and tell how it would be run
+  --step N        only step N
+  --session N     only session N of the plan's Execution Strategy
+  --approve CODE  agree to exactly the commands that were shown";
+
+/// The options of such a run for the clients that it starts.
+pub const LOCAL_OPTIONS: &str = "\
+Options for parallel sessions:
+  --max-sessions N        so many clients at once at most
+  --max-budget-usd X      all of them together may spend so much
+  --time-limit SECONDS    one of them may run for so long
+  --model MODEL           the model that they use
+  --allow RULE            what they may do unasked, as a rule of Claude Code
+  --yolo                  start them without any permission checks
+  --accept-api-billing    start them although the API key that is set pays
+  --launcher TEMPLATE     start them by this command, on another machine say
+  --launcher-remote NAME  the remote repository that it works with (origin)";
+
 /// How the command of this name is typed; `None` for one that answers for itself, or that omo does not have.
 pub fn of(name: &str) -> Option<&'static str> {
     match name {
         "execute-plan" => Some(EXECUTE_PLAN),
         "ulw-plan" => Some(ULW_PLAN),
         "ulw-exec" => Some(ULW_EXEC),
+        "execute-local" => Some(EXECUTE_LOCAL),
         _ => None,
     }
 }
