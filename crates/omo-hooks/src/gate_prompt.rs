@@ -98,7 +98,9 @@ fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String
 /// What the user can agree to: what the file would have run, and then what plans would.
 fn to_approve(context: &Context, root: &Path, plans: &[Pending]) -> String {
     let plans = plan_prompt::shown(context, plans);
-    let of_file = Repository::read(root).map(|repository| match repository.problems.first() {
+    // A file that only says how a worktree is set up asks for nothing here: plans do.
+    let asks = |repository: &Repository| !repository.gates.is_empty() || !repository.problems.is_empty();
+    let of_file = Repository::read(root).filter(asks).map(|repository| match repository.problems.first() {
         Some(problem) => refused(&problem.to_string()),
         None if repository.is_approved(context.env.state_home.as_deref()) => {
             "[omo] omo.toml is approved exactly as it is.".to_owned()
@@ -109,7 +111,7 @@ fn to_approve(context: &Context, root: &Path, plans: &[Pending]) -> String {
     if shown.is_empty() { refused(NO_FILE) } else { shown.join("\n") }
 }
 
-const NO_FILE: &str = "there is no omo.toml at the top of this project";
+const NO_FILE: &str = "there is no omo.toml with a check at the top of this project";
 
 fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) -> Result<String, HookError> {
     let state_home = context.env.state_home.as_deref();

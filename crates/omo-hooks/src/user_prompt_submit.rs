@@ -37,7 +37,11 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let event = PromptEvent {
         prompt,
         prompt_id: input.prompt_id.as_deref(),
-        from_elsewhere: input.is_from_subagent() || input.source.as_deref().is_some_and(|source| source != "user"),
+        // What a plan says must neither hold the session that works on it, against its supervisor, nor
+        // approve anything.
+        from_elsewhere: context.env.group.is_some()
+            || input.is_from_subagent()
+            || input.source.as_deref().is_some_and(|source| source != "user"),
         plan_mode: input.is_plan_mode(),
     };
     let config = config::load(context.env.config_file.as_deref());

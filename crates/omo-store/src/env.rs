@@ -23,12 +23,24 @@ pub struct Env {
     pub disabled: bool,
     /// `OMO_GATE=1`: a gate has started this process. Nothing of omo runs within a gate.
     pub in_gate: bool,
+    /// `OMO_GROUP`, beside `OMO_RUN`: omo has started this session to work on that group of a plan, and
+    /// no person writes its prompts.
+    pub group: Option<OwnGroup>,
     /// The user's configuration file.
     pub config_file: Option<PathBuf>,
     /// The folder below which programs keep what they remember of their user.
     pub state_home: Option<PathBuf>,
     /// `CLAUDECODE` or the session's id is set: a model's shell, or a hook.
     pub in_session: bool,
+}
+
+/// The part of a run that omo has started this session for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnGroup {
+    /// The run.
+    pub run: String,
+    /// The group of its plan.
+    pub group: String,
 }
 
 impl Env {
@@ -43,6 +55,7 @@ impl Env {
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
             in_gate: text("OMO_GATE").is_some_and(|value| value == "1"),
+            group: text("OMO_RUN").zip(text("OMO_GROUP")).map(|(run, group)| OwnGroup { run, group }),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
             state_home: platform::state_home(),
             in_session: text("CLAUDECODE").or_else(|| text("CLAUDE_CODE_SESSION_ID")).is_some(),
@@ -64,7 +77,17 @@ pub fn data_home() -> Option<PathBuf> {
 
 /// The folder of the client's own files: `CLAUDE_CONFIG_DIR`, or `.claude` in the user's home.
 pub fn client_home() -> Option<PathBuf> {
-    path("CLAUDE_CONFIG_DIR").or_else(|| Some(std::env::home_dir()?.join(".claude")).filter(|path| path.is_absolute()))
+    path("CLAUDE_CONFIG_DIR").or_else(|| Some(home()?.join(".claude")))
+}
+
+/// The home of the user.
+pub fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|path| path.is_absolute())
+}
+
+/// `OMO_ROOT`: the worktree of a session that omo has started to work on a group of a plan.
+pub fn own_root() -> Option<PathBuf> {
+    path("OMO_ROOT")
 }
 
 /// The folders of the plugin that a hook belongs to, where they are known: first the one that it

@@ -1,12 +1,14 @@
-//! `omo.toml` at the top of a project: gates that the repository asks for.
+//! `omo.toml` at the top of a project: gates that the repository asks for, and how a worktree of it is
+//! set up.
 //!
-//! Nothing of it runs unless its user approved exactly this content (`trust`). It can name gates
-//! and nothing else: no setting of omo, and above all nothing about trust.
+//! No gate of it runs unless its user approved exactly this content (`trust`), and the set-up command
+//! only as one of the commands of a plan that its user approved. It can name these and nothing else: no
+//! setting of omo, and above all nothing about trust.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use omo_core::gate::{Gate, Origin};
+use omo_core::gate::{Gate, MAX_COMMAND_BYTES, Origin};
 use toml::de::DeTable;
 
 use crate::config::Problem;
@@ -25,6 +27,9 @@ const MAX_BYTES: u64 = 64 * 1024;
 pub struct Repository {
     /// Its gates.
     pub gates: Vec<Gate>,
+    /// The command that puts into a new worktree what a checkout lacks, `npm ci` say. That the file is
+    /// approved says nothing about it: it runs where its user approved this very command.
+    pub setup: Option<String>,
     /// What stands for exactly this content.
     pub digest: String,
     /// What is wrong with the file; then it asks for nothing.
@@ -57,26 +62,43 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
     let digest = trust::digest(root, bytes);
     let text = String::from_utf8_lossy(bytes);
     let mut reader = Reader { text: &text, path: path.to_owned(), problems: Vec::new() };
-    let mut gates = Vec::new();
+    let (mut gates, mut setup) = (Vec::new(), None);
     match DeTable::parse(&text) {
         Err(error) => reader.problem(error.span(), format!("is not TOML: {}", error.message())),
         Ok(table) => {
             for (key, value) in table.get_ref() {
-                if key.get_ref() == "gate" {
-                    let read = gate_toml::read(value, Origin::Repository);
-                    gates.extend(read.gates.into_iter().map(|(gate, _)| gate));
-                    read.problems.into_iter().for_each(|(span, message)| reader.problem(Some(span), message));
-                } else {
-                    reader.problem(Some(key.span()), format!("`{}` is not a setting; known is: gate", key.get_ref()));
+                match &**key.get_ref() {
+                    "gate" => {
+                        let read = gate_toml::read(value, Origin::Repository);
+                        gates.extend(read.gates.into_iter().map(|(gate, _)| gate));
+                        read.problems.into_iter().for_each(|(span, message)| reader.problem(Some(span), message));
+                    }
+                    "setup" => {
+                        setup =
+                            value.get_ref().as_str().map(|text| text.trim().to_owned()).filter(|text| is_command(text));
+                        if setup.is_none() {
+                            let message = format!("`setup` must be a command of 1 to {MAX_COMMAND_BYTES} bytes");
+                            reader.problem(Some(value.span()), message);
+                        }
+                    }
+                    unknown => {
+                        let message = format!("`{unknown}` is not a setting; known are: gate, setup");
+                        reader.problem(Some(key.span()), message);
+                    }
                 }
             }
         }
     }
-    if reader.problems.is_empty() {
-        Repository { gates, digest, problems: Vec::new() }
+    let problems = reader.problems;
+    if problems.is_empty() {
+        Repository { gates, setup, digest, problems }
     } else {
-        Repository { gates: Vec::new(), digest, problems: reader.problems }
+        Repository { digest, problems, ..Repository::default() }
     }
+}
+
+fn is_command(text: &str) -> bool {
+    (1..=MAX_COMMAND_BYTES).contains(&text.len()) && !text.contains('\0')
 }
 
 struct Reader<'a> {
@@ -114,7 +136,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_named_with_its_line_and_nothing_is_asked_for() {
         for (text, expected) in [
-            ("trust = true", "omo.toml:1: `trust` is not a setting; known is: gate"),
+            ("trust = true", "omo.toml:1: `trust` is not a setting; known are: gate, setup"),
             ("[[gate]]\nrun = \"a\"\nproject = \"/p\"", "omo.toml:3: `gate.project` is not a setting"),
             ("[[gate]]\nname = \"a\"", "omo.toml:1: [[gate]]: a check needs a command"),
             ("[[gate]]\nrun = 3", "omo.toml:2: `gate.run` must be a text"),
@@ -124,6 +146,11 @@ mod tests {
             ("[[gate]]\nrun = \"a\"\ntimeout = 9000", "omo.toml:1: [[gate]]: a time limit is"),
             ("[[gate]]\nrun = \"a\"\n[gate.env]\nOMO_X = \"1\"", "omo.toml:1: [[gate]]: `OMO_X` is no variable"),
             ("[[gate]]\nrun = \"a\"\n[[gate]]\nrun = \"a\"", "omo.toml:3: [[gate]]: a second one is called `a`"),
+            ("[[gate]]\nrun = \"a\"\n[setup]\nrun = \"b\"", "omo.toml:3: `setup` must be a command of 1 to"),
+            ("setup = 3", "omo.toml:1: `setup` must be a command"),
+            ("setup = \" \"", "omo.toml:1: `setup` must be a command"),
+            ("setup = \"a\\u0000\"", "omo.toml:1: `setup` must be a command"),
+            ("setup = \"a\"\nset-up = \"b\"", "omo.toml:2: `set-up` is not a setting"),
             ("[[gate", "omo.toml:1: is not TOML"),
             ("\"a\\u001b[2J\\nb\" = 1", "omo.toml:1: `a [2J b` is not a setting"),
             ("[[gate]]\nrun = \"a\"\nenv = { \"\\u0007\" = 1 }", "omo.toml:3: `gate.env. ` must be a text"),
@@ -132,8 +159,20 @@ mod tests {
             let found: Vec<String> = repository.problems.iter().map(ToString::to_string).collect();
             assert!(found.iter().any(|problem| problem.starts_with(expected)), "{text}: {found:?}");
             assert!(!found.concat().contains(char::is_control), "{text}: {found:?}");
-            assert_eq!(repository.gates, [], "{text}");
+            assert_eq!((repository.gates, repository.setup), (Vec::new(), None), "{text}");
         }
+    }
+
+    #[test]
+    fn a_set_up_command_stands_beside_gates_and_alone() {
+        let both = read("setup = \" npm ci \"\n[[gate]]\nrun = \"npm test\"\n");
+        assert_eq!((both.setup.as_deref(), both.gates.len(), both.problems), (Some("npm ci"), 1, Vec::new()));
+        let alone = read("setup = \"\"\"\ncd web\nnpm ci\n\"\"\"\n");
+        assert_eq!(
+            (alone.setup.as_deref(), alone.gates.len(), alone.problems),
+            (Some("cd web\nnpm ci"), 0, Vec::new())
+        );
+        assert_eq!(read("").setup, None);
     }
 
     #[test]
