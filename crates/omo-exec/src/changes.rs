@@ -21,6 +21,7 @@ use omo_store::work_tree::WorkTree;
 use serde::{Deserialize, Serialize};
 
 use crate::platform::lies_in;
+use crate::repository::is_object;
 use crate::tree::{Scratch, id_of_submodule};
 
 pub use added::{AddedLine, AddedLines, added_lines};
@@ -127,16 +128,16 @@ fn difference(
         return None;
     }
     let arguments = [arguments, &[&from.tree, &to.tree]].concat();
-    scratch(work_tree, state_home, run_id)?.git(&arguments, &[])
+    scratch(work_tree, state_home, run_id)?.git_on_objects(&arguments)
 }
 
 /// Where a project lies in its work tree; empty for the top itself.
-fn below_top(root: &Path, work_tree: &WorkTree) -> Option<String> {
+pub(crate) fn below_top(root: &Path, work_tree: &WorkTree) -> Option<String> {
     Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
 /// Whether a path is omo's own, or one of those that it writes for a run.
-fn is_own(path: &str, own: &[&str]) -> bool {
+pub(crate) fn is_own(path: &str, own: &[&str]) -> bool {
     own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
 }
 
@@ -174,11 +175,6 @@ fn folder_of(run_id: &str) -> String {
     digest(run_id.as_bytes()).chars().take(32).collect()
 }
 
-/// Whether a text is git's name for something, and no option.
-fn is_object(name: &str) -> bool {
-    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 /// A list of letters and paths, each with a NUL behind it.
 fn parse(listed: &[u8]) -> Option<Vec<Change>> {
     let mut parts = listed.split(|byte| *byte == 0);
@@ -195,7 +191,7 @@ fn parse(listed: &[u8]) -> Option<Vec<Change>> {
 }
 
 /// A path from the top of the work tree, as seen from a folder below that.
-fn seen_from(folder: &str, path: &str) -> String {
+pub(crate) fn seen_from(folder: &str, path: &str) -> String {
     let base: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let parts: Vec<&str> = path.split('/').collect();
     let shared = base.iter().zip(&parts).take_while(|(one, other)| one == other).count();
@@ -248,13 +244,5 @@ mod tests {
         assert_eq!(shown, expected);
         assert_eq!(parse(b""), Some(Vec::new()));
         assert_eq!(parse(b"A"), None);
-    }
-
-    #[test]
-    fn no_option_is_taken_for_a_tree() {
-        assert!(is_object(&"a1".repeat(20)) && is_object(&"0".repeat(64)));
-        for bad in ["", "--output=x", "HEAD", &"g".repeat(40)] {
-            assert!(!is_object(bad), "{bad}");
-        }
     }
 }

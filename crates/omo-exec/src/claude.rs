@@ -16,7 +16,11 @@ use serde::de::DeserializeOwned;
 
 use crate::platform::{self, CLIENTS, Ending};
 
+pub mod child;
 mod headless;
+pub mod settings;
+pub mod stream;
+pub mod supplies;
 
 pub use headless::{Headless, Session};
 

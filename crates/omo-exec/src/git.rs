@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use omo_store::pins::{find, own_search_path};
@@ -17,6 +17,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A git that did not answer in time is not asked again: what it waits for, a FIFO where a file
 /// belongs say, is there for the next call as well.
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
+/// How long is waited for the last of its complaints.
+const COMPLAINT_LIMIT: Duration = Duration::from_secs(1);
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -51,9 +53,54 @@ pub(crate) fn answer(
     variables: &[(&str, &OsStr)],
     input: &[u8],
 ) -> Option<(i32, Vec<u8>)> {
+    answer_within(LIMIT, folder, arguments, variables, input)
+}
+
+/// As [`answer`], within another time: a checkout of a large repository takes longer than a look at it.
+pub(crate) fn answer_within(
+    limit: Duration,
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+) -> Option<(i32, Vec<u8>)> {
     if GAVE_UP.load(Ordering::Relaxed) {
         return None;
     }
+    match run(limit, folder, arguments, variables, input, Stdio::null())? {
+        Ran::Ended { status, said, .. } => Some((status, said)),
+        Ran::TooLong => {
+            GAVE_UP.store(true, Ordering::Relaxed);
+            None
+        }
+    }
+}
+
+/// What became of a git that was started.
+pub(crate) enum Ran {
+    /// It ended by itself.
+    Ended {
+        /// Its exit status.
+        status: i32,
+        /// What it said.
+        said: Vec<u8>,
+        /// What it complained about.
+        complaint: Vec<u8>,
+    },
+    /// It took too long, and was ended.
+    TooLong,
+}
+
+/// Runs git once; `None` where it could not be started, or something else ended it. That it took too long says
+/// nothing about the next call: it may have waited for another machine. Complaints are read where they are piped.
+pub(crate) fn run(
+    limit: Duration,
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+    complaints: Stdio,
+) -> Option<Ran> {
     let mut command = Command::new(program(folder)?);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     for name in inherited_git_variables() {
@@ -68,32 +115,40 @@ pub(crate) fn answer(
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
-    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(complaints);
     show_no_window(&mut command);
     let mut child = command.spawn().ok()?;
-    let (sender, answer) = channel();
-    let stdout = child.stdout.take()?;
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = stdout.take(MAX_BYTES).read_to_end(&mut bytes);
-        let _ = sender.send(read.map(|_| bytes));
-    });
+    let answer = read_beside(child.stdout.take()?);
+    let complaint = child.stderr.take().map(read_beside);
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
         // Beside the reading: git may answer before it has read everything.
         std::thread::spawn(move || std::io::Write::write_all(&mut stdin, &input));
     }
-    if let Ok(Ok(bytes)) = answer.recv_timeout(LIMIT) {
-        return child.wait().ok()?.code().map(|status| (status, bytes));
+    if let Ok(Ok(bytes)) = answer.recv_timeout(limit) {
+        let status = child.wait().ok()?.code()?;
+        // Something that it has started may hold on to it, and is not waited for.
+        let complaint = complaint.and_then(|complaint| complaint.recv_timeout(COMPLAINT_LIMIT).ok()?.ok());
+        return Some(Ran::Ended { status, said: bytes, complaint: complaint.unwrap_or_default() });
     }
-    GAVE_UP.store(true, Ordering::Relaxed);
     let _ = child.kill();
     let _ = child.wait();
-    None
+    Some(Ran::TooLong)
+}
+
+/// Reads to the end in a thread of its own.
+fn read_beside(source: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
+    let (sender, answer) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = source.take(MAX_BYTES).read_to_end(&mut bytes);
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    answer
 }
 
 /// The git of this machine: never a file of the folder that it is to look at.
-fn program(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
     let search = own_search_path();
     let elsewhere: Vec<PathBuf> = search.into_iter().filter(|found| !lies_in(found, folder)).collect();
     find("git", &elsewhere)

@@ -5,7 +5,7 @@
 //! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
 //! it after the first line. It is the same binary as its caller, started with [`ARGUMENT`].
 
-use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -17,7 +17,7 @@ use omo_core::gate::Counts;
 use omo_core::runner::Reader;
 use serde::{Deserialize, Serialize};
 
-use crate::endings;
+use crate::caller;
 use crate::platform::{Group, Shell};
 
 /// What makes a binary of omo a keeper.
@@ -78,8 +78,7 @@ pub struct Report {
 /// Called first thing in the `main` of every binary that runs gates.
 #[expect(clippy::exit, reason = "a keeper is a process of its own, and does nothing else")]
 pub fn run_if_asked() {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == ARGUMENT) && arguments.next().is_none() {
+    if caller::is_asked(ARGUMENT) {
         keep();
         std::process::exit(0);
     }
@@ -96,19 +95,10 @@ enum Event {
 }
 
 fn keep() {
-    omo_store::signals::outlive_size_limit();
-    // Whoever ends every process below the client must leave the one that cleans up.
-    endings::note(&Arc::default());
-    let mut stdin = BufReader::new(std::io::stdin());
-    let mut line = String::new();
-    let spec: Option<Spec> = stdin.read_line(&mut line).ok().and_then(|_| serde_json::from_str(&line).ok());
-    let Some(spec) = spec else { return };
     let (sender, events) = channel();
     let gone = sender.clone();
-    std::thread::spawn(move || {
-        let _ = std::io::copy(&mut stdin, &mut std::io::sink());
-        let _ = gone.send(Event::CallerGone);
-    });
+    let spec: Option<Spec> = caller::order(move || drop(gone.send(Event::CallerGone)));
+    let Some(spec) = spec else { return };
     if let Some(report) = run(&spec, sender, &events) {
         let mut out = std::io::stdout().lock();
         let _ = serde_json::to_string(&report).map(|json| writeln!(out, "{json}"));

@@ -1,21 +1,32 @@
 //! The processes that omo starts: the gates of a run, the checks of a plan, git, and, where its user
-//! asks for that, the client and a status line.
+//! asks for that, the client and a status line. With git it makes the worktrees that the groups of a
+//! plan work in, keeps what they hold, and brings their branches together.
 //!
 //! Nothing started here can hold its caller: every process has a deadline, its output goes
 //! nowhere that somebody waits for, and whatever is left of it is ended when its caller is.
 
 pub mod alive;
+mod caller;
 pub mod changes;
 pub mod check;
 pub mod claude;
+pub mod commit;
 pub mod endings;
 pub mod environment;
+pub mod exclude;
 pub mod gates;
 mod git;
+pub mod integrate;
 pub mod keeper;
 mod platform;
 pub mod process;
+pub mod remote;
+pub mod repository;
+pub mod restore;
+pub mod set_up;
 mod snapshot;
 pub mod status_line;
+pub mod supervisor;
 pub mod tracked;
 pub mod tree;
+pub mod worktree;

@@ -49,12 +49,19 @@ pub(crate) struct Kept {
     pub(crate) tree: String,
     /// Where those are.
     pub(crate) submodules: Vec<PathBuf>,
+    /// Whether our copy has files that git was told not to look at.
+    #[serde(default = "unknown")]
+    has_flags: bool,
     /// What the work tree looked like when all that was so, where that can be told.
     #[serde(default)]
     looks: Option<String>,
     /// omo's own mark on all of that.
     #[serde(default)]
     seal: String,
+}
+
+fn unknown() -> bool {
+    true
 }
 
 /// The id of the work tree that a folder lies in; `None` where it lies in none, or git cannot say.
@@ -84,7 +91,8 @@ pub fn difference(folder: &Path, state_home: Option<&Path>, since: Option<&str>)
     Some(if cut { format!("{text}\n[omo] the rest is left out: {} bytes in all", bytes.len()) } else { text })
 }
 
-/// git's own name of a tree without files, where the repository's objects are named by SHA-1.
+/// git's own names of a tree without files, where the repository's objects are named by SHA-1 and by SHA-256.
+const EMPTY_TREES: [&str; 2] = [EMPTY_TREE, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 fn id_of(tree: &WorkTree, state_home: &Path, depth: usize) -> Option<String> {
@@ -176,10 +184,14 @@ impl<'a> Scratch<'a> {
             return Some(kept);
         }
         let since = snapshot::begin();
-        self.forget_flags()?;
+        // Nobody but the index that it was copied from gives it any.
+        if kept.has_flags {
+            self.forget_flags()?;
+        }
         let changed = self.changed()?;
         if changed.is_empty() {
-            return self.keep(kept, since);
+            let files = if self.is_asked_again() { self.git(&["ls-files", "-z"], &[])? } else { Vec::new() };
+            return self.keep(kept, since, &files);
         }
         // A new file that our index holds would stay in it although it is ignored from now on.
         if changed.split(|byte| *byte == 0).any(|path| path.ends_with(b".gitignore")) {
@@ -190,6 +202,11 @@ impl<'a> Scratch<'a> {
         self.add(new_repository, kept)
     }
 
+    /// Whether somebody will ask for the same again before long: what a step changed is asked for once.
+    fn is_asked_again(&self) -> bool {
+        self.objects == Objects::Forgotten
+    }
+
     fn looks_as_before(&self, kept: &Kept) -> bool {
         let paths = || self.folder.read(PATHS, MAX_KEPT_BYTES).ok().flatten();
         kept.looks
@@ -197,18 +214,17 @@ impl<'a> Scratch<'a> {
             .is_some_and(|looks| paths().is_some_and(|paths| snapshot::is_unchanged(&self.tree.top, &paths, looks)))
     }
 
-    /// Remembers what was found, and what the work tree looks like. Submodules have work trees of
+    /// Remembers what was found, and, where that is asked for again, what the work tree looks like. Submodules have work trees of
     /// their own, which are asked for each time.
-    fn keep(&self, mut kept: Kept, since: Timestamp) -> Option<Kept> {
+    fn keep(&self, mut kept: Kept, since: Timestamp, files: &[u8]) -> Option<Kept> {
         (kept.looks, kept.copy) = (None, mark(&self.path.join(INDEX)));
-        let files = self.git(&["ls-files", "-z"], &[])?;
-        if files.is_empty() && self.has_files() {
+        if EMPTY_TREES.contains(&kept.tree.as_str()) && self.has_files() {
             // Everything is ignored: the id would be the same whatever happens.
             return None;
         }
-        if kept.submodules.is_empty() {
+        if self.is_asked_again() && kept.submodules.is_empty() {
             let ignored = |folders: &[u8]| self.ignored(folders);
-            let snapshot = Snapshot::take(&self.tree.top, &files, ignored, since);
+            let snapshot = Snapshot::take(&self.tree.top, files, ignored, since);
             if let Some(snapshot) = snapshot {
                 self.folder.replace(PATHS, &snapshot.paths).ok()?;
                 kept.looks = Some(snapshot.digest);
@@ -257,26 +273,31 @@ impl<'a> Scratch<'a> {
 
     /// Begins with the repository's own index: it knows which files were not touched.
     fn look_anew(&self, source: String) -> Option<Kept> {
-        match regular::open(&self.tree.git.join(INDEX)) {
+        let has_flags = match regular::open(&self.tree.git.join(INDEX)) {
             Ok(Some(mut index)) if is_index(&index)? => {
                 std::io::copy(&mut index, &mut self.folder.create_file(INDEX).ok()?).ok()?;
-                self.forget_flags()?;
+                self.forget_flags()?
             }
             // A repository without a commit, and nothing added yet.
-            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok()?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.folder.remove(INDEX).ok()?;
+                false
+            }
             Ok(_) | Err(_) => return None,
-        }
-        self.add(true, Kept { source, ..Kept::default() })
+        };
+        self.add(true, Kept { source, has_flags, ..Kept::default() })
     }
 
     /// Files that git was told to take for unchanged are looked at all the same. A file that a
-    /// sparse checkout left out stays left out.
-    fn forget_flags(&self) -> Option<()> {
+    /// sparse checkout left out stays left out. Tells whether there are any.
+    fn forget_flags(&self) -> Option<bool> {
         let listed = self.git(&["ls-files", "-v", "-z"], &[])?;
         let (mut unchanged, mut present) = (Vec::new(), Vec::new());
+        let mut has_flags = false;
         for entry in listed.split(|byte| *byte == 0).filter(|entry| entry.len() > 2) {
             let (tag, path) = entry.split_at(2);
             let tag = tag.first().copied().unwrap_or_default();
+            has_flags |= tag.is_ascii_lowercase() || tag.eq_ignore_ascii_case(&b'S');
             if tag.is_ascii_lowercase() {
                 unchanged.extend_from_slice(path);
                 unchanged.push(0);
@@ -291,7 +312,7 @@ impl<'a> Scratch<'a> {
                 self.git(&["update-index", option, "-z", "--stdin"], &paths)?;
             }
         }
-        Some(())
+        Some(has_flags)
     }
 
     /// What differs between the work tree and our index.
@@ -307,17 +328,16 @@ impl<'a> Scratch<'a> {
             .and_then(|_| self.git(&["write-tree", "--missing-ok"], &[]));
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
-        let submodules = if list_submodules { self.submodules()? } else { kept.submodules };
+        let needs_list = list_submodules || self.is_asked_again();
+        let listed = if needs_list { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
+        let submodules = if list_submodules { submodules(&listed) } else { kept.submodules };
+        let files: Vec<u8> = entries(&listed).flat_map(|(_, path)| [path, b"\0"].concat()).collect();
         let copy = mark(&self.path.join(INDEX));
-        self.keep(Kept { source: kept.source, copy, tree, submodules, ..Kept::default() }, since)
-    }
-
-    fn submodules(&self) -> Option<Vec<PathBuf>> {
-        let listed = self.git(&["ls-files", "-s", "-z"], &[])?;
-        let links = listed.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"160000 "));
-        let paths =
-            links.filter_map(|entry| entry.iter().position(|byte| *byte == b'\t').and_then(|at| entry.get(at + 1..)));
-        Some(paths.map(path_of).collect())
+        self.keep(
+            Kept { source: kept.source, copy, tree, submodules, has_flags: kept.has_flags, ..Kept::default() },
+            since,
+            &files,
+        )
     }
 
     /// Without the repository's own objects, which git would touch when it writes the same once
@@ -326,12 +346,23 @@ impl<'a> Scratch<'a> {
         self.git_with(None, arguments, input).or_else(|| self.git_with_objects(arguments, input))
     }
 
+    /// As [`Scratch::git`], for what looks at no file of the work tree: no filter stands between it and what it says.
+    pub(crate) fn git_on_objects(&self, arguments: &[&str]) -> Option<Vec<u8>> {
+        let on = |objects: Option<OsString>| self.run(objects, &[], arguments, &[]);
+        on(None).or_else(|| on(Some(quoted(&self.tree.common.join(OBJECTS)))))
+    }
+
     /// With the repository's own objects, to read them.
     fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         self.git_with(Some(quoted(&self.tree.common.join(OBJECTS))), arguments, input)
     }
 
     fn git_with(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        let unfiltered = self.unfiltered.get_or_init(|| self.filters_off());
+        self.run(shared, unfiltered, arguments, input)
+    }
+
+    fn run(&self, shared: Option<OsString>, settings: &[String], arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let (index, objects) = (self.path.join(INDEX), self.path.join(OBJECTS));
         let shared = shared.unwrap_or_default();
         let own = [
@@ -340,8 +371,7 @@ impl<'a> Scratch<'a> {
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES", shared.as_os_str()),
         ];
         let variables: Vec<_> = self.place().into_iter().chain(own).collect();
-        let unfiltered = self.unfiltered.get_or_init(|| self.filters_off());
-        let arguments: Vec<&str> = unfiltered.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
+        let arguments: Vec<&str> = settings.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
         git(&self.tree.top, &arguments, &variables, input)
     }
 
@@ -361,6 +391,20 @@ impl<'a> Scratch<'a> {
         });
         off.flatten().collect()
     }
+}
+
+/// What git says of each path of an index, and the path.
+fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let entries = listed.split(|byte| *byte == 0);
+    entries
+        .filter_map(|entry| entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?))
+        .filter_map(|(about, path)| Some((about, path.get(1..)?)))
+}
+
+/// Where the submodules are.
+fn submodules(listed: &[u8]) -> Vec<PathBuf> {
+    let links = entries(listed).filter(|(about, _)| about.starts_with(b"160000 "));
+    links.map(|(_, path)| path_of(path)).collect()
 }
 
 /// What the folder of a work tree is called.
@@ -397,7 +441,7 @@ fn is_index(mut file: &fs::File) -> Option<bool> {
 
 /// What tells one state of an index file from another: its place, size and time, and the digest of
 /// its content that git writes at its end.
-fn mark(path: &Path) -> String {
+pub(crate) fn mark(path: &Path) -> String {
     const DIGEST_BYTES: u64 = 32;
     let read = || {
         let mut file = regular::open(path).ok()??;

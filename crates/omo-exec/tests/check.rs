@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Trial};
 use omo_core::check::{Check, CheckOutcome, CheckVerdict, Expect, ExpectedExit};
 use omo_exec::alive::is_alive;
 use omo_exec::check::{Log, run};
 use omo_exec::environment::Environment;
+use omo_testkit::trials;
 use tempfile::TempDir;
 
 /// Longer than anything here takes, however busy the machine is.
@@ -35,13 +35,7 @@ fn main() -> ExitCode {
     } else {
         Vec::new()
     };
-    let trial = |(name, test): (&str, fn())| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
-    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).collect()).exit_code()
+    trials::run(tests)
 }
 
 /// A project in a folder of its own.

@@ -92,6 +92,16 @@ impl Group {
         Ok(group)
     }
 
+    /// Its number, which is that of its process group.
+    pub(crate) fn pid(&self) -> u32 {
+        self.0
+    }
+
+    /// Asks its process group to end.
+    pub(crate) fn ask_to_end(&self) {
+        end_group(self.0, Ending::Asked);
+    }
+
     /// Ends its process group and, on Linux, whatever has left that.
     pub(crate) fn end_all(&self) {
         end_group(self.0, Ending::AtOnce);
@@ -163,6 +173,11 @@ pub(crate) fn own_program() -> io::Result<PathBuf> {
 /// Has a process live on when the group of its caller is ended.
 pub(crate) fn stand_apart(command: &mut Command) {
     command.process_group(0);
+}
+
+/// Makes this process the first of a session of its own, without a terminal.
+pub(crate) fn leave_session() -> io::Result<()> {
+    rustix::process::setsid().map(drop).map_err(io::Error::from)
 }
 
 /// Here nothing opens a window by itself.

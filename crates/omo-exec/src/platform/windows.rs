@@ -106,6 +106,15 @@ impl Group {
         Ok(Self(child))
     }
 
+    /// Its number.
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).id()
+    }
+
+    /// Nobody can ask a process without a console to end.
+    #[expect(clippy::unused_self, reason = "on other systems it is asked")]
+    pub(crate) fn ask_to_end(&self) {}
+
     /// Ends all of it.
     pub(crate) fn end_all(&self) {
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).kill();
@@ -141,6 +150,12 @@ pub(crate) fn own_program() -> io::Result<PathBuf> {
 /// Has a process live on when its caller is ended, and show no window.
 pub(crate) fn stand_apart(command: &mut Command) {
     show_no_window(command);
+}
+
+/// There are no sessions to leave: a process without a console has none.
+#[expect(clippy::unnecessary_wraps, reason = "on other systems it may fail")]
+pub(crate) fn leave_session() -> io::Result<()> {
+    Ok(())
 }
 
 /// Has a process show no window where its caller has none.

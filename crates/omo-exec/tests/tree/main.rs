@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 mod changes;
+mod restore;
 
 use std::collections::BTreeMap;
 use std::fs;

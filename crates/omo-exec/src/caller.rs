@@ -1,0 +1,31 @@
+//! What a process of omo that looks after something else has of whoever started it: the order, as the first line of its
+//! standard input, and the end of that, which says that nobody wants it any more.
+
+use std::io::{BufRead, BufReader};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use crate::endings;
+
+/// Whether this process was started with this one argument and nothing else.
+pub(crate) fn is_asked(argument: &str) -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    arguments.next().is_some_and(|first| first == argument) && arguments.next().is_none()
+}
+
+/// The order; `None` where there is none that can be read. `gone` is called once its caller is gone.
+pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
+    omo_store::signals::outlive_size_limit();
+    // Whoever ends every process around this one must leave the one that cleans up.
+    endings::note(&Arc::default());
+    let mut stdin = BufReader::new(std::io::stdin());
+    let mut line = String::new();
+    stdin.read_line(&mut line).ok()?;
+    let order = serde_json::from_str(&line).ok()?;
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut stdin, &mut std::io::sink());
+        gone();
+    });
+    Some(order)
+}

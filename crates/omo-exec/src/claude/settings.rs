@@ -1,0 +1,117 @@
+//! The settings that a session of a plan is started with, beside those of its user: the fence that it is asked about,
+//! and what it is denied even where everything else is allowed.
+
+use std::path::Path;
+
+use serde_json::json;
+
+/// The tools that the fence is asked about: what writes a file, runs a command, or starts an agent.
+const ASKED_ABOUT: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash|Agent|Task";
+/// How long the fence may take, in seconds. It takes milliseconds; where it is cut off the client goes on.
+const LIMIT_SECONDS: u32 = 10;
+
+/// Commands of git that reach beyond the worktree, as beginnings of a command. The client looks for them at the
+/// beginning of each part of a command line alone; the fence looks closer.
+const DENIED: [&str; 12] = [
+    "git stash",
+    "git push",
+    "git worktree",
+    "git config",
+    "git reset --hard",
+    "git clean",
+    "git switch",
+    "git checkout -b",
+    "git checkout -B",
+    "git checkout --detach",
+    "git checkout --orphan",
+    "git rebase",
+];
+/// Tools that lead a session away from its worktree, or keep it waiting when its work is done.
+const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "ScheduleWakeup"];
+
+/// What a session needs in order to work on its group.
+const NEEDED: [&str; 5] = ["omo next", "omo unit start", "omo unit done", "omo unit fail", "omo unit brief"];
+
+/// What the settings of one session name.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// The program omo, by its absolute path.
+    pub program: &'a Path,
+    /// The file with the rules of the fence, by its absolute path.
+    pub rules: &'a Path,
+}
+
+impl Settings<'_> {
+    /// The file's text; `None` where a path is no text.
+    pub fn text(&self) -> Option<String> {
+        let (program, rules) = (self.program.to_str()?, self.rules.to_str()?);
+        // With `args` no shell comes in between, and nothing has to be quoted.
+        let fence = json!({
+            "type": "command",
+            "command": program,
+            "args": ["fence", "--rules", rules],
+            "timeout": LIMIT_SECONDS,
+        });
+        let denied: Vec<String> =
+            DENIED.iter().map(|command| beginning_with(command)).chain(TOOLS.map(str::to_owned)).collect();
+        let settings = json!({
+            // The repository's own settings come after these, and cannot turn the fence off.
+            "disableAllHooks": false,
+            "hooks": { "PreToolUse": [{ "matcher": ASKED_ABOUT, "hooks": [fence] }] },
+            "permissions": { "deny": denied },
+        });
+        Some(format!("{settings:#}\n"))
+    }
+}
+
+/// A rule that would be none, or an option of the client.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`")]
+pub struct InvalidRule(pub String);
+
+/// What a session may do without being asked: what it needs for its work, and these rules of its user.
+pub fn allowed(own: &[String]) -> Result<Vec<String>, InvalidRule> {
+    let is_rule = |rule: &String| rule.starts_with(|first: char| first.is_ascii_alphabetic());
+    if let Some(wrong) = own.iter().find(|rule| !is_rule(rule)) {
+        return Err(InvalidRule(wrong.clone()));
+    }
+    Ok(NEEDED.iter().map(|command| beginning_with(command)).chain(own.iter().cloned()).collect())
+}
+
+/// The rule for every command that begins so.
+fn beginning_with(command: &str) -> String {
+    format!("Bash({command}:*)")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_fence_is_asked_by_its_path_and_without_a_shell() {
+        let (program, rules) = (Path::new("/opt/o m\"o/omo"), Path::new("/r 'x'/$(y)/fence.json"));
+        let settings: Value = serde_json::from_str(&Settings { program, rules }.text().unwrap()).unwrap();
+        let hook = &settings["hooks"]["PreToolUse"][0];
+        assert_eq!(hook["matcher"], ASKED_ABOUT);
+        assert_eq!(hook["hooks"][0]["command"], "/opt/o m\"o/omo");
+        assert_eq!(hook["hooks"][0]["args"], json!(["fence", "--rules", "/r 'x'/$(y)/fence.json"]));
+        assert_eq!(settings["disableAllHooks"], false);
+        let denied = settings["permissions"]["deny"].as_array().unwrap();
+        for rule in ["Bash(git stash:*)", "Bash(git reset --hard:*)", "EnterWorktree"] {
+            assert!(denied.contains(&rule.into()), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_session_may_say_where_it_stands_and_what_its_user_allows() {
+        let own = ["Bash(npm test:*)".to_owned()];
+        let rules = allowed(&own).unwrap();
+        assert_eq!((rules.first().unwrap().as_str(), rules.last()), ("Bash(omo next:*)", own.last()));
+        assert_eq!(rules.len(), NEEDED.len() + 1);
+        for wrong in ["--dangerously-skip-permissions", "", " Bash(x)"] {
+            assert_eq!(allowed(&[wrong.to_owned()]), Err(InvalidRule(wrong.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What is said to git for a commit, and what git says of one, as plain data.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+
+use omo_core::words::neutral;
+use omo_store::env::is_called;
+use serde::Deserialize;
+
+use crate::restore::Name;
+
+/// At most so many letters of a trailer's value are used.
+const LONGEST_VALUE: usize = 200;
+/// What a person may have set about themselves and their settings; every other variable of git's could point
+/// it elsewhere, and is set by a git that started us.
+const KEPT: [&str; 7] = [
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+];
+
+/// A message with trailers below it, which join those that it ends with.
+pub(super) fn message_with(message: &str, trailers: &[(&str, &str)]) -> String {
+    let body = message.trim_end();
+    let lines = trailers.iter().map(|(name, value)| format!("{name}: {}\n", neutral(value, LONGEST_VALUE)));
+    let lines: String = lines.collect();
+    let last = body.rsplit_once("\n\n").map(|(_, last)| last);
+    let gap = if last.is_some_and(|last| last.lines().all(is_trailer)) { "\n" } else { "\n\n" };
+    if lines.is_empty() { format!("{body}\n") } else { format!("{body}{gap}{lines}") }
+}
+
+fn is_trailer(line: &str) -> bool {
+    let is_word = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    line.split_once(": ").is_some_and(|(name, value)| !name.is_empty() && is_word(name) && !value.trim().is_empty())
+}
+
+/// A list of paths from the top, as git reads it from a file: each means itself, whatever letters it has.
+pub(super) fn list(names: &[Name]) -> Vec<u8> {
+    names.iter().flat_map(|name| [b":(top,literal)".as_slice(), &name.0, b"\0"].concat()).collect()
+}
+
+/// The variables of a commit, from those of a check.
+pub(super) fn variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let is_kept = |name: &OsStr| KEPT.iter().any(|kept| is_called(name, kept));
+    variables.retain(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_") || is_kept(name));
+    variables
+}
+
+/// Those variables that say who somebody is, and when.
+pub(super) fn own(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, OsString)> {
+    let kept = |(name, value): (OsString, OsString)| {
+        KEPT.into_iter().find(|kept| is_called(&name, kept)).map(|kept| (kept, value))
+    };
+    variables.into_iter().filter_map(kept).collect()
+}
+
+/// One event of those that git writes down of itself.
+#[derive(Debug, Deserialize)]
+struct Event {
+    #[serde(rename = "event")]
+    kind: String,
+    /// A git that this one started has a longer one, with a slash.
+    sid: String,
+    child_id: Option<i64>,
+    hook_name: Option<String>,
+    code: Option<i64>,
+}
+
+/// The hook that refused a commit, from what git wrote down of itself.
+pub(super) fn refusing_hook(trace: &[u8]) -> Option<String> {
+    let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Event>(line).ok());
+    let mut hooks = HashMap::new();
+    for event in events.filter(|event| !event.sid.contains('/')) {
+        match (event.kind.as_str(), event.hook_name, event.code) {
+            // Those that run when all is done refuse nothing.
+            ("child_start", Some(hook), _) if !hook.starts_with("post-") => _ = hooks.insert(event.child_id, hook),
+            ("child_exit", _, Some(code)) if code != 0 => {
+                if let Some(hook) = hooks.remove(&event.child_id) {
+                    return Some(hook);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trailers_stand_below_a_message() {
+        let run = [("Omo-Run", "r1"), ("Omo-Unit", "1.2\nInjected: x")];
+        for (message, expected) in [
+            ("fix: a", "fix: a\n\nOmo-Run: r1\n"),
+            ("fix: a\n\n", "fix: a\n\nOmo-Run: r1\n"),
+            ("fix: a\n\nText: of\nmany lines", "fix: a\n\nText: of\nmany lines\n\nOmo-Run: r1\n"),
+            ("fix: a\n\nRefs: #1", "fix: a\n\nRefs: #1\nOmo-Run: r1\n"),
+        ] {
+            assert_eq!(message_with(message, &run[..1]), expected, "{message:?}");
+        }
+        assert_eq!(message_with("fix: a", &[]), "fix: a\n");
+        assert_eq!(message_with("a", &run).lines().count(), 4, "one line each, whatever the value is");
+    }
+
+    #[test]
+    fn a_refusal_is_that_of_a_hook_of_this_very_commit() {
+        let start = |sid: &str, hook: &str| {
+            format!(r#"{{"event":"child_start","sid":"{sid}","child_id":0,"child_class":"hook","hook_name":"{hook}"}}"#)
+        };
+        let exit =
+            |sid: &str, code: i32| format!(r#"{{"event":"child_exit","sid":"{sid}","child_id":0,"code":{code}}}"#);
+        for (lines, expected) in [
+            ([start("1", "pre-commit"), exit("1", 1)], Some("pre-commit")),
+            ([start("1", "reference-transaction"), exit("1", 1)], Some("reference-transaction")),
+            ([start("1", "pre-commit"), exit("1", 0)], None),
+            ([start("1/2", "pre-commit"), exit("1/2", 1)], None),
+            ([start("1", "post-commit"), exit("1", 1)], None),
+            (["no event".to_owned(), exit("1", 1)], None),
+        ] {
+            assert_eq!(refusing_hook(lines.join("\n").as_bytes()).as_deref(), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn no_variable_points_git_elsewhere() {
+        let all = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "HOME"];
+        let left = variables(all.map(|name| (name.into(), "x".into())).into());
+        assert_eq!(left.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["GIT_AUTHOR_NAME", "HOME"]);
+    }
+}

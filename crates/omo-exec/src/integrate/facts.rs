@@ -1,0 +1,163 @@
+//! What a checkout is like before a run begins or its result lands, as plain data.
+
+use std::path::Path;
+
+use crate::repository::{GitFailed, Repository};
+
+/// Where HEAD stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// On a branch with commits.
+    Branch {
+        /// git's full name of the branch.
+        reference: String,
+        /// Its last commit.
+        commit: String,
+    },
+    /// On a branch without any.
+    Unborn {
+        /// git's full name of the branch.
+        reference: String,
+    },
+    /// On a commit and no branch.
+    Detached {
+        /// The commit.
+        commit: String,
+    },
+}
+
+/// Something that its user has begun and not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// `git merge`
+    Merge,
+    /// `git rebase`, or `git am`
+    Rebase,
+    /// `git cherry-pick`
+    CherryPick,
+    /// `git revert`
+    Revert,
+    /// `git bisect`
+    Bisect,
+}
+
+impl Operation {
+    /// What its user typed for it.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Merge => "git merge",
+            Self::Rebase => "git rebase",
+            Self::CherryPick => "git cherry-pick",
+            Self::Revert => "git revert",
+            Self::Bisect => "git bisect",
+        }
+    }
+}
+
+/// What a checkout is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What git says of its version; `None` where it says nothing.
+    pub git: Option<String>,
+    /// Where HEAD stands.
+    pub head: Head,
+    /// What is not ended.
+    pub operation: Option<Operation>,
+    /// Paths with changes that are not committed, new files included, sorted.
+    pub dirty: Vec<String>,
+    /// Where submodules are, sorted.
+    pub submodules: Vec<String>,
+    /// Paths of files that a filter stands before which the repository's own settings name, sorted.
+    pub filtered: Vec<String>,
+    /// How many bytes its file system has room for; `None` where that cannot be told.
+    pub free_bytes: Option<u64>,
+}
+
+/// Looks at a checkout; nothing in it is changed. A submodule is dirty where another commit is checked out in it: to
+/// look at its files would run what its own settings name.
+pub fn facts(repository: &Repository) -> Result<Facts, GitFailed> {
+    let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+    let status = repository.git_with(&status, &[], &[])?;
+    // Two letters and a space stand before each path.
+    let dirty = paths(&status, |entry| entry.get(3..));
+    let entries = repository.git_with(&["ls-files", "-s", "-z"], &[], &[])?;
+    let submodules = paths(&entries, |entry| {
+        let about = entry.strip_prefix(b"160000 ")?;
+        about.iter().position(|byte| *byte == b'\t').and_then(|tab| about.get(tab + 1..))
+    });
+    Ok(Facts {
+        git: repository.line(&["version"]).ok(),
+        head: head(repository)?,
+        operation: operation(repository.git_folder()),
+        dirty,
+        submodules,
+        filtered: filtered(repository, &entries)?,
+        free_bytes: fs2::available_space(repository.top()).ok(),
+    })
+}
+
+fn filtered(repository: &Repository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {
+    let filters = repository.filters_off()?;
+    if filters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let listed = entries
+        .split(|byte| *byte == 0)
+        .filter_map(|entry| entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..)));
+    let asked: Vec<u8> = listed.flat_map(|path| [path, b"\0"].concat()).collect();
+    let said = repository.git_with(&["check-attr", "-z", "--stdin", "filter"], &[], &asked)?;
+    // A path, the name of the attribute, and what it is.
+    let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+    let is_off = |filter: &[u8]| filters.iter().any(|name| name.as_bytes() == filter);
+    let found = parts.chunks_exact(3).filter_map(|part| match part {
+        [path, _, filter] if is_off(filter) => Some(String::from_utf8_lossy(path).into_owned()),
+        _ => None,
+    });
+    let mut found: Vec<String> = found.collect();
+    found.sort();
+    Ok(found)
+}
+
+/// How many bytes a checkout of HEAD takes, what its submodules hold left out.
+pub fn checkout_bytes(repository: &Repository) -> Result<u64, GitFailed> {
+    let listed = repository.git_with(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], &[], &[])?;
+    // `<mode> <kind> <object> <size>`, a tab, and the path.
+    let size = |entry: &[u8]| -> Option<u64> {
+        let about = entry.split(|byte| *byte == b'\t').next()?;
+        String::from_utf8_lossy(about).split_whitespace().nth(3)?.parse().ok()
+    };
+    Ok(listed.split(|byte| *byte == 0).filter_map(size).fold(0, u64::saturating_add))
+}
+
+fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
+    let found = listed.split(|byte| *byte == 0).filter_map(path);
+    let mut found: Vec<String> = found.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+pub(super) fn head(repository: &Repository) -> Result<Head, GitFailed> {
+    let (status, said) = repository.answer(&["symbolic-ref", "--quiet", "HEAD"], &[], &[])?;
+    let commit = repository.commit_of("HEAD")?;
+    let reference = crate::repository::line_of(&said);
+    match (status, commit) {
+        (0, Some(commit)) => Ok(Head::Branch { reference, commit }),
+        (0, None) => Ok(Head::Unborn { reference }),
+        (_, Some(commit)) => Ok(Head::Detached { commit }),
+        (_, None) => Err(repository.failed(&["symbolic-ref", "HEAD"])),
+    }
+}
+
+pub(super) fn operation(git_folder: &Path) -> Option<Operation> {
+    let signs = [
+        ("rebase-merge", Operation::Rebase),
+        ("rebase-apply", Operation::Rebase),
+        ("MERGE_HEAD", Operation::Merge),
+        ("CHERRY_PICK_HEAD", Operation::CherryPick),
+        ("REVERT_HEAD", Operation::Revert),
+        ("BISECT_LOG", Operation::Bisect),
+    ];
+    let found = signs.into_iter().find(|(name, _)| git_folder.join(name).symlink_metadata().is_ok());
+    found.map(|(_, operation)| operation)
+}

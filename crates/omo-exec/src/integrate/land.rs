@@ -1,0 +1,151 @@
+//! Moving the branch that its user has checked out, with the files and the index, to a new commit.
+//!
+//! Everything is looked at first, and where anything of the user's is in the way nothing is touched.
+//! Then, under git's own lock of the index: what is about to be done is written down; the files change;
+//! the branch moves, if it still is where it was; the index follows. A move that was cut short is ended
+//! by asking for it again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::facts::{Head, Operation, head, operation};
+use super::journal::Places;
+use super::steps::Move;
+use crate::repository::{GitFailed, Repository, is_object};
+
+/// What became of the move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landed {
+    /// The branch, the files and the index are at the new commit.
+    Moved,
+    /// They were already.
+    WasThere,
+}
+
+/// Why the branch did not move. Nothing was touched.
+#[derive(Debug, Error)]
+pub enum LandError {
+    /// Edits that are not committed are in the way.
+    #[error("changes that are not committed are in the way: {}", paths.join(", "))]
+    Dirty {
+        /// Where, sorted.
+        paths: Vec<String>,
+    },
+    /// The branch is not where it was.
+    #[error("the branch moved to {to} meanwhile")]
+    Moved {
+        /// Where it is.
+        to: String,
+    },
+    /// Its user is in the middle of something.
+    #[error("`{}` is not ended; end or abort it", what.command())]
+    OperationInProgress {
+        /// What.
+        what: Operation,
+    },
+    /// No branch is checked out.
+    #[error("no branch is checked out; check one out")]
+    Detached,
+    /// The branch has no commit.
+    #[error("the branch has no commit yet")]
+    Unborn,
+    /// The new commit does not follow the old one.
+    #[error("{new} does not follow {old}")]
+    NotFollowing {
+        /// Where the branch is.
+        old: String,
+        /// Where it should go.
+        new: String,
+    },
+    /// Another git is at work, or was ended in the middle of it.
+    #[error("another git is at work in this checkout; if none is, remove {}", path.display())]
+    Locked {
+        /// git's lock.
+        path: PathBuf,
+    },
+    /// A step of git failed.
+    #[error(transparent)]
+    Git(#[from] GitFailed),
+    /// A file could not be read or written.
+    #[error("git's files of this checkout: {0}")]
+    File(#[from] io::Error),
+}
+
+/// Moves the branch that is checked out from `old` to `new`, a commit that follows it, with the files
+/// and the index. Both are full names of commits. An earlier move that was cut short is ended first.
+pub fn land(repository: &Repository, old: &str, new: &str) -> Result<Landed, LandError> {
+    let places = Places::new(repository.git_folder());
+    let locked = || LandError::Locked { path: places.index().with_extension("lock") };
+    let _lock = places.take_lock()?.ok_or_else(locked)?;
+    places.outlive_last_git(repository.top())?;
+    if let Some([from, to]) = places.begun() {
+        settle(repository, &places, &from, &to)?;
+    }
+    let Some(reference) = allowed(repository, old, new)? else {
+        return Ok(Landed::WasThere);
+    };
+    let step = Move::new(repository, &places, old, new)?;
+    step.copy_index()?;
+    step.refuse_dirty()?;
+    places.begin(old, new)?;
+    if let Err(failed) = step.read_tree(&["-u", old, new]) {
+        step.undo()?;
+        return Err(failed.into());
+    }
+    let arguments = ["update-ref", "-m", "omo: land", &reference, new, old];
+    if let Err(failed) = repository.git_with(&arguments, &[], &[]) {
+        step.undo()?;
+        return Err(not_moved(repository, &reference, old, failed)?);
+    }
+    fs::rename(places.new_index(), places.index())?;
+    places.end()?;
+    Ok(Landed::Moved)
+}
+
+/// Why the branch could not move: it is elsewhere by now, or somebody holds it.
+fn not_moved(repository: &Repository, reference: &str, old: &str, failed: GitFailed) -> Result<LandError, LandError> {
+    let now = repository.commit_of(reference)?.unwrap_or_default();
+    if now != old {
+        return Ok(LandError::Moved { to: now });
+    }
+    let path = repository.common().join(format!("{reference}.lock"));
+    Ok(if path.exists() { LandError::Locked { path } } else { failed.into() })
+}
+
+/// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the
+/// files go back. Where its user has moved it since, the files are theirs.
+fn settle(repository: &Repository, places: &Places, from: &str, to: &str) -> Result<(), LandError> {
+    let now = repository.commit_of("HEAD")?;
+    if is_object(from) && is_object(to) && [Some(from), Some(to)].contains(&now.as_deref()) {
+        let step = Move::new(repository, places, from, to)?;
+        if now.as_deref() == Some(from) {
+            return step.undo();
+        }
+        step.copy_index()?;
+        step.take_entries(&BTreeSet::new())?;
+        fs::rename(places.new_index(), places.index())?;
+    }
+    Ok(places.end()?)
+}
+
+/// The branch to move, where nothing but its files can forbid it; `None` where it is there already.
+fn allowed(repository: &Repository, old: &str, new: &str) -> Result<Option<String>, LandError> {
+    let not_following = || LandError::NotFollowing { old: old.to_owned(), new: new.to_owned() };
+    if !is_object(old) || !is_object(new) || !repository.holds(new, &[old.to_owned()])? {
+        return Err(not_following());
+    }
+    if let Some(what) = operation(repository.git_folder()) {
+        return Err(LandError::OperationInProgress { what });
+    }
+    match head(repository)? {
+        Head::Detached { .. } => Err(LandError::Detached),
+        Head::Unborn { .. } => Err(LandError::Unborn),
+        Head::Branch { commit, .. } if commit == new => Ok(None),
+        Head::Branch { reference, commit } if commit == old => Ok(Some(reference)),
+        Head::Branch { commit, .. } => Err(LandError::Moved { to: commit }),
+    }
+}

@@ -1,0 +1,17 @@
+//! Bringing the branches of groups together, and the result to its user's branch.
+//!
+//! Merging touches no checkout: [`preview`] says what the merged tree would be, and [`merge`] makes the
+//! commit. Only [`land`] changes what its user has checked out, in one move that either happens or
+//! does not.
+
+mod facts;
+mod journal;
+mod land;
+mod preview;
+mod references;
+mod steps;
+
+pub use facts::{Facts, Head, Operation, checkout_bytes, facts};
+pub use land::{LandError, Landed, land};
+pub use preview::{MergeError, Preview, merge, preview};
+pub use references::{anchor, holds, release, tip_of};

@@ -1,0 +1,112 @@
+//! What the merge of a branch would be, without any checkout.
+
+use thiserror::Error;
+
+use crate::repository::{GitFailed, Repository, is_object, line_of};
+
+/// git says this of an option that it does not know.
+const UNKNOWN_OPTION: i32 = 129;
+
+/// What merging a commit would come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Preview {
+    /// Everything in it is in the tip already.
+    Nothing,
+    /// The tree of the two together.
+    Clean {
+        /// git's name for it.
+        tree: String,
+    },
+    /// Files that both changed, in ways that do not go together.
+    Conflict {
+        /// Their paths, sorted; bytes that are no UTF-8 are shown as `U+FFFD`.
+        files: Vec<String>,
+    },
+}
+
+/// Why no merge could be made.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum MergeError {
+    /// What was given is no commit.
+    #[error("there is no commit {commit} in this repository")]
+    NoCommit {
+        /// What was given.
+        commit: String,
+    },
+    /// `git merge-tree --write-tree` came with git 2.38.
+    #[error("this git cannot merge without a checkout; git 2.38 or newer is needed")]
+    OldGit,
+    /// Merges are its user's own commits.
+    #[error("git does not know who commits; set user.name and user.email")]
+    NoIdentity,
+    /// A step of git failed.
+    #[error(transparent)]
+    Git(#[from] GitFailed),
+}
+
+/// What merging `commit` onto `tip` would come to. Both are full names of commits; the tree of the tip is asked for where
+/// the caller does not know it. Merge drivers that the
+/// repository's own settings name are not run: what they would merge is a conflict.
+pub fn preview(
+    repository: &Repository,
+    tip: &str,
+    tree_of_tip: Option<&str>,
+    commit: &str,
+) -> Result<Preview, MergeError> {
+    if let Some(bad) = [tip, commit].into_iter().find(|name| !is_object(name)) {
+        return Err(MergeError::NoCommit { commit: bad.to_owned() });
+    }
+    let arguments = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", tip, commit];
+    let (status, said) = repository.answer(&arguments, &[], &[])?;
+    let mut parts = said.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    match (status, parts.next()) {
+        (0, Some(tree)) => {
+            let tree = line_of(tree);
+            // Only then there may be nothing in it that the tip does not have.
+            let is_same = match tree_of_tip {
+                Some(known) => tree == known,
+                None => tree == repository.tree_of(tip)?,
+            };
+            let has_nothing = is_same && repository.holds(tip, &[commit.to_owned()])?;
+            Ok(if has_nothing { Preview::Nothing } else { Preview::Clean { tree } })
+        }
+        (1, Some(_)) => {
+            let mut files: Vec<String> = parts.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+            files.sort();
+            files.dedup();
+            Ok(Preview::Conflict { files })
+        }
+        (UNKNOWN_OPTION, _) => Err(MergeError::OldGit),
+        _ => known(repository, &[tip, commit], Err(repository.failed(&arguments))),
+    }
+}
+
+/// Makes the commit that merges `commit` onto `tip` and has this tree; a merge even where `commit` could
+/// simply follow. Its user is who commits. No reference names it yet.
+pub fn merge(
+    repository: &Repository,
+    tip: &str,
+    commit: &str,
+    tree: &str,
+    message: &str,
+) -> Result<String, MergeError> {
+    if let Some(bad) = [tip, commit, tree].into_iter().find(|name| !is_object(name)) {
+        return Err(MergeError::NoCommit { commit: bad.to_owned() });
+    }
+    let made = repository.line(&["commit-tree", tree, "-p", tip, "-p", commit, "-m", message]);
+    if made.is_err() && repository.answer(&["var", "GIT_COMMITTER_IDENT"], &[], &[])?.0 != 0 {
+        return Err(MergeError::NoIdentity);
+    }
+    known(repository, &[tip, commit], made)
+}
+
+/// What a step of git came to that was given these commits; where it failed because one of them is none, that.
+fn known<T>(repository: &Repository, commits: &[&str], step: Result<T, GitFailed>) -> Result<T, MergeError> {
+    let is_commit =
+        |name: &&&str| is_object(name) && repository.commit_of(name).is_ok_and(|it| it.as_deref() == Some(name));
+    let is_asked = step.is_err() || !commits.iter().all(|name| is_object(name));
+    match commits.iter().find(|name| is_asked && !is_commit(name)) {
+        Some(commit) => Err(MergeError::NoCommit { commit: (*commit).to_owned() }),
+        None => Ok(step?),
+    }
+}

@@ -1,0 +1,152 @@
+//! Snapshots of a work tree that can be put back: the very bytes of its files, who may run them, links, and
+//! the index with what was staged.
+//!
+//! A tree of git's (`changes`) says what differs, but filters stand between it and the files: line ends, and
+//! whatever else a repository's attributes ask for. So the bytes are kept as they are, in the user's own state
+//! folder, and never pass through git.
+//!
+//! Not covered, and told in the result: what git ignores, repositories within the work tree, and what is no
+//! file and no link. References are left alone: a commit that was made meanwhile stays.
+
+mod cover;
+mod ground;
+mod index;
+mod manifest;
+mod site;
+mod store;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use omo_store::folder::FolderError;
+use omo_store::lock::LockError;
+use serde::{Deserialize, Serialize};
+
+pub use self::cover::{Uncovered, uncovered};
+pub(crate) use self::ground::named;
+pub(crate) use self::index::{Listing, differing, listing, listing_and_others, put_paths};
+pub(crate) use self::manifest::{Name, Scope};
+use self::site::Site;
+
+/// Which work tree is meant, and for which run its snapshots are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The project's top folder, absolute. All of the work tree that it lies in is kept.
+    pub root: &'a Path,
+    /// The folder of the user's own state, absolute.
+    pub state_home: &'a Path,
+    /// The run.
+    pub run_id: &'a str,
+    /// Paths from the project's top that omo writes for the run, each with everything below it: they are
+    /// neither kept nor put back.
+    pub own: &'a [&'a str],
+}
+
+/// A snapshot that was kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Kept {
+    /// What it is called.
+    id: String,
+}
+
+/// Which differences from a snapshot are taken back.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    /// All of them: nobody else works here.
+    All,
+    /// Those that were there when this later snapshot was kept. What differs since, and what somebody
+    /// changed once more since, stays as it is.
+    Until(&'a Kept),
+    /// Those at or below these paths from the project's top.
+    Paths(&'a [&'a str]),
+}
+
+/// What came of putting a snapshot back. Paths are told as [`crate::changes::Change::path`] is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// These are again as they were.
+    pub put_back: Vec<String>,
+    /// These were not there, and are gone.
+    pub removed: Vec<String>,
+    /// These were left alone, because somebody else changed them since.
+    pub others: Vec<String>,
+    /// These cannot be put back: they were ignored, or belong to a repository within the work tree.
+    pub uncovered: Vec<String>,
+    /// These could not be put back, each with the reason.
+    pub failed: BTreeMap<String, String>,
+    /// Whether the index was another one, and is as it was.
+    pub index_put_back: bool,
+    /// Whether another commit is checked out than was: it was left so.
+    pub head_moved: bool,
+}
+
+/// Why nothing, or not everything, was put back.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// git keeps nothing here.
+    #[error("{} lies in no work tree of git, or git ignores it", .0.display())]
+    NoWorkTree(PathBuf),
+    /// git gave no answer.
+    #[error("git {0} failed, or took too long")]
+    Git(&'static str),
+    /// The state folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Somebody else is at it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// What was kept is no longer there; nothing was touched.
+    #[error("the snapshot is gone or damaged: {0} is missing")]
+    Gone(String),
+    /// Another git is at work, or one was ended in the middle; nothing was touched.
+    #[error("{} exists: another git works in this repository, or one was ended; remove it once none does", .0.display())]
+    IndexLocked(PathBuf),
+    /// A path that was named lies outside of the work tree; nothing was touched.
+    #[error("{0:?} lies outside of the work tree")]
+    Outside(String),
+    /// The system refused.
+    #[error("{action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Keeps the present content of the work tree and its index.
+pub fn keep(place: &Place<'_>) -> Result<Kept, RestoreError> {
+    let it = Site::open(place)?;
+    let mut manifest = it.scan(|file| it.store.keep(file))?.0;
+    manifest.index = index::open(&it.tree)?.map(|file| it.store.keep(file)).transpose()?;
+    Ok(Kept { id: it.store.keep_manifest(&manifest)? })
+}
+
+/// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
+pub fn restore(place: &Place<'_>, before: &Kept, what: What<'_>) -> Result<Restored, RestoreError> {
+    let it = Site::open(place)?;
+    let before = it.store.manifest(&before.id)?;
+    let after = match what {
+        What::Until(after) => Some(it.store.manifest(&after.id)?),
+        What::All | What::Paths(_) => None,
+    };
+    let paths = match what {
+        What::Paths(paths) => paths.iter().map(|path| it.name_of(path)).collect::<Result<Vec<_>, _>>()?,
+        What::All | What::Until(_) => Vec::new(),
+    };
+    let scope = match (&after, what) {
+        (Some(after), _) => Scope::Until(after),
+        (None, What::Paths(_)) => Scope::Paths(&paths),
+        (None, _) => Scope::All,
+    };
+    it.put_back(&before, after.as_ref(), scope)
+}
+
+/// Forgets all snapshots of a run; one that has none is no error.
+pub fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    store::forget(state_home, run_id)
+}

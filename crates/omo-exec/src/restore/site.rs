@@ -1,0 +1,231 @@
+//! A work tree that is kept and put back: which of its files git knows, what each of them is, and the order in
+//! which they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use omo_store::work_tree::WorkTree;
+
+use super::ground::{Ground, TEMPORARY, is_safe, named};
+use super::index::{self, IndexLock};
+use super::manifest::{Entry, Manifest, Name, Scope, Steps, steps};
+use super::store::{Store, digest_of};
+use super::{Place, RestoreError, Restored};
+use crate::changes::{below_top, is_own, seen_from};
+use crate::git::{answer, git};
+use crate::platform::{Seen, path_of};
+
+/// A `.gitignore` that is put back may show new files, which are taken back in another round.
+const ROUNDS: usize = 4;
+
+/// A work tree, opened for keeping and putting back.
+pub(super) struct Site<'a> {
+    place: &'a Place<'a>,
+    pub(super) tree: WorkTree,
+    /// Where the project lies in the work tree.
+    project: String,
+    ground: Ground,
+    pub(super) store: Store,
+}
+
+impl<'a> Site<'a> {
+    pub(super) fn open(place: &'a Place<'a>) -> Result<Self, RestoreError> {
+        let none = || RestoreError::NoWorkTree(place.root.to_owned());
+        let tree = WorkTree::find(place.root).ok_or_else(none)?;
+        let project = below_top(place.root, &tree).ok_or_else(none)?;
+        let ground = Ground::open(&tree.top);
+        let ground = ground.map_err(|source| RestoreError::Io { action: "open", path: tree.top.clone(), source })?;
+        let store = Store::open(&tree.top, place.state_home, place.run_id)?;
+        let it = Self { place, tree, project, ground, store };
+        if !it.project.is_empty() && it.is_ignored()? {
+            return Err(none());
+        }
+        Ok(it)
+    }
+
+    fn variables(&self) -> [(&'static str, &OsStr); 2] {
+        [("GIT_DIR", self.tree.git.as_os_str()), ("GIT_WORK_TREE", self.tree.top.as_os_str())]
+    }
+
+    fn is_ignored(&self) -> Result<bool, RestoreError> {
+        let path = format!("{}/\0", self.project);
+        let asked = answer(&self.tree.top, &["check-ignore", "-z", "--stdin"], &self.variables(), path.as_bytes());
+        asked.map(|(status, _)| status == 0).ok_or(RestoreError::Git("check-ignore"))
+    }
+
+    fn list(&self, options: &[&str]) -> Result<Vec<Name>, RestoreError> {
+        let arguments = [["ls-files", "-z", "--exclude-standard"].as_slice(), options].concat();
+        let listed = git(&self.tree.top, &arguments, &self.variables(), &[]).ok_or(RestoreError::Git("ls-files"))?;
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| Name(name.to_vec())).collect())
+    }
+
+    /// What the work tree holds, but for the index, and what an earlier call left there when it was ended.
+    pub(super) fn scan(
+        &self,
+        content: impl Fn(File) -> Result<String, RestoreError>,
+    ) -> Result<(Manifest, Vec<Name>), RestoreError> {
+        let mut manifest = Manifest { head: self.tree.head(), ..Manifest::default() };
+        let mut left = Vec::new();
+        manifest.ignored.extend(self.list(&["--others", "--ignored", "--directory"])?);
+        for name in self.list(&["--cached", "--others"])? {
+            if let Some(folder) = name.0.strip_suffix(b"/") {
+                manifest.nested.insert(Name(folder.to_vec()));
+            } else if name.0.rsplit(|byte| *byte == b'/').next() == Some(TEMPORARY.as_bytes()) {
+                left.push(name);
+            } else if is_safe(&name) && !is_own(&self.shown(&name), self.place.own) {
+                self.look(name, &mut manifest, &content)?;
+            }
+        }
+        Ok((manifest, left))
+    }
+
+    fn look(
+        &self,
+        name: Name,
+        manifest: &mut Manifest,
+        content: impl Fn(File) -> Result<String, RestoreError>,
+    ) -> Result<(), RestoreError> {
+        let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
+        let entry = match self.ground.look(&name).map_err(failed)? {
+            Seen::File { mode } => match self.ground.read(&name) {
+                // Somebody else works here, and has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                file => Entry::File { mode, content: content(file.map_err(failed)?)? },
+            },
+            Seen::Link(target) => Entry::Link { target: Name(target.as_encoded_bytes().to_vec()) },
+            Seen::Folder if self.ground.is_repository(&name).map_err(failed)? => {
+                manifest.nested.insert(name);
+                return Ok(());
+            }
+            Seen::Nothing | Seen::Folder => return Ok(()),
+            Seen::Other => Entry::Other,
+        };
+        manifest.entries.insert(name, entry);
+        Ok(())
+    }
+
+    pub(super) fn put_back(
+        &self,
+        before: &Manifest,
+        after: Option<&Manifest>,
+        scope: Scope<'_>,
+    ) -> Result<Restored, RestoreError> {
+        let now = index::open(&self.tree)?.map(digest_of).transpose();
+        let now =
+            now.map_err(|source| RestoreError::Io { action: "read", path: self.tree.git.join("index"), source })?;
+        let as_a_whole = match scope {
+            Scope::All => true,
+            Scope::Until(after) => after.index == now,
+            Scope::Paths(_) => false,
+        };
+        // Before anything is touched: while another git is at work nothing is put back.
+        let lock = as_a_whole.then(|| IndexLock::take(&self.tree)).transpose()?;
+        let mut end = Restored { head_moved: before.head != self.tree.head(), ..Restored::default() };
+        self.put_files_back(before, scope, &mut end)?;
+        match lock {
+            Some(lock) if now != before.index => {
+                lock.put(&self.store, before.index.as_deref())?;
+                end.index_put_back = true;
+            }
+            Some(_) => {}
+            None => end.index_put_back = self.put_paths_back(before, after, scope)?,
+        }
+        Ok(end)
+    }
+
+    fn put_files_back(&self, before: &Manifest, scope: Scope<'_>, end: &mut Restored) -> Result<(), RestoreError> {
+        let mut done = BTreeSet::new();
+        for _ in 0..ROUNDS {
+            let digest = |file| {
+                let read = digest_of(file);
+                read.map_err(|source| RestoreError::Io { action: "read", path: self.tree.top.clone(), source })
+            };
+            let (now, left) = self.scan(digest)?;
+            for name in &left {
+                // Where it cannot be removed it is in nobody's way.
+                let _ = self.ground.remove(name);
+            }
+            let mut steps = steps(before, &now, scope);
+            self.is_there(before, &steps)?;
+            end.others = steps.others.iter().map(|name| self.shown(name)).collect();
+            end.uncovered = steps.uncovered.iter().map(|name| self.shown(name)).collect();
+            steps.remove.retain(|name| !done.contains(name));
+            steps.put.retain(|name| !done.contains(name));
+            if steps.remove.is_empty() && steps.put.is_empty() {
+                break;
+            }
+            // What is gone makes room: a folder may stand where a file was.
+            for name in &steps.remove {
+                self.note(name, self.ground.remove(name), &mut end.removed, &mut end.failed);
+            }
+            for name in &steps.put {
+                let put = before.entries.get(name).map_or(Ok(()), |entry| self.put(name, entry));
+                self.note(name, put, &mut end.put_back, &mut end.failed);
+            }
+            done.extend(steps.remove);
+            done.extend(steps.put);
+        }
+        Ok(())
+    }
+
+    fn note(&self, name: &Name, result: io::Result<()>, list: &mut Vec<String>, failed: &mut BTreeMap<String, String>) {
+        match result {
+            Ok(()) => list.push(self.shown(name)),
+            Err(error) => _ = failed.insert(self.shown(name), error.to_string()),
+        }
+    }
+
+    fn put(&self, name: &Name, entry: &Entry) -> io::Result<()> {
+        match entry {
+            Entry::File { mode, content } => self.ground.put_file(name, *mode, |file| self.store.write(content, file)),
+            Entry::Link { target } => self.ground.put_link(name, path_of(&target.0).as_os_str()),
+            Entry::Other => Ok(()),
+        }
+    }
+
+    /// Whether all that is to be put back was kept.
+    fn is_there(&self, before: &Manifest, steps: &Steps) -> Result<(), RestoreError> {
+        for name in &steps.put {
+            if let Some(Entry::File { content, .. }) = before.entries.get(name)
+                && !self.store.holds(content)
+            {
+                return Err(RestoreError::Gone(self.shown(name)));
+            }
+        }
+        match &before.index {
+            Some(content) if !self.store.holds(content) => Err(RestoreError::Gone("the index".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts those paths of the index back that are ours; tells whether there were any.
+    fn put_paths_back(
+        &self,
+        before: &Manifest,
+        after: Option<&Manifest>,
+        scope: Scope<'_>,
+    ) -> Result<bool, RestoreError> {
+        let kept = |content: &Option<String>| content.as_ref().map(|content| self.store.path(content));
+        let listing = |file: Option<PathBuf>| index::listing(&self.tree, file.as_deref());
+        let was = listing(kept(&before.index))?;
+        let then = after.map(|after| listing(kept(&after.index))).transpose()?;
+        let is = listing(index::open(&self.tree)?.map(|_| self.tree.git.join("index")))?;
+        let names = index::differing(&was, then.as_ref(), &is, scope);
+        index::put_paths(&self.tree, &was, &is, &names)?;
+        Ok(!names.is_empty())
+    }
+
+    /// A path as it is seen from the project.
+    fn shown(&self, name: &Name) -> String {
+        seen_from(&self.project, &String::from_utf8_lossy(&name.0))
+    }
+
+    /// A path from the project's top, as git calls it.
+    pub(super) fn name_of(&self, path: &str) -> Result<Name, RestoreError> {
+        named(&self.project, path).ok_or_else(|| RestoreError::Outside(path.to_owned()))
+    }
+}

@@ -1,0 +1,124 @@
+//! Where snapshots lie: the bytes of every file once, by their digest, and the manifests, in the user's own
+//! state folder; a folder for each run, whose work trees have most of their files in common.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_store::folder::{Folder, FolderError};
+use omo_store::lock::Lock;
+use omo_store::regular;
+use omo_store::seal::digest;
+
+use super::RestoreError;
+use super::manifest::Manifest;
+
+/// The folder of all snapshots, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "restore"];
+/// A larger manifest is none that omo made.
+const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
+/// Two steps may begin in one work tree at the same time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The snapshots of one run, as one of its work trees uses them. While it is open nobody else keeps or restores in
+/// that work tree.
+pub(super) struct Store {
+    folder: Folder,
+    /// What is kept, until it is whole: another work tree has another one.
+    new: String,
+    _lock: Lock,
+}
+
+impl Store {
+    pub(super) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
+        let (of_run, of_tree) = (short(run_id.as_bytes()), short(top.as_os_str().as_encoded_bytes()));
+        let parts = [FOLDER.as_slice(), &[&of_run]].concat();
+        let folder = Folder::create_own_part(state_home, &parts)?;
+        let lock = Lock::take_named(&folder, &format!("{of_tree}.lock"), PATIENCE)?;
+        Ok(Self { folder, new: format!("{of_tree}.new"), _lock: lock })
+    }
+
+    /// Keeps the bytes of a file, and tells their digest. What is there already is read and not written.
+    pub(super) fn keep(&self, mut bytes: File) -> Result<String, RestoreError> {
+        let failed = |source| RestoreError::Io { action: "keep", path: self.folder.path().join(&self.new), source };
+        let content = digest_of(&bytes).map_err(failed)?;
+        if self.holds(&content) {
+            return Ok(content);
+        }
+        bytes.rewind().map_err(failed)?;
+        // Somebody may write to the file meanwhile: what counts is what was copied.
+        let content = copy(&mut bytes, &mut self.folder.create_file(&self.new)?).map_err(failed)?;
+        self.folder.rename(&self.new, &content)?;
+        Ok(content)
+    }
+
+    /// Whether there is something with that digest.
+    pub(super) fn holds(&self, content: &str) -> bool {
+        matches!(regular::open(&self.path(content)), Ok(Some(_)))
+    }
+
+    /// Where bytes lie that were kept.
+    pub(super) fn path(&self, content: &str) -> PathBuf {
+        self.folder.path().join(content)
+    }
+
+    /// Writes bytes that were kept, or fails where they are no longer what they were.
+    pub(super) fn write(&self, content: &str, to: &mut File) -> io::Result<()> {
+        let mut kept = regular::open(&self.path(content))?.ok_or(io::ErrorKind::NotFound)?;
+        if copy(&mut kept, to)? == content {
+            return Ok(());
+        }
+        Err(io::Error::other("what was kept of it has changed"))
+    }
+
+    /// Keeps a manifest, and tells what it is called.
+    pub(super) fn keep_manifest(&self, manifest: &Manifest) -> Result<String, RestoreError> {
+        let bytes = serde_json::to_vec(manifest).map_err(|_| RestoreError::Gone("the list of files".to_owned()))?;
+        let id = digest(&bytes);
+        self.folder.replace(&name_of(&id), &bytes)?;
+        Ok(id)
+    }
+
+    /// A manifest that was kept.
+    pub(super) fn manifest(&self, id: &str) -> Result<Manifest, RestoreError> {
+        let gone = || RestoreError::Gone("the list of files".to_owned());
+        if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(gone());
+        }
+        let bytes = self.folder.read(&name_of(id), MAX_MANIFEST_BYTES)?.filter(|bytes| digest(bytes) == id);
+        serde_json::from_slice(&bytes.ok_or_else(gone)?).map_err(|_| gone())
+    }
+}
+
+/// Forgets all snapshots of a run.
+pub(super) fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    Folder::create_own_part(state_home, &FOLDER)?.remove_folder(&short(run_id.as_bytes()))
+}
+
+/// The digest of what is read.
+pub(super) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
+    copy(&mut bytes, &mut io::sink())
+}
+
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<String> {
+    let mut hash = blake3::Hasher::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let length = from.read(&mut buffer)?;
+        let piece = buffer.get(..length).unwrap_or_default();
+        if piece.is_empty() {
+            return Ok(hash.finalize().to_hex().to_string());
+        }
+        hash.update(piece);
+        to.write_all(piece)?;
+    }
+}
+
+fn name_of(id: &str) -> String {
+    format!("{id}.json")
+}
+
+fn short(bytes: &[u8]) -> String {
+    digest(bytes).chars().take(32).collect()
+}

@@ -1,0 +1,66 @@
+//! The set-up of a worktree: one command that puts there what a checkout lacks, as the project's omo.toml has it.
+//! Whoever asks for it has had its user agree to exactly that command.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::check::{Check, CheckOutcome, CheckVerdict};
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+
+use crate::check::{self, Log};
+use crate::environment::Environment;
+
+/// How long it may take, in seconds.
+pub const LIMIT_SECONDS: u32 = 600;
+
+/// Why a worktree is not set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetUpError {
+    /// The command failed, or took too long.
+    #[error("{}", described(command, outcome, log))]
+    Failed {
+        /// The command.
+        command: String,
+        /// What came of it.
+        outcome: Box<CheckOutcome>,
+        /// Where its output is.
+        log: PathBuf,
+    },
+    /// It was not wanted any more.
+    #[error("the set-up was ended before it was done")]
+    Cut,
+}
+
+/// Runs the set-up command in a worktree, as a check is run there. `goes_on` is asked all the while; once it says no,
+/// everything of the command is ended.
+pub fn set_up(
+    command: &str,
+    worktree: &Path,
+    environment: &Environment,
+    log: Log,
+    goes_on: impl FnMut() -> bool,
+) -> Result<(), SetUpError> {
+    let path = log.path.clone();
+    let check = Check { timeout_seconds: LIMIT_SECONDS, ..Check::new(command) };
+    let outcome = check::run(&check, worktree, environment, Some(log), goes_on).ok_or(SetUpError::Cut)?;
+    match outcome.verdict {
+        // It is no test, and need not have run one.
+        CheckVerdict::Green | CheckVerdict::NothingRan => Ok(()),
+        _ => Err(SetUpError::Failed { command: command.to_owned(), outcome: Box::new(outcome), log: path }),
+    }
+}
+
+/// One line: what failed, how, what it said last, and where the rest is.
+fn described(command: &str, outcome: &CheckOutcome, log: &Path) -> String {
+    let mut lines = outcome.last_lines.iter().rev().chain(outcome.first_lines.iter().rev());
+    let said = lines.find(|line| !line.trim().is_empty());
+    let said = said.map(|line| format!("; it said last: {}", neutral(line, 200))).unwrap_or_default();
+    let could_run = !matches!(outcome.verdict, CheckVerdict::Environment { .. });
+    format!(
+        "the set-up command `{}` {}: {}{said}; its output is in {}",
+        code(command, 200),
+        if could_run { "failed" } else { "could not be run" },
+        neutral(outcome.words(), 200),
+        log.display()
+    )
+}

@@ -1,0 +1,54 @@
+//! A process of omo that outlives the terminal, and the session of the client, that it was started
+//! from: the same binary with other arguments, in a session of its own.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use crate::platform::{leave_session, own_program, show_no_window};
+
+/// How long it may take until it says that it is ready.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Starts this very program with other arguments, and waits for the line that it says with [`ready`].
+/// What it complains about goes into `log`.
+pub fn start(arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
+    let mut command = Command::new(own_program()?);
+    command.args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    show_no_window(&mut command);
+    let mut process = command.spawn()?;
+    let stdout = process.stdout.take();
+    let (sender, answer) = channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = stdout.map(|stdout| BufReader::new(stdout).read_line(&mut line));
+        let _ = sender.send(matches!(read, Some(Ok(1..))).then_some(line));
+    });
+    match answer.recv_timeout(LIMIT) {
+        Ok(Some(line)) => Ok(line.trim_end().to_owned()),
+        Ok(None) => Err(io::Error::other("it ended before it was ready; its log says why")),
+        Err(_) => {
+            let _ = process.kill();
+            let _ = process.wait();
+            Err(io::Error::new(io::ErrorKind::TimedOut, "it did not get ready in time"))
+        }
+    }
+}
+
+/// Makes a process that was started with [`start`] one of its own session: what is sent to the terminal
+/// and to the group of whoever started it does not reach it any more.
+pub fn settle() -> io::Result<()> {
+    leave_session()
+}
+
+/// Says that it is ready, once: nobody listens after that.
+pub fn ready(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}

@@ -1,0 +1,126 @@
+//! Making a group's worktree, so that an end between any two steps leaves nothing that stands in the way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::copies::Copies;
+use super::raw::remember_index;
+use super::{FOLDER, GroupName, READY, REMOVING, WorktreeError, at, clear_locks, delete, folder_of_git, is_of};
+use crate::exclude::{hide, list_of};
+use crate::platform::path_of;
+use crate::repository::{Repository, is_object};
+
+/// What says which files that git ignores a worktree gets, from the top.
+const INCLUDE: &str = ".worktreeinclude";
+/// The line that hides the worktrees from `git status`.
+const HIDDEN: &str = "/.claude/worktrees/omo-*/";
+
+/// A worktree that is ready to be worked in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// Its top folder.
+    pub path: PathBuf,
+    /// The branch that is checked out in it.
+    pub branch: String,
+    /// It was there, whole, from an earlier try: somebody may have worked in it.
+    pub was_there: bool,
+    /// Files that `.worktreeinclude` names, and that could not be copied.
+    pub not_copied: Vec<String>,
+}
+
+/// Makes the worktree and the branch of a group at a commit. One that is there and whole is left as it
+/// is; what an interrupted try left is taken away first, since nobody worked there.
+pub fn create(repository: &Repository, name: &GroupName, base: &str) -> Result<Created, WorktreeError> {
+    let no_base = || WorktreeError::Base { commit: base.to_owned() };
+    if !is_object(base) {
+        return Err(no_base());
+    }
+    let path = name.path(repository);
+    let created = |was_there, not_copied| Created { path: path.clone(), branch: name.branch(), was_there, not_copied };
+    if let Some(folder) = folder_of_git(repository, &path) {
+        if !is_of(&folder, name) {
+            return Err(WorktreeError::Taken { path });
+        }
+        let is_whole = folder.join(READY).is_file() && !folder.join(REMOVING).is_file();
+        if is_whole && path.is_dir() {
+            clear_locks(repository, name, &folder);
+            return Ok(created(true, Vec::new()));
+        }
+        if !is_whole {
+            delete(repository, &path)?;
+        }
+    }
+    refuse_taken(repository, &path)?;
+    hide(repository.work_tree(), HIDDEN).map_err(at(&list_of(repository.work_tree())))?;
+    // Only where there is none: the commit that it must not have is given in full.
+    let none = "0".repeat(base.len());
+    if let Err(error) = repository.git_with(&["update-ref", &name.branch_reference(), base, &none], &[], &[]) {
+        match repository.commit_of(&name.branch_reference())? {
+            Some(commit) if commit != base => return Err(WorktreeError::Branch { branch: name.branch(), commit }),
+            Some(_) => {}
+            None if repository.commit_of(base)?.as_deref() != Some(base) => return Err(no_base()),
+            None => return Err(error.into()),
+        }
+    }
+    let shown = path.to_string_lossy().into_owned();
+    repository.git_on_worktrees(&["add", "--quiet", "--no-checkout", &shown, &name.branch()])?;
+    let folder = folder_of_git(repository, &path)
+        .ok_or_else(|| repository.failed(&["worktree", "add", &shown, &name.branch()]))?;
+    // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.
+    let checkout = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
+    repository.seen_from(&path, &folder).git_with(&checkout, &[], &[])?;
+    remember_index(&folder)?;
+    let not_copied = include(repository, &path)?;
+    let ready = folder.join(READY);
+    // In one step: half of it would be taken for somebody else's.
+    let part = folder.join("omo-ready-part");
+    fs::write(&part, name.owner()).map_err(at(&part))?;
+    fs::rename(&part, &ready).map_err(at(&ready))?;
+    Ok(created(false, not_copied))
+}
+
+/// That nothing of anybody else's has the place.
+fn refuse_taken(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
+    if folder_of_git(repository, path).is_some() {
+        // Its files are gone and git's folder of it is not: what only that holds is to be kept first.
+        return Err(WorktreeError::Taken { path: path.to_owned() });
+    }
+    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if path.symlink_metadata().is_ok_and(|found| !found.is_dir() || !is_empty()) {
+        return Err(WorktreeError::Taken { path: path.to_owned() });
+    }
+    // A link here would have the worktree lie wherever it leads.
+    let mut folder = repository.top().to_owned();
+    for part in Path::new(FOLDER).components() {
+        folder.push(part);
+        if folder.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+            return Err(WorktreeError::Taken { path: folder });
+        }
+    }
+    Ok(())
+}
+
+/// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
+fn include(repository: &Repository, to: &Path) -> Result<Vec<String>, WorktreeError> {
+    let list = repository.top().join(INCLUDE);
+    if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        return Ok(Vec::new());
+    }
+    let pattern = format!("--exclude-from={}", list.display());
+    let named = repository.git_with(&["ls-files", "-z", "--others", "--ignored", &pattern], &[], &[])?;
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    // 1 says that git ignores none of them.
+    let (_, ignored) = repository.answer(&["check-ignore", "-z", "--stdin"], &[], &named)?;
+    let mut copies = Copies::new(repository.top(), to, None);
+    for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of) {
+        let is_link = repository.top().join(&path).is_symlink();
+        if is_link {
+            copies.left.push(path.to_string_lossy().into_owned());
+        } else if !path.starts_with(FOLDER) && to.join(&path).symlink_metadata().is_err() {
+            copies.take(&path, true);
+        }
+    }
+    Ok(copies.left)
+}

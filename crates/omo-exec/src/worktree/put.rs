@@ -1,0 +1,22 @@
+//! Putting the worktree of a group at a commit that was made somewhere else.
+
+use super::rescue::inside;
+use super::{GroupName, WorktreeError, is_of};
+use crate::repository::{Repository, is_object};
+
+/// Puts the worktree and the branch of a group at a commit. What git does not know stays; what it knows is as in the
+/// commit: only for a worktree that nobody works in, and whose commits are kept elsewhere.
+///
+/// # Errors
+///
+/// There is no such commit, or no worktree of the group.
+pub fn put_at(repository: &Repository, name: &GroupName, commit: &str) -> Result<(), WorktreeError> {
+    if !is_object(commit) {
+        return Err(WorktreeError::Base { commit: commit.to_owned() });
+    }
+    let taken = || WorktreeError::Taken { path: name.path(repository) };
+    let inside = inside(repository, name).filter(|inside| is_of(inside.git_folder(), name)).ok_or_else(taken)?;
+    let branch = name.branch();
+    let arguments = ["checkout", "--quiet", "--force", "-B", &branch, commit, "--"];
+    inside.git_with(&arguments, &[], &[]).map(drop).map_err(WorktreeError::from)
+}

@@ -1,0 +1,70 @@
+//! What is left of a run that is dead: its worktrees and branches, each removed after all that it holds
+//! is kept.
+
+use std::fs;
+use std::path::Path;
+
+use super::remove::{Removal, carry_out, prepare};
+use super::{FOLDER, GroupName, WorktreeError, folder_of_git, is_of};
+use crate::repository::Repository;
+
+/// What became of what a group left.
+#[derive(Debug)]
+pub struct Reaped {
+    /// Which group.
+    pub name: GroupName,
+    /// What was removed, with what was kept of it; else why it stays.
+    pub outcome: Result<Removal, WorktreeError>,
+}
+
+impl Reaped {
+    /// The command with which its user gets back what was kept; `None` where nothing had to be.
+    pub fn command(&self) -> Option<String> {
+        let kept = self.outcome.as_ref().ok()?.kept.as_ref()?;
+        kept.commit.as_ref().map(|_| format!("git switch -c rescued/{} {}", self.name.branch(), kept.reference))
+    }
+}
+
+/// The groups of a run that have a worktree or a branch, sorted by name.
+pub fn leftovers(repository: &Repository, run: &str) -> Result<Vec<GroupName>, WorktreeError> {
+    let below = format!("refs/heads/omo/{run}/");
+    let listed = repository.line(&["for-each-ref", "--format=%(refname)", &below])?;
+    let mut groups: Vec<String> =
+        listed.lines().filter_map(|line| line.strip_prefix(&below)).map(str::to_owned).collect();
+    // A worktree may be there without its branch, which whoever worked there can have deleted.
+    let beginning = format!("omo-{run}-");
+    for entry in fs::read_dir(repository.top().join(FOLDER)).into_iter().flatten().flatten() {
+        groups.extend(entry.file_name().to_str().and_then(|name| name.strip_prefix(&beginning)).map(str::to_owned));
+    }
+    groups.sort();
+    groups.dedup();
+    // What somebody else called like ours is none of ours.
+    let named = groups.iter().filter_map(|group| GroupName::new(run, group).ok());
+    let is_ours = |name: &GroupName| match folder_of_git(repository, &name.path(repository)) {
+        Some(folder) => is_of(&folder, name),
+        None => repository.commit_of(&name.branch_reference()).is_ok_and(|commit| commit.is_some()),
+    };
+    Ok(named.filter(is_ours).collect())
+}
+
+/// Removes what the groups of a dead run left. `record` is told of each removal before it is done, and
+/// where it fails nothing is removed. The files that git ignores go into a folder of each group below
+/// `files`.
+pub fn reap(
+    repository: &Repository,
+    run: &str,
+    integrated: Option<&str>,
+    files: &Path,
+    mut record: impl FnMut(&Removal) -> Result<(), WorktreeError>,
+) -> Result<Vec<Reaped>, WorktreeError> {
+    let mut reaped = Vec::new();
+    for name in leftovers(repository, run)? {
+        let outcome = prepare(repository, &name, integrated, &files.join(name.group())).and_then(|removal| {
+            record(&removal)?;
+            carry_out(repository, &removal)?;
+            Ok(removal)
+        });
+        reaped.push(Reaped { name, outcome });
+    }
+    Ok(reaped)
+}

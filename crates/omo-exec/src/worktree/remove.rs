@@ -1,0 +1,164 @@
+//! Removing a group's worktree and branch, after all that they alone hold is kept elsewhere.
+//!
+//! In two steps, so that the removal is on record before it is done: [`prepare`] keeps what must be
+//! kept and says what would go, [`carry_out`] removes that and nothing else.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::raw::{Raw, Signs, is_unchanged, look};
+use super::rescue::{Heads, Rescue, inside, keep, keep_branch};
+use super::{GroupName, REMOVING, WorktreeError, at, clear_lock_of_branch, clear_locks, delete, is_of};
+use crate::platform::working_below;
+use crate::repository::Repository;
+
+/// What is to be removed, and what was kept of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Removal {
+    /// Whose worktree.
+    pub name: GroupName,
+    /// Where its branch stands; it is deleted there and nowhere else.
+    pub branch_at: Option<String>,
+    /// What was kept; `None` where there was nothing.
+    pub kept: Option<Rescue>,
+    /// What the worktree held: it is removed with that in it and with nothing else.
+    held: Option<Held>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Held {
+    tree: String,
+    staged: String,
+    commits: Vec<String>,
+    /// Only whoever has looked a moment ago knows them.
+    #[serde(skip)]
+    signs: Signs,
+}
+
+impl Held {
+    fn of(raw: &Raw) -> Self {
+        let Raw { tree, staged, commits, signs, .. } = raw.clone();
+        Self { tree, staged, commits, signs }
+    }
+
+    /// Whether the worktree holds that still, and nothing else.
+    fn is_all(&self, inside: &Repository) -> Result<bool, WorktreeError> {
+        if is_unchanged(inside, &self.signs)? {
+            return Ok(true);
+        }
+        let now = look(inside, None)?;
+        Ok(now.tree == self.tree && now.staged == self.staged && now.commits == self.commits)
+    }
+}
+
+/// Keeps all that the worktree and branch of a group hold, and says what may then be removed. Where
+/// everything is in `integrated`, a commit that others hold, no commit is made to keep it. Files that
+/// git ignores are copied into `files`, a folder for this group alone.
+pub fn prepare(
+    repository: &Repository,
+    name: &GroupName,
+    integrated: Option<&str>,
+    files: &Path,
+) -> Result<Removal, WorktreeError> {
+    let Some(inside) = inside(repository, name) else {
+        clear_lock_of_branch(repository, name);
+        let branch_at = repository.commit_of(&name.branch_reference())?;
+        let kept = branch_at.as_deref().map(|at| keep_branch(repository, name, at, integrated)).transpose()?;
+        return Ok(Removal { name: name.clone(), branch_at, kept, held: None });
+    };
+    if !is_of(inside.git_folder(), name) {
+        return Err(WorktreeError::Taken { path: inside.top().to_owned() });
+    }
+    refuse_in_use(inside.top())?;
+    clear_locks(repository, name, inside.git_folder());
+    if inside.git_folder().join(REMOVING).is_file() {
+        // All was kept before; what is left of it is less than that.
+        let (reference, commit) = (name.keep_reference(), repository.commit_of(&name.keep_reference())?);
+        let kept = Some(Rescue { reference, commit, copied: Vec::new(), left: Vec::new() });
+        let branch_at = repository.commit_of(&name.branch_reference())?;
+        return Ok(Removal { name: name.clone(), branch_at, kept, held: None });
+    }
+    let heads = Heads::of(&inside, name)?;
+    let raw = look(&inside, heads.tree.as_deref())?;
+    let kept = keep(repository, name, &inside, &raw, &heads, integrated, files)?;
+    if !kept.left.is_empty() {
+        return Err(WorktreeError::Unsaved { path: inside.top().to_owned(), what: kept.left });
+    }
+    Ok(Removal { name: name.clone(), branch_at: heads.branch, kept: Some(kept), held: Some(Held::of(&raw)) })
+}
+
+/// Removes what was prepared, and looks that it is gone. Where something changed since, or somebody
+/// works there, it stays; what is gone already is no error.
+pub fn carry_out(repository: &Repository, removal: &Removal) -> Result<(), WorktreeError> {
+    let name = &removal.name;
+    let path = name.path(repository);
+    if let Some(inside) = inside(repository, name) {
+        if !is_of(inside.git_folder(), name) {
+            return Err(WorktreeError::Taken { path });
+        }
+        refuse_in_use(&path)?;
+        // Half removed already, it holds less than was kept.
+        let is_begun = inside.git_folder().join(REMOVING).is_file();
+        let is_all = |held: &Held| held.is_all(&inside);
+        if !is_begun && !removal.held.as_ref().map(is_all).transpose()?.unwrap_or_default() {
+            return Err(WorktreeError::Changed { path });
+        }
+        let mark = inside.git_folder().join(REMOVING);
+        fs::write(&mark, b"").map_err(at(&mark))?;
+        delete(repository, &path)?;
+    }
+    match removal.branch_at.as_ref().map(|at| delete_branch(repository, name, at)) {
+        Some(Ok(())) => Ok(()),
+        failed => match (repository.commit_of(&name.branch_reference())?, failed) {
+            (None, _) => Ok(()),
+            (now, Some(Err(error))) if now == removal.branch_at => Err(error),
+            _ => Err(WorktreeError::Changed { path }),
+        },
+    }
+}
+
+/// Removes a worktree in which nothing is anybody's work, and its branch: nothing of it is kept. What is not there is no
+/// error.
+///
+/// # Errors
+///
+/// It is another group's, or a process works in it.
+pub fn discard(repository: &Repository, name: &GroupName) -> Result<(), WorktreeError> {
+    if let Some(inside) = inside(repository, name) {
+        if !is_of(inside.git_folder(), name) {
+            return Err(WorktreeError::Taken { path: inside.top().to_owned() });
+        }
+        refuse_in_use(inside.top())?;
+        delete(repository, inside.top())?;
+    }
+    clear_lock_of_branch(repository, name);
+    let branch_at = repository.commit_of(&name.branch_reference())?;
+    branch_at.map_or(Ok(()), |at| delete_branch(repository, name, &at))
+}
+
+/// Deletes the branch of a group where it stands there, and nowhere else.
+fn delete_branch(repository: &Repository, name: &GroupName, at: &str) -> Result<(), WorktreeError> {
+    repository.git_with(&["update-ref", "-d", &name.branch_reference(), at], &[], &[])?;
+    Ok(())
+}
+
+/// A process that is about to end, such as git's tidying after a commit, is waited for.
+fn refuse_in_use(path: &Path) -> Result<(), WorktreeError> {
+    const LOOKS: usize = 20;
+    const BETWEEN: Duration = Duration::from_millis(50);
+    let mut process = None;
+    for look in 0..LOOKS {
+        if look > 0 {
+            std::thread::sleep(BETWEEN);
+        }
+        process = working_below(path).first().copied();
+        if process.is_none() {
+            break;
+        }
+    }
+    process.map_or(Ok(()), |process| Err(WorktreeError::InUse { path: path.to_owned(), process }))
+}

@@ -1,0 +1,184 @@
+//! The real client under a supervisor, against a scripted model: what its command line and its
+//! environment do, and how its ends are told. Set `OMO_TEST_CLIENT` to the client's binary to run these.
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test's helpers fail as a test does")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Trial};
+use omo_core::child::{ChildEnd, Said, classify};
+use omo_core::timestamp::Timestamp;
+use omo_exec::claude::child::{Order, Permissions};
+use omo_exec::supervisor::left::{Left, look};
+use omo_exec::supervisor::minder::{self, Spec};
+use omo_exec::supervisor::{Event, Supervisor};
+use omo_testkit::model::Kind;
+use omo_testkit::{Client, Lab, MockModel, Script, Turn};
+use serde_json::json;
+
+/// Longer than a session here takes, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(100);
+
+type Test = fn(Client);
+
+fn main() -> ExitCode {
+    minder::run_if_asked();
+    let tests: Vec<(&str, Test)> = if cfg!(unix) {
+        vec![
+            ("it_works_where_it_stands_and_does_what_it_may", it_works_where_it_stands_and_does_what_it_may),
+            ("everything_may_be_done_where_that_was_asked_for", everything_may_be_done_where_that_was_asked_for),
+            ("turns_budget_and_errors_of_the_api_are_told_apart", turns_budget_and_errors_of_the_api_are_told_apart),
+            ("one_that_hangs_is_ended_and_goes_on_where_it_was", one_that_hangs_is_ended_and_goes_on_where_it_was),
+        ]
+    } else {
+        Vec::new()
+    };
+    let trial = |(name, test): (&str, Test)| {
+        Trial::test(name, move || {
+            match Client::find() {
+                Ok(client) => test(client),
+                Err(error) => eprintln!("skipped: {error}"),
+            }
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).collect()).exit_code()
+}
+
+/// A project, the model at the other end, and the client.
+struct Stage {
+    model: MockModel,
+    lab: Lab,
+    client: Client,
+}
+
+impl Stage {
+    fn new(client: Client, script: Script) -> Self {
+        let model = MockModel::start(script).unwrap();
+        // As if a session of the client had started all of this.
+        let outer = [("CLAUDE_CODE_SESSION_ID", "outer"), ("CLAUDECODE", "1"), ("CLAUDE_CODE_CHILD_SESSION", "1")];
+        let lab = Lab::builder().model(&model).env("OMO_RUN", "outer").env("CLAUDE_CODE_MAX_RETRIES", "1");
+        let lab = outer.into_iter().fold(lab, |lab, (name, value)| lab.env(name, value)).build().unwrap();
+        Self { model, lab, client }
+    }
+
+    fn order(&self) -> Order {
+        Order {
+            run: "r1".to_owned(),
+            group: "2".to_owned(),
+            worktree: self.lab.project().to_owned(),
+            temp: self.lab.root().to_owned(),
+            port: Some(4_002),
+            programs: self.lab.root().to_owned(),
+            settings: None,
+            max_turns: 20,
+            max_budget_usd: None,
+            permissions: Permissions::Listed(vec!["Bash(env:*)".to_owned()]),
+            model: None,
+            resume: None,
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.lab.root().join(name)
+    }
+
+    fn spec(&self, order: &Order) -> Spec {
+        fs::write(self.file("prompt"), "-- work on group 2\n").unwrap();
+        let pair = |(name, value): (&String, &String)| (OsString::from(name), OsString::from(value));
+        Spec {
+            program: self.client.program().to_owned(),
+            arguments: order.arguments(),
+            folder: order.worktree.clone(),
+            variables: order.environment(self.lab.environment().iter().map(pair).collect()),
+            prompt: self.file("prompt"),
+            printed: self.file("printed.jsonl"),
+            complaints: self.file("complaints.log"),
+            timeout_millis: 90_000,
+        }
+    }
+
+    fn run(&self, order: &Order) -> (ChildEnd, Said) {
+        let mut supervisor = Supervisor::new(1);
+        supervisor.add("2", self.spec(order));
+        end_of(&mut supervisor)
+    }
+}
+
+fn end_of(supervisor: &mut Supervisor) -> (ChildEnd, Said) {
+    loop {
+        if let Event::Ended { process, said, .. } = supervisor.next(LIMIT).unwrap() {
+            let now = Timestamp::parse("2026-11-22T00:00:00Z").unwrap();
+            return (classify(&process, &said, now), *said);
+        }
+    }
+}
+
+fn it_works_where_it_stands_and_does_what_it_may(client: Client) {
+    let write = Turn::call("Write", json!({"file_path": "new.txt", "content": "new\n"}));
+    let script = Script::new().turn(write).bash("env").bash("sh -c 'touch forbidden'").say("Done.");
+    let stage = Stage::new(client, script);
+    let (end, said) = stage.run(&stage.order());
+    assert_eq!(end, ChildEnd::Ended, "{said:?}");
+    let requests = stage.model.requests_of(Kind::Main);
+    assert!(requests.first().unwrap().last_user_text().contains("-- work on group 2"));
+    let seen = requests.get(2).unwrap().tool_results_text();
+    let project = stage.lab.project();
+    for expected in ["OMO_RUN=r1", "OMO_GROUP=2", "PORT=4002", &format!("OMO_ROOT={}", project.display())] {
+        assert!(seen.lines().any(|line| line == expected), "{expected} is not in {seen}");
+    }
+    assert!(!seen.contains("outer"), "{seen}");
+    assert_eq!(fs::read_to_string(project.join("new.txt")).unwrap(), "new\n");
+    assert!(!project.join("forbidden").exists());
+}
+
+fn everything_may_be_done_where_that_was_asked_for(client: Client) {
+    let stage = Stage::new(client, Script::new().bash("sh -c 'touch allowed'").say("Done."));
+    let (end, _) = stage.run(&Order { permissions: Permissions::All, ..stage.order() });
+    assert_eq!(end, ChildEnd::Ended);
+    assert!(stage.lab.project().join("allowed").exists());
+}
+
+fn turns_budget_and_errors_of_the_api_are_told_apart(client: Client) {
+    let dear = || Turn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
+    let script = || Script::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
+    let refused = |status, kind: &str| Script::new().default(Turn::error(status, kind, "no"));
+    let is_api_error = |end: &ChildEnd, wanted| matches!(end, ChildEnd::ApiError { status, .. } if *status == wanted);
+    let stage = Stage::new(client.clone(), script());
+    let (end, said) = stage.run(&Order { max_turns: 2, ..stage.order() });
+    assert_eq!((end, said.session_id.is_some()), (ChildEnd::TurnsSpent, true));
+    let stage = Stage::new(client.clone(), script());
+    let (end, said) = stage.run(&Order { max_budget_usd: Some(0.5), ..stage.order() });
+    assert_eq!(end, ChildEnd::BudgetSpent);
+    assert!(said.result.unwrap().total_cost_usd.unwrap() >= 0.5);
+    let stage = Stage::new(client.clone(), refused(429, "rate_limit_error"));
+    assert_eq!(stage.run(&stage.order()).0, ChildEnd::UsageLimit { until: None });
+    for (status, kind) in [(500, "api_error"), (401, "authentication_error")] {
+        let stage = Stage::new(client.clone(), refused(status, kind));
+        let (end, _) = stage.run(&stage.order());
+        assert!(is_api_error(&end, Some(status)), "{status}: {end:?}");
+    }
+    let stage = Stage::new(client, Script::new());
+    let (end, _) = stage.run(&Order { resume: Some("nobody".to_owned()), ..stage.order() });
+    assert!(matches!(&end, ChildEnd::NeverBegan(why) if why.contains("nobody")), "{end:?}");
+}
+
+fn one_that_hangs_is_ended_and_goes_on_where_it_was(client: Client) {
+    let stage = Stage::new(client, Script::new().bash("env").turn(Turn::hang()).say("Done."));
+    let mut supervisor = Supervisor::new(1);
+    supervisor.add("2", stage.spec(&stage.order()));
+    let event = supervisor.next(LIMIT).unwrap();
+    let Event::Started { mark, .. } = event else { unreachable!("{event:?}") };
+    stage.model.wait_for_requests(Kind::Main, 2, LIMIT).unwrap();
+    supervisor.end("2");
+    let (end, said) = end_of(&mut supervisor);
+    assert_eq!((end, look(&mark)), (ChildEnd::Stopped, Left::Gone));
+    let session = said.session_id.clone();
+    assert!(session.is_some(), "{said:?}");
+    let (end, again) = stage.run(&Order { resume: session.clone(), ..stage.order() });
+    assert_eq!((end, again.session_id), (ChildEnd::Ended, session));
+    assert!(stage.model.requests_of(Kind::Main).last().unwrap().all_text().matches("work on group 2").count() >= 2);
+}
