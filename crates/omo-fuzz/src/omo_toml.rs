@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use omo_core::check::Check;
 use omo_core::gate::{Gate, MAX_GATES, Origin};
 use omo_core::keyword::Keywords;
 use omo_core::limits::Limits;
@@ -24,7 +25,9 @@ pub fn check(data: &[u8]) {
 fn of_a_repository(data: &[u8], root: &Path) {
     let Some(repository) = Repository::read(root) else { return assert!(data.is_empty(), "the file was not seen") };
     assert!(!repository.is_approved(None) && !repository.is_approved(Some(root)), "nobody approved it");
-    assert!(repository.problems.is_empty() || repository.gates.is_empty(), "{repository:?}");
+    let asks_for_nothing = repository.gates.is_empty() && repository.setup.is_none();
+    assert!(repository.problems.is_empty() || asks_for_nothing, "{repository:?}");
+    assert!(repository.setup.as_ref().is_none_or(|setup| Check::new(setup).refusal().is_none()), "{repository:?}");
     can_be(&repository.gates, Origin::Repository);
     are_lines(&repository.problems, data);
     if data.len() <= 64 * 1024 {

@@ -203,6 +203,12 @@ impl Unit {
         let red = self.red_check.iter().filter(|_| self.kind == UnitKind::Tests);
         red.chain(&self.checks)
     }
+
+    /// Every command of it, in the order in which [`crate::run::state::UnitState::vacuous`] counts them: what has to
+    /// fail before the work begins, then its checks.
+    pub fn commands(&self) -> impl Iterator<Item = &Check> {
+        self.red_check.iter().chain(&self.checks)
+    }
 }
 
 /// What kind of work a unit is.
@@ -261,6 +267,17 @@ pub enum OnFailure {
     Escalate,
     /// It stays failed until a person has it tried again; what does not depend on it goes on.
     Hold,
+}
+
+impl OnFailure {
+    /// Whether the changes of a unit that has failed for good, or is left out because of that, are taken back. What
+    /// waits for a person stays as it is, for them to see.
+    pub fn takes_back(self) -> bool {
+        match self {
+            Self::Revert | Self::Retry | Self::Skip => true,
+            Self::Escalate | Self::Hold => false,
+        }
+    }
 }
 
 /// How a unit's changes are committed.
@@ -388,10 +405,7 @@ impl Plan {
     /// Every command that a run of it executes, with the unit that it belongs to, in the order of the
     /// plan: what a user approves.
     pub fn commands(&self) -> impl Iterator<Item = (&str, &Check)> {
-        let of_units = self.units.iter().flat_map(|unit| {
-            let checks = unit.red_check.iter().chain(&unit.checks);
-            checks.map(|check| (unit.id.as_str(), check))
-        });
+        let of_units = self.units.iter().flat_map(|unit| unit.commands().map(|check| (unit.id.as_str(), check)));
         let entry = self.preconditions.iter().flat_map(|precondition| match precondition {
             Precondition::EntryCondition { checks, .. } => checks.as_slice(),
             Precondition::Verification { .. } | Precondition::Decision(_) => &[],

@@ -26,8 +26,34 @@ const MAX_PARTS: usize = 100;
 /// Whether something may be meant by both: each is a path, a folder (everything in it), or a pattern.
 /// Where that cannot be told it is so.
 pub fn overlap(one: &str, other: &str) -> bool {
-    let (Some(one), Some(other)) = (Meant::by(one), Meant::by(other)) else { return true };
-    meet(&one, &other)
+    may_meet(Meant::by(one).as_ref(), Meant::by(other).as_ref())
+}
+
+fn may_meet(one: Option<&Meant>, other: Option<&Meant>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| meet(one, other))
+}
+
+/// Whether a path of a plan may mean a file that is there. The file's name is a name, whatever signs are in it: that
+/// of a file `[id].tsx` is no pattern.
+pub fn covers(planned: &str, file: &str) -> bool {
+    Planned::of([planned].into_iter()).cover(file)
+}
+
+/// Paths of a plan, read once for many files.
+pub struct Planned(Vec<Option<Meant>>);
+
+impl Planned {
+    /// Reads them.
+    pub fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
+        Self(paths.map(Meant::by).collect())
+    }
+
+    /// Whether one of them may mean a file that is there, as in [`covers`].
+    pub fn cover(&self, file: &str) -> bool {
+        // No name of a file has a NUL in it, so none becomes another's.
+        let file = Meant::by(&file.replace(['*', '?', '[', '{'], "\0"));
+        self.0.iter().any(|planned| may_meet(planned.as_ref(), file.as_ref()))
+    }
 }
 
 /// What a path of a plan means.
@@ -67,6 +93,11 @@ fn is_file_name(name: &str) -> bool {
 /// Every pair of places is looked at once, from the end, so that no pattern costs more than both
 /// lengths multiplied.
 fn meet(one: &Meant, other: &Meant) -> bool {
+    // Most paths part at their first folder, and of many pairs nothing more is looked at.
+    let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
+    if firsts.any(|(first, second)| first != second && !is_pattern(first) && !is_pattern(second)) {
+        return false;
+    }
     let ends = |from: usize| one.may_hold(other.parts.get(from..).unwrap_or_default(), other);
     // Whether what is left of `one` behind a place meets what is left of `other` behind each place.
     let mut below: Vec<bool> = (0..=other.parts.len()).map(ends).collect();
@@ -142,6 +173,21 @@ mod tests {
             ("", Some("")),
         ] {
             assert_eq!(normal(path).as_deref(), plain, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_is_no_pattern() {
+        for (planned, file, expected) in [
+            ("app/*.md", "app/[id]/page.tsx", false),
+            ("app/", "app/[id]/page.tsx", true),
+            ("app/[id]/page.tsx", "app/[id]/page.tsx", true),
+            ("*.rs", "a*.md", false),
+            ("src/a.rs", "src/?.rs", false),
+            ("src/a.rs", "**", false),
+            ("./SRC/a.rs", "src/a.rs", true),
+        ] {
+            assert_eq!(covers(planned, file), expected, "{planned} {file}");
         }
     }
 

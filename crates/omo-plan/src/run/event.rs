@@ -7,7 +7,11 @@ use omo_core::check::CheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Decision, Plan, Unit};
+use crate::model::{Plan, Unit};
+use crate::run::apart::Terms;
+use crate::ultra_run::asked::Asked;
+
+pub use crate::run::gate::{Gate, GateKind, GateOption};
 
 /// One event, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +75,9 @@ pub enum What {
         root: String,
         /// The commit that was checked out.
         base: Option<String>,
+        /// How much of an ultraplan was asked for, and in which way.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        asked: Option<Asked>,
     },
     /// Another session took the run over, or the same one in another process.
     Taken,
@@ -120,6 +127,9 @@ pub enum What {
         /// The places of its checks that were green before the work began: they prove nothing about it.
         #[serde(default)]
         vacuous: Vec<usize>,
+        /// What the work tree is put back to where the plan says so: kept before its first attempt.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kept: Option<String>,
     },
     /// A check of a unit ran.
     CheckRan {
@@ -212,6 +222,14 @@ pub enum What {
         #[serde(default)]
         files: Vec<String>,
     },
+    /// What an attempt at a unit has left was taken back.
+    UnitRestored {
+        /// Which unit.
+        unit: String,
+        /// What could not be put back, each with why; what git ignores is not covered.
+        #[serde(default)]
+        left: Vec<String>,
+    },
     /// A unit is left out.
     UnitSkipped {
         /// Which one.
@@ -227,6 +245,9 @@ pub enum What {
         attempt: u32,
         /// Why.
         why: String,
+        /// Nothing was wrong with its worker, which is not counted as lost.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        is_pause: bool,
     },
     /// A unit that had ended is to be done again.
     UnitReopened {
@@ -234,6 +255,120 @@ pub enum What {
         unit: String,
         /// Why.
         why: String,
+    },
+    /// The sessions of the plan are worked on apart, each in a work tree of its own.
+    SetApart {
+        /// The commit that they begin from.
+        base: String,
+        /// What they are started with.
+        #[serde(flatten)]
+        terms: Terms,
+    },
+    /// A session is about to get a work tree and a branch of its own. Written down before they are made: what a
+    /// kill leaves behind is found by it.
+    GroupPrepared {
+        /// Which session.
+        group: String,
+        /// The work tree.
+        worktree: String,
+        /// The branch.
+        branch: String,
+        /// The commit that it begins from.
+        base: String,
+    },
+    /// A client works on a session.
+    ChildStarted {
+        /// Which session.
+        group: String,
+        /// The client's process.
+        process: Process,
+    },
+    /// That client has ended.
+    ChildEnded {
+        /// Which session.
+        group: String,
+        /// How, in words.
+        how: String,
+        /// What it has cost, in millionths of a dollar, where that is known.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cost_micros: Option<u64>,
+    },
+    /// A limit of use was met: no client is started before then.
+    LimitReached {
+        /// Which session met it.
+        group: String,
+        /// When it is reset.
+        until: Timestamp,
+    },
+    /// A session cannot go on by itself: a person is asked.
+    GroupStuck {
+        /// Which session.
+        group: String,
+        /// Why.
+        why: String,
+    },
+    /// A session has ended: all of it is done, or why not.
+    GroupEnded {
+        /// Which session.
+        group: String,
+        /// The last commit of its branch.
+        tip: String,
+        /// Why it has failed; `None` where it has not.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        failed: Option<String>,
+    },
+    /// A session is part of what the run has come to.
+    GroupMerged {
+        /// Which session.
+        group: String,
+        /// The commit that the run has come to.
+        tip: String,
+    },
+    /// A session cannot be brought together with what others did.
+    GroupRefused {
+        /// Which session.
+        group: String,
+        /// The files that stand in the way.
+        files: Vec<String>,
+    },
+    /// The work tree of a session is gone.
+    GroupRemoved {
+        /// Which session.
+        group: String,
+        /// The reference that keeps what was never merged, where something was not.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kept: Option<String>,
+        /// The last commit of its branch, from which it goes on where it is begun again.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        tip: Option<String>,
+    },
+    /// The work tree of a session stays where it is: it could not be removed without losing something.
+    GroupLeft {
+        /// Which session.
+        group: String,
+        /// Why, with the folder.
+        why: String,
+    },
+    /// What its user committed meanwhile is part of what the run has come to.
+    CaughtUp {
+        /// Where the user's branch is.
+        with: String,
+        /// The commit that the run has come to.
+        tip: String,
+    },
+    /// The user's branch cannot move to what the run has come to: a person is asked.
+    LandRefused {
+        /// Why, in one sentence without its end.
+        why: String,
+        /// The files that stand in the way.
+        files: Vec<String>,
+    },
+    /// The user's branch has moved to what the run has come to.
+    Landed {
+        /// The commit that it was at.
+        from: String,
+        /// The commit that it is at.
+        to: String,
     },
     /// A file that omo writes for others was changed by something else.
     ProjectionDrift {
@@ -345,6 +480,13 @@ pub struct UnitEnd {
     /// Lines that it added and that say that something is not finished; `None` where nobody has looked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Vec<Unfinished>>,
+    /// The id of the commit that holds its work, where it was committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and
+    /// what somebody changes afterwards stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
 }
 
 /// How a unit ended, as another program says. omo has checked none of it.
@@ -357,58 +499,6 @@ pub enum ImportedStatus {
     Failed,
     /// It was never begun.
     Blocked,
-}
-
-/// Something that a person has to decide before the run goes on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gate {
-    /// What it is called.
-    pub id: String,
-    /// What it is about.
-    pub about: GateKind,
-    /// The question.
-    pub question: String,
-    /// What can be answered.
-    pub options: Vec<GateOption>,
-}
-
-/// What a gate is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "about", rename_all = "snake_case")]
-pub enum GateKind {
-    /// The plan has no verdict that it was verified.
-    Verification,
-    /// Decisions of the plan: one, or all that may be asked about together.
-    Decisions {
-        /// Which ones.
-        decisions: Vec<Decision>,
-    },
-    /// The end of a batch behind which a person is asked.
-    HardStop {
-        /// The place of the batch, from 0.
-        group: usize,
-    },
-    /// A check could not be run here.
-    Environment {
-        /// Of which unit.
-        unit: String,
-        /// What is missing.
-        what: String,
-    },
-    /// A step asks for human judgment.
-    Escalated {
-        /// Which one.
-        unit: String,
-    },
-}
-
-/// One answer of a gate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateOption {
-    /// What is typed for it.
-    pub id: String,
-    /// What it means.
-    pub text: String,
 }
 
 /// How a run ended.

@@ -3,6 +3,7 @@
 //! A ledger is written by verbs only, so what cannot be here is a ledger that something else wrote, or
 //! a newer omo: it is refused with the number of the event, never folded into a state that is wrong.
 
+mod apart;
 mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +12,8 @@ use crate::model::{Decision, Dialect, Plan, Precondition};
 use crate::run::event::{Event, Gate, GateKind, ImportedStatus, UnitEnd, What};
 use crate::run::schedule;
 use crate::run::state::{
-    Answer, BadLedger, FINAL, GateState, HandedOut, Phase, RunState, Running, STOP, UnitState, UnitStatus, WITHDRAWN,
-    chosen_label, texts,
+    Answer, BadLedger, FINAL, FOREGROUND, GateState, Ground, HandedOut, Phase, RunState, Running, STOP, UnitState,
+    UnitStatus, WITHDRAWN, chosen_label, texts,
 };
 
 impl RunState {
@@ -22,7 +23,7 @@ impl RunState {
     ///
     /// It opens none.
     pub fn open(event: &Event) -> Result<Self, BadLedger> {
-        let What::RunOpened { plan, approved, root, base } = &event.what else {
+        let What::RunOpened { plan, approved, root, base, asked } = &event.what else {
             return Err(BadLedger { seq: event.seq, what: "does not open a run".to_owned() });
         };
         let units = plan.units.iter().map(|unit| (unit.id.clone(), UnitState::default())).collect();
@@ -45,6 +46,9 @@ impl RunState {
             verdicts: Vec::new(),
             first_tree: None,
             unfinished: None,
+            apart: None,
+            asked: *asked,
+            is_stopped: false,
             opened_at: event.ts,
             updated_at: event.ts,
             seq: event.seq,
@@ -82,6 +86,20 @@ impl RunState {
             What::LinesSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             What::VerdictGiven { verdict } => self.take_verdict(event, verdict)?,
             What::IterationStarted { iteration, reopened } => self.start_iteration(event, *iteration, reopened)?,
+            What::SetApart { .. }
+            | What::GroupPrepared { .. }
+            | What::ChildStarted { .. }
+            | What::ChildEnded { .. }
+            | What::LimitReached { .. }
+            | What::GroupStuck { .. }
+            | What::GroupEnded { .. }
+            | What::GroupMerged { .. }
+            | What::GroupRefused { .. }
+            | What::GroupRemoved { .. }
+            | What::GroupLeft { .. }
+            | What::CaughtUp { .. }
+            | What::LandRefused { .. }
+            | What::Landed { .. } => self.apply_to_group(event)?,
             What::Cancelled { why } => {
                 self.give_back_all("the run was cancelled");
                 self.phase = Phase::Cancelled { why: why.clone() };
@@ -104,6 +122,7 @@ impl RunState {
             return Err(bad("passes a unit whose checks were not seen to be green"));
         }
         unit.at = Some(event.ts);
+        let takes_back = self.plan.unit(id).is_some_and(|unit| unit.on_failure.takes_back());
         let mut end_as = |status, end: &UnitEnd| {
             unit.status = status;
             unit.running = None;
@@ -112,8 +131,15 @@ impl RunState {
             unit.is_stale = false;
         };
         match what {
-            What::UnitPassed { end, .. } => end_as(UnitStatus::Passed, end),
+            What::UnitPassed { end, .. } => {
+                end_as(UnitStatus::Passed, end);
+                unit.ground = None;
+            }
             What::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
+            What::UnitRestored { left, .. } => {
+                (unit.ground, unit.is_to_restore) = (None, false);
+                unit.left.clone_from(left);
+            }
             What::UnitClaimed { end, evidence_ids, .. } => {
                 end_as(UnitStatus::Claimed, end);
                 unit.evidence_ids.clone_from(evidence_ids);
@@ -122,18 +148,24 @@ impl RunState {
                 unit.evidence_ids.push(evidence.id.clone());
                 self.evidence.push(evidence.clone());
             }
-            What::UnitFailed { end, is_final: true, .. } => end_as(UnitStatus::Failed, end),
+            What::UnitFailed { end, is_final: true, .. } => {
+                end_as(UnitStatus::Failed, end);
+                unit.is_to_restore = takes_back && unit.ground.as_ref().is_some_and(|ground| ground.kept.is_some());
+            }
             What::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
             What::UnitImported { status, evidence, files, .. } => {
                 let end = UnitEnd { evidence: evidence.clone(), files: files.clone(), ..UnitEnd::default() };
                 end_as((*status).into(), &end);
                 unit.why = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
-            What::UnitStarted { attempt, ticket, tree, guarded, vacuous, .. } => {
+            What::UnitStarted { attempt, ticket, tree, guarded, vacuous, kept, .. } => {
+                let ground = || Ground { tree: tree.clone(), kept: kept.clone() };
+                unit.ground = unit.ground.take().or_else(|| kept.is_some().then(ground));
                 unit.status = UnitStatus::Running;
                 unit.attempts = *attempt;
                 unit.why = None;
                 unit.judgment = None;
+                unit.left.clear();
                 unit.checks.clear();
                 unit.evidence_ids.clear();
                 // A task that is done again finds what its last attempt has left: that is green by its own work.
@@ -147,9 +179,9 @@ impl RunState {
                 self.void_the_whole();
             }
             What::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
-            What::UnitHeld { why, attempt, .. } => {
+            What::UnitHeld { why, attempt, is_pause, .. } => {
                 give_back(unit, *attempt, why);
-                unit.lost = unit.lost.saturating_add(1);
+                unit.lost = unit.lost.saturating_add(u32::from(!is_pause));
             }
             What::UnitSkipped { why, .. } => {
                 (unit.status, unit.running, unit.why) = (UnitStatus::Skipped, None, Some(why.clone()));
@@ -159,6 +191,9 @@ impl RunState {
                 reopen(unit, why);
             }
             _ => {}
+        }
+        if matches!(what, What::UnitStarted { .. }) {
+            self.note_progress(id);
         }
         if matches!(what, What::UnitSkipped { .. } | What::UnitReopened { .. }) {
             self.void_the_whole();
@@ -186,6 +221,9 @@ impl RunState {
                         attempts_before: state.attempts,
                         end: state.end.clone(),
                         at: Some(event.ts),
+                        // What its attempts have left is still there, and is still theirs.
+                        ground: state.ground.clone(),
+                        is_to_restore: state.is_to_restore,
                         ..UnitState::default()
                     }
                 }
@@ -238,7 +276,23 @@ impl RunState {
         let open = open.ok_or_else(missing)?;
         open.answer = Some(Answer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
         match open.gate.about.clone() {
-            GateKind::Verification | GateKind::Environment { .. } => {}
+            GateKind::Billing { .. }
+            | GateKind::EntryCondition { .. }
+            | GateKind::Conflict { .. }
+            | GateKind::Stuck { .. }
+            | GateKind::LandRefused { .. }
+                if option == STOP =>
+            {
+                self.is_stopped = true;
+            }
+            GateKind::Billing { .. } if option == FOREGROUND => self.bring_together(),
+            GateKind::Verification
+            | GateKind::Environment { .. }
+            | GateKind::Billing { .. }
+            | GateKind::EntryCondition { .. } => {}
+            GateKind::Conflict { group, .. } => self.redo_group(&group),
+            GateKind::Stuck { group, .. } => self.unstick_group(&group),
+            GateKind::LandRefused { .. } => self.try_to_land_again(),
             GateKind::Decisions { decisions } => self.take_choices(&decisions, option),
             GateKind::HardStop { group } => {
                 let behind = schedule::in_order(&self.plan).into_iter().take_while(|place| *place != group);
@@ -295,6 +349,7 @@ impl RunState {
             self.iteration = 1;
         }
         self.phase = Phase::Executing;
+        self.is_stopped = false;
         self.take(event);
         self.final_checks.clear();
         // Whoever had the run stopped is asked again, now that it goes on.
@@ -338,6 +393,7 @@ fn unit_of(what: &What) -> Option<&str> {
         | What::UnitUnverified { unit, .. }
         | What::UnitClaimed { unit, .. }
         | What::UnitImported { unit, .. }
+        | What::UnitRestored { unit, .. }
         | What::UnitSkipped { unit, .. }
         | What::UnitHeld { unit, .. }
         | What::UnitReopened { unit, .. } => Some(unit),

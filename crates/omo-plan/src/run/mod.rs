@@ -6,8 +6,10 @@
 //! to events, or to a refusal; nothing else makes events. No verb lets its caller say that a unit
 //! has passed: [`verbs::judged`] takes what the verify runner measured.
 
+pub mod apart;
 pub mod event;
 mod fold;
+mod gate;
 mod iteration;
 mod question;
 pub mod report;

@@ -2,9 +2,10 @@
 
 use omo_core::words::neutral;
 
+use crate::dialect::ultra::report::SESSION_PREFIX;
 use crate::model::Decision;
 use crate::run::event::{Gate, GateKind, GateOption};
-use crate::run::state::{ACCEPT_ALL, CONTINUE, ONE_BY_ONE, RunState, STOP};
+use crate::run::state::{ACCEPT_ALL, CONTINUE, FOREGROUND, ONE_BY_ONE, REDO, RunState, STOP};
 
 /// A gate as it is put to a person.
 pub(crate) fn gate(state: &RunState, about: GateKind) -> Gate {
@@ -28,9 +29,56 @@ pub(crate) fn gate(state: &RunState, about: GateKind) -> Gate {
                 option(STOP, "begin nothing more; `omo unit retry` goes on from here once it is mended"),
             ],
         ),
+        GateKind::Billing { payer } => (
+            format!(
+                "{payer} is set in your environment. The sessions that omo would start are billed to it, and not to your subscription. How do you want to proceed?"
+            ),
+            vec![
+                option(FOREGROUND, "Use --fg instead (Recommended): one step after the other in this session, at no extra cost"),
+                option(CONTINUE, "Continue with API billing: each session is billed at token rates"),
+                option(STOP, "Stop: nothing is started; unset it first, then run again"),
+            ],
+        ),
+        GateKind::EntryCondition { text } => (
+            format!("The plan begins only where this holds, and no command decides it: {}. Does it?", neutral(text, 300)),
+            vec![option(CONTINUE, "it holds"), option(STOP, "it does not: end the run")],
+        ),
+        GateKind::Conflict { group, files } => (
+            format!(
+                "{} cannot be brought together with what the other sessions did. Both changed: {}. All of it is kept, and your branch is as it was. What now?",
+                titled(state, group),
+                neutral(files, 600)
+            ),
+            vec![
+                option(REDO, "do its steps again, on top of what the others did"),
+                option(STOP, "end the run here; the report has the command that brings its work back"),
+            ],
+        ),
+        GateKind::Stuck { group, why } => (
+            format!("{} cannot go on by itself: {}. Try again?", titled(state, group), neutral(why, 300)),
+            vec![option(CONTINUE, "try again"), option(STOP, "end the run here; what was done is kept")],
+        ),
+        GateKind::LandRefused { why } => (
+            format!("Everything is done and checked, and your branch could not move to it: {}. Try again?", neutral(why, 600)),
+            vec![
+                option(CONTINUE, "what was in the way is out of the way"),
+                option(STOP, "end the run here; the report has the command that brings it back"),
+            ],
+        ),
     };
     let id = format!("g{}", state.gates.len() + 1);
     Gate { id, about, question, options }
+}
+
+/// A session by its title.
+fn titled(state: &RunState, id: &str) -> String {
+    let group = state.plan.groups.iter().find(|group| group.id == id);
+    let title = group.map(|group| neutral(&group.title, 120)).filter(|title| !title.is_empty());
+    let name = id.strip_prefix(SESSION_PREFIX).map_or_else(|| id.to_owned(), |number| format!("Session {number}"));
+    match title {
+        Some(title) => format!("{name} ({title})"),
+        None => name,
+    }
 }
 
 fn decision_question(decisions: &[Decision]) -> (String, Vec<GateOption>) {

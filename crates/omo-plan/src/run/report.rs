@@ -278,7 +278,7 @@ fn unit_row(unit: &Unit, standing: &Standing, known: Option<&UnitState>) -> Unit
         files: end.map(|end| end.files.clone()).unwrap_or_default(),
         out_of_scope: end.map(|end| end.out_of_scope.clone()).unwrap_or_default(),
         vacuous: unit
-            .proof()
+            .commands()
             .enumerate()
             .filter(|(place, _)| is_vacuous(place))
             .map(|(_, check)| check.command.clone())

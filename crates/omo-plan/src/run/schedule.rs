@@ -9,6 +9,7 @@ use crate::model::{
     Decision, Dialect, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan, Precondition, Unit, UnitKind,
 };
 use crate::paths;
+use crate::run::apart::{self, Step};
 use crate::run::event::{GateKind, RunResult};
 use crate::run::iteration;
 use crate::run::standing::lets_go_on;
@@ -28,6 +29,8 @@ pub enum Action<'a> {
     Start(Vec<&'a Unit>),
     /// Somebody is at work on these, and nothing else can be begun before they are done.
     Wait(Vec<&'a str>),
+    /// Sessions are worked on apart, and this is to be done about them.
+    Apart(Step<'a>),
     /// Everything was done; the checks of the whole plan are to be run.
     FinalChecks,
     /// The tasks are to be gone over once more: these, each with why.
@@ -43,6 +46,20 @@ pub fn next(state: &RunState) -> Action<'_> {
     if state.phase != Phase::Executing {
         return Action::Over;
     }
+    if let Some(apart) = &state.apart {
+        // What one session waits for holds up no other: its questions are asked there.
+        return match apart::next(state, apart) {
+            Step::End(result) => Action::End(result),
+            Step::FinalChecks => Action::FinalChecks,
+            Step::Ask(gate) => Action::Ask(gate),
+            Step::Open(about) => Action::Open(about),
+            step => Action::Apart(step),
+        };
+    }
+    let running: Vec<&str> = state.running().map(|(id, _)| id).collect();
+    if state.is_stopped {
+        return if running.is_empty() { Action::End(RunResult::Failed) } else { Action::Wait(running) };
+    }
     if let Some(gate) = state.open_gate() {
         return Action::Ask(gate);
     }
@@ -50,7 +67,6 @@ pub fn next(state: &RunState) -> Action<'_> {
         return Action::Open(about);
     }
     let view = View::of(state);
-    let running: Vec<&str> = state.running().map(|(id, _)| id).collect();
     let stops = view.failures().any(|unit| view.stops_the_run(unit));
     if stops && running.is_empty() {
         return Action::End(RunResult::Failed);
@@ -111,7 +127,20 @@ fn due_question(state: &RunState) -> Option<GateKind> {
     if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &GateKind::Verification) {
         return Some(GateKind::Verification);
     }
+    if let Some(about) = due_entry(state).filter(|about| !was_answered(state, about)) {
+        return Some(about);
+    }
     due_decisions(state).or_else(|| due_judgment(state))
+}
+
+/// An entry condition that no command decides.
+fn due_entry(state: &RunState) -> Option<GateKind> {
+    state.plan.preconditions.iter().find_map(|known| match known {
+        Precondition::EntryCondition { text, checks } if checks.is_empty() => {
+            Some(GateKind::EntryCondition { text: text.clone() })
+        }
+        _ => None,
+    })
 }
 
 fn was_answered(state: &RunState, about: &GateKind) -> bool {

@@ -7,7 +7,9 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Decision, Plan, Unit};
+use crate::run::apart::Apart;
 use crate::run::event::{Actor, Evidence, Gate, ImportedStatus, RunResult, Unfinished, UnitEnd, Verdict};
+use crate::ultra_run::asked::Asked;
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +61,15 @@ pub struct RunState {
     /// `None` where nobody has looked for them since.
     #[serde(default)]
     pub unfinished: Option<Vec<Unfinished>>,
+    /// What is known of its sessions, where those are worked on apart.
+    #[serde(default)]
+    pub apart: Option<Apart>,
+    /// How much of an ultraplan was asked for, and in which way.
+    #[serde(default)]
+    pub asked: Option<Asked>,
+    /// A person had it stopped at a question: nothing more is begun.
+    #[serde(default)]
+    pub is_stopped: bool,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When the last event was written.
@@ -112,7 +123,8 @@ pub struct UnitState {
     /// What came of each check of the last attempt, in the order in which they ran.
     #[serde(default)]
     pub checks: Vec<(String, CheckOutcome)>,
-    /// Checks that were green before the work began, by their place; of a task session's, before its first attempt.
+    /// Checks that were green before the work began, by their place among all commands of the unit; of a task
+    /// session's, before its first attempt. A test that was to fail then, and did not, is among them.
     #[serde(default)]
     pub vacuous: Vec<usize>,
     /// Why it was left out, held or reopened.
@@ -126,12 +138,30 @@ pub struct UnitState {
     /// What a person answered when its failure was put to them.
     #[serde(default)]
     pub judgment: Option<String>,
+    /// The work tree as it was before the first of the attempts that still count.
+    #[serde(default)]
+    pub ground: Option<Ground>,
+    /// What its attempts have left is to be taken back before anything else is begun in its work tree.
+    #[serde(default)]
+    pub is_to_restore: bool,
+    /// What could not be taken back of what its attempts have left, each with why.
+    #[serde(default)]
+    pub left: Vec<String>,
     /// The ids of the evidence that its last worker had run; of a claimed unit those that were put forward.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
     /// When the last event about it was written.
     #[serde(default)]
     pub at: Option<Timestamp>,
+}
+
+/// A work tree as it was before anybody worked on a unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ground {
+    /// What tells what was changed since.
+    pub tree: Option<String>,
+    /// What it can be put back to.
+    pub kept: Option<String>,
 }
 
 fn first() -> u32 {
@@ -338,5 +368,9 @@ pub const ONE_BY_ONE: &str = "one-by-one";
 pub const CONTINUE: &str = "continue";
 /// Ends the run where it stands.
 pub const STOP: &str = "stop";
+/// Has all of it done where the user is, one step after the other.
+pub const FOREGROUND: &str = "foreground";
+/// Has a session done again, from where the run is by now.
+pub const REDO: &str = "redo";
 /// Stands in the place of an answer where something else has made the question moot. No gate offers it.
 pub const WITHDRAWN: &str = "withdrawn";

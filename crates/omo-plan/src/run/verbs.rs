@@ -3,6 +3,7 @@
 //!
 //! A refusal changes nothing. Whoever asks is told what was wrong and what to do.
 
+mod apart;
 mod people;
 mod session;
 mod work;
@@ -17,9 +18,13 @@ use crate::run::question::gate;
 use crate::run::schedule::{self, Action, lacks_contract};
 use crate::run::state::{GateState, Phase, RunState, UnitStatus};
 
+pub use apart::{client_ended, is_to_be_noted, paused, running_in, waits_for_a_limit};
 pub use people::{answer, cancel, replan, retry, skip};
 pub use session::{add_unit, evidence, refuses, verdict};
-pub use work::{Measured, Start, finals, gave_up, judged, may_start, of_ticket, start, worker_lost};
+pub use work::{
+    CommitOutcome, Measured, Start, finals, gave_up, judged, keeping, may_start, of_ticket, passes, start, takes_back,
+    worker_lost,
+};
 
 /// So often a worker may be lost before the unit counts as failed: a session that dies at the same
 /// unit again and again must not be fed to it for ever.
@@ -67,6 +72,8 @@ pub struct Caller {
     /// When a person last typed something in that session; `None` where that is not known. Does not
     /// matter for a terminal: a person is at it.
     pub prompted_at: Option<Timestamp>,
+    /// The session of the plan that it works on apart, as a client that the run itself has started.
+    pub group: Option<String>,
 }
 
 impl Caller {
@@ -92,6 +99,10 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
     if state.phase != Phase::Executing {
         return Ok(Vec::new());
     }
+    // A client of the run itself takes it from nobody, and whoever looks after the clients gives their units back.
+    if caller.group.is_some() {
+        return Ok(Vec::new());
+    }
     let holder = &state.holder;
     let holder_lives = holder.process.as_ref().and_then(is_alive);
     let is_terminal = caller.actor.session.is_none();
@@ -114,7 +125,8 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
         Some(lives) => !lives,
         None => holder_lives == Some(false) && by.is_same(holder),
     };
-    let gone = state.running().filter(|(_, running)| is_lost(&running.by));
+    // Of sessions that are worked on apart somebody else looks after the clients.
+    let gone = state.running().filter(|(_, running)| state.apart.is_none() && is_lost(&running.by));
     events.extend(gone.map(|(id, _)| lost(state, id, "its session has ended")));
     Ok(events)
 }
@@ -148,7 +160,7 @@ fn lost(state: &RunState, id: &str, why: &str) -> What {
         let end = UnitEnd { attempt, evidence, ..UnitEnd::default() };
         return What::UnitFailed { unit: id.to_owned(), is_final: true, end };
     }
-    What::UnitHeld { unit: id.to_owned(), attempt, why: why.to_owned() }
+    What::UnitHeld { unit: id.to_owned(), attempt, why: why.to_owned(), is_pause: false }
 }
 
 /// The event that follows by itself from where a run stands, if one does: a task that cannot be begun

@@ -7,7 +7,7 @@ use omo_plan::run::verbs::{self, Caller, MAX_LOST, Refusal, RefusalKind};
 use crate::kit::{Run, all, file, plan, session, unit};
 
 fn caller(actor: Actor) -> Caller {
-    Caller { actor, prompted_at: None }
+    Caller { actor, prompted_at: None, group: None }
 }
 
 /// A run of session `s1`, process 100, that is at work on its only unit.
@@ -26,7 +26,8 @@ fn taken(run: &Run, actor: Actor, living: &[u32]) -> Result<Vec<What>, Refusal> 
 #[test]
 fn a_run_belongs_to_the_session_that_lives() {
     let nobody = Actor { session: Some("s1".to_owned()), process: None };
-    let lost = What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "its session has ended".to_owned() };
+    let lost =
+        What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "its session has ended".to_owned(), is_pause: false };
     for (who, living, expected) in [
         (session("s1", 100), vec![100], Some(vec![])),
         // A call whose process cannot be told is the session's all the same.
@@ -88,7 +89,8 @@ fn a_run_is_taken_over_with_what_others_were_at() {
     assert_eq!(verbs::take_over(&run.state, &run.caller), [], "it is this one's already");
     run.caller.actor = session("s2", 200);
     let events = verbs::take_over(&run.state, &run.caller);
-    let held = What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "the run was taken over".to_owned() };
+    let held =
+        What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "the run was taken over".to_owned(), is_pause: false };
     assert_eq!(events, [What::Taken, held]);
     run.take(Ok(events)).unwrap();
     assert_eq!((run.ready(), &run.state.holder), (vec!["1"], &session("s2", 200)));

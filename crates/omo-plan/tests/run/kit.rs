@@ -172,10 +172,11 @@ impl Run {
             approved: "approved".to_owned(),
             root: "/top".to_owned(),
             base: None,
+            asked: None,
         };
         let opened = Event { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
         let state = RunState::open(&opened).unwrap();
-        let caller = Caller { actor, prompted_at: None };
+        let caller = Caller { actor, prompted_at: None, group: None };
         let mut run = Self { state, events: vec![opened], caller, now: 1_000 };
         run.write(more);
         run.advance();

@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod apart;
 mod holders;
 mod kit;
 mod lines;
@@ -23,5 +24,6 @@ mod session_walk;
 mod sessions;
 mod stops;
 mod table;
+mod ultra_steps;
 mod walk;
 mod witness;

@@ -21,6 +21,7 @@ fn started(id: &str, attempt: u32) -> What {
         tree: Some("tree".to_owned()),
         guarded: vec![("a".to_owned(), "b".to_owned())],
         vacuous: vec![0],
+        kept: None,
     }
 }
 
@@ -38,7 +39,12 @@ fn a_unit_ends_as_its_event_says() {
         (What::UnitFailed { unit: id(), is_final: true, end: end("e") }, UnitStatus::Failed, Some("e"), None),
         (What::UnitFailed { unit: id(), is_final: false, end: end("e") }, UnitStatus::Pending, Some("e"), None),
         (What::UnitSkipped { unit: id(), why: "w".to_owned() }, UnitStatus::Skipped, None, Some("w")),
-        (What::UnitHeld { unit: id(), attempt: 1, why: "w".to_owned() }, UnitStatus::Held, None, Some("w")),
+        (
+            What::UnitHeld { unit: id(), attempt: 1, why: "w".to_owned(), is_pause: false },
+            UnitStatus::Held,
+            None,
+            Some("w"),
+        ),
         (What::UnitReopened { unit: id(), why: "w".to_owned() }, UnitStatus::Pending, None, Some("w")),
         (imported(ImportedStatus::Done), UnitStatus::Claimed, Some("e"), None),
         (imported(ImportedStatus::Failed), UnitStatus::Failed, Some("e"), None),
@@ -127,6 +133,7 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         approved: String::new(),
         root: String::new(),
         base: None,
+        asked: None,
     };
     for (event, says) in [
         (Event { seq: 3, ..known(What::Taken) }, "event 3 of the ledger does not follow the one before it"),

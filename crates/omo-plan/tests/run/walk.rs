@@ -173,12 +173,12 @@ impl Walk {
             }
             Move::Cancel => run.take(verbs::cancel(&run.state, "why").map(|what| vec![what])).is_ok(),
             Move::TakeOver(who) => {
-                let caller = Caller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None };
+                let caller = Caller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
                 let events = verbs::take_over(&run.state, &caller);
                 self.goes_on_as(caller, Ok(events))
             }
             Move::Take { who, lives } => {
-                let caller = Caller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None };
+                let caller = Caller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
                 let is_alive = |_: &Process| Some(*lives);
                 let said = verbs::take(&run.state, &caller, &is_alive);
                 self.goes_on_as(caller, said)
@@ -258,6 +258,7 @@ impl Walk {
                 return self.make(&Move::Finals(of));
             }
             Action::Open(_) | Action::Iterate(_) | Action::End(_) => unreachable!("it follows by itself"),
+            Action::Apart(_) => unreachable!("no plan here is worked on apart"),
             Action::Over => return false,
         }
         true
@@ -504,7 +505,7 @@ pub fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<Stri
 #[test]
 fn a_run_at_a_terminal_ends_too() {
     let mut walk = Walk::open(small());
-    walk.run.caller = Caller { actor: Actor::default(), prompted_at: None };
+    walk.run.caller = Caller { actor: Actor::default(), prompted_at: None, group: None };
     walk.run(&Move::Start(0));
     walk.run(&Move::Done { ticket: 0, verdict: 0, checks: 0 });
     let said = verbs::answer(&walk.run.state, &walk.run.caller, "g1", CONTINUE, None);

@@ -2,6 +2,7 @@
 
 use omo_core::check::ExpectedExit;
 use omo_plan::diagnostic::Code;
+use omo_plan::dialect::ultra::steps::is_test_to_come;
 use omo_plan::model::{OnFailure, Unit};
 
 use crate::{codes, read};
@@ -40,8 +41,9 @@ fn tests_that_come_first_have_to_fail_first() {
     ] {
         let unit = unit(&format!("- **Test first:** {value}"));
         assert_eq!(unit.red_check.as_ref().map(|check| check.command.as_str()), command, "{value}");
-        assert!(unit.red_check.is_none_or(|check| check.expect.exit == ExpectedExit::NonZero), "{value}");
+        assert!(unit.red_check.as_ref().is_none_or(|check| check.expect.exit == ExpectedExit::NonZero), "{value}");
         assert_eq!(unit.extra["Test first"], value);
+        assert_eq!(is_test_to_come(&unit), value.contains("(new)"), "{value}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::diagnostic::Code;
 use crate::model::{Dialect, Group, Plan, Precondition, Unit};
+use crate::ultra_run::strategy::Strategy;
 
 /// What the groups of sessions are called, before their number.
 pub const SESSION_PREFIX: &str = "session-";
@@ -39,12 +40,7 @@ pub fn summary(plan: &Plan) -> Vec<String> {
 /// How the plan is worked on where nothing else is asked for: `Strategy: single session` or the number of
 /// its sessions, those that run beside others and those that run alone.
 pub fn strategy(plan: &Plan) -> String {
-    let sessions: Vec<&Group> = sessions(plan).collect();
-    if sessions.len() < 2 {
-        return "Strategy: single session".to_owned();
-    }
-    let parallel: usize = waves(&sessions).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
-    format!("Strategy: {} sessions ({parallel} parallel, {} sequential)", sessions.len(), sessions.len() - parallel)
+    Strategy::of(plan).line()
 }
 
 /// What is missing from steps, and what is taken in its place. In the order of the file.
@@ -74,7 +70,7 @@ fn entry_condition(plan: &Plan) -> &str {
 }
 
 /// The waves, with how many sessions each has.
-fn waves(sessions: &[&Group]) -> Vec<(usize, usize)> {
+pub(crate) fn waves(sessions: &[&Group]) -> Vec<(usize, usize)> {
     let mut waves = BTreeMap::new();
     for session in sessions {
         *waves.entry(session.stage).or_insert(0) += 1;

@@ -219,6 +219,12 @@ impl<'d> Reader<'_, 'd, '_> {
     }
 }
 
+/// Whether the test that comes first is yet to be written: before the work its command says nothing.
+pub fn is_test_to_come(unit: &Unit) -> bool {
+    let is_label = |name: &str| name.trim().eq_ignore_ascii_case("test first");
+    unit.extra.iter().any(|(name, value)| is_label(name) && value.to_ascii_lowercase().contains("(new)"))
+}
+
 /// The command of `Test first:`, which has to fail before the work begins. A path alone is none.
 fn red_check(value: &str) -> Option<Check> {
     let is_command = |code: &str| {

@@ -5,11 +5,13 @@ use omo_core::words::neutral;
 
 use super::{Refusal, RefusalKind, found, lost, over, unanswered};
 use crate::model::{Dialect, OnFailure, Unit, UnitKind};
+use crate::paths::Planned;
+use crate::run::apart;
 use crate::run::event::{GateKind, Unfinished, UnitEnd, What};
 use crate::run::question::gate;
 use crate::run::schedule::{self, Action};
 use crate::run::shown;
-use crate::run::state::{FINAL, RunState, Standing, UnitStatus};
+use crate::run::state::{FINAL, Phase, RunState, Standing, UnitStatus};
 
 /// What the edge found out before a worker begins.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,8 @@ pub struct Start {
     pub guarded: Vec<(String, String)>,
     /// The places of the checks that are green already.
     pub vacuous: Vec<usize>,
+    /// What the work tree can be put back to.
+    pub kept: Option<String>,
 }
 
 /// Whether a worker may begin with a unit now.
@@ -50,11 +54,21 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal>
         _ => {}
     }
     match schedule::next(state) {
+        _ if is_next_apart(state, unit) => Ok(unit),
         Action::Ask(gate) => Err(unanswered(gate)),
         Action::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
         Action::Over => Err(over("`omo run resume` goes on with it")),
         _ => Err(precondition(format!("it is not the turn of {id}"))),
     }
+}
+
+/// Whether a unit is what comes next in its session, which is worked on apart.
+fn is_next_apart(state: &RunState, unit: &Unit) -> bool {
+    if state.is_stopped || state.phase != Phase::Executing {
+        return false;
+    }
+    let group = state.apart.as_ref().and_then(|known| apart::at_work(state, known, &unit.id));
+    group.and_then(|group| apart::unit_of(state, group)).is_some_and(|next| next.id == unit.id)
 }
 
 /// A worker begins.
@@ -65,8 +79,8 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal>
 pub fn start(state: &RunState, id: &str, start: Start) -> Result<What, Refusal> {
     may_start(state, id)?;
     let attempt = state.units.get(id).map_or(0, |unit| unit.attempts) + 1;
-    let Start { ticket, tree, guarded, vacuous } = start;
-    Ok(What::UnitStarted { unit: id.to_owned(), attempt, ticket, tree, guarded, vacuous })
+    let Start { ticket, tree, guarded, vacuous, kept } = start;
+    Ok(What::UnitStarted { unit: id.to_owned(), attempt, ticket, tree, guarded, vacuous, kept })
 }
 
 /// The unit that a ticket was given for, by the ticket's SHA-256.
@@ -109,6 +123,25 @@ pub struct Measured {
     pub unfinished: Option<Vec<Unfinished>>,
     /// The ids of the evidence that the worker puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
+    /// What came of committing it, where its checks were green and that was tried.
+    pub commit: Option<CommitOutcome>,
+}
+
+/// What came of committing an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommitOutcome {
+    /// There is a commit.
+    Made {
+        /// Its id.
+        id: String,
+    },
+    /// There was nothing to commit.
+    Nothing,
+    /// A hook of the repository refused it, or git did.
+    Refused {
+        /// Why, in its words.
+        why: String,
+    },
 }
 
 /// Judges an attempt by what was measured: the only way to a unit that has passed.
@@ -157,12 +190,24 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         tests: measured.tests,
         tree: measured.tree,
         unfinished: measured.unfinished,
+        commit: match &measured.commit {
+            Some(CommitOutcome::Made { id }) => Some(id.clone()),
+            Some(CommitOutcome::Nothing | CommitOutcome::Refused { .. }) | None => None,
+        },
+        kept: None,
     };
-    if !measured.tampered.is_empty() {
+    if let Some(evidence) = violation(state, unit, &end.files) {
+        events.push(What::UnitFailed { unit: id, is_final: true, end: UnitEnd { evidence, ..end } });
+    } else if !measured.tampered.is_empty() {
         let evidence = format!("changed what it must not change: {}", neutral(&measured.tampered.join(", "), 300));
         events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
-        events.push(What::UnitHeld { unit: id.clone(), attempt, why: format!("its check could not be run: {what}") });
+        events.push(What::UnitHeld {
+            unit: id.clone(),
+            attempt,
+            why: format!("its check could not be run: {what}"),
+            is_pause: false,
+        });
         events.push(What::GateOpened { gate: gate(state, GateKind::Environment { unit: id, what }) });
     } else if unit.kind == UnitKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
@@ -173,12 +218,44 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         events.push(What::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });
     } else if !is_green {
         events.extend(failed(unit, end, state));
+    } else if let Some(evidence) = uncommitted(measured.commit.as_ref(), &end) {
+        events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
     } else if is_judged(state, unit) {
         events.push(claimed(state, unit, measured.evidence_ids, &outcomes, end)?);
     } else {
         events.push(What::UnitPassed { unit: id, end });
     }
     Ok(events)
+}
+
+/// Whether events end a unit as one that has passed.
+pub fn passes(events: &[What]) -> bool {
+    events.iter().any(|event| matches!(event, What::UnitPassed { .. }))
+}
+
+/// Whether events end a unit of this state for good, and have what it left taken back.
+pub fn takes_back(state: &RunState, events: &[What]) -> bool {
+    let is_kept = |id: &str| {
+        let ground = state.units.get(id).and_then(|known| known.ground.as_ref());
+        ground.is_some_and(|ground| ground.kept.is_some())
+    };
+    events.iter().any(|event| match event {
+        What::UnitFailed { unit, is_final: true, .. } => {
+            is_kept(unit) && state.plan.unit(unit).is_some_and(|unit| unit.on_failure.takes_back())
+        }
+        _ => false,
+    })
+}
+
+/// The same events, of which the one that ends a unit for good knows what keeps the work tree as it is then.
+pub fn keeping(events: Vec<What>, left: Option<&String>) -> Vec<What> {
+    let with = |event| match event {
+        What::UnitFailed { unit, is_final: true, end } => {
+            What::UnitFailed { unit, is_final: true, end: UnitEnd { kept: left.cloned(), ..end } }
+        }
+        other => other,
+    };
+    events.into_iter().map(with).collect()
 }
 
 /// Whether there is more to a unit than its checks can show.
@@ -220,6 +297,30 @@ fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
     red.map_or_else(|| outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
 }
 
+/// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt
+/// is made and nothing is left out because of it: whoever crosses a fence once is not sent back alone.
+fn violation(state: &RunState, unit: &Unit, files: &[String]) -> Option<String> {
+    let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never.as_slice()).unwrap_or_default();
+    let never = Planned::of(unit.never.iter().chain(of_group).map(String::as_str));
+    let file = neutral(files.iter().find(|file| never.cover(file))?, 200);
+    Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", unit.id))
+}
+
+/// What is wrong with an attempt whose checks are green and whose work is in no commit: left like that it would be
+/// lost with its work tree. Where it has changed nothing there is nothing to lose.
+fn uncommitted(commit: Option<&CommitOutcome>, end: &UnitEnd) -> Option<String> {
+    match commit? {
+        CommitOutcome::Made { .. } => None,
+        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", neutral(why, 300))),
+        CommitOutcome::Nothing => {
+            let own: Vec<&str> =
+                end.files.iter().filter(|file| !end.out_of_scope.contains(file)).map(String::as_str).collect();
+            let shown = neutral(&own.join(", "), 300);
+            (!own.is_empty()).then(|| format!("there was nothing to commit, and it has changed {shown}"))
+        }
+    }
+}
+
 /// What becomes of an attempt that has failed.
 fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<What> {
     let id = unit.id.clone();
@@ -244,9 +345,23 @@ fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<What> {
 ///
 /// As [`of_ticket`].
 pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<What>, Refusal> {
+    ended_without_a_word(state, ticket, &format!("given up: {}", neutral(why, 300)), files)
+}
+
+/// An attempt has ended and was not judged; `why` says so.
+pub(super) fn ended_without_a_word(
+    state: &RunState,
+    ticket: &str,
+    why: &str,
+    files: Vec<String>,
+) -> Result<Vec<What>, Refusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
-    let evidence = format!("given up: {}", neutral(why, 300));
+    if let Some(evidence) = violation(state, unit, &files) {
+        let end = UnitEnd { attempt, evidence, files, ..UnitEnd::default() };
+        return Ok(vec![What::UnitFailed { unit: unit.id.clone(), is_final: true, end }]);
+    }
+    let evidence = neutral(why, 320);
     Ok(failed(unit, UnitEnd { attempt, evidence, files, ..UnitEnd::default() }, state))
 }
 

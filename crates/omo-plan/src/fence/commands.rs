@@ -1,0 +1,279 @@
+//! What a command line would do, as far as its words tell.
+
+use omo_core::child::POINTS_GIT_ELSEWHERE;
+
+use super::git::{self, Deed};
+use super::place::{is_absolute, leads_up, resolve};
+use super::shell::{self, Part, SHELLS, Simple, base_name};
+use super::{Fence, Real, Refusal, places};
+
+/// At most so many bytes of commands are read, those within others counted again.
+const MAX_BYTES: usize = 256 * 1024;
+/// What may stand before a command without being one.
+const PREFIXES: [&str; 14] =
+    ["!", "{", "builtin", "command", "coproc", "do", "elif", "else", "exec", "if", "then", "time", "until", "while"];
+/// Programs that run another, which their arguments name somewhere.
+const WRAPPERS: [&str; 16] = [
+    "caffeinate",
+    "doas",
+    "env",
+    "find",
+    "flock",
+    "ionice",
+    "nice",
+    "nohup",
+    "parallel",
+    "setsid",
+    "stdbuf",
+    "sudo",
+    "timeout",
+    "unbuffer",
+    "watch",
+    "xargs",
+];
+/// What gives variables to everything that follows.
+const EXPORTS: [&str; 5] = ["export", "declare", "typeset", "readonly", "local"];
+/// No system has a longer path, in bytes.
+const MAX_PATH: usize = 4_096;
+const TOO_MUCH: Refusal = Refusal::Unclear("the command is too long, or nested too deeply");
+
+/// Judges a command line that a shell runs in `folder`.
+pub(super) fn judge(fence: &Fence, text: &str, folder: String, real: Real) -> Result<(), Refusal> {
+    let mut judge = Judge { fence, real, bytes_left: MAX_BYTES };
+    judge.text(text, &mut Some(folder))
+}
+
+struct Judge<'a> {
+    fence: &'a Fence<'a>,
+    real: Real<'a>,
+    bytes_left: usize,
+}
+
+/// The folder that a shell stands in; `None` where that cannot be told any more.
+type Folder = Option<String>;
+
+impl Judge<'_> {
+    fn text(&mut self, text: &str, folder: &mut Folder) -> Result<(), Refusal> {
+        self.charge(text.len().max(1))?;
+        self.parts(&shell::read(text).ok_or(TOO_MUCH)?, folder)
+    }
+
+    /// What is read again and again, behind a program that runs others, counts each time.
+    fn charge(&mut self, bytes: usize) -> Result<(), Refusal> {
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or(TOO_MUCH)?;
+        Ok(())
+    }
+
+    fn parts(&mut self, parts: &[Part], folder: &mut Folder) -> Result<(), Refusal> {
+        for part in parts {
+            match part {
+                Part::Group(inner) => self.parts(inner, &mut folder.clone())?,
+                Part::Command(command) => self.command(command, folder)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, command: &Simple, folder: &mut Folder) -> Result<(), Refusal> {
+        for word in command.words.iter().chain(&command.targets) {
+            self.names(word, folder.as_deref())?;
+        }
+        for target in &command.targets {
+            self.target(target, folder.as_deref())?;
+        }
+        let mut words = command.words.as_slice();
+        while let [first, rest @ ..] = words {
+            steers(first)?;
+            if !PREFIXES.contains(&first.as_str()) && !is_assignment(first) {
+                break;
+            }
+            words = rest;
+        }
+        // What begins with an option is that of a word before the program: `time -p`, `exec -a name`.
+        let is_wrapper =
+            words.first().is_some_and(|first| first.starts_with('-') || WRAPPERS.contains(&base_name(first)));
+        if !is_wrapper {
+            return self.run(words, folder);
+        }
+        // Which of its words is the program depends on its options: each of them may be.
+        for start in 1..words.len() {
+            let from = words.get(start..).unwrap_or_default();
+            from.first().map_or(Ok(()), |first| steers(first))?;
+            self.run(from, &mut folder.clone())?;
+        }
+        Ok(())
+    }
+
+    /// A program with its arguments.
+    fn run(&mut self, words: &[String], folder: &mut Folder) -> Result<(), Refusal> {
+        let [program, arguments @ ..] = words else { return Ok(()) };
+        let name = base_name(program);
+        if let Some(elsewhere) = folder.as_ref().filter(|folder| name != "cd" && !self.fence.holds(folder)) {
+            return Err(Refusal::Leaves(elsewhere.clone()));
+        }
+        match name {
+            "git" => self.git(arguments, folder.as_deref()),
+            "cd" | "pushd" => self.change(arguments, folder),
+            "popd" => {
+                *folder = None;
+                Ok(())
+            }
+            "eval" => self.text(&arguments.join(" "), folder),
+            name if SHELLS.contains(&name) => {
+                script(arguments).map_or(Ok(()), |script| self.text(script, &mut folder.clone()))
+            }
+            name if EXPORTS.contains(&name) => arguments.iter().try_for_each(|word| steers(word)),
+            _ => Ok(()),
+        }
+    }
+
+    fn git(&mut self, arguments: &[String], folder: Option<&str>) -> Result<(), Refusal> {
+        self.charge(arguments.len())?;
+        let mut folder = folder.map(str::to_owned);
+        for deed in git::deeds(arguments) {
+            match deed {
+                Deed::In(place) => folder = self.enter(place, folder.as_deref())?,
+                Deed::Elsewhere(word) => return Err(Refusal::Steers(word.to_owned())),
+                Deed::Shared(words) => return Err(Refusal::Git(words)),
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&self, arguments: &[String], folder: &mut Folder) -> Result<(), Refusal> {
+        let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
+        let place = arguments.iter().find(|word| !is_option(word)).map_or("~", String::as_str);
+        // Where it was before, which was in the worktree.
+        let entered = if place == "-" { None } else { self.enter(place, folder.as_deref())? };
+        *folder = entered;
+        Ok(())
+    }
+
+    /// The folder that is gone to; `None` where that cannot be told.
+    fn enter(&self, place: &str, folder: Option<&str>) -> Result<Folder, Refusal> {
+        let Some(path) = self.expanded(place, folder) else { return Ok(None) };
+        let from = if is_absolute(&path) { Some("/") } else { folder };
+        let Some(from) = from else { return Ok(None) };
+        let places = places(from, &path, self.real)?;
+        if places.iter().any(|place| !self.fence.holds(place)) {
+            return Err(Refusal::Leaves(place.to_owned()));
+        }
+        Ok(places.into_iter().next())
+    }
+
+    /// A file that output goes to.
+    fn target(&self, target: &str, folder: Option<&str>) -> Result<(), Refusal> {
+        let Some(path) = self.expanded(target, folder) else { return Ok(()) };
+        let from = if is_absolute(&path) { Some("/") } else { folder };
+        let Some(from) = from else { return Ok(()) };
+        for place in places(from, &path, self.real)? {
+            if self.fence.is_of_main(&place) {
+                return Err(Refusal::Outside(target.to_owned()));
+            }
+            self.fence.touch(&place, target)?;
+        }
+        self.fence.touch(&resolve(from, &path), target)
+    }
+
+    /// What a word names, by itself or behind an option, in the main checkout or further up than the worktree.
+    fn names(&self, word: &str, folder: Option<&str>) -> Result<(), Refusal> {
+        if let Some(named) = self.of_main(word) {
+            return Err(Refusal::Main(named));
+        }
+        for part in [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
+            let is_path = part.len() < MAX_PATH && !part.contains(char::is_whitespace);
+            let Some(path) = self.expanded(part, folder).filter(|_| is_path) else { continue };
+            let from = if is_absolute(&path) { Some("/") } else { folder };
+            let Some(place) = from.map(|from| resolve(from, &path)) else { continue };
+            let is_named = is_absolute(&path);
+            if !is_named && leads_up(&path) && !self.fence.holds(&place) {
+                return Err(Refusal::Outside(part.to_owned()));
+            }
+            if is_named && !self.fence.holds(&place) && self.leads_to_main(&place) {
+                return Err(Refusal::Main(part.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// By its name, or by a link.
+    fn leads_to_main(&self, place: &str) -> bool {
+        let of_main = |place: &str| self.fence.is_of_main(place);
+        of_main(place) || (self.real)(place).is_some_and(|place| of_main(&place))
+    }
+
+    /// A path in the main checkout that stands somewhere in a word.
+    fn of_main(&self, word: &str) -> Option<String> {
+        let (main, folded) = (self.fence.rules.main.to_ascii_lowercase(), word.to_ascii_lowercase());
+        let is_of_name = |char: char| char.is_alphanumeric() || "_-.".contains(char);
+        let starts = folded.match_indices(main.as_str()).filter(|_| main.len() > 1).map(|(start, _)| start);
+        let named = starts.filter_map(|start| {
+            let (before, from) = word.split_at_checked(start)?;
+            let after = from.get(main.len()..)?;
+            // The path of something else, unless it stands right behind an option's letter.
+            let begins =
+                !before.ends_with(|char| is_of_name(char) || char == '/') || (start == 2 && word.starts_with('-'));
+            let ends =
+                |(at, char): &(usize, char)| *at >= MAX_PATH || char.is_whitespace() || "'\"`:,;()|&<>".contains(*char);
+            let end = after.char_indices().find(ends).map_or(after.len(), |(at, _)| at);
+            let path = from.get(..main.len() + end)?;
+            begins.then_some(path)
+        });
+        named.map(str::to_owned).find(|path| self.fence.is_of_main(&resolve("/", path)))
+    }
+
+    /// A path with the variables put in that are known; `None` where one is not.
+    fn expanded(&self, word: &str, folder: Option<&str>) -> Option<String> {
+        let (home, root) = (self.fence.home, Some(self.fence.root));
+        let known = [
+            ("~", home),
+            ("$HOME", home),
+            ("${HOME}", home),
+            ("$OMO_ROOT", root),
+            ("${OMO_ROOT}", root),
+            ("$PWD", folder),
+            ("${PWD}", folder),
+        ];
+        let behind = |(name, value): (&str, Option<&str>)| {
+            let rest = word.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+            Some(format!("{}{rest}", value?))
+        };
+        let path = known.into_iter().find_map(behind).unwrap_or_else(|| word.to_owned());
+        (!path.contains('$') && !path.starts_with('~')).then_some(path)
+    }
+}
+
+/// What a shell with these arguments runs, where they say so.
+fn script(arguments: &[String]) -> Option<&String> {
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let letters = word.strip_prefix(['-', '+'])?;
+        if letters.starts_with('-') {
+            continue;
+        }
+        if word.starts_with('-') && letters.contains('c') {
+            return rest.find(|word| !word.starts_with(['-', '+']));
+        }
+        if letters.ends_with(['o', 'O']) {
+            rest.next();
+        }
+    }
+    None
+}
+
+/// Whether a word gives a variable a value.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+')).unwrap_or_default();
+    let is_letter = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|char: char| char.is_ascii_digit())
+}
+
+/// Refuses a variable that has git work elsewhere.
+fn steers(word: &str) -> Result<(), Refusal> {
+    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
+    if name.is_some_and(|name| POINTS_GIT_ELSEWHERE.contains(&name)) {
+        Err(Refusal::Steers(word.to_owned()))
+    } else {
+        Ok(())
+    }
+}

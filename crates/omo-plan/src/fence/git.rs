@@ -1,0 +1,180 @@
+//! What of git reaches beyond the work tree of a session: the branches, the stash, the settings and the worktrees of
+//! the repository that it shares with everybody else.
+
+/// What a call of git is about to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Deed<'w> {
+    /// It works in this folder.
+    In(&'w str),
+    /// It takes another repository or work tree than that of its folder, by this word.
+    Elsewhere(&'w str),
+    /// It reaches what is shared, by these words.
+    Shared(String),
+}
+
+/// What is always shared, whatever comes after it.
+const SHARED: [&str; 24] = [
+    "bisect",
+    "clean",
+    "config",
+    "fetch",
+    "filter-branch",
+    "gc",
+    "maintenance",
+    "merge",
+    "notes",
+    "pack-refs",
+    "prune",
+    "pull",
+    "push",
+    "rebase",
+    "remote",
+    "repack",
+    "replace",
+    "send-pack",
+    "sparse-checkout",
+    "stash",
+    "switch",
+    "symbolic-ref",
+    "update-ref",
+    "worktree",
+];
+/// What has `git branch` and `git tag` show names instead of making one.
+const LISTS: [&str; 8] =
+    ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--sort", "--format"];
+/// What has them change what is there, whether or not they list as well.
+const CHANGES: [&str; 7] =
+    ["--delete", "--move", "--copy", "--force", "--edit-description", "--set-upstream-to", "--unset-upstream"];
+
+/// What is remarkable about a call of git with these arguments, in its order.
+pub(super) fn deeds(arguments: &[String]) -> Vec<Deed<'_>> {
+    let mut deeds = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let long = word.split('=').next().unwrap_or_default();
+        if word == "-C" {
+            deeds.extend(rest.next().map(|folder| Deed::In(folder)));
+        } else if word == "-c" || long == "--config-env" {
+            let setting = if word.contains('=') { word.split_once('=').map(|(_, setting)| setting) } else { None };
+            let setting = setting.or_else(|| rest.next().map(String::as_str)).unwrap_or_default();
+            let name = setting.to_ascii_lowercase();
+            // Another name for anything at all, and another work tree.
+            if name.starts_with("alias.") || name.starts_with("core.worktree") {
+                deeds.push(Deed::Elsewhere(setting));
+            }
+        } else if matches!(long, "--git-dir" | "--work-tree" | "--namespace") {
+            deeds.push(Deed::Elsewhere(word));
+        } else if !word.starts_with('-') {
+            deeds.extend(shared(word, rest.as_slice()).map(Deed::Shared));
+            break;
+        }
+    }
+    deeds
+}
+
+/// The words by which a command of git reaches what is shared.
+fn shared(command: &str, arguments: &[String]) -> Option<String> {
+    let culprit = match command {
+        _ if SHARED.contains(&command) => return Some(command.to_owned()),
+        "reset" => arguments.iter().find(|word| is_one_of(word, &["--hard", "--merge", "--keep"])),
+        "checkout" => switches_to(arguments),
+        "branch" => names(arguments, "cCdDfmMu"),
+        "tag" => names(arguments, "adfmsu"),
+        "reflog" => arguments.first().filter(|word| matches!(word.as_str(), "expire" | "delete" | "drop")),
+        _ => None,
+    };
+    culprit.map(|culprit| format!("{command} {culprit}"))
+}
+
+/// What `git checkout` would switch to. After `--`, and where it begins with a dot, only files are meant.
+fn switches_to(arguments: &[String]) -> Option<&String> {
+    let before: Vec<&String> = arguments.iter().take_while(|word| *word != "--").collect();
+    let names_files = before.len() + 1 < arguments.len();
+    let is_option = |word: &&&String| {
+        letters(word).contains(['b', 'B', 'd']) || is_one_of(word, &["--orphan", "--detach", "--track"])
+    };
+    let is_name = |word: &&&String| {
+        let is_branch = word.as_str() == "-" || !word.starts_with('-');
+        is_branch && !names_files && word.as_str() != "." && !word.starts_with("./")
+    };
+    before.iter().find(is_option).or_else(|| before.iter().find(is_name)).copied()
+}
+
+/// What `git branch` or `git tag` would make or change; these letters change something.
+fn names<'w>(arguments: &'w [String], changing: &str) -> Option<&'w String> {
+    let changes =
+        |word: &&String| letters(word).contains(|letter| changing.contains(letter)) || is_one_of(word, &CHANGES);
+    let lists = |word: &String| letters(word).contains('l') || is_one_of(word, &LISTS);
+    let named = || arguments.iter().find(|word| !word.starts_with('-')).filter(|_| !arguments.iter().any(lists));
+    arguments.iter().find(changes).or_else(named)
+}
+
+/// The letters of a word that is options of one letter each.
+fn letters(word: &str) -> &str {
+    word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default()
+}
+
+/// Whether a word is one of these options, or so much of one as git needs to know it.
+fn is_one_of(word: &str, options: &[&str]) -> bool {
+    let word = word.split('=').next().unwrap_or_default();
+    word.len() > 3 && options.iter().any(|option| option.starts_with(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deed(line: &str) -> Option<String> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        deeds(&words).iter().find(|deed| !matches!(deed, Deed::In(_))).map(|deed| match deed {
+            Deed::Elsewhere(word) | Deed::In(word) => format!("elsewhere: {word}"),
+            Deed::Shared(words) => words.clone(),
+        })
+    }
+
+    #[test]
+    fn what_reaches_beyond_the_work_tree_is_told_from_what_does_not() {
+        for (line, expected) in [
+            ("status", None),
+            ("-C sub --no-pager -c core.pager=cat stash pop", Some("stash")),
+            ("--git-dir=/x status", Some("elsewhere: --git-dir=/x")),
+            ("--work-tree /x status", Some("elsewhere: --work-tree")),
+            ("-c alias.x=!rm x", Some("elsewhere: alias.x=!rm")),
+            ("-c Core.WorkTree=/x status", Some("elsewhere: Core.WorkTree=/x")),
+            ("--config-env=alias.x=Y x", Some("elsewhere: alias.x=Y")),
+            ("reset HEAD a.rs", None),
+            ("reset --soft HEAD~1", None),
+            ("reset --hard", Some("reset --hard")),
+            ("reset --har HEAD~1", Some("reset --har")),
+            ("checkout -- a.rs", None),
+            ("checkout HEAD -- a.rs", None),
+            ("checkout .", None),
+            ("checkout ./a.rs", None),
+            ("checkout main", Some("checkout main")),
+            ("checkout main --", Some("checkout main")),
+            ("checkout -b x -- a", Some("checkout -b")),
+            ("checkout --detach", Some("checkout --detach")),
+            ("checkout -q -", Some("checkout -")),
+            ("branch", None),
+            ("branch -vv --contains HEAD", None),
+            ("branch --show-current", None),
+            ("branch -D x", Some("branch -D")),
+            ("branch --del x", Some("branch --del")),
+            ("branch x", Some("branch x")),
+            ("branch --list -D x", Some("branch -D")),
+            ("tag", None),
+            ("branch --unset-upstream", Some("branch --unset-upstream")),
+            ("notes add -m x", Some("notes")),
+            ("sparse-checkout set src", Some("sparse-checkout")),
+            ("tag -l v*", None),
+            ("tag v1", Some("tag v1")),
+            ("reflog", None),
+            ("reflog expire --all", Some("reflog expire")),
+            ("merge-base main HEAD", None),
+            ("commit -C HEAD", None),
+        ] {
+            assert_eq!(deed(line).as_deref(), expected, "{line}");
+        }
+        assert_eq!(deeds(&["-C".to_owned(), "sub".to_owned()]), [Deed::In("sub")]);
+    }
+}

@@ -1,0 +1,184 @@
+//! What a session that works on one group of a plan is kept from, before it does it: files elsewhere than in its own
+//! worktree, files that its plan says are never to be touched, and commands that reach the rest of the repository.
+//!
+//! It is a fence and no prison. It keeps a session that means well from what it would otherwise do by habit, and a
+//! program that it writes and runs is not looked into. What gets through is found afterwards, when the work tree is
+//! compared with what it was.
+
+mod commands;
+mod git;
+mod place;
+mod shell;
+
+use std::fmt;
+
+use omo_core::words::checks::code;
+use serde::{Deserialize, Serialize};
+
+use crate::paths::covers;
+
+/// The form of the rules' file.
+pub const VERSION: u32 = 1;
+
+/// What holds for the session of one group, as it lies beside the session's settings. Every path is absolute, real,
+/// and written with `/`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rules {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The top of the checkout that its user works in.
+    pub main: String,
+    /// Folders outside of the worktree that it may write to: that of its temporary files.
+    pub writable: Vec<String>,
+    /// Folders in the main checkout that its commands may name: where the logs of its checks lie.
+    pub readable: Vec<String>,
+    /// What its group is never to touch, as the plan has it.
+    pub never: Vec<String>,
+}
+
+/// The fence around one session.
+#[derive(Clone, Copy, Debug)]
+pub struct Fence<'a> {
+    /// The top of its worktree: absolute, real, and written with `/`.
+    pub root: &'a str,
+    /// What holds for it.
+    pub rules: &'a Rules,
+    /// The home of its user, which `~` stands for.
+    pub home: Option<&'a str>,
+}
+
+/// What a session is about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed<'a> {
+    /// Write this file: by the path that the client makes of what its model says, in which no `~` and no space around it
+    /// is left.
+    Write(&'a str),
+    /// Have a shell run this.
+    Run(&'a str),
+    /// Start an agent that works somewhere else.
+    SendAway,
+}
+
+/// Gives the place that a path means once every link on the way is followed, whether or not anything is there; `None`
+/// where that cannot be told.
+pub type Real<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Why a session may not do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A file elsewhere.
+    Outside(String),
+    /// A file that is never to be touched, and the pattern that says so.
+    Never(String, String),
+    /// A file of git's own.
+    OfGit(String),
+    /// A folder elsewhere, to go on in.
+    Leaves(String),
+    /// Something in the main checkout.
+    Main(String),
+    /// A command of git that reaches what is shared.
+    Git(String),
+    /// A word that has git work elsewhere.
+    Steers(String),
+    /// An agent that works somewhere else.
+    SendsAway,
+    /// It cannot be told what is about to be done.
+    Unclear(&'static str),
+}
+
+impl fmt::Display for Refusal {
+    /// For the model: what was wrong, and what to do instead.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("This session works in a worktree of its own, and ")?;
+        match self {
+            Self::Outside(path) => {
+                let path = path_of(path);
+                write!(f, "{path} is not in it. Use the file in the worktree, or $TMPDIR for temporary files")?;
+            }
+            Self::Never(path, pattern) => {
+                let (path, pattern) = (path_of(path), path_of(pattern));
+                write!(f, "{path} is in the never-touch list of its plan, as {pattern}. Do without it")?;
+            }
+            Self::OfGit(path) => write!(f, "{} belongs to git. Leave it as it is", path_of(path))?,
+            Self::Leaves(path) => {
+                write!(f, "{} is not in it. Name files from a folder of the worktree", path_of(path))?;
+            }
+            Self::Main(path) => write!(f, "{} is not in it. Use the file in the worktree", path_of(path))?,
+            Self::Git(words) => {
+                let words = code(words, 80);
+                write!(f, "`git {words}` reaches beyond it. `git restore FILE` puts a file back, and omo brings the ")?;
+                f.write_str("work together")?;
+            }
+            Self::Steers(word) => write!(f, "`{}` has git work elsewhere. Use git without it", code(word, 80))?,
+            Self::SendsAway => f.write_str("so do its agents. Start them without isolation")?,
+            Self::Unclear(why) => {
+                write!(f, "omo cannot tell what this would do: {why}. Try it once more, in smaller steps")?;
+            }
+        }
+        f.write_str(". If the step cannot be done like that, say so with `omo unit fail`.")
+    }
+}
+
+fn path_of(path: &str) -> String {
+    format!("`{}`", code(path, 200))
+}
+
+impl Fence<'_> {
+    /// Why a session that stands in `folder` may not do this; `None` where the fence has nothing against it.
+    pub fn refusal(&self, deed: Deed, folder: Option<&str>, real: Real) -> Option<Refusal> {
+        let folder = folder.and_then(real).unwrap_or_else(|| self.root.to_owned());
+        match deed {
+            Deed::Write(path) => self.write(&folder, path, real).err(),
+            Deed::SendAway => Some(Refusal::SendsAway),
+            Deed::Run(command) => commands::judge(self, command, folder, real).err(),
+        }
+    }
+
+    fn write(&self, folder: &str, path: &str, real: Real) -> Result<(), Refusal> {
+        let plain = place::resolve(folder, path);
+        for place in places(folder, path, real)? {
+            if !self.holds(&place) {
+                return Err(Refusal::Outside(path.to_owned()));
+            }
+            self.touch(&place, path)?;
+        }
+        self.touch(&plain, path)
+    }
+
+    /// Whether the session may write at a place.
+    fn holds(&self, place: &str) -> bool {
+        place::below(place, self.root).is_some() || any_holds(&self.rules.writable, place)
+    }
+
+    /// Whether a place lies in the main checkout, and is none that the session may name.
+    fn is_of_main(&self, place: &str) -> bool {
+        let (main, folded) = (self.rules.main.to_ascii_lowercase(), place.to_ascii_lowercase());
+        // A file system may take both cases for one.
+        place::below(&folded, &main).is_some() && !self.holds(place) && !any_holds(&self.rules.readable, place)
+    }
+
+    /// What is in the worktree, and to be left alone even so.
+    fn touch(&self, place: &str, path: &str) -> Result<(), Refusal> {
+        let Some(inner) = place::below(place, self.root) else { return Ok(()) };
+        if inner.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+            return Err(Refusal::OfGit(path.to_owned()));
+        }
+        let never = self.rules.never.iter().find(|never| covers(never, inner));
+        never.map_or(Ok(()), |never| Err(Refusal::Never(path.to_owned(), never.clone())))
+    }
+}
+
+fn any_holds(folders: &[String], place: &str) -> bool {
+    folders.iter().any(|folder| place::below(place, folder).is_some())
+}
+
+/// Every place that a path may mean: `..` behind a link is taken in the one way by a shell, in the other by the
+/// client.
+fn places(folder: &str, path: &str, real: Real) -> Result<Vec<String>, Refusal> {
+    let plain = place::resolve(folder, path);
+    let written = if place::is_absolute(path) { path.to_owned() } else { format!("{folder}/{path}") };
+    let spellings = if place::leads_up(&written) { vec![plain, written] } else { vec![plain] };
+    let places: Option<Vec<String>> = spellings.iter().map(|spelling| real(spelling)).collect();
+    places.ok_or(Refusal::Unclear("a link in the path cannot be followed"))
+}

@@ -1,0 +1,429 @@
+//! Runs whose sessions are worked on apart: each in a work tree and on a branch of its own, a wave at a time,
+//! and brought together when all of a wave are done.
+//!
+//! What comes next is one pure function of the state, as for units (`schedule`). The user's own branch is the
+//! last thing that moves, once, and everything before that can be done again or thrown away.
+
+use std::collections::BTreeMap;
+
+use omo_core::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Group, Unit};
+use crate::run::event::{GateKind, Process, RunResult};
+use crate::run::state::{CONTINUE, GateState, RunState, UnitStatus};
+use crate::run::verbs::MAX_LOST;
+
+/// More sessions than this at once no machine is asked for.
+const MAX_AT_ONCE: usize = 16;
+
+/// What the clients of sessions are started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Terms {
+    /// The user's branch, as git calls it, which is to move to what they come to.
+    pub branch: String,
+    /// How many at the same time at most; 0 for as many as there can be.
+    pub max_at_once: u32,
+    /// What all of them together may spend, in millionths of a US dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_micros: Option<u64>,
+    /// For how long one of them may run, in seconds; 0 for the usual time.
+    pub time_limit_seconds: u32,
+    /// They do without any permission; their user asked for that.
+    pub skips_permissions: bool,
+    /// What they may do without being asked, as rules of the client.
+    pub allow: Vec<String>,
+    /// The model that they use, where one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The command that starts them somewhere else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<String>,
+    /// The remote repository that such a command has the branch from; none for the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher_remote: Option<String>,
+    /// The command that makes a fresh work tree ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
+    /// By what they would be paid for where that is not their user's subscription, and nobody has accepted it yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payer: Option<String>,
+}
+
+impl Terms {
+    /// The name of the remote repository that a session which is started somewhere else works with.
+    pub fn remote(&self) -> &str {
+        self.launcher_remote.as_deref().unwrap_or("origin")
+    }
+}
+
+/// What a run knows of its sessions that are worked on apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Apart {
+    /// The commit that everything done so far comes to: the one that was checked out, and all that was merged.
+    pub tip: String,
+    /// What their clients are started with.
+    #[serde(default)]
+    pub terms: Terms,
+    /// Each session that was begun, by its id.
+    pub groups: BTreeMap<String, GroupState>,
+    /// No client is started before then: a limit of use was met.
+    #[serde(default)]
+    pub limited_until: Option<Timestamp>,
+    /// Why the user's branch could not move to the tip.
+    #[serde(default)]
+    pub land_refused: Option<String>,
+    /// The user's branch has moved from the first of these commits to the second.
+    pub landed: Option<(String, String)>,
+}
+
+/// What is known of one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupState {
+    /// Where it stands.
+    pub status: GroupStatus,
+    /// Its work tree, as long as it has one.
+    pub worktree: Option<String>,
+    /// Its branch.
+    pub branch: String,
+    /// The commit that it began from.
+    pub base: String,
+    /// Its last commit, once it has ended.
+    pub tip: Option<String>,
+    /// The process that works on it.
+    pub process: Option<Process>,
+    /// Why it has failed, or the files that stand in the way of its merge.
+    pub why: Option<String>,
+    /// The reference that keeps what was never merged.
+    pub kept: Option<String>,
+    /// What its clients have cost, in millionths of a US dollar, as far as they said so.
+    #[serde(default)]
+    pub cost_micros: u64,
+    /// So many clients have ended one after the other without beginning with a unit.
+    #[serde(default)]
+    pub idle_ends: u32,
+    /// Why it cannot go on by itself.
+    #[serde(default)]
+    pub stuck: Option<String>,
+    /// Why its work tree, or a branch of it on a remote repository, stays where it is.
+    #[serde(default)]
+    pub left: Option<String>,
+    /// It is to begin anew from what the run has come to, and not where it was.
+    #[serde(default)]
+    pub is_to_redo: bool,
+}
+
+/// Where a session stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupStatus {
+    /// It has a work tree, and nobody is at it.
+    #[default]
+    Ready,
+    /// A client works on it.
+    Running,
+    /// Every unit of it is done, and it is on its branch alone.
+    Done,
+    /// It is part of what the run has come to.
+    Merged,
+    /// It could not be done.
+    Failed,
+    /// It could not be brought together with what others did.
+    InConflict,
+}
+
+impl GroupStatus {
+    /// Whether nobody works on it any more.
+    pub fn is_ended(self) -> bool {
+        !matches!(self, Self::Ready | Self::Running)
+    }
+}
+
+/// What comes next in such a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// Sessions of one wave that a client is to be started for, each from the run's tip.
+    Start(Vec<&'a Group>),
+    /// Clients are at work on these, and nothing else can be begun.
+    Wait(Vec<&'a str>),
+    /// This one is to be brought together with what the run has come to.
+    Merge(&'a Group),
+    /// A person has to answer, and nothing else can be done before that.
+    Ask(&'a GateState),
+    /// Something has to be asked that nobody has put down yet.
+    Open(GateKind),
+    /// All is merged; the checks of the whole are to be run on that.
+    FinalChecks,
+    /// All is merged and checked; the user's branch is to move there.
+    Land,
+    /// The work trees of these are to be removed, and what is in no branch of the user to be kept.
+    Clean(Vec<&'a str>),
+    /// The run is to end like this.
+    End(RunResult),
+}
+
+/// Decides what comes next.
+pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
+    if apart.landed.is_some() {
+        return clean(state, apart, |_| true).unwrap_or(Step::End(RunResult::Complete));
+    }
+    let view = View { state, apart };
+    let running: Vec<&str> = view.where_is(|group| view.status(group) == Some(GroupStatus::Running));
+    if state.is_stopped {
+        return view.ended(running);
+    }
+    if let Some(asked) = view.question_of_all() {
+        return asked;
+    }
+    // The wave that is not behind us: the first with a session that is not merged.
+    let Some(wave) = view.groups().filter(|group| !view.is_merged(group)).map(|group| group.stage).min() else {
+        return whole(state, apart);
+    };
+    // All that came of the waves before is merged: their work trees would only take up room.
+    if let Some(clean) = clean(state, apart, |group| group.stage < wave) {
+        return clean;
+    }
+    let of_wave = || view.groups().filter(move |group| group.stage == wave);
+    // Those at its side finish what they do; nothing more is begun once one of them has failed.
+    let has_failed = of_wave().any(|group| view.has_failed(group));
+    if !has_failed {
+        let room = at_once(apart).saturating_sub(running.len());
+        let ready: Vec<&Group> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
+        // What an earlier try has left is put away before it is begun anew.
+        let is_left = |group: &Group| ready.iter().any(|known| known.id == group.id) && view.is_begun_anew(group);
+        if let Some(clean) = clean(state, apart, is_left) {
+            return clean;
+        }
+        if !ready.is_empty() {
+            return Step::Start(ready);
+        }
+    }
+    if !running.is_empty() {
+        return Step::Wait(running);
+    }
+    // In the order of the plan, whoever was done first.
+    if let Some(group) = of_wave().find(|group| view.status(group) == Some(GroupStatus::Done)).filter(|_| !has_failed) {
+        return Step::Merge(group);
+    }
+    if let Some(asked) = view.question(has_failed) {
+        return asked;
+    }
+    view.ended(running)
+}
+
+/// What the rules ask about a state again and again.
+struct View<'a> {
+    state: &'a RunState,
+    apart: &'a Apart,
+}
+
+impl<'a> View<'a> {
+    fn groups(&self) -> impl Iterator<Item = &'a Group> + use<'a> {
+        self.state.plan.groups.iter()
+    }
+
+    fn known(&self, group: &Group) -> Option<&'a GroupState> {
+        self.apart.groups.get(&group.id)
+    }
+
+    fn status(&self, group: &Group) -> Option<GroupStatus> {
+        self.known(group).map(|known| known.status)
+    }
+
+    fn where_is(&self, is: impl Fn(&Group) -> bool) -> Vec<&'a str> {
+        self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
+    }
+
+    /// Whether it is part of what the run has come to, with nothing in it that is to be done again.
+    fn is_merged(&self, group: &Group) -> bool {
+        self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group).is_some()
+    }
+
+    fn has_failed(&self, group: &Group) -> bool {
+        self.status(group) == Some(GroupStatus::Failed) && outcome(self.state, group) == Some(GroupStatus::Failed)
+    }
+
+    /// Whether it had ended, and something in it is to be done again.
+    fn is_begun_anew(&self, group: &Group) -> bool {
+        self.status(group).is_some_and(GroupStatus::is_ended)
+    }
+
+    /// Whether a client can be started for it now.
+    fn can_begin(&self, group: &Group) -> bool {
+        let is_open = match self.status(group) {
+            None | Some(GroupStatus::Ready) => true,
+            Some(GroupStatus::Running | GroupStatus::Done) => false,
+            Some(GroupStatus::Failed) => !self.has_failed(group),
+            Some(GroupStatus::Merged | GroupStatus::InConflict) => outcome(self.state, group).is_none(),
+        };
+        is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group)
+    }
+
+    /// Why a session cannot go on by itself.
+    fn why_stuck(&self, group: &Group) -> Option<String> {
+        let known = self.known(group)?;
+        let idle = || match known.why.as_deref().unwrap_or_default() {
+            "" => "its clients end without beginning with a step".to_owned(),
+            last => format!("its clients end without beginning with a step; the last one: {last}"),
+        };
+        known.stuck.clone().or_else(|| (known.idle_ends >= MAX_LOST).then(idle))
+    }
+
+    /// Whether a question about one of its units is open.
+    fn waits_for_an_answer(&self, group: &Group) -> bool {
+        self.state.gates.iter().filter(|gate| gate.answer.is_none()).any(|gate| match &gate.gate.about {
+            GateKind::Environment { unit, .. } | GateKind::Escalated { unit } => group.units.contains(unit),
+            _ => false,
+        })
+    }
+
+    /// What has to be answered before any client is started.
+    fn question_of_all(&self) -> Option<Step<'a>> {
+        let of_all = |about: &GateKind| matches!(about, GateKind::Billing { .. } | GateKind::LandRefused { .. });
+        let open = |gate: &&GateState| gate.answer.is_none() && of_all(&gate.gate.about);
+        if let Some(gate) = self.state.gates.iter().find(open) {
+            return Some(Step::Ask(gate));
+        }
+        if let Some(payer) = &self.apart.terms.payer {
+            let about = GateKind::Billing { payer: payer.clone() };
+            let is_accepted = |known: &GateState| {
+                known.gate.about == about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
+            };
+            return (!self.state.gates.iter().any(is_accepted)).then_some(Step::Open(about));
+        }
+        None
+    }
+
+    /// What a person has to decide once nobody is at work any more. How a session goes on is not asked where none does:
+    /// whatever was answered, it would be asked again.
+    fn question(&self, has_failed: bool) -> Option<Step<'a>> {
+        if let Some(gate) = self.state.open_gate() {
+            return Some(Step::Ask(gate));
+        }
+        if has_failed {
+            return None;
+        }
+        let stuck = self.groups().find_map(|group| Some((group, self.why_stuck(group)?)));
+        if let Some((group, why)) = stuck {
+            return Some(Step::Open(GateKind::Stuck { group: group.id.clone(), why }));
+        }
+        let in_conflict = |group: &&Group| self.status(group) == Some(GroupStatus::InConflict);
+        let group = self.groups().find(in_conflict)?;
+        let files = self.known(group).and_then(|known| known.why.clone()).unwrap_or_default();
+        Some(Step::Open(GateKind::Conflict { group: group.id.clone(), files }))
+    }
+
+    /// The run ends without having moved the user's branch.
+    fn ended(&self, running: Vec<&'a str>) -> Step<'a> {
+        if !running.is_empty() {
+            return Step::Wait(running);
+        }
+        clean(self.state, self.apart, |_| true).unwrap_or(Step::End(RunResult::Failed))
+    }
+}
+
+/// Everything is merged.
+fn whole<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
+    let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+    if outcomes().flatten().any(|outcome| !outcome.is_green()) {
+        return clean(state, apart, |_| true).unwrap_or(Step::End(RunResult::Failed));
+    }
+    match &apart.land_refused {
+        Some(why) => Step::Open(GateKind::LandRefused { why: why.clone() }),
+        None if outcomes().any(|outcome| outcome.is_none()) => Step::FinalChecks,
+        None => Step::Land,
+    }
+}
+
+/// The sessions of this kind whose work trees are still there.
+fn clean<'a>(state: &'a RunState, apart: &Apart, is_meant: impl Fn(&Group) -> bool) -> Option<Step<'a>> {
+    let has_tree = |group: &&Group| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+    let left = state.plan.groups.iter().filter(has_tree).filter(|group| is_meant(group));
+    let left: Vec<&str> = left.map(|group| group.id.as_str()).collect();
+    (!left.is_empty()).then_some(Step::Clean(left))
+}
+
+fn at_once(apart: &Apart) -> usize {
+    match usize::try_from(apart.terms.max_at_once) {
+        Ok(0) | Err(_) => MAX_AT_ONCE,
+        Ok(most) => most.min(MAX_AT_ONCE),
+    }
+}
+
+/// The unit of a session that comes next there: its first that is to be done, as long as none of the others has
+/// ended so that nothing behind it may be begun. `None` where somebody is at one of them, or nothing is left.
+pub fn unit_of<'a>(state: &'a RunState, group: &Group) -> Option<&'a Unit> {
+    let known = |id: &String| state.units.get(id).map(|known| known.status);
+    if group.units.iter().any(|id| known(id) == Some(UnitStatus::Running)) {
+        return None;
+    }
+    let left = |id: &&String| !known(id).is_some_and(UnitStatus::is_ended);
+    let first = group.units.iter().find(|id| left(id) || !state.lets_go_on(id))?;
+    let unit = state.plan.unit(first).filter(|_| left(&first))?;
+    unit.deps.iter().all(|id| state.lets_go_on(id)).then_some(unit)
+}
+
+/// The session that a client works on, of which a unit is.
+pub fn at_work<'a>(state: &'a RunState, apart: &Apart, unit: &str) -> Option<&'a Group> {
+    let group = state.plan.groups.iter().find(|group| group.units.iter().any(|id| id == unit))?;
+    apart.is(&group.id, &[GroupStatus::Running]).then_some(group)
+}
+
+/// What a client may spend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// Whatever it takes.
+    Unbounded,
+    /// So many millionths of a US dollar.
+    Micros(u64),
+    /// Nothing before others have ended, that may leave something.
+    Later,
+    /// Nothing: the budget is spent.
+    Nothing,
+}
+
+impl Apart {
+    /// What all clients have cost so far, in millionths of a US dollar.
+    pub fn cost_micros(&self) -> u64 {
+        self.groups.values().map(|group| group.cost_micros).sum()
+    }
+
+    /// What each of so many clients that are to be started may spend, where clients that are at work may still spend
+    /// `granted` millionths of a US dollar: whatever they do, the run stays within its budget.
+    pub fn grant(&self, granted: u64, clients: usize) -> Grant {
+        let Some(budget) = self.terms.budget_micros else { return Grant::Unbounded };
+        let free = budget.saturating_sub(self.cost_micros()).saturating_sub(granted);
+        match free / u64::try_from(clients.max(1)).unwrap_or(u64::MAX) {
+            0 if granted > 0 => Grant::Later,
+            0 => Grant::Nothing,
+            micros => Grant::Micros(micros),
+        }
+    }
+
+    /// The commit that a session begins from: where an earlier try has left its branch, or what the run has come to.
+    pub fn base_of(&self, id: &str) -> &str {
+        let own = self.groups.get(id).filter(|known| !matches!(known.status, GroupStatus::Merged));
+        own.and_then(|known| known.tip.as_deref()).unwrap_or(&self.tip)
+    }
+
+    /// Whether a session stands at one of these.
+    pub(crate) fn is(&self, id: &str, statuses: &[GroupStatus]) -> bool {
+        self.groups.get(id).is_some_and(|known| statuses.contains(&known.status))
+    }
+}
+
+/// How a session has ended, as its units say: nothing that its client prints has a say in it. `None` where
+/// one of them is still to be done.
+pub fn outcome(state: &RunState, group: &Group) -> Option<GroupStatus> {
+    let has_failed = |id: &String| match state.units.get(id).map(|known| known.status) {
+        Some(UnitStatus::Failed | UnitStatus::Unverified) => true,
+        // A person left it out, and its plan does not let it be: nothing behind it can be begun.
+        Some(UnitStatus::Skipped) => !state.lets_go_on(id),
+        _ => false,
+    };
+    if group.units.iter().any(has_failed) {
+        return Some(GroupStatus::Failed);
+    }
+    group.units.iter().all(|id| state.lets_go_on(id)).then_some(GroupStatus::Done)
+}

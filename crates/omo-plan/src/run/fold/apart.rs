@@ -1,0 +1,179 @@
+//! How the events of sessions that are worked on apart are folded.
+
+use super::{RunState, reopen};
+use crate::run::apart::{Apart, GroupState, GroupStatus, outcome};
+use crate::run::event::{Event, What};
+use crate::run::state::{BadLedger, UnitStatus};
+
+impl RunState {
+    /// Folds what only such a run knows. What no verb writes down is refused.
+    pub(super) fn apply_to_group(&mut self, event: &Event) -> Result<(), BadLedger> {
+        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+        if let What::SetApart { base, terms } = &event.what {
+            if self.apart.is_some() || self.units.values().any(|unit| unit.attempts > 0) {
+                return Err(bad("sets sessions apart that are worked on"));
+            }
+            self.apart = Some(Apart { tip: base.clone(), terms: terms.clone(), ..Apart::default() });
+            return Ok(());
+        }
+        if let What::GroupEnded { group: id, failed: None, .. } = &event.what {
+            let group = self.plan.groups.iter().find(|group| group.id == *id);
+            if group.and_then(|group| outcome(self, group)) != Some(GroupStatus::Done) {
+                return Err(bad("ends a session as done in which something is not"));
+            }
+        }
+        let ids: Vec<String> = self.plan.groups.iter().map(|group| group.id.clone()).collect();
+        let apart = self.apart.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
+        if let What::Landed { from, to } = &event.what {
+            let is_whole = ids.iter().all(|id| apart.is(id, &[GroupStatus::Merged]));
+            if apart.landed.is_some() || *to != apart.tip || !is_whole {
+                return Err(bad("moves the user's branch before all is merged"));
+            }
+            apart.landed = Some((from.clone(), to.clone()));
+            return Ok(());
+        }
+        match &event.what {
+            What::CaughtUp { tip, .. } => {
+                apart.tip.clone_from(tip);
+                self.final_checks.clear();
+                return Ok(());
+            }
+            What::LandRefused { why, files } => {
+                let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
+                apart.land_refused = Some(format!("{why}{files}"));
+                return Ok(());
+            }
+            _ => {}
+        }
+        let (id, from) = before(&event.what);
+        if !ids.iter().any(|known| known == id) {
+            return Err(bad("is about a session that the plan does not have"));
+        }
+        let is_new = matches!(event.what, What::GroupPrepared { .. }) && !apart.groups.contains_key(id);
+        if !is_new && !apart.is(id, from) {
+            return Err(bad("does not follow from where its session stands"));
+        }
+        if matches!(&event.what, What::GroupPrepared { base, .. } if base != apart.base_of(id)) {
+            return Err(bad("begins a session elsewhere than at what the run has come to"));
+        }
+        let known = apart.groups.entry(id.to_owned()).or_default();
+        let id = id.to_owned();
+        match &event.what {
+            What::GroupPrepared { worktree, branch, base, .. } => {
+                let (worktree, branch, base) = (Some(worktree.clone()), branch.clone(), base.clone());
+                let (kept, cost_micros) = (known.kept.clone(), known.cost_micros);
+                *known = GroupState { worktree, branch, base, kept, cost_micros, ..GroupState::default() };
+            }
+            What::ChildStarted { process, .. } => {
+                (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
+                known.idle_ends = known.idle_ends.saturating_add(1);
+                apart.limited_until = None;
+            }
+            What::ChildEnded { how, cost_micros, .. } => {
+                (known.status, known.process, known.why) = (GroupStatus::Ready, None, Some(how.clone()));
+                known.cost_micros = known.cost_micros.saturating_add(cost_micros.unwrap_or_default());
+            }
+            What::LimitReached { until, .. } => {
+                // Nothing was wrong with it.
+                known.idle_ends = known.idle_ends.saturating_sub(1);
+                apart.limited_until = Some(*until);
+            }
+            What::GroupLeft { why, .. } => (known.worktree, known.left) = (None, Some(why.clone())),
+            What::GroupStuck { why, .. } => known.stuck = Some(why.clone()),
+            What::GroupEnded { tip, failed, .. } => {
+                known.status = if failed.is_some() { GroupStatus::Failed } else { GroupStatus::Done };
+                (known.tip, known.why) = (Some(tip.clone()), failed.clone());
+            }
+            What::GroupMerged { tip, .. } => {
+                (known.status, known.why, known.tip) = (GroupStatus::Merged, None, None);
+                apart.tip.clone_from(tip);
+                self.final_checks.clear();
+            }
+            What::GroupRefused { files, .. } => {
+                (known.status, known.why) = (GroupStatus::InConflict, Some(files.join(", ")));
+            }
+            What::GroupRemoved { kept, tip, .. } => {
+                known.worktree = None;
+                known.kept = kept.clone().or_else(|| known.kept.take());
+                let is_merged = known.status == GroupStatus::Merged;
+                known.tip = known.tip.take().or_else(|| tip.clone()).filter(|_| !is_merged && !known.is_to_redo);
+                self.forget_ground(&id);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A client of the session that a unit is of has begun with it.
+    pub(super) fn note_progress(&mut self, unit: &str) {
+        let group = self.plan.group_of(unit).map(|(_, group)| group.id.clone());
+        let known = self.apart.as_mut().zip(group).and_then(|(apart, id)| apart.groups.get_mut(&id));
+        if let Some(known) = known {
+            known.idle_ends = 0;
+        }
+    }
+
+    /// All of it is done where the user is, one step after the other: nothing was begun apart.
+    pub(super) fn bring_together(&mut self) {
+        self.apart = None;
+        if let Some(asked) = &mut self.asked {
+            asked.is_foreground = true;
+            self.plan = asked.narrowed(self.plan.clone());
+        }
+    }
+
+    /// A session is to be done again from where the run is by now.
+    pub(super) fn redo_group(&mut self, id: &str) {
+        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
+        for unit in &group.units {
+            if let Some(unit) = self.units.get_mut(unit).filter(|unit| unit.status != UnitStatus::Skipped) {
+                reopen(unit, "its session is done again: it could not be brought together with what others did");
+            }
+        }
+        if let Some(known) = self.apart.as_mut().and_then(|apart| apart.groups.get_mut(id)) {
+            (known.tip, known.is_to_redo) = (None, true);
+        }
+    }
+
+    /// What the attempts of a session have left went with its work tree: the next one begins without it.
+    fn forget_ground(&mut self, id: &str) {
+        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
+        for unit in &group.units {
+            if let Some(unit) = self.units.get_mut(unit) {
+                (unit.ground, unit.is_to_restore) = (None, false);
+            }
+        }
+    }
+
+    /// A session may go on.
+    pub(super) fn unstick_group(&mut self, id: &str) {
+        if let Some(known) = self.apart.as_mut().and_then(|apart| apart.groups.get_mut(id)) {
+            (known.stuck, known.idle_ends) = (None, 0);
+        }
+    }
+
+    pub(super) fn try_to_land_again(&mut self) {
+        if let Some(apart) = &mut self.apart {
+            apart.land_refused = None;
+        }
+    }
+}
+
+/// The session that an event is about, and where that has to stand before it.
+fn before(what: &What) -> (&str, &'static [GroupStatus]) {
+    use GroupStatus::{Done, Failed, InConflict, Merged, Ready, Running};
+    match what {
+        // What has failed, or cannot be merged, is begun anew from where the run is by then.
+        What::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
+        What::ChildStarted { group, .. }
+        | What::GroupEnded { group, .. }
+        | What::LimitReached { group, .. }
+        | What::GroupStuck { group, .. } => (group, &[Ready]),
+        What::ChildEnded { group, .. } => (group, &[Running]),
+        What::GroupMerged { group, .. } | What::GroupRefused { group, .. } => (group, &[Done, InConflict]),
+        What::GroupRemoved { group, .. } | What::GroupLeft { group, .. } => {
+            (group, &[Ready, Done, Merged, Failed, InConflict])
+        }
+        _ => ("", &[]),
+    }
+}

@@ -1,0 +1,86 @@
+//! The questions of a run as its ledger holds them: what is asked, and what can be answered.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Decision;
+
+/// Something that a person has to decide before the run goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// What it is called.
+    pub id: String,
+    /// What it is about.
+    pub about: GateKind,
+    /// The question.
+    pub question: String,
+    /// What can be answered.
+    pub options: Vec<GateOption>,
+}
+
+/// What a gate is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum GateKind {
+    /// The plan has no verdict that it was verified.
+    Verification,
+    /// Decisions of the plan: one, or all that may be asked about together.
+    Decisions {
+        /// Which ones.
+        decisions: Vec<Decision>,
+    },
+    /// The end of a batch behind which a person is asked.
+    HardStop {
+        /// The place of the batch, from 0.
+        group: usize,
+    },
+    /// A check could not be run here.
+    Environment {
+        /// Of which unit.
+        unit: String,
+        /// What is missing.
+        what: String,
+    },
+    /// A step asks for human judgment.
+    Escalated {
+        /// Which one.
+        unit: String,
+    },
+    /// The clients of the sessions would not be paid for by their user's subscription.
+    Billing {
+        /// By what they would be.
+        payer: String,
+    },
+    /// What has to hold before a session is a sentence that no command decides.
+    EntryCondition {
+        /// The sentence.
+        text: String,
+    },
+    /// A session cannot be brought together with what others did.
+    Conflict {
+        /// Which one.
+        group: String,
+        /// The files that stand in the way.
+        files: String,
+    },
+    /// A session cannot go on by itself.
+    Stuck {
+        /// Which one.
+        group: String,
+        /// Why.
+        why: String,
+    },
+    /// The user's branch cannot move to what the run has come to.
+    LandRefused {
+        /// Why.
+        why: String,
+    },
+}
+
+/// One answer of a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateOption {
+    /// What is typed for it.
+    pub id: String,
+    /// What it means.
+    pub text: String,
+}

@@ -1,0 +1,84 @@
+//! What becomes of the units of a session that is worked on apart when its client has ended. Whoever looks after the
+//! clients decides with this, and with nothing that a client or its model says.
+
+use omo_core::child::FollowUp;
+use omo_core::timestamp::Timestamp;
+use omo_core::words::neutral;
+
+use super::{Caller, MAX_LOST, lost, work};
+use crate::model::Group;
+use crate::run::apart::GroupStatus;
+use crate::run::event::What;
+use crate::run::state::{RunState, Running};
+
+/// Whether whoever asks is a client of a session of which it is not written down yet that it has a client.
+pub fn is_to_be_noted(state: &RunState, caller: &Caller) -> bool {
+    let group = state.apart.as_ref().zip(caller.group.as_ref());
+    group.is_some_and(|(apart, group)| apart.groups.contains_key(group) && apart.is(group, &[GroupStatus::Ready]))
+}
+
+/// The unit of a session that somebody is at.
+pub fn running_in<'a>(state: &'a RunState, group: &'a Group) -> Option<(&'a str, &'a Running)> {
+    group.units.iter().find_map(|id| {
+        let running = state.units.get(id)?.running.as_ref()?;
+        Some((id.as_str(), running))
+    })
+}
+
+/// The client that was at a session is gone, and nothing was wrong with it: the unit that it was at is begun again.
+pub fn paused(state: &RunState, group: &Group, why: &str) -> Option<What> {
+    let (id, _) = running_in(state, group)?;
+    let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
+    Some(What::UnitHeld { unit: id.to_owned(), attempt, why: neutral(why, 300), is_pause: true })
+}
+
+/// What follows for a session from the end of its client, beside that the client is to be started again. `files` are
+/// those that the unit it was at has changed; `detail` is what the client said about its end.
+pub fn client_ended(
+    state: &RunState,
+    group: &Group,
+    follow_up: &FollowUp,
+    files: Vec<String>,
+    detail: &str,
+) -> Vec<What> {
+    let stuck = |why: String| What::GroupStuck { group: group.id.clone(), why };
+    let in_words = |why: &str| match neutral(detail, 200) {
+        detail if detail.is_empty() => why.to_owned(),
+        detail => format!("{why}: {detail}"),
+    };
+    let events: Vec<Option<What>> = match follow_up {
+        FollowUp::Settled | FollowUp::Resume { .. } => Vec::new(),
+        FollowUp::FailAttempt(why) => return attempt_failed(state, group, why, files),
+        FollowUp::Hold(why) => vec![running_in(state, group).map(|(id, _)| lost(state, id, why))],
+        FollowUp::HoldOrAsk(why) => {
+            let is_last = |id: &str| state.units.get(id).is_some_and(|unit| unit.lost + 1 >= MAX_LOST);
+            match running_in(state, group) {
+                Some((id, _)) if is_last(id) => vec![paused(state, group, why), Some(stuck(in_words(why)))],
+                Some((id, _)) => vec![Some(lost(state, id, why))],
+                None => Vec::new(),
+            }
+        }
+        FollowUp::WaitUntil(Some(until)) => {
+            let limit = What::LimitReached { group: group.id.clone(), until: *until };
+            vec![paused(state, group, "a limit of use was met"), Some(limit)]
+        }
+        FollowUp::WaitUntil(None) => {
+            let why = "a limit of use was met";
+            vec![paused(state, group, why), Some(stuck(format!("{why}, and it was not told when it is reset")))]
+        }
+        FollowUp::Ask(why) => vec![paused(state, group, why), Some(stuck(in_words(why)))],
+    };
+    events.into_iter().flatten().collect()
+}
+
+/// The attempt that is under way has failed, where one is.
+fn attempt_failed(state: &RunState, group: &Group, why: &str, files: Vec<String>) -> Vec<What> {
+    let Some((_, running)) = running_in(state, group) else { return Vec::new() };
+    work::ended_without_a_word(state, &running.ticket, why, files).unwrap_or_default()
+}
+
+/// Whether no client may be started yet, because a limit of use was met.
+pub fn waits_for_a_limit(state: &RunState, now: Timestamp) -> Option<Timestamp> {
+    let until = state.apart.as_ref()?.limited_until?;
+    (until > now).then_some(until)
+}

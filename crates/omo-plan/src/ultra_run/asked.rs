@@ -1,0 +1,68 @@
+//! How much of a plan a run was asked for, and in which way: what of the plan it is bound to.
+
+use serde::{Deserialize, Serialize};
+
+use super::arguments::{Arguments, Mode, Part};
+use super::strategy;
+use crate::model::{Group, Isolation, Parallel, Plan, Policy};
+
+/// How much of a plan was asked for, and in which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// In which way.
+    pub mode: Mode,
+    /// How much of it.
+    pub part: Part,
+    /// All of it is done where the user is, whatever its Execution Strategy says.
+    #[serde(default)]
+    pub is_foreground: bool,
+    /// How many steps the whole plan has, where it is known: the run itself has only those of its part.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steps_of_whole: Option<usize>,
+}
+
+impl From<&Arguments> for Asked {
+    fn from(arguments: &Arguments) -> Self {
+        let Arguments { mode, part, is_foreground, .. } = *arguments;
+        Self { mode, part, is_foreground, steps_of_whole: None }
+    }
+}
+
+impl Asked {
+    /// In which way, with the number that belongs to it.
+    pub fn words(self) -> String {
+        let number = self.part.number().map(|number| format!(" {number}")).unwrap_or_default();
+        match self.mode {
+            Mode::Step | Mode::Session => format!("{}{number}", self.mode.word()),
+            mode => mode.word().to_owned(),
+        }
+    }
+
+    /// What a run that was asked for like this is bound to: the steps of its part alone, which wait for nothing outside
+    /// of it, and no checks of the whole where it is not the whole. Other readings of the plan's file are compared after
+    /// they were made the same way.
+    pub fn narrowed(self, plan: Plan) -> Plan {
+        let meant: Vec<String> = strategy::units(&plan, self.part).into_iter().map(|unit| unit.id.clone()).collect();
+        let is_meant = |id: &String| meant.contains(id);
+        let is_whole = self.part == Part::Whole;
+        let in_one_tree = !is_whole || !strategy::Strategy::of(&plan).starts_sessions() || self.is_foreground;
+        let mut plan = plan;
+        plan.units.retain(|unit| is_meant(&unit.id));
+        for unit in &mut plan.units {
+            unit.deps.retain(is_meant);
+        }
+        for group in &mut plan.groups {
+            group.units.retain(is_meant);
+        }
+        plan.groups.retain(|group| !group.units.is_empty());
+        if in_one_tree {
+            let alone = |group: Group| Group { stage: 0, deps: Vec::new(), isolation: Isolation::Shared, ..group };
+            plan.groups = plan.groups.into_iter().map(alone).collect();
+            plan.policy = Policy { parallel: Parallel::None, ..plan.policy };
+        }
+        if !is_whole {
+            plan.final_checks.clear();
+        }
+        plan
+    }
+}

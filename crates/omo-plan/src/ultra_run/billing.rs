@@ -1,0 +1,117 @@
+//! Who pays for clients that omo starts: before the first of them, whoever would pay other than by their subscription
+//! is asked or told.
+
+/// What is known of how a client is paid for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BillingFacts {
+    /// `ANTHROPIC_API_KEY` is set.
+    pub has_api_key: bool,
+    /// `ANTHROPIC_AUTH_TOKEN` is set.
+    pub has_auth_token: bool,
+    /// The user's settings name an `apiKeyHelper`.
+    pub has_key_helper: bool,
+    /// The variable that has a cloud provider serve the client, where one is set.
+    pub provider: Option<String>,
+}
+
+/// Variables that have a cloud provider serve the client.
+const PROVIDERS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
+
+impl BillingFacts {
+    /// What the environment, looked up by name, and the user's settings say. A variable without a value is not set.
+    pub fn of(variable: impl Fn(&str) -> Option<String>, has_key_helper: bool) -> Self {
+        let value = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let is_on = |name: &&&str| {
+            let off = ["0", "false", "no", "off"];
+            value(name).is_some_and(|value| !off.contains(&value.trim().to_ascii_lowercase().as_str()))
+        };
+        Self {
+            has_api_key: value("ANTHROPIC_API_KEY").is_some(),
+            has_auth_token: value("ANTHROPIC_AUTH_TOKEN").is_some(),
+            has_key_helper,
+            provider: PROVIDERS.iter().find(is_on).map(|name| (*name).to_owned()),
+        }
+    }
+
+    /// What pays other than the subscription, by its name.
+    fn payer(&self) -> Option<&str> {
+        match self {
+            Self { has_api_key: true, .. } => Some("ANTHROPIC_API_KEY"),
+            Self { provider: Some(provider), .. } => Some(provider),
+            Self { has_auth_token: true, .. } => Some("ANTHROPIC_AUTH_TOKEN"),
+            Self { has_key_helper: true, .. } => Some("apiKeyHelper in the settings"),
+            _ => None,
+        }
+    }
+
+    /// What a dry run says about it.
+    pub fn line(&self) -> String {
+        match self.payer() {
+            Some("ANTHROPIC_API_KEY") => {
+                "Billing: ANTHROPIC_API_KEY is SET — parallel sessions will bill API account".to_owned()
+            }
+            Some(payer) => format!(
+                "Billing: ANTHROPIC_API_KEY is NOT SET, but {payer} is — parallel sessions will be billed to it"
+            ),
+            None => "Billing: ANTHROPIC_API_KEY is NOT SET — sessions will use subscription".to_owned(),
+        }
+    }
+}
+
+/// What was asked for, as far as it matters who pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Clients are to be started.
+    pub starts_sessions: bool,
+    /// There is a person who can be asked.
+    pub can_ask: bool,
+    /// The command line accepts it.
+    pub is_accepted: bool,
+}
+
+/// What is done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Billing {
+    /// Nothing.
+    Silent,
+    /// It is told, and the run goes on.
+    Warn {
+        /// What is told.
+        text: String,
+    },
+    /// A person chooses among [`OPTIONS`] before any client is started.
+    Ask {
+        /// What they are asked.
+        question: String,
+    },
+    /// No client is started.
+    Stop {
+        /// Why.
+        text: String,
+        /// What to do.
+        hint: String,
+    },
+}
+
+/// What a person chooses from: what each choice is called, and what it says. The first one is recommended.
+pub const OPTIONS: [(&str, &str); 3] =
+    [("foreground", "Use --fg instead (Recommended)"), ("continue", "Continue with API billing"), ("stop", "Stop")];
+
+/// What is said where a person chose to stop.
+pub const CANCELLED: &str = "Execution cancelled — billing safety check";
+
+/// Decides what is done about who pays. A key that a terminal carries for something else is the trap: it is asked
+/// about. Whoever set up any other way meant it, and is told.
+pub fn billing(facts: &BillingFacts, asked: Asked) -> Billing {
+    let Some(payer) = facts.payer().filter(|_| asked.starts_sessions) else { return Billing::Silent };
+    let told = format!("{payer} is set: the sessions are billed to it and not to a subscription");
+    match (facts.has_api_key && !asked.is_accepted, asked.can_ask) {
+        (false, _) => Billing::Warn { text: told },
+        (true, true) => Billing::Ask { question: format!("{told}. Start them?") },
+        (true, false) => Billing::Stop {
+            text: told,
+            hint: "--accept-api-billing accepts that; --fg starts no further client; or unset ANTHROPIC_API_KEY"
+                .to_owned(),
+        },
+    }
+}

@@ -1,0 +1,17 @@
+//! What a run of an ultraplan, or of one session of it, is asked for (`arguments`, `own`, `asked`, `words`, `target`), how it is
+//! then worked on (`strategy`), what has to hold before it is (`preflight`, `guarded`, `billing`), what came of it
+//! (`outcome`), and where it goes on (`resume`).
+//!
+//! Facts go in, decisions and texts come out: nothing here looks at a file, a repository or the environment.
+
+pub mod arguments;
+pub mod asked;
+pub mod billing;
+mod guarded;
+pub mod outcome;
+pub mod own;
+pub mod preflight;
+pub mod resume;
+pub mod strategy;
+pub mod target;
+mod words;

@@ -1,0 +1,206 @@
+//! What a run of an ultraplan came to, in the words of its seed: each step, how many stand how, and the whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::arguments::Part;
+use super::strategy;
+use crate::model::{Dialect, OnFailure};
+use crate::run::state::{RunState, Standing, UnitStatus};
+
+/// Where a step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    /// It was not begun, or is to be begun again.
+    Pending,
+    /// Somebody is at it.
+    Running,
+    /// Its checks were green.
+    Passed,
+    /// It has failed for good.
+    Failed,
+    /// It was left out.
+    Skipped,
+    /// It was done, and nothing could prove it. The seed has no word for that: to whoever knows only its words it is
+    /// pending, and why stands beside it.
+    #[serde(rename = "pending", skip_deserializing)]
+    Unverified,
+}
+
+impl From<&Standing> for StepStatus {
+    fn from(standing: &Standing) -> Self {
+        match standing {
+            Standing::Is(UnitStatus::Running) => Self::Running,
+            Standing::Is(UnitStatus::Passed) => Self::Passed,
+            Standing::Is(UnitStatus::Failed) => Self::Failed,
+            Standing::Is(UnitStatus::Skipped) => Self::Skipped,
+            Standing::Is(UnitStatus::Unverified | UnitStatus::Claimed) => Self::Unverified,
+            Standing::Is(UnitStatus::Pending | UnitStatus::Held) | Standing::Blocked { .. } => Self::Pending,
+        }
+    }
+}
+
+/// What the checks behind all steps came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Closing {
+    /// All of them were green.
+    #[serde(rename = "pass")]
+    Pass,
+    /// One of them was not.
+    #[serde(rename = "fail")]
+    Fail,
+    /// They were not run.
+    #[serde(rename = "skipped")]
+    Skipped,
+    /// There are none.
+    #[serde(rename = "n/a")]
+    None,
+}
+
+impl Closing {
+    /// What is known of the checks behind all steps of a run.
+    pub fn of(state: &RunState) -> Self {
+        let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+        match () {
+            () if state.plan.final_checks.is_empty() => Self::None,
+            () if outcomes().flatten().any(|outcome| !outcome.is_green()) => Self::Fail,
+            () if outcomes().any(|outcome| outcome.is_none()) => Self::Skipped,
+            () => Self::Pass,
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every step has passed, and so have the checks behind them.
+    Completed,
+    /// A step or a check behind them has failed, or nothing is known of any step.
+    Failed,
+    /// A person has to judge a step.
+    Stopped,
+    /// Some of it was not done, or not proved.
+    Partial,
+}
+
+impl Outcome {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// How many steps stand how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepCounts {
+    /// All of them.
+    pub total: usize,
+    /// Proved.
+    pub passed: usize,
+    /// Failed for good.
+    pub failed: usize,
+    /// Left out.
+    pub skipped: usize,
+    /// Done, and not proved.
+    pub unverified: usize,
+    /// Not done.
+    pub not_reached: usize,
+}
+
+impl StepCounts {
+    /// Counts steps of a plan that has so many. Those that are not among them were not reached.
+    pub fn of(steps: &[StepStatus], total: usize) -> Self {
+        let count = |wanted: StepStatus| steps.iter().filter(|status| **status == wanted).count();
+        let counts = Self {
+            total,
+            passed: count(StepStatus::Passed),
+            failed: count(StepStatus::Failed),
+            skipped: count(StepStatus::Skipped),
+            unverified: count(StepStatus::Unverified),
+            not_reached: 0,
+        };
+        let ended = counts.passed + counts.failed + counts.skipped + counts.unverified;
+        Self { not_reached: total.saturating_sub(ended), ..counts }
+    }
+}
+
+/// What steps came to, of which the first that has failed says this about its failure.
+pub fn outcome(counts: StepCounts, failed_one: Option<OnFailure>, closing: Closing) -> Outcome {
+    match failed_one {
+        Some(OnFailure::Escalate) => Outcome::Stopped,
+        Some(_) => Outcome::Failed,
+        None if closing == Closing::Fail || counts.total == 0 => Outcome::Failed,
+        None if counts.passed == counts.total && closing != Closing::Skipped => Outcome::Completed,
+        None => Outcome::Partial,
+    }
+}
+
+/// What a run came to so far, as plain data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Each step of the part that was asked for, by its id, in the order in which they are done.
+    pub steps: Vec<(String, StepStatus)>,
+    /// How many stand how.
+    pub counts: StepCounts,
+    /// The whole.
+    pub outcome: Outcome,
+    /// The first step that has failed.
+    pub failed_at: Option<String>,
+    /// The checks behind all steps.
+    pub closing: Closing,
+    /// What sessions have come to apart is still to be brought into the user's branch.
+    pub is_apart: bool,
+}
+
+impl Reached {
+    /// What a run came to, of which this part was asked for. Of one step alone the others count as not reached; a
+    /// session is told about by itself, and the checks behind all steps are none of it.
+    pub fn of(state: &RunState, part: Part) -> Self {
+        let units = strategy::units(&state.plan, part);
+        let total = match part {
+            Part::Session(_) => units.len(),
+            Part::Whole => state.plan.units.len(),
+            Part::Step(_) => state.asked.and_then(|asked| asked.steps_of_whole).unwrap_or(state.plan.units.len()),
+        };
+        let status = |id: &str| state.standing(id).as_ref().map_or(StepStatus::Pending, StepStatus::from);
+        let steps: Vec<(String, StepStatus)> = units.iter().map(|unit| (unit.id.clone(), status(&unit.id))).collect();
+        let statuses: Vec<StepStatus> = steps.iter().map(|(_, status)| *status).collect();
+        let counts = StepCounts::of(&statuses, total);
+        let closing = if part == Part::Whole { Closing::of(state) } else { Closing::None };
+        let failed = units.iter().zip(&statuses).find(|(_, status)| **status == StepStatus::Failed);
+        let failed = failed.map(|(unit, _)| unit);
+        let is_apart = state.apart.as_ref().is_some_and(|apart| apart.landed.is_none());
+        let outcome = match outcome(counts, failed.map(|unit| unit.on_failure), closing) {
+            // Its user has nothing of it yet.
+            Outcome::Completed if is_apart => Outcome::Partial,
+            other => other,
+        };
+        Self { steps, counts, outcome, is_apart, failed_at: failed.map(|unit| unit.id.clone()), closing }
+    }
+
+    /// What is said of the exit condition: a plan has none.
+    pub fn exit_condition(&self, dialect: Dialect) -> Closing {
+        if dialect == Dialect::SessionSpec { self.closing } else { Closing::None }
+    }
+
+    /// `COMPLETED`, `FAILED at step 2` and so on.
+    pub fn words(&self, dialect: Dialect) -> String {
+        match (self.outcome, &self.failed_at) {
+            (Outcome::Completed, _) => "COMPLETED".to_owned(),
+            (Outcome::Failed, Some(step)) => format!("FAILED at step {step}"),
+            (Outcome::Failed, None) if dialect == Dialect::SessionSpec => "FAILED (exit condition)".to_owned(),
+            (Outcome::Failed, None) => "FAILED (verification)".to_owned(),
+            (Outcome::Stopped, _) => "STOPPED (escalation)".to_owned(),
+            (Outcome::Partial, _) => {
+                let where_it_is = if self.is_apart { ", not in your branch" } else { "" };
+                format!("PARTIAL ({}/{} passed{where_it_is})", self.counts.passed, self.counts.total)
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What has to hold in a repository before sessions are started in it: from facts to findings, in the order in which
+//! they are best mended.
+
+use std::collections::BTreeMap;
+
+use omo_core::words::neutral;
+
+use super::guarded::is_guarded;
+use crate::diagnostic::Code;
+use crate::model::Plan;
+use crate::paths::{self, Planned};
+
+/// What is known of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What `git version` says; `None` where it says nothing.
+    pub git: Option<String>,
+    /// What an earlier run that is dead has left: its work trees and branches, by name.
+    pub leftovers: Vec<String>,
+    /// What is under way, such as `merge` or `rebase`.
+    pub operation: Option<String>,
+    /// git knows who its user is.
+    pub has_identity: bool,
+    /// What is checked out.
+    pub head: Head,
+    /// The files that differ from what is checked out, untracked ones included, from the top.
+    pub dirty: Vec<String>,
+    /// The plan's own file, from the top; `None` where it lies outside. What it says is taken from the ledger, so it
+    /// need not be committed.
+    pub plan_file: Option<String>,
+    /// The folders of submodules, from the top.
+    pub submodules: Vec<String>,
+    /// The files, from the top, that a filter stands before which the repository's own settings name.
+    pub filtered: Vec<String>,
+    /// How much room one checkout takes, in bytes.
+    pub checkout_bytes: u64,
+    /// How much is free where the work trees go, in bytes; `None` where that is not known.
+    pub free_bytes: Option<u64>,
+}
+
+/// What is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// A branch.
+    Branch,
+    /// A commit, and no branch.
+    Detached,
+    /// A branch without a commit.
+    Unborn,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which rule.
+    pub rule: Rule,
+    /// What it means for the run.
+    pub weight: Weight,
+    /// What was found, in one sentence without its end.
+    pub text: String,
+    /// What mends it, or what is done about it.
+    pub hint: String,
+}
+
+/// The rules, in the order in which they are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// git is new enough.
+    Git,
+    /// Nothing of a dead run is left.
+    Leftovers,
+    /// Nothing is under way.
+    Operation,
+    /// git knows who commits.
+    Identity,
+    /// A branch with a commit is checked out.
+    Head,
+    /// What the plan touches is committed.
+    Dirty,
+    /// The plan touches nothing in submodules.
+    Submodules,
+    /// Every file is the same without the programs that the repository names.
+    Filters,
+    /// The plan touches nothing that the client guards.
+    Protected,
+    /// The plan lies in the repository.
+    PlanFile,
+    /// No two sessions of a wave touch the same.
+    Overlap,
+    /// There is room for the work trees.
+    DiskSpace,
+}
+
+/// What a finding means for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// It is worth knowing.
+    Note,
+    /// omo mends it first.
+    Mend,
+    /// No session is started.
+    Stop,
+}
+
+/// What is kept free beside the work trees, in bytes.
+const SPARE_BYTES: u64 = 256 * 1024 * 1024;
+/// The first version of git that merges without a checkout.
+const OLDEST_GIT: (u32, u32) = (2, 38);
+/// So many names are told; the rest is counted.
+const NAMED: usize = 8;
+
+/// Looks at all rules.
+pub fn preflight(plan: &Plan, facts: &Facts) -> Vec<Finding> {
+    let found = [git(facts), leftovers(facts), operation(facts), identity(facts), head(facts)];
+    let more = [
+        submodules(plan, facts),
+        filters(facts),
+        protected(plan),
+        plan_file(facts),
+        overlap(plan),
+        disk_space(plan, facts),
+    ];
+    found.into_iter().chain(dirty(plan, facts)).chain(more).flatten().collect()
+}
+
+/// Whether sessions may be started, once omo has mended what it can.
+pub fn is_clear(findings: &[Finding]) -> bool {
+    findings.iter().all(|finding| finding.weight != Weight::Stop)
+}
+
+fn finding(rule: Rule, weight: Weight, text: impl Into<String>, hint: impl Into<String>) -> Finding {
+    Finding { rule, weight, text: text.into(), hint: hint.into() }
+}
+
+/// What the sessions did is merged by `git merge-tree --write-tree`, which older ones do not know. One that does not say
+/// which it is may know it.
+fn git(facts: &Facts) -> Option<Finding> {
+    let version = facts.git.as_ref()?.trim().strip_prefix("git version ")?.split_whitespace().next()?;
+    let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
+    let is_old = (numbers.next()??, numbers.next()??) < OLDEST_GIT;
+    let (major, minor) = OLDEST_GIT;
+    let text =
+        format!("git {} cannot merge what sessions did; {major}.{minor} or newer is needed", neutral(version, 40));
+    is_old.then(|| finding(Rule::Git, Weight::Stop, text, "upgrade git, then run again; or --fg, which merges nothing"))
+}
+
+fn leftovers(facts: &Facts) -> Option<Finding> {
+    let text = format!("an earlier run has left {}", named(&facts.leftovers)?);
+    Some(finding(Rule::Leftovers, Weight::Mend, text, "omo keeps what only they hold, and removes them first"))
+}
+
+fn operation(facts: &Facts) -> Option<Finding> {
+    let operation = neutral(facts.operation.as_ref()?, 40);
+    let text = format!("a {operation} is in progress");
+    let hint = format!("finish it, or `git {operation} --abort`, then run again");
+    Some(finding(Rule::Operation, Weight::Stop, text, hint))
+}
+
+fn identity(facts: &Facts) -> Option<Finding> {
+    let text = "git does not know who you are, and what is done is committed";
+    let hint = "`git config user.name` and `git config user.email`, each with yours, then run again";
+    (!facts.has_identity).then(|| finding(Rule::Identity, Weight::Stop, text, hint))
+}
+
+fn head(facts: &Facts) -> Option<Finding> {
+    let (text, hint) = match facts.head {
+        Head::Branch => return None,
+        Head::Detached => {
+            ("no branch is checked out (detached HEAD)", "`git switch -c <name>`, then run again; or --fg")
+        }
+        Head::Unborn => ("the repository has no commit", "make a first commit, then run again; or --fg"),
+    };
+    Some(finding(Rule::Head, Weight::Stop, text, hint))
+}
+
+/// The files that are not committed: those that the plan touches, and the others. A work tree of a session is made of
+/// a commit, so the others are only not there.
+fn dirty(plan: &Plan, facts: &Facts) -> [Option<Finding>; 2] {
+    let plan_file = facts.plan_file.as_deref().map(paths::normal);
+    let files = facts.dirty.iter().filter(|path| plan_file.as_ref() != Some(&paths::normal(path)));
+    let (is_open, planned) = (may_touch_anything(plan), Planned::of(names(plan)));
+    let (touched, others): (Vec<String>, Vec<String>) = files.cloned().partition(|path| is_open || planned.cover(path));
+    let of_touched = named(&touched).map(|names| {
+        let text = format!("working tree is not clean, and the plan touches {names}");
+        finding(Rule::Dirty, Weight::Stop, text, "commit or stash that, then run again; or --fg")
+    });
+    let of_others = named(&others).map(|names| {
+        let hint = "the plan does not touch that: it stays as it is, and the sessions do not see it";
+        finding(Rule::Dirty, Weight::Note, format!("not committed: {names}"), hint)
+    });
+    [of_touched, of_others]
+}
+
+fn submodules(plan: &Plan, facts: &Facts) -> Option<Finding> {
+    let (touched, others): (Vec<String>, Vec<String>) =
+        facts.submodules.iter().cloned().partition(|folder| names_below(plan, folder));
+    if let Some(names) = named(&touched) {
+        let text = format!("the plan changes files of submodules: {names}");
+        return Some(finding(Rule::Submodules, Weight::Stop, text, "run it with --fg"));
+    }
+    let text = format!("submodules are empty in the work trees of sessions: {}", named(&others)?);
+    let hint = "a setup command can fill them: `git submodule update --init`";
+    Some(finding(Rule::Submodules, Weight::Note, text, hint))
+}
+
+/// What is encrypted, say, would be seen by sessions as it lies in the repository, and be written so into its user's
+/// checkout in the end.
+fn filters(facts: &Facts) -> Option<Finding> {
+    let files = named(&facts.filtered)?;
+    let text = format!("the repository's own settings name a filter, and omo runs none of those: {files}");
+    let hint = "set it up in your own settings (`git config --global`), or run it with --fg";
+    Some(finding(Rule::Filters, Weight::Stop, text, hint))
+}
+
+fn protected(plan: &Plan) -> Option<Finding> {
+    let steps = plan.units.iter().filter_map(|unit| {
+        let file = unit.files.iter().find(|file| is_guarded(&file.path))?;
+        Some(format!("step {} ({})", unit.id, file.path))
+    });
+    let text = format!("the client lets no session write there by itself: {}", named(&steps.collect::<Vec<_>>())?);
+    Some(finding(Rule::Protected, Weight::Stop, text, "run it with --fg, where you allow it step by step"))
+}
+
+fn plan_file(facts: &Facts) -> Option<Finding> {
+    let text = "plan is outside the repository";
+    facts
+        .plan_file
+        .is_none()
+        .then(|| finding(Rule::PlanFile, Weight::Stop, text, "move it inside, or run it with --fg"))
+}
+
+fn overlap(plan: &Plan) -> Option<Finding> {
+    let found = plan.diagnostics.iter().find(|found| found.code == Code::ScopeOverlap)?;
+    let text = format!("scope fence overlap detected: {}", found.text);
+    let hint = "mend the plan's Execution Strategy, or run it with --fg";
+    Some(finding(Rule::Overlap, Weight::Stop, text, hint))
+}
+
+fn disk_space(plan: &Plan, facts: &Facts) -> Option<Finding> {
+    // Each session has one, those that run alone as well; those of a wave are removed before the next one begins.
+    let mut in_stage: BTreeMap<usize, u64> = BTreeMap::new();
+    for group in plan.groups.iter().filter(|group| !group.units.is_empty()) {
+        *in_stage.entry(group.stage).or_default() += 1;
+    }
+    let at_once = in_stage.into_values().max().unwrap_or_default();
+    // One more is where what the sessions did is put together.
+    let needed = facts.checkout_bytes.saturating_mul(at_once.saturating_add(1)).saturating_add(SPARE_BYTES);
+    let free = facts.free_bytes.filter(|free| *free < needed)?;
+    let sessions = if at_once == 1 { "1 session".to_owned() } else { format!("{at_once} sessions") };
+    let text = format!("{} MiB are free, and the work trees of {sessions} need {} MiB", mebi(free), mebi(needed));
+    Some(finding(Rule::DiskSpace, Weight::Stop, text, "make room, or run it with --fg"))
+}
+
+fn mebi(bytes: u64) -> u64 {
+    bytes.div_ceil(1024 * 1024)
+}
+
+/// Whether some step may change any file at all: it names none, and neither does its session.
+fn may_touch_anything(plan: &Plan) -> bool {
+    let names_nothing = |id: &String| plan.unit(id).is_none_or(|unit| unit.files.is_empty());
+    plan.groups.iter().any(|group| group.touch.is_empty() && group.units.iter().any(names_nothing))
+}
+
+/// Whether the plan names something in a folder.
+fn names_below(plan: &Plan, folder: &str) -> bool {
+    let folder = format!("{}/", folder.trim_end_matches('/'));
+    names(plan).any(|known| paths::overlap(known, &folder))
+}
+
+/// Every path and every pattern of what the plan changes.
+fn names(plan: &Plan) -> impl Iterator<Item = &str> {
+    let files = plan.units.iter().flat_map(|unit| &unit.files).map(|file| file.path.as_str());
+    files.chain(plan.groups.iter().flat_map(|group| &group.touch).map(String::as_str))
+}
+
+/// `a, b and 3 more`; `None` for none.
+fn named(names: &[String]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| neutral(name, 120)).collect();
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+}

@@ -1,0 +1,83 @@
+//! How a plan is worked on: all of it in one session, or each of its sessions by a client of its own; and which of
+//! its steps that takes in.
+
+use super::arguments::{Arguments, Mode, Part};
+use crate::dialect::ultra::report::{SESSION_PREFIX, sessions, waves};
+use crate::model::{Group, Plan, Unit};
+
+/// How a plan is worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// One step after the other, in the session that was asked.
+    SingleSession,
+    /// A client for each session of the plan.
+    Sessions {
+        /// How many run beside others of their wave.
+        parallel: usize,
+        /// How many run alone.
+        sequential: usize,
+    },
+}
+
+impl Strategy {
+    /// How a plan is worked on where nothing else is asked for.
+    pub fn of(plan: &Plan) -> Self {
+        let sessions: Vec<&Group> = sessions(plan).collect();
+        if sessions.len() < 2 {
+            return Self::SingleSession;
+        }
+        let parallel: usize = waves(&sessions).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
+        Self::Sessions { parallel, sequential: sessions.len() - parallel }
+    }
+
+    /// How a plan is worked on where this is asked for: in sessions only by a run of the whole that nobody wants to
+    /// look on at. A resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
+    pub fn asked_for(plan: &Plan, arguments: &Arguments) -> Self {
+        let takes_all = matches!(arguments.mode, Mode::Execute | Mode::DryRun) && arguments.part == Part::Whole;
+        if takes_all && !arguments.is_foreground { Self::of(plan) } else { Self::SingleSession }
+    }
+
+    /// Whether clients are started.
+    pub fn starts_sessions(self) -> bool {
+        self != Self::SingleSession
+    }
+
+    /// Whether some of them run at the same time.
+    pub fn is_parallel(self) -> bool {
+        matches!(self, Self::Sessions { parallel: 1.., .. })
+    }
+
+    /// `Strategy: 3 sessions (2 parallel, 1 sequential)`.
+    pub fn line(self) -> String {
+        match self {
+            Self::SingleSession => "Strategy: single session".to_owned(),
+            Self::Sessions { parallel, sequential } => {
+                format!("Strategy: {} sessions ({parallel} parallel, {sequential} sequential)", parallel + sequential)
+            }
+        }
+    }
+}
+
+/// The groups that hold a part of a plan, in the order of the plan.
+pub fn groups(plan: &Plan, part: Part) -> Vec<&Group> {
+    let holds = |group: &&Group| match part {
+        Part::Whole => true,
+        Part::Step(number) => group.units.iter().any(|id| id.parse() == Ok(number)),
+        Part::Session(number) => is_session(group, number),
+    };
+    plan.groups.iter().filter(holds).collect()
+}
+
+/// The steps of a part of a plan, in the order in which they are done.
+pub fn units(plan: &Plan, part: Part) -> Vec<&Unit> {
+    let is_meant = |unit: &&Unit| match part {
+        Part::Whole => true,
+        Part::Step(number) => unit.id.parse() == Ok(number),
+        Part::Session(number) => plan.group_of(&unit.id).is_some_and(|(_, group)| is_session(group, number)),
+    };
+    plan.units.iter().filter(is_meant).collect()
+}
+
+fn is_session(group: &Group, number: u64) -> bool {
+    group.id.strip_prefix(SESSION_PREFIX).is_some_and(|id| id.parse() == Ok(number))
+}

@@ -1,0 +1,428 @@
+//! Sessions that are worked on apart: wave by wave, merged in the order of the plan, and the user's branch last.
+
+use omo_core::check::Check;
+use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
+use omo_plan::run::apart::{Apart, Grant, GroupState, GroupStatus, Step, Terms, outcome};
+use omo_plan::run::event::{Event, GateKind, Process, RunResult, What};
+use omo_plan::run::schedule::{Action, next};
+use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
+use omo_plan::run::verbs::MAX_LOST;
+
+use crate::kit::{Run, group, plan, unit};
+
+/// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
+fn waves() -> Plan {
+    let of = |id: &str, units: &[&str], stage| Group {
+        id: id.to_owned(),
+        units: units.iter().map(|id| (*id).to_owned()).collect(),
+        ..group(stage)
+    };
+    let all = plan(["1", "2", "3", "4"].map(unit).to_vec());
+    let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
+    let final_checks = vec![Check::new("all of it")];
+    Plan { groups: vec![of("a", &["1", "2"], 0), of("b", &["3"], 0), of("c", &["4"], 1)], policy, final_checks, ..all }
+}
+
+fn apart(max_at_once: u32) -> Run {
+    let mut run = Run::open(waves());
+    let terms = Terms { max_at_once, ..Terms::default() };
+    run.write([What::SetApart { base: "base".to_owned(), terms }]);
+    run
+}
+
+/// What comes next, in a word and the sessions that it is about.
+fn step(run: &Run) -> String {
+    let named = |groups: &[&Group]| groups.iter().map(|group| group.id.as_str()).collect::<Vec<_>>().join(" ");
+    match next(&run.state) {
+        Action::Apart(Step::Start(groups)) => format!("start {}", named(&groups)),
+        Action::Apart(Step::Wait(ids)) => format!("wait {}", ids.join(" ")),
+        Action::Apart(Step::Merge(group)) => format!("merge {}", group.id),
+        Action::Open(GateKind::Conflict { group, .. }) => format!("conflict {group}"),
+        Action::Apart(Step::Land) => "land".to_owned(),
+        Action::Apart(Step::Clean(ids)) => format!("clean {}", ids.join(" ")),
+        Action::FinalChecks => "final checks".to_owned(),
+        Action::End(result) => format!("end {result:?}"),
+        other => format!("{other:?}"),
+    }
+}
+
+fn begin(run: &mut Run, id: &str) {
+    let (group, base) = (id.to_owned(), run.state.apart.as_ref().unwrap().base_of(id).to_owned());
+    let (worktree, branch) = (format!("/trees/{id}"), format!("omo/{id}"));
+    let process = Process { pid: 7, mark: None };
+    run.write([
+        What::GroupPrepared { group: group.clone(), worktree, branch, base },
+        What::ChildStarted { group, process },
+    ]);
+}
+
+fn end(run: &mut Run, id: &str, failed: Option<&str>) {
+    let group = id.to_owned();
+    run.write([
+        What::ChildEnded { group: group.clone(), how: "it said that it was done".to_owned(), cost_micros: None },
+        What::GroupEnded { group, tip: format!("tip of {id}"), failed: failed.map(str::to_owned) },
+    ]);
+}
+
+fn merge(run: &mut Run, id: &str) {
+    run.write([What::GroupMerged { group: id.to_owned(), tip: format!("with {id}") }]);
+}
+
+fn remove(run: &mut Run, ids: &[&str]) {
+    run.write(ids.iter().map(|id| What::GroupRemoved { group: (*id).to_owned(), kept: None, tip: None }));
+}
+
+#[test]
+fn waves_are_done_merged_checked_and_landed_in_this_order() {
+    let mut run = apart(0);
+    assert_eq!(step(&run), "start a b");
+    begin(&mut run, "b");
+    assert_eq!(step(&run), "start a");
+    begin(&mut run, "a");
+    assert_eq!(step(&run), "wait a b");
+    assert!(run.start("2").is_err(), "its step before is not done");
+    assert!(run.start("4").is_err(), "its wave has not begun");
+    run.pass("3");
+    end(&mut run, "b", None);
+    assert_eq!(step(&run), "wait a");
+    run.pass("1");
+    run.pass("2");
+    end(&mut run, "a", None);
+    // In the order of the plan, whoever was done first.
+    assert_eq!(step(&run), "merge a");
+    merge(&mut run, "a");
+    assert_eq!(step(&run), "merge b");
+    merge(&mut run, "b");
+    assert_eq!(step(&run), "clean a b", "what is merged takes up room");
+    remove(&mut run, &["a", "b"]);
+    assert_eq!(step(&run), "start c");
+    begin(&mut run, "c");
+    assert_eq!(run.state.apart.as_ref().unwrap().groups["c"].base, "with b", "the next wave has the last one in it");
+    run.pass("4");
+    end(&mut run, "c", None);
+    merge(&mut run, "c");
+    assert_eq!(step(&run), "final checks");
+    let green = crate::kit::outcome(omo_core::check::CheckVerdict::Green);
+    run.write(omo_plan::run::verbs::finals(vec![(Check::new("all of it"), green)]));
+    assert_eq!(step(&run), "land");
+    run.write([What::Landed { from: "base".to_owned(), to: "with c".to_owned() }]);
+    assert_eq!(step(&run), "clean c");
+    remove(&mut run, &["c"]);
+    run.advance();
+    assert_eq!(run.result(), Some(RunResult::Complete));
+}
+
+#[test]
+fn a_session_that_failed_lets_its_siblings_finish_and_nothing_is_merged() {
+    let mut run = apart(0);
+    begin(&mut run, "a");
+    begin(&mut run, "b");
+    run.fail("3");
+    end(&mut run, "b", Some("step 3 failed"));
+    assert_eq!(step(&run), "wait a");
+    run.pass("1");
+    run.pass("2");
+    end(&mut run, "a", None);
+    assert_eq!(step(&run), "clean a b");
+    remove(&mut run, &["a", "b"]);
+    run.advance();
+    assert_eq!(run.result(), Some(RunResult::Failed));
+    assert_eq!(run.state.apart.as_ref().unwrap().tip, "base", "something was merged");
+}
+
+#[test]
+fn no_more_sessions_are_at_work_than_there_may_be() {
+    let mut run = apart(1);
+    assert_eq!(step(&run), "start a");
+    begin(&mut run, "a");
+    assert_eq!(step(&run), "wait a");
+    // Its client died: it is begun again, from where it was.
+    let how = "it was killed".to_owned();
+    run.write([What::ChildEnded { group: "a".to_owned(), how, cost_micros: Some(5) }]);
+    assert_eq!(step(&run), "start a");
+}
+
+#[test]
+fn whoever_is_asked_about_clients_that_begin_with_nothing_is_told_how_the_last_one_ended() {
+    let mut run = apart(1);
+    begin(&mut run, "b");
+    run.pass("3");
+    end(&mut run, "b", None);
+    merge(&mut run, "b");
+    begin(&mut run, "a");
+    for place in 0..MAX_LOST {
+        if place > 0 {
+            let process = Process { pid: 7, mark: None };
+            run.write([What::ChildStarted { group: "a".to_owned(), process }]);
+        }
+        let how = "the API failed: Not logged in".to_owned();
+        run.write([What::ChildEnded { group: "a".to_owned(), how, cost_micros: None }]);
+    }
+    let why = "its clients end without beginning with a step; the last one: the API failed: Not logged in".to_owned();
+    assert_eq!(next(&run.state), Action::Open(GateKind::Stuck { group: "a".to_owned(), why }));
+}
+
+#[test]
+fn a_conflict_waits_for_a_person() {
+    let mut run = apart(0);
+    for id in ["a", "b"] {
+        begin(&mut run, id);
+    }
+    for unit in ["1", "2", "3"] {
+        run.pass(unit);
+    }
+    end(&mut run, "a", None);
+    end(&mut run, "b", None);
+    merge(&mut run, "a");
+    run.write([What::GroupRefused { group: "b".to_owned(), files: vec!["src/lib.rs".to_owned()] }]);
+    assert_eq!(step(&run), "conflict b");
+    let known = &run.state.apart.as_ref().unwrap().groups["b"];
+    assert_eq!((known.status, known.why.as_deref()), (GroupStatus::InConflict, Some("src/lib.rs")));
+}
+
+#[test]
+fn a_ledger_that_says_what_cannot_be_is_refused() {
+    let refused = |run: &Run, what: What| {
+        let mut state = run.state.clone();
+        let event =
+            Event { seq: state.seq + 1, ts: state.updated_at, actor: run.caller.actor.clone(), what: what.clone() };
+        assert!(state.apply(&event).is_err(), "{what:?}");
+        assert!(state == run.state, "it was half done: {what:?}");
+    };
+    let group = || "a".to_owned();
+    let mut run = apart(0);
+    refused(&run, What::SetApart { base: "other".to_owned(), terms: Terms::default() });
+    refused(&run, What::GroupMerged { group: group(), tip: "t".to_owned() });
+    refused(&run, What::Landed { from: "base".to_owned(), to: "base".to_owned() });
+    let elsewhere = |base: &str, group: &str| What::GroupPrepared {
+        group: group.to_owned(),
+        worktree: "/w".to_owned(),
+        branch: "b".to_owned(),
+        base: base.to_owned(),
+    };
+    refused(&run, elsewhere("elsewhere", "a"));
+    refused(&run, elsewhere("base", "none"));
+    begin(&mut run, "a");
+    run.pass("1");
+    run.write([What::ChildEnded { group: group(), how: String::new(), cost_micros: None }]);
+    // Whatever its client says: one of its steps is not done.
+    refused(&run, What::GroupEnded { group: group(), tip: "t".to_owned(), failed: None });
+    let plain = Run::open(waves());
+    refused(&plain, elsewhere("base", "a"));
+}
+
+fn known<'r>(run: &'r Run, id: &str) -> &'r GroupState {
+    &run.state.apart.as_ref().unwrap().groups[id]
+}
+
+/// The first wave with `b` failed at its step, ended and put away.
+fn failed_wave() -> Run {
+    let mut run = apart(0);
+    begin(&mut run, "a");
+    begin(&mut run, "b");
+    run.pass("1");
+    run.fail("3");
+    run.pass("2");
+    end(&mut run, "a", None);
+    end(&mut run, "b", Some("step 3 failed"));
+    remove(&mut run, &["a", "b"]);
+    run.advance();
+    run
+}
+
+#[test]
+fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
+    let mut run = failed_wave();
+    run.write([What::Resumed, What::UnitReopened { unit: "3".to_owned(), why: "the run goes on".to_owned() }]);
+    assert_eq!(step(&run), "start b", "what was done is begun again");
+    assert_eq!(run.state.apart.as_ref().unwrap().base_of("b"), "tip of b");
+    let (worktree, branch, base) = ("/trees/b".to_owned(), "omo/b".to_owned(), "tip of b".to_owned());
+    let process = Process { pid: 8, mark: None };
+    run.write([
+        What::GroupPrepared { group: "b".to_owned(), worktree, branch, base },
+        What::ChildStarted { group: "b".to_owned(), process },
+    ]);
+    run.pass("3");
+    end(&mut run, "b", None);
+    assert_eq!(step(&run), "merge a");
+}
+
+/// A run in which both sessions of the first wave are done and not merged yet.
+fn both_done() -> Run {
+    let mut run = apart(0);
+    for (id, units) in [("a", &["1", "2"][..]), ("b", &["3"][..])] {
+        begin(&mut run, id);
+        for unit in units {
+            run.pass(unit);
+        }
+        end(&mut run, id, None);
+    }
+    run
+}
+
+#[test]
+fn after_a_conflict_a_session_is_done_again_on_top_of_what_the_run_has_come_to() {
+    let mut run = both_done();
+    merge(&mut run, "a");
+    run.write([What::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
+    run.advance();
+    let gate = run.state.open_gate().unwrap().gate.id.clone();
+    run.write([What::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    assert_eq!(step(&run), "clean b", "it begins in what it has left");
+    let tip = Some("tip of b".to_owned());
+    run.write([What::GroupRemoved { group: "b".to_owned(), kept: Some("refs/kept".to_owned()), tip }]);
+    assert_eq!(step(&run), "start b");
+    assert_eq!(run.state.apart.as_ref().unwrap().base_of("b"), "with a", "it begins where it was");
+    begin(&mut run, "b");
+    assert_eq!(known(&run, "b").kept.as_deref(), Some("refs/kept"), "what it had is forgotten");
+}
+
+#[test]
+fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_failed() {
+    let mut run = both_done();
+    for group in ["a", "b"] {
+        run.write([What::GroupRefused { group: group.to_owned(), files: vec!["x".to_owned()] }]);
+    }
+    run.advance();
+    let gate = run.state.open_gate().unwrap().gate.id.clone();
+    run.write([What::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    remove(&mut run, &["a"]);
+    begin(&mut run, "a");
+    run.fail("1");
+    end(&mut run, "a", Some("step 1 failed"));
+    // Whoever answered that it is to be done again was asked the same once more, for ever.
+    assert_eq!(step(&run), "clean a b");
+    remove(&mut run, &["a", "b"]);
+    assert_eq!(step(&run), "end Failed");
+    run.advance();
+    run.write([What::Resumed, What::UnitReopened { unit: "1".to_owned(), why: "the run goes on".to_owned() }]);
+    assert_eq!(step(&run), "start a");
+    begin(&mut run, "a");
+    run.pass("1");
+    run.pass("2");
+    end(&mut run, "a", None);
+    merge(&mut run, "a");
+    assert_eq!(step(&run), "conflict b", "the other conflict is forgotten");
+}
+
+#[test]
+fn no_client_is_started_for_a_session_whose_next_step_a_person_left_out() {
+    let mut run = apart(0);
+    begin(&mut run, "a");
+    begin(&mut run, "b");
+    run.pass("1");
+    run.write([What::UnitSkipped { unit: "2".to_owned(), why: "not now".to_owned() }]);
+    assert_eq!(outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Failed));
+    end(&mut run, "a", Some("not all of it was done"));
+    run.pass("3");
+    end(&mut run, "b", None);
+    assert_eq!(step(&run), "clean a b");
+    // What its plan lets be left out holds nothing up.
+    let mut plan = waves();
+    plan.units[1].on_failure = OnFailure::Skip;
+    let mut run = Run::open(plan);
+    run.write([What::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    begin(&mut run, "a");
+    run.pass("1");
+    run.write([What::UnitSkipped { unit: "2".to_owned(), why: "not now".to_owned() }]);
+    assert_eq!(outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Done));
+}
+
+#[test]
+fn who_pays_is_answered_before_any_session_is_begun() {
+    let terms = Terms { payer: Some("ANTHROPIC_API_KEY".to_owned()), ..Terms::default() };
+    for (option, expected) in [(CONTINUE, "start a b"), (STOP, "end Failed"), (FOREGROUND, "Start")] {
+        let mut run = Run::open(waves());
+        run.write([What::SetApart { base: "base".to_owned(), terms: terms.clone() }]);
+        run.advance();
+        let gate = run.state.open_gate().unwrap().gate.id.clone();
+        assert!(run.start("1").is_err(), "somebody began before the answer");
+        run.write([What::GateAnswered { gate, option: option.to_owned(), plan_sha256: None }]);
+        assert!(step(&run).starts_with(expected), "{option}: {}", step(&run));
+    }
+}
+
+#[test]
+fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
+    let mut run = apart(0);
+    begin(&mut run, "a");
+    begin(&mut run, "b");
+    let group = || "a".to_owned();
+    run.write([
+        What::ChildEnded { group: group(), how: String::new(), cost_micros: None },
+        What::GroupStuck { group: group(), why: "no room".to_owned() },
+    ]);
+    assert_eq!(step(&run), "wait b");
+    run.pass("3");
+    end(&mut run, "b", None);
+    assert_eq!(step(&run), "merge b");
+    merge(&mut run, "b");
+    run.advance();
+    let gate = run.state.open_gate().unwrap().gate.clone();
+    assert!(matches!(&gate.about, GateKind::Stuck { group, why } if group == "a" && why == "no room"), "{gate:?}");
+    run.write([What::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
+    assert_eq!(step(&run), "start a");
+}
+
+#[test]
+fn clients_that_begin_with_nothing_end_in_a_question() {
+    let mut run = apart(1);
+    begin(&mut run, "a");
+    let ended = || What::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None };
+    let again = || What::ChildStarted { group: "a".to_owned(), process: Process { pid: 9, mark: None } };
+    run.write([ended(), again(), ended()]);
+    assert_eq!(step(&run), "start a");
+    // A limit of use is no fault of theirs.
+    let until = run.state.updated_at;
+    run.write([again(), ended(), What::LimitReached { group: "a".to_owned(), until }]);
+    assert_eq!(step(&run), "start a");
+    run.write([again(), ended()]);
+    assert_eq!(step(&run), "start b", "it holds up the others");
+}
+
+#[test]
+fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
+    let one = Group { units: vec!["1".to_owned()], ..group(0) };
+    let all = plan(vec![unit("1")]);
+    let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
+    let mut run = Run::open(Plan { groups: vec![Group { id: "a".to_owned(), ..one }], policy, ..all });
+    run.write([What::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    begin(&mut run, "a");
+    run.pass("1");
+    end(&mut run, "a", None);
+    merge(&mut run, "a");
+    assert_eq!(step(&run), "land");
+    run.write([What::LandRefused { why: "edits are in the way".to_owned(), files: vec!["x".to_owned()] }]);
+    run.advance();
+    let gate = run.state.open_gate().unwrap().gate.clone();
+    assert!(gate.question.contains("edits are in the way: x"), "{}", gate.question);
+    run.write([What::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
+    assert_eq!(step(&run), "land");
+    run.write([What::CaughtUp { with: "theirs".to_owned(), tip: "both".to_owned() }]);
+    assert_eq!(run.state.apart.as_ref().unwrap().tip, "both");
+    run.write([What::Landed { from: "theirs".to_owned(), to: "both".to_owned() }]);
+    assert_eq!(step(&run), "clean a");
+}
+
+#[test]
+fn whatever_clients_spend_the_run_stays_within_its_budget() {
+    let apart = |budget_micros, spent| {
+        let terms = Terms { budget_micros, ..Terms::default() };
+        let group = GroupState { cost_micros: spent, ..GroupState::default() };
+        Apart { terms, groups: [("a".to_owned(), group)].into(), ..Apart::default() }
+    };
+    for (budget, spent, granted, clients, expected) in [
+        (None, 9, 9, 2, Grant::Unbounded),
+        (Some(100), 0, 0, 4, Grant::Micros(25)),
+        (Some(100), 40, 0, 2, Grant::Micros(30)),
+        (Some(100), 40, 50, 1, Grant::Micros(10)),
+        (Some(100), 40, 60, 1, Grant::Later),
+        (Some(100), 100, 0, 1, Grant::Nothing),
+        (Some(100), 170, 0, 3, Grant::Nothing),
+        (Some(100), 0, 0, 0, Grant::Micros(100)),
+        (Some(2), 0, 0, 3, Grant::Nothing),
+    ] {
+        let found = apart(budget, spent).grant(granted, clients);
+        assert_eq!(found, expected, "{budget:?}, {spent} spent, {granted} granted, {clients} clients");
+    }
+}

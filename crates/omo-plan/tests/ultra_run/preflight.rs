@@ -1,0 +1,230 @@
+//! What has to hold before sessions are started, and who pays for them.
+
+use omo_plan::dialect::{self, Options};
+use omo_plan::model::Plan;
+use omo_plan::ultra_run::billing::{Asked, Billing, BillingFacts, billing};
+use omo_plan::ultra_run::preflight::{Facts, Finding, Head, Rule, Weight, is_clear, preflight};
+
+use crate::{plan, session, step, vectors};
+
+/// A repository in which nothing is in the way.
+fn clean() -> Facts {
+    Facts {
+        git: Some("git version 2.47.3".to_owned()),
+        leftovers: Vec::new(),
+        operation: None,
+        has_identity: true,
+        head: Head::Branch,
+        dirty: Vec::new(),
+        plan_file: Some(".claude/plans/p.md".to_owned()),
+        submodules: Vec::new(),
+        filtered: Vec::new(),
+        checkout_bytes: 1024 * 1024,
+        free_bytes: Some(1024 * 1024 * 1024),
+    }
+}
+
+fn two_sessions() -> Plan {
+    plan(3, &[(&[1], 1), (&[2, 3], 1)])
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn rules(findings: &[Finding]) -> Vec<(Rule, Weight)> {
+    findings.iter().map(|finding| (finding.rule, finding.weight)).collect()
+}
+
+#[test]
+fn every_row_about_who_pays_holds() {
+    let vectors = vectors("ultra-progress_report_preflight.json");
+    let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "billing").collect();
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        let variable = |name: &str| row["env"][name].as_str().map(str::to_owned);
+        let facts = BillingFacts::of(variable, row["settings"]["apiKeyHelper"].is_string());
+        let asked = Asked {
+            starts_sessions: row["multi"].as_bool().unwrap(),
+            can_ask: row["headless"].as_bool() != Some(true),
+            is_accepted: false,
+        };
+        let word = match billing(&facts, asked) {
+            Billing::Silent => "silent",
+            Billing::Warn { .. } => "warn",
+            Billing::Ask { .. } => "ask",
+            Billing::Stop { .. } => "stop",
+        };
+        let expected = row["strict"].as_str().or(row["spec"].as_str()).unwrap();
+        let expected = expected.strip_prefix("not checked").map_or(expected, |_| "silent");
+        assert!(expected.starts_with(word), "{row}: {word}");
+    }
+}
+
+#[test]
+fn a_key_that_was_accepted_is_told_and_one_without_a_value_is_none() {
+    let facts = |name: &str, value: &str| BillingFacts::of(|asked| (asked == name).then(|| value.to_owned()), false);
+    let all = Asked { starts_sessions: true, can_ask: false, is_accepted: true };
+    let key = facts("ANTHROPIC_API_KEY", "k");
+    assert!(matches!(billing(&key, all), Billing::Warn { text } if text.starts_with("ANTHROPIC_API_KEY is set")));
+    assert!(key.line().contains("is SET — parallel sessions will bill API account"));
+    assert_eq!(facts("ANTHROPIC_API_KEY", " "), BillingFacts::default());
+    assert_eq!(facts("CLAUDE_CODE_USE_VERTEX", "0"), BillingFacts::default());
+    let cloud = facts("CLAUDE_CODE_USE_VERTEX", "true");
+    assert!(cloud.line().contains("NOT SET, but CLAUDE_CODE_USE_VERTEX is"));
+    assert!(BillingFacts::default().line().ends_with("NOT SET — sessions will use subscription"));
+}
+
+#[test]
+fn every_row_about_a_clean_tree_holds() {
+    let touching = [step(1, "revert").replace("src/1.rs", "a.rs"), step(2, "revert").replace("src/2.rs", "b.txt")];
+    let text = format!("# A plan\n\n## Implementation Plan\n\n{}", touching.concat());
+    let plan = dialect::read("p.md", text.as_bytes(), Options::default());
+    let stop = |rule| vec![(rule, Weight::Stop)];
+    let vectors = vectors("ultra-progress_report_preflight.json");
+    let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "clean").collect();
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        let (facts, expected) = match row["status"].as_str().unwrap() {
+            "" => (clean(), vec![]),
+            " M a.rs" => (Facts { dirty: names(&["a.rs"]), ..clean() }, stop(Rule::Dirty)),
+            "?? b.txt" => (Facts { dirty: names(&["b.txt"]), ..clean() }, stop(Rule::Dirty)),
+            status if status.ends_with("(the plan itself)") => {
+                (Facts { dirty: names(&[".claude/plans/p.md"]), ..clean() }, vec![])
+            }
+            status if status.ends_with("(own leftovers)") => {
+                (Facts { leftovers: names(&["omo-r1-session-1"]), ..clean() }, vec![(Rule::Leftovers, Weight::Mend)])
+            }
+            "UU a.rs (merge in progress)" => {
+                (Facts { operation: Some("merge".to_owned()), ..clean() }, stop(Rule::Operation))
+            }
+            status => panic!("no such row: {status}"),
+        };
+        let findings = preflight(&plan, &facts);
+        assert_eq!(rules(&findings), expected, "{row}");
+        let stops = row["strict"].as_str().or(row["spec"].as_str()).unwrap().starts_with("stop");
+        assert_eq!(is_clear(&findings), !stops, "{row}");
+        if row["status"].as_str().unwrap().starts_with("UU") {
+            assert_eq!(findings[0].text, "a merge is in progress");
+        }
+    }
+}
+
+#[test]
+fn what_the_plan_does_not_touch_is_only_named() {
+    let facts = Facts { dirty: names(&["notes.txt", "./src/2.rs"]), ..clean() };
+    let findings = preflight(&two_sessions(), &facts);
+    assert_eq!(rules(&findings), [(Rule::Dirty, Weight::Stop), (Rule::Dirty, Weight::Note)]);
+    assert_eq!(findings[0].text, "working tree is not clean, and the plan touches ./src/2.rs");
+    assert_eq!(findings[1].text, "not committed: notes.txt");
+    let mut open = two_sessions();
+    open.units[0].files.clear();
+    open.groups[0].touch.clear();
+    let findings = preflight(&open, &Facts { dirty: names(&["notes.txt"]), ..clean() });
+    assert_eq!(rules(&findings), [(Rule::Dirty, Weight::Stop)], "a step that names nothing may touch anything");
+}
+
+#[test]
+fn each_rule_finds_what_it_is_for() {
+    let overlapping = {
+        let sessions = [session(1, &[1], 1), session(2, &[2], 1).replace("src/2.rs", "./src/1.rs, src/2.rs")];
+        let parts = [step(1, "revert"), step(2, "revert"), "## Execution Strategy\n\n".to_owned()];
+        let text = format!("# P\n\n## Implementation Plan\n\n{}{}", parts.concat(), sessions.concat());
+        dialect::read("p.md", text.as_bytes(), Options::default())
+    };
+    let mut guarded = two_sessions();
+    guarded.units[0].files[0].path = "./web/.Husky/pre-commit".to_owned();
+    let mut guarded_file = two_sessions();
+    guarded_file.units[0].files[0].path = "web/.npmrc".to_owned();
+    let two = two_sessions;
+    for (plan, facts, rule, weight, text) in [
+        (
+            two(),
+            Facts { has_identity: false, ..clean() },
+            Rule::Identity,
+            Weight::Stop,
+            "git does not know who you are",
+        ),
+        (two(), Facts { head: Head::Detached, ..clean() }, Rule::Head, Weight::Stop, "no branch is checked out"),
+        (two(), Facts { head: Head::Unborn, ..clean() }, Rule::Head, Weight::Stop, "has no commit"),
+        (two(), Facts { submodules: names(&["lib"]), ..clean() }, Rule::Submodules, Weight::Note, ": lib"),
+        (two(), Facts { submodules: names(&["src"]), ..clean() }, Rule::Submodules, Weight::Stop, ": src"),
+        (two(), Facts { filtered: names(&["secret"]), ..clean() }, Rule::Filters, Weight::Stop, "of those: secret"),
+        (guarded, clean(), Rule::Protected, Weight::Stop, "step 1 (./web/.Husky/pre-commit)"),
+        (two(), Facts { plan_file: None, ..clean() }, Rule::PlanFile, Weight::Stop, "outside the repository"),
+        (guarded_file, clean(), Rule::Protected, Weight::Stop, "step 1 (web/.npmrc)"),
+        (overlapping, clean(), Rule::Overlap, Weight::Stop, "scope fence overlap detected: "),
+        (
+            two(),
+            Facts { checkout_bytes: 400 * 1024 * 1024, ..clean() },
+            Rule::DiskSpace,
+            Weight::Stop,
+            "1024 MiB are free, and the work trees of 2 sessions need 1456 MiB",
+        ),
+    ] {
+        let findings = preflight(&plan, &facts);
+        assert_eq!(rules(&findings), [(rule, weight)], "{facts:?}");
+        assert!(findings[0].text.contains(text), "{findings:?}");
+    }
+    // Sessions that run one after the other have a work tree each, too, one at a time.
+    let one_by_one = plan(3, &[(&[1], 1), (&[2], 2), (&[3], 3)]);
+    let small = Facts { checkout_bytes: 400 * 1024 * 1024, ..clean() };
+    let findings = preflight(&one_by_one, &small);
+    assert_eq!(findings[0].text, "1024 MiB are free, and the work trees of 1 session need 1056 MiB");
+    let unknown = Facts { checkout_bytes: u64::MAX, free_bytes: None, ..clean() };
+    assert_eq!(preflight(&two_sessions(), &unknown), []);
+}
+
+#[test]
+fn an_old_git_is_told_by_each_form_of_its_version() {
+    for (said, old) in [
+        ("git version 2.34.1", Some("2.34.1")),
+        ("git version 2.37.1 (Apple Git-137.1)", Some("2.37.1")),
+        ("git version 2.37.3.windows.1", Some("2.37.3.windows.1")),
+        ("git version 1.8.3.1", Some("1.8.3.1")),
+        ("git version 2.38.0", None),
+        ("git version 2.38.0-rc1", None),
+        ("git version 2.39.3 (Apple Git-146)", None),
+        ("git version 2.47.1.windows.1", None),
+        ("git version 2.51.GIT", None),
+        ("git version 3.0.0", None),
+        ("git version unknown", None),
+        ("", None),
+    ] {
+        let findings = preflight(&two_sessions(), &Facts { git: Some(said.to_owned()), ..clean() });
+        let text = old.map(|old| format!("git {old} cannot merge what sessions did; 2.38 or newer is needed"));
+        assert_eq!(findings.first().map(|finding| finding.text.clone()), text, "{said}");
+        assert_eq!(is_clear(&findings), old.is_none(), "{said}");
+    }
+    assert_eq!(preflight(&two_sessions(), &Facts { git: None, ..clean() }), []);
+}
+
+#[test]
+fn findings_stand_in_the_order_in_which_they_are_mended() {
+    let facts = Facts {
+        git: Some("git version 2.37.9".to_owned()),
+        has_identity: true,
+        leftovers: names(&["a"]),
+        operation: Some("rebase".to_owned()),
+        head: Head::Detached,
+        dirty: names(&["src/1.rs"]),
+        plan_file: None,
+        submodules: names(&["lib"]),
+        filtered: names(&["secret"]),
+        checkout_bytes: u64::MAX,
+        free_bytes: Some(0),
+    };
+    let found: Vec<Rule> = preflight(&two_sessions(), &facts).iter().map(|finding| finding.rule).collect();
+    let expected = [
+        Rule::Git,
+        Rule::Leftovers,
+        Rule::Operation,
+        Rule::Head,
+        Rule::Dirty,
+        Rule::Submodules,
+        Rule::Filters,
+        Rule::PlanFile,
+        Rule::DiskSpace,
+    ];
+    assert_eq!(found, expected);
+}
