@@ -8,7 +8,8 @@
 //! - `strace` runs a process with a fault at any of its system calls;
 //! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts
 //!   what a hook needs for them;
-//! - [`plans`] are plans that need no file.
+//! - [`plans`] are plans that need no file;
+//! - [`trials`] runs the tests of a binary that is more than its tests.
 //!
 //! The kit must never reach another address than loopback, read the user's own home, or end a
 //! process that it did not start.
@@ -29,6 +30,7 @@ pub mod stand_in;
 pub mod strace;
 #[cfg(unix)]
 mod terminal;
+pub mod trials;
 mod wait;
 
 pub use client::{Client, NoClient, PrintRun};

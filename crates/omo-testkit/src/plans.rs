@@ -61,7 +61,7 @@ fn unit(id: &str, deps: &[&str]) -> Unit {
 
 /// The event that opens a run of a plan.
 pub fn opened(plan: Plan) -> What {
-    What::RunOpened { plan: Box::new(plan), approved: "0".repeat(64), root: "/p".to_owned(), base: None }
+    What::RunOpened { plan: Box::new(plan), approved: "0".repeat(64), root: "/p".to_owned(), base: None, asked: None }
 }
 
 /// An event that can happen at any time, and that tells itself from others.

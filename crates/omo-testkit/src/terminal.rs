@@ -1,7 +1,7 @@
 //! The real client in a terminal, typed at and looked at through tmux on a socket of the lab's own.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -47,7 +47,18 @@ impl Terminal {
     }
 
     /// As [`Terminal::start`], in a terminal of so many columns and rows.
-    pub fn start_sized(lab: &Lab, client: &Client, arguments: &[&str], (columns, rows): (u16, u16)) -> Result<Self> {
+    pub fn start_sized(lab: &Lab, client: &Client, arguments: &[&str], size: (u16, u16)) -> Result<Self> {
+        let arguments = session_arguments(lab).into_iter().chain(arguments.iter().map(OsStr::new));
+        Self::start_program(lab, client.program(), arguments, size)
+    }
+
+    /// Another program than the client, as a person runs it in the lab's project.
+    pub fn start_program<'a>(
+        lab: &Lab,
+        program: &Path,
+        arguments: impl IntoIterator<Item = &'a OsStr>,
+        (columns, rows): (u16, u16),
+    ) -> Result<Self> {
         let terminal = Self { socket: lab.root().join("tmux") };
         let mut tmux = terminal.tmux();
         // A pane that stays after the client's end keeps its last words and its status.
@@ -59,7 +70,7 @@ impl Terminal {
         for (name, value) in lab.environment() {
             tmux.arg(format!("{name}={value}"));
         }
-        tmux.arg(client.program()).args(session_arguments(lab)).args(arguments);
+        tmux.arg(program).args(arguments);
         let started = process::run(tmux, None, TMUX_LIMIT)?;
         anyhow::ensure!(started.status.success(), "start tmux: {}", started.stderr);
         Ok(terminal)

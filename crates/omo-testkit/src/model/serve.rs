@@ -70,7 +70,9 @@ fn deliver(http: Request, shared: &Shared, request: &Recorded, turn: &Turn, comp
             shared.pause(FOREVER);
             Ok(())
         }
-        Body::Failure { status, kind, message } => respond(http, *status, &wire::error(kind, message)),
+        Body::Failure { status, kind, message, headers } => {
+            respond_with(http, *status, &wire::error(kind, message), headers)
+        }
         Body::Computed(answer) if computed < MOST_COMPUTED => {
             deliver(http, shared, request, &answer(request), computed + 1)
         }
@@ -107,9 +109,13 @@ fn stream(http: Request, shared: &Shared, turn: &Turn, message: &Value) -> io::R
 }
 
 fn respond(http: Request, status: u16, body: &Value) -> io::Result<()> {
+    respond_with(http, status, body, &[])
+}
+
+fn respond_with(http: Request, status: u16, body: &Value, more: &[(&str, String)]) -> io::Result<()> {
     let fields = [("content-type", "application/json".to_owned()), ("request-id", ids::tagged("req_"))];
     let mut response = Response::from_string(body.to_string()).with_status_code(status);
-    for (name, value) in fields {
+    for (name, value) in fields.iter().chain(more) {
         if let Ok(header) = Header::from_bytes(name.as_bytes(), value.as_bytes()) {
             response.add_header(header);
         }

@@ -23,7 +23,7 @@ pub struct Turn {
 #[derive(Clone)]
 pub(super) enum Body {
     Message(Vec<Block>),
-    Failure { status: u16, kind: String, message: String },
+    Failure { status: u16, kind: String, message: String, headers: Vec<(&'static str, String)> },
     Hang,
     Computed(Arc<dyn Fn(&Recorded) -> Turn + Send + Sync>),
 }
@@ -91,7 +91,21 @@ impl Turn {
     /// The API answers with an error. The client retries most of them; see `LabBuilder::env` and
     /// `CLAUDE_CODE_MAX_RETRIES`.
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
-        Self::new(Body::Failure { status, kind: kind.to_owned(), message: message.to_owned() })
+        Self::new(Body::Failure { status, kind: kind.to_owned(), message: message.to_owned(), headers: Vec::new() })
+    }
+
+    /// The API says that a subscription has no more use left for five hours, until `resets_at`, in seconds since 1970.
+    /// The client believes the headers where it was given a token of a subscription, and only then.
+    pub fn usage_limit(resets_at: i64) -> Self {
+        let mut turn = Self::error(429, "rate_limit_error", "This request would exceed the limit of use.");
+        if let Body::Failure { headers, .. } = &mut turn.body {
+            headers.extend([
+                ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
+                ("anthropic-ratelimit-unified-reset", resets_at.to_string()),
+                ("anthropic-ratelimit-unified-representative-claim", "five_hour".to_owned()),
+            ]);
+        }
+        turn
     }
 
     /// The API never answers.
