@@ -4,6 +4,7 @@
 //! All that is read here may be hostile, and nothing that was written is lost: an answer is given
 //! when what it says is on the disk.
 
+pub mod apart;
 pub mod dev_workflow;
 pub mod engine;
 mod error;
@@ -18,6 +19,7 @@ pub mod session_store;
 pub mod snapshot;
 pub mod task_session;
 mod ticket;
+pub mod ultra;
 
 pub use error::{RunsError, TransactError};
 pub use run::{Guard, Run};

@@ -18,6 +18,7 @@ use omo_store::project_file::{ProjectFile, ProjectFileError};
 use serde::{Deserialize, Serialize};
 
 use crate::dev_workflow::{CHECKPOINT, REPORT, checkpoint, report};
+use crate::ultra;
 
 /// The file that remembers what was written in a work tree, beside the runs of its repository: each work
 /// tree has files of its own.
@@ -127,19 +128,42 @@ impl<'a> Projection<'a> {
     ///
     /// What a later state of the run has written stays.
     pub fn write(&self, state: &RunState) -> Result<Vec<Drift>, ProjectionError> {
-        if state.plan.dialect != Dialect::DevWorkflow {
-            return Ok(Vec::new());
-        }
         let mut memory = self.remembered()?;
-        if memory.is_of(self.run, state.seq) {
+        if state.plan.dialect == Dialect::TasksJson || memory.is_of(self.run, state.seq) {
             return Ok(Vec::new());
         }
+        let drifts = match state.plan.dialect {
+            Dialect::DevWorkflow => self.write_execution(state, &mut memory)?,
+            Dialect::Ultraplan | Dialect::SessionSpec => self.write_progress(state, &mut memory)?,
+            Dialect::TasksJson => Vec::new(),
+        };
+        memory.last = (self.run.to_owned(), state.seq);
+        self.remember(&memory)?;
+        Ok(drifts)
+    }
+
+    /// The progress file of seed 002, beside its plan. A plan that lies outside of the project has an absolute path.
+    fn write_progress(&self, state: &RunState, memory: &mut Remembered) -> Result<Vec<Drift>, ProjectionError> {
+        let mut drifts = Vec::new();
+        let key = ultra::progress_path(state);
+        let outside = Path::new(&key).is_absolute().then(|| Path::new(&key).parent()).flatten();
+        let beside = Projection { root: outside.unwrap_or(self.root), ..*self };
+        let path = if outside.is_some() { ultra::file_name(&key) } else { &key };
+        let progress = ultra::progress::progress(state, ultra::asked(state));
+        let text = (serde_json::to_string_pretty(&progress).map_err(std::io::Error::other)? + "\n").into_bytes();
+        let ours = (beside.read(path)?, text.clone());
+        beside.put(Wanted { file: path, key: key.clone(), ours, whole: text }, memory, &mut drifts)?;
+        Ok(drifts)
+    }
+
+    /// The checkpoint and the report of seed 004.
+    fn write_execution(&self, state: &RunState, memory: &mut Remembered) -> Result<Vec<Drift>, ProjectionError> {
         let mut drifts = Vec::new();
         let checkpoint = checkpoint::render(state).into_bytes();
         let before = self.read(CHECKPOINT)?;
         let key = CHECKPOINT.to_owned();
         let ours = (before, checkpoint.clone());
-        self.put(Wanted { file: CHECKPOINT, key, ours, whole: checkpoint }, &mut memory, &mut drifts)?;
+        self.put(Wanted { file: CHECKPOINT, key, ours, whole: checkpoint }, memory, &mut drifts)?;
         let report = self.read(REPORT)?.unwrap_or_default();
         let section = report::section(state);
         let whole = report::with_section(&report, &state.plan.source.path, &section);
@@ -147,15 +171,13 @@ impl<'a> Projection<'a> {
             report::find(&report, &state.plan.source.path).and_then(|range| report.get(range)).map(with_one_end);
         let key = format!("{REPORT} of {}", state.plan.source.path);
         let ours = (before, with_one_end(section.as_bytes()));
-        self.put(Wanted { file: REPORT, key, ours, whole }, &mut memory, &mut drifts)?;
+        self.put(Wanted { file: REPORT, key, ours, whole }, memory, &mut drifts)?;
         if state.phase == (Phase::Ended { result: RunResult::Complete })
             && let Some(file) = ProjectFile::at(self.root, CHECKPOINT)
         {
             file.remove()?;
             memory.files.remove(CHECKPOINT);
         }
-        memory.last = (self.run.to_owned(), state.seq);
-        self.remember(&memory)?;
         Ok(drifts)
     }
 

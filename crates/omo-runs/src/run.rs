@@ -162,11 +162,49 @@ impl Run {
         Ok((logs.create_file(name)?, logs.path().join(name)))
     }
 
+    /// Makes this process the one supervisor of the run, for as long as it holds what this gives; `None` where
+    /// there is another one.
+    pub fn try_supervise(&self) -> Result<Option<Guard>, RunsError> {
+        match omo_exec::supervisor::claim(&self.open()?) {
+            Ok(lock) => Ok(Some(Guard::new(lock))),
+            Err(LockError::Busy(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How long its ledger is, in bytes: while that stays the same nothing has happened. Reads nothing.
+    pub fn ledger_bytes(&self) -> u64 {
+        self.folder().join(LEDGER).metadata().map_or(0, |found| found.len())
+    }
+
+    /// Whether it has a supervisor that lives.
+    pub fn is_supervised(&self) -> Result<bool, RunsError> {
+        Ok(omo_exec::supervisor::is_there(&self.open()?)?)
+    }
+
+    /// Whether there is a file of that name in which something was kept of what it printed.
+    pub(crate) fn has_log(&self, name: &str) -> bool {
+        self.place.inner(LOGS).open().ok().flatten().is_some_and(|logs| logs.has(name))
+    }
+
+    /// Removes such a file, where there is one.
+    pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunsError> {
+        match self.place.inner(LOGS).open()? {
+            Some(logs) if logs.has(name) => Ok(logs.remove(name)?),
+            _ => Ok(()),
+        }
+    }
+
     /// Lets one process at a time check a unit; `None` where another one does. The system lets the next
     /// one when this one has died.
     pub fn try_lock_check(&self, unit: &str) -> Result<Option<Guard>, RunsError> {
+        self.lock_check(unit, Duration::ZERO)
+    }
+
+    /// As [`Run::try_lock_check`], for whoever waits so long for the other one.
+    pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<Guard>, RunsError> {
         let name = format!("check-{}.lock", id::checked(unit)?);
-        match Lock::take_named(&self.open()?, &name, Duration::ZERO) {
+        match Lock::take_named(&self.open()?, &name, patience) {
             Ok(lock) => Ok(Some(Guard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),

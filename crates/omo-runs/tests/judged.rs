@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use libtest_mimic::{Arguments, Trial};
-
 use omo_core::check::Check;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
@@ -18,20 +16,16 @@ use omo_plan::run::verbs::Caller;
 use omo_runs::engine::{Engine, Opening, Put, Unwatched, planned_commands};
 use omo_runs::{Run, Runs};
 use omo_store::pending;
-use omo_testkit::{plans, wait_until};
+use omo_testkit::{plans, trials, wait_until};
 use tempfile::TempDir;
 
 fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
-    let tests = if cfg!(unix) {
-        vec![Trial::test("a_check_that_hangs_is_ended_with_its_children_and_proves_nothing", || {
-            a_check_that_hangs_is_ended_with_its_children_and_proves_nothing();
-            Ok(())
-        })]
-    } else {
-        Vec::new()
-    };
-    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+    let tests: &[(&str, fn())] = &[(
+        "a_check_that_hangs_is_ended_with_its_children_and_proves_nothing",
+        a_check_that_hangs_is_ended_with_its_children_and_proves_nothing,
+    )];
+    trials::run(tests.iter().copied().filter(|_| cfg!(unix)))
 }
 
 /// A repository, and its user's state.
@@ -69,7 +63,7 @@ fn run_with(stage: &Stage, check: &Check) -> Run {
     let approved = pending::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
     let all = pending::all(Some(&home), &root).unwrap();
     pending::approve(Some(&home), &root, &all[0], now()).unwrap();
-    let opened = What::from(Opening { plan, approved, root: root.display().to_string(), base: None });
+    let opened = What::from(Opening { plan, approved, root: root.display().to_string(), base: None, asked: None });
     Runs::create(&root, Some(&home)).unwrap().begin(&Actor::default(), now(), opened, Vec::new()).unwrap().0
 }
 
@@ -80,7 +74,17 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let (root, home) = (stage.project(), stage.home());
     let environment = Environment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())]);
     let caller = Caller::default();
-    let engine = Engine { run: &run, root: &root, state_home: &home, caller, environment: &environment, now };
+    let engine = Engine {
+        run: &run,
+        root: &root,
+        tree: &root,
+        state_home: &home,
+        caller,
+        environment: &environment,
+        now,
+        data: None,
+        warn: |_| {},
+    };
     let started = engine.start("1", &mut Unwatched).unwrap();
     let judged = engine.done(&started.ticket, Put::default(), &mut Unwatched).unwrap();
     assert_eq!(judged.state.standing("1"), Some(Standing::Is(UnitStatus::Failed)), "{:?}", judged.outcomes);

@@ -62,9 +62,9 @@ impl Engine<'_> {
         let name = format!("{}-{attempt}-evidence-{}.log", unit.id, letters::random(LETTERS)?);
         let (file, path) = self.run.log_file(&name)?;
         let log = Some(Log { path: path.clone(), file });
-        let outcome = check::run(&command, self.root, self.environment, log, || watcher.goes_on());
+        let outcome = check::run(&command, self.tree, self.environment, log, || watcher.goes_on());
         let outcome = outcome.ok_or(EngineError::Cut)?;
-        let tree = changes::snapshot(self.root, self.state_home, self.run.id());
+        let tree = changes::snapshot(self.tree, self.state_home, self.run.id());
         let evidence = Evidence {
             id: String::new(),
             unit: unit.id,

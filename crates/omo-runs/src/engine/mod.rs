@@ -1,7 +1,9 @@
 //! What the verbs do with a run: each of them a transaction on its ledger, with the files and processes
 //! that it takes around that.
 
+mod commit;
 mod evidence;
+mod ground;
 mod plan_file;
 mod start;
 mod work;
@@ -11,17 +13,21 @@ use std::path::{Path, PathBuf};
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
+use omo_exec::exclude;
+use omo_exec::restore::RestoreError;
 use omo_plan::run::event::{Actor, Event, Process, What};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
+use omo_store::work_tree::WorkTree;
 
 use crate::projection::{self, Drift, Projection, ProjectionError};
-use crate::{Run, RunsError, TransactError, task_session};
+use crate::{Run, RunsError, TransactError, task_session, ultra};
 
+pub(crate) use commit::message;
 pub use evidence::{Shown, Verdicted};
 pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited};
 pub use start::{Opening, Started, brief, planned_commands};
-pub use work::{Judged, Put, Worked};
+pub use work::{Committed, Judged, Put, Worked};
 
 /// Why a verb did nothing, or not all of it.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +45,9 @@ pub enum EngineError {
     /// The plan's file could not be.
     #[error(transparent)]
     PlanFile(#[from] PlanFileError),
+    /// The work tree could not be kept as it is, or not be put back.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
     /// What was checked was ended before it was done.
     #[error("it was ended before it was done")]
     Cut,
@@ -58,8 +67,10 @@ impl From<TransactError> for EngineError {
 pub struct Engine<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The top of the project's work tree.
+    /// The top of the project's work tree, in which the plan and the files for others are.
     pub root: &'a Path,
+    /// The top of the work tree that is worked in: the same one, or that of a session of its own.
+    pub tree: &'a Path,
     /// The user's own state folder.
     pub state_home: &'a Path,
     /// Who asks.
@@ -68,6 +79,10 @@ pub struct Engine<'a> {
     pub environment: &'a Environment,
     /// Reads the clock.
     pub now: fn() -> Timestamp,
+    /// The folder that the plugin keeps over its updates, where it is known.
+    pub data: Option<&'a Path>,
+    /// Tells what holds nothing up.
+    pub warn: fn(&str),
 }
 
 /// What somebody sees while a verb takes its time.
@@ -93,6 +108,14 @@ pub fn is_alive(process: &Process) -> Option<bool> {
     Some(lives && same)
 }
 
+impl<'a> Engine<'a> {
+    /// The same run, seen from another of its work trees.
+    #[must_use]
+    pub fn in_tree(&self, tree: &'a Path) -> Self {
+        Self { tree, caller: self.caller.clone(), ..*self }
+    }
+}
+
 impl Engine<'_> {
     /// Does something to the run that its caller has a part in: what has to be written down before, what is
     /// decided, and what follows by itself, all of it or nothing.
@@ -106,6 +129,7 @@ impl Engine<'_> {
     /// The run after what its caller has to write down before anything else, and what follows by itself. Where
     /// that is nothing, nobody waits for the lock and nothing is read again.
     pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
+        let state = self.mended(state)?;
         let before = verbs::take(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
         if before.is_empty() && verbs::advance(&state).is_none() {
             return self.project(state);
@@ -128,19 +152,26 @@ impl Engine<'_> {
         decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
     ) -> Result<(T, RunState), EngineError> {
         let (now, actor) = ((self.now)(), &self.caller.actor);
+        let mut is_over = false;
         let (value, state) = self.run.transact(actor, now, |state| {
             let mut play = Play::new(state.clone(), actor, now);
             play.all(before(state)?);
             let (events, value) = decide(&play.state)?;
             play.all(events);
             play.advance();
+            is_over = play.events.iter().any(|event| matches!(event, What::RunEnded { .. }));
             Ok((play.events, value))
         })?;
+        // Whoever wrote down the end counts it, and nobody else.
+        if let (true, true, Some(folder)) = (is_over, ultra::is_one(&state), self.data) {
+            ultra::stats::append(folder, &ultra::summary::stats_line(&state, ultra::asked(&state), now));
+        }
         Ok((value, self.project(state)?))
     }
 
     /// As [`Engine::project`], for a run that is over: what another one has written since stays.
     pub fn project_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
+        let state = self.mended(state)?;
         let is_last = Projection::new(self.root, &self.memory(&state), self.run.id()).is_last()?;
         if is_last { self.project(state) } else { Ok(state) }
     }
@@ -157,13 +188,21 @@ impl Engine<'_> {
         if task_session::is_one(state) {
             return task_session::files::write(state, self.run.id(), &memory);
         }
+        if let (true, Some(tree)) = (ultra::is_one(state), WorkTree::find(self.root)) {
+            // Where it shows in `git status` it is omo's own all the same.
+            let _ = exclude::hide(&tree, ultra::progress::HIDDEN);
+        }
         Projection::new(self.root, &memory, self.run.id()).write(state)
     }
 
     /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
     pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
         let _alone = self.run.lock_files()?;
-        let drifts = self.write_files(&state)?;
+        let drifts = match self.write_files(&state) {
+            // Nothing is read from it, and a plan may lie where nobody can write.
+            Err(error) if ultra::is_one(&state) => return Ok(self.unwritten(state, &error)),
+            written => written?,
+        };
         if drifts.is_empty() {
             return Ok(state);
         }
@@ -173,6 +212,15 @@ impl Engine<'_> {
         let ((), state) = self.run.transact(actor, now, |_| Ok((events, ())))?;
         self.write_files(&state)?;
         Ok(state)
+    }
+
+    /// Says that the progress file could not be written. A client of the run itself may be kept from it: then whoever
+    /// looks after the clients writes it.
+    fn unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
+        if self.caller.group.is_none() {
+            (self.warn)(&format!("the progress file was not written, and the run goes on without it: {error}"));
+        }
+        state
     }
 
     /// Refuses where the plan's file says something else than the run knows, and names what.

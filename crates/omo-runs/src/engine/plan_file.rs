@@ -56,6 +56,17 @@ impl PlanFile {
         Ok(Self { path: parts.join("/"), bytes: bytes(&real)? })
     }
 
+    /// As [`PlanFile::read`], also where the plan lies outside of the project: its path is absolute then.
+    pub fn read_anywhere(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
+        match Self::read(root, current, given) {
+            Err(PlanFileError::Outside(path)) => {
+                let real = path.canonicalize().map_err(|source| unread(&path, source))?;
+                Ok(Self { path: real.to_string_lossy().into_owned(), bytes: bytes(&real)? })
+            }
+            read => read,
+        }
+    }
+
     /// The plan that it holds.
     pub fn plan(&self, options: Options) -> Plan {
         dialect::read(&self.path, &self.bytes, options)
@@ -88,13 +99,16 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
 pub enum Edit {
     /// Units say something else, are new, or are gone.
     Units(Differences),
-    /// Something beside the units.
-    Around,
+    /// Something beside the units, which are called so.
+    Around(&'static str),
 }
 
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Units(differences) = self else { return f.write_str("what stands around its tasks") };
+        let differences = match self {
+            Self::Units(differences) => differences,
+            Self::Around(word) => return write!(f, "what stands around its {word}s"),
+        };
         let parts =
             [("changed", &differences.changed), ("added", &differences.added), ("removed", &differences.removed)];
         let said: Vec<String> = parts
@@ -122,8 +136,14 @@ pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileErr
         return Ok(None);
     }
     let plan = dialect::read(&state.plan.source.path, &bytes, Options::from(&state.plan.policy));
+    // What a run was not asked for is none of it.
+    let plan = match state.asked {
+        Some(asked) => asked.narrowed(plan),
+        None => plan,
+    };
     let differences = state.differences(&plan);
-    Ok(Some(if differences == Differences::default() { Edit::Around } else { Edit::Units(differences) }))
+    let around = Edit::Around(state.plan.dialect.unit_word());
+    Ok(Some(if differences == Differences::default() { around } else { Edit::Units(differences) }))
 }
 
 /// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is

@@ -1,23 +1,29 @@
 //! A run begins, and a worker begins with a unit.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use omo_core::check::{Check, ExpectedExit};
 use omo_core::plan_run::PlannedCommand;
-use omo_exec::changes::{self, TreeId};
+use omo_exec::changes::TreeId;
 use omo_exec::check;
+use omo_plan::dialect::ultra::steps::is_test_to_come;
 use omo_plan::model::{FileAction, Plan, Unit, UnitKind};
 use omo_plan::run::event::What;
-use omo_plan::run::state::{FINAL, RunState, Standing, UnitStatus};
+use omo_plan::run::state::{FINAL, Ground, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
+use omo_plan::ultra_run::asked::Asked;
 use omo_store::pending;
 
 use super::{Engine, EngineError, Watcher};
-use crate::{task_session, ticket};
+use crate::{task_session, ticket, ultra};
 
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to
 /// be green already.
 const BEFOREHAND_SECONDS: u32 = 10;
+/// How long whoever has started a client may take to write that down, and how often a client that is faster looks.
+const NOTED_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A worker has begun.
 #[derive(Debug)]
@@ -43,11 +49,13 @@ pub struct Opening {
     pub root: String,
     /// The commit that is checked out.
     pub base: Option<String>,
+    /// How much of an ultraplan was asked for, and in which way.
+    pub asked: Option<Asked>,
 }
 
 impl From<Opening> for What {
-    fn from(Opening { plan, approved, root, base }: Opening) -> Self {
-        Self::RunOpened { plan: Box::new(plan), approved, root, base }
+    fn from(Opening { plan, approved, root, base, asked }: Opening) -> Self {
+        Self::RunOpened { plan: Box::new(plan), approved, root, base, asked }
     }
 }
 
@@ -81,45 +89,81 @@ impl Engine<'_> {
 
     /// Begins with a unit: remembers the work tree, and gives what the worker has to know.
     pub fn start(&self, id: &str, watcher: &mut impl Watcher) -> Result<Started, EngineError> {
-        let state = self.run.state()?;
-        self.unedited(&state)?;
+        let state = self.once_noted(self.run.state()?)?;
+        // A client of the run itself works on what the ledger says, whatever becomes of the file meanwhile.
+        if self.caller.group.is_none() {
+            self.unedited(&state)?;
+        }
         self.approved(&state)?;
         // Refused before anything costs time; decided again under the lock.
-        let (unit, mut state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
-        let tree = changes::snapshot(self.root, self.state_home, self.run.id()).as_ref().and_then(written);
-        let vacuous = self.green_already(&unit, watcher)?;
+        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
+        self.in_its_tree(&state, id)?;
+        let mut state = self.put_back(state)?;
+        let vacuous = known_as_green(&state, &unit);
+        let Ground { tree, kept } = self.ground(&state, &unit)?;
+        let vacuous = vacuous.map_or_else(|| self.green_already(&state, &unit, watcher), Ok)?;
         let is_verification = unit.kind == UnitKind::Verify;
         let searched = is_verification.then(|| self.searched_since_the_first(&state, tree.as_deref())).flatten();
         if let Some(What::LinesSearched { unfinished }) = &searched {
             state.unfinished = Some(unfinished.clone());
         }
+        if let (true, Some(known)) = (ultra::is_one(&state), state.units.get_mut(id)) {
+            known.vacuous.clone_from(&vacuous);
+        }
         // What the attempt before came to is known until the next one has begun.
         let brief = brief(&state, &unit);
         let made = ticket()?;
-        let start = Start { ticket: made.digest, tree, guarded: guarded(&state, &unit), vacuous };
+        let start = Start { ticket: made.digest, tree, guarded: guarded(&state, &unit), vacuous, kept };
         let begun = |state: &RunState| Ok(std::iter::once(verbs::start(state, id, start)?).chain(searched).collect());
         let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
         let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
         Ok(Started { brief, unit, attempt, ticket: made.text })
     }
 
-    /// The checks that are green before the work begins, by their place among all checks of the unit.
-    fn green_already(&self, unit: &Unit, watcher: &mut impl Watcher) -> Result<Vec<usize>, EngineError> {
+    /// The run once it knows of the client that asks, which may be faster than whoever started it writes that down.
+    fn once_noted(&self, state: RunState) -> Result<RunState, EngineError> {
+        let deadline = Instant::now() + NOTED_WITHIN;
+        let mut state = state;
+        while verbs::is_to_be_noted(&state, &self.caller) && self.run.is_supervised()? && Instant::now() < deadline {
+            std::thread::sleep(LOOK_EVERY);
+            state = self.run.state()?;
+        }
+        Ok(state)
+    }
+
+    /// The checks that are green before the work begins, by their place among all commands of the unit.
+    fn green_already(
+        &self,
+        state: &RunState,
+        unit: &Unit,
+        watcher: &mut impl Watcher,
+    ) -> Result<Vec<usize>, EngineError> {
         if unit.kind == UnitKind::Tests {
             // Tests that are not written yet are expected to fail, before and afterwards.
             return Ok(Vec::new());
         }
+        // A test that is to fail before the work is looked at where the plan is one whose steps have such.
+        let is_looked_at = ultra::is_one(state) && !is_test_to_come(unit);
+        let first = usize::from(unit.red_check.is_some() && !is_looked_at);
         let mut green = Vec::new();
-        for (place, known) in unit.checks.iter().enumerate() {
+        for (place, known) in unit.commands().enumerate().skip(first) {
             let short = Check { timeout_seconds: known.timeout().min(BEFOREHAND_SECONDS), ..known.clone() };
-            watcher.begins(&known.command, place, unit.checks.len());
-            let outcome = check::run(&short, self.root, self.environment, None, || watcher.goes_on());
-            if outcome.ok_or(EngineError::Cut)?.is_green() {
-                green.push(unit.red_check.iter().count() + place);
+            watcher.begins(&known.command, place, unit.commands().count());
+            let outcome = check::run(&short, self.tree, self.environment, None, || watcher.goes_on());
+            let outcome = outcome.ok_or(EngineError::Cut)?;
+            let is_to_fail = known.expect.exit == ExpectedExit::NonZero;
+            if if is_to_fail { outcome.exit == Some(0) } else { outcome.is_green() } {
+                green.push(place);
             }
         }
         Ok(green)
     }
+}
+
+/// The checks of a step that were green before its first attempt: what is green now may be by its own work.
+fn known_as_green(state: &RunState, unit: &Unit) -> Option<Vec<usize>> {
+    let known = state.units.get(&unit.id).filter(|known| ultra::is_one(state) && known.ground.is_some())?;
+    Some(known.vacuous.clone())
 }
 
 /// The command that opens a run of such a plan.
@@ -127,7 +171,8 @@ fn opened_with(state: &RunState) -> String {
     if task_session::is_one(state) {
         return format!("omo run open --for exec --session {}", task_session::session_id(state));
     }
-    "omo run open --for plan".to_owned()
+    let purpose = if state.asked.is_some() { "local" } else { "plan" };
+    format!("omo run open --for {purpose}")
 }
 
 /// A work tree as the ledger holds it.
@@ -151,6 +196,9 @@ fn guarded(state: &RunState, unit: &Unit) -> Vec<(String, String)> {
 pub fn brief(state: &RunState, unit: &Unit) -> String {
     if task_session::is_one(state) {
         return task_session::report::brief(state, unit);
+    }
+    if ultra::is_one(state) {
+        return ultra::brief::brief(state, unit);
     }
     let word = state.plan.dialect.unit_word();
     let mut text = format!("# {word} {} of {}\n\n", unit.id, state.plan.source.path);
@@ -215,6 +263,9 @@ fn before(text: &mut String, state: &RunState, unit: &Unit) {
         end(&unit.id).filter(|_| state.standing(&unit.id) != Some(Standing::Is(UnitStatus::Passed)))
     {
         let _ = writeln!(text, "- The last attempt: {}", end.evidence);
+        if let Some(other) = &unit.alternative {
+            let _ = writeln!(text, "- The plan says how to try it now: {other}");
+        }
     }
     if let Some(why) = known.and_then(|known| known.why.as_ref()) {
         let _ = writeln!(text, "- Begun again: {why}. Work of the attempt before may be in the files.");

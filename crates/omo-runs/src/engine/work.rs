@@ -8,13 +8,13 @@ use omo_plan::model::{FileAction, Unit, UnitKind};
 use omo_plan::paths;
 use omo_plan::run::event::{Unfinished, What};
 use omo_plan::run::state::{FINAL, RunState, Running};
-use omo_plan::run::verbs::{self, Measured, Refusal, RefusalKind};
+use omo_plan::run::verbs::{self, CommitOutcome, Measured, Refusal, RefusalKind};
 use omo_plan::task_session::unfinished;
 
+use super::ground::own_files;
 use super::start::{read, written};
 use super::{Engine, EngineError, Watcher};
-use crate::dev_workflow::{CHECKPOINT, REPORT};
-use crate::task_session;
+use crate::{task_session, ultra};
 
 /// An attempt was judged.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub struct Judged {
     pub unit: Unit,
     /// The checks that ran, with what came of them.
     pub outcomes: Vec<(Check, CheckOutcome)>,
+    /// What was written down about it.
+    pub events: Vec<What>,
+    /// Why what it has left could not be taken back yet, where that is to be done.
+    pub not_put_back: Option<String>,
     /// The run as it is now.
     pub state: RunState,
 }
@@ -34,6 +38,27 @@ pub struct Put {
     pub note: Option<String>,
     /// The ids of the evidence that it puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
+}
+
+/// The commit that holds what a worker changed somewhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Its name.
+    pub commit: String,
+    /// The files that differ from the commit that the worker began with.
+    pub files: Vec<String>,
+}
+
+impl Committed {
+    /// What came of it. A commit is taken as a whole or not at all.
+    fn outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
+        match out_of_scope {
+            [] => CommitOutcome::Made { id: self.commit.clone() },
+            others => {
+                CommitOutcome::Refused { why: format!("it holds what the step does not name: {}", others.join(", ")) }
+            }
+        }
+    }
 }
 
 /// What a worker changed.
@@ -49,47 +74,119 @@ pub struct Worked {
     pub missing: Vec<String>,
     /// The work tree as it is.
     pub tree: Option<String>,
+    /// Whether all of that could be told.
+    pub is_known: bool,
 }
 
 impl Engine<'_> {
     /// Judges the attempt that a ticket was given for.
     pub fn done(&self, ticket: &str, put: Put, watcher: &mut impl Watcher) -> Result<Judged, EngineError> {
+        self.judge(ticket, put, None, watcher)
+    }
+
+    /// Judges the attempt that a ticket was given for, whose work was committed somewhere else: that commit is what is
+    /// checked out here, and nothing more is committed.
+    pub fn done_elsewhere(
+        &self,
+        ticket: &str,
+        committed: &Committed,
+        watcher: &mut impl Watcher,
+    ) -> Result<Judged, EngineError> {
+        self.judge(ticket, Put::default(), Some(committed), watcher)
+    }
+
+    fn judge(
+        &self,
+        ticket: &str,
+        put: Put,
+        elsewhere: Option<&Committed>,
+        watcher: &mut impl Watcher,
+    ) -> Result<Judged, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, running, state) = self.at_work(&digest)?;
         self.approved(&state)?;
         let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| being_checked(&unit.id))?;
         // Whoever held it before has judged this very attempt.
         let (unit, running, state) = self.at_work(&digest).map(|now| (unit, running, now.2))?;
-        let worked = self.worked(&unit, &running);
+        let mut worked = self.worked(&state, &unit, &running);
+        if let Some(committed) = elsewhere {
+            worked.files.clone_from(&committed.files);
+            worked.out_of_scope = out_of_scope(&state, &unit, &worked.files);
+        }
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
         let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
         let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
         let unfinished = self.searched(&state, running.tree.as_deref(), worked.tree.as_deref());
-        let Worked { files, out_of_scope, tampered, missing, tree } = worked;
         let Put { note, evidence_ids } = put;
-        let measured = Measured {
+        let mut measured = Measured {
             outcomes: outcomes.clone(),
-            files,
-            out_of_scope,
-            tampered,
-            missing,
+            files: worked.files.clone(),
+            out_of_scope: worked.out_of_scope.clone(),
+            tampered: worked.tampered.clone(),
+            missing: worked.missing.clone(),
             note,
             tests,
-            tree,
+            tree: worked.tree.clone(),
             unfinished,
             evidence_ids,
+            commit: None,
         };
-        let ((), state) = self.transact(|state| Ok((verbs::judged(state, &digest, measured)?, ())))?;
-        Ok(Judged { unit, outcomes, state })
+        // Only what has passed but for that is committed; whether it is in a commit is then judged with the rest.
+        if verbs::judged(&state, &digest, measured.clone()).is_ok_and(|events| verbs::passes(&events)) {
+            measured.commit = match elsewhere {
+                Some(committed) => Some(committed.outcome(&worked.out_of_scope)),
+                None => self.committed(&state, &unit, &worked, watcher)?,
+            };
+        }
+        let (events, state) = self.end(&state, |state| verbs::judged(state, &digest, measured.clone()))?;
+        Ok(self.judged(unit, outcomes, events, state))
     }
 
     /// A worker says itself that it cannot be done.
     pub fn give_up(&self, ticket: &str, why: &str) -> Result<Judged, EngineError> {
         let digest = sha256(ticket.as_bytes());
-        let (unit, running, _) = self.at_work(&digest)?;
-        let files = self.worked(&unit, &running).files;
-        let ((), state) = self.transact(|state| Ok((verbs::gave_up(state, &digest, why, files)?, ())))?;
-        Ok(Judged { unit, outcomes: Vec::new(), state })
+        let (unit, running, state) = self.at_work(&digest)?;
+        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| being_checked(&unit.id))?;
+        let files = self.worked(&state, &unit, &running).files;
+        let (events, state) = self.end(&state, |state| verbs::gave_up(state, &digest, why, files.clone()))?;
+        Ok(self.judged(unit, Vec::new(), events, state))
+    }
+
+    /// Writes down how an attempt has ended. Where what it left is to be taken back, the work tree is kept as it is by
+    /// then.
+    fn end(
+        &self,
+        state: &RunState,
+        judge: impl Fn(&RunState) -> Result<Vec<What>, Refusal>,
+    ) -> Result<(Vec<What>, RunState), EngineError> {
+        let takes_back = judge(state).is_ok_and(|events| verbs::takes_back(state, &events));
+        let left = if takes_back { Some(self.kept(state)?) } else { None };
+        self.transact(|state| {
+            let events = verbs::keeping(judge(state)?, left.as_ref());
+            Ok((events.clone(), events))
+        })
+    }
+
+    /// What became of an attempt, once what it left is taken back where its plan says so. How it ended stands in the
+    /// ledger by then: what cannot be taken back now is before anything else is begun.
+    fn judged(
+        &self,
+        unit: Unit,
+        outcomes: Vec<(Check, CheckOutcome)>,
+        mut events: Vec<What>,
+        mut state: RunState,
+    ) -> Judged {
+        let mut not_put_back = None;
+        if state.units.get(&unit.id).is_some_and(|known| known.is_to_restore) {
+            match self.put_one_back(&unit.id) {
+                Ok((restored, now)) => {
+                    events.extend(restored);
+                    state = now;
+                }
+                Err(error) => not_put_back = Some(error.to_string()),
+            }
+        }
+        Judged { unit, outcomes, events, not_put_back, state }
     }
 
     /// The unit that a ticket was given for, and the attempt.
@@ -97,6 +194,7 @@ impl Engine<'_> {
         let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::of_ticket(state, digest)?.clone())))?;
         let running = state.units.get(&unit.id).and_then(|known| known.running.clone());
         let running = running.ok_or_else(|| being_checked(&unit.id))?;
+        self.in_its_tree(&state, &unit.id)?;
         Ok((unit, running, state))
     }
 
@@ -125,7 +223,7 @@ impl Engine<'_> {
             let log =
                 attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
             let log = log.map(|(file, path)| Log { path, file });
-            let outcome = check::run(known, self.root, self.environment, log, || watcher.goes_on());
+            let outcome = check::run(known, self.tree, self.environment, log, || watcher.goes_on());
             let outcome = outcome.ok_or(EngineError::Cut)?;
             let is_green = outcome.is_green();
             outcomes.push(((*known).clone(), outcome));
@@ -147,34 +245,40 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// What a worker changed since it began.
-    fn worked(&self, unit: &Unit, running: &Running) -> Worked {
-        let now = changes::snapshot(self.root, self.state_home, self.run.id());
+    /// The files that a worker has changed since it began.
+    pub fn changed_files(&self, state: &RunState, unit: &Unit, running: &Running) -> Vec<String> {
+        self.worked(state, unit, running).files
+    }
+
+    /// What a worker changed since it began, or, of a step, all its workers so far.
+    fn worked(&self, state: &RunState, unit: &Unit, running: &Running) -> Worked {
+        let now = changes::snapshot(self.tree, self.state_home, self.run.id());
         let before = running.tree.as_deref().and_then(read);
-        let own = [CHECKPOINT, REPORT];
+        let own = own_files(state);
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
         let changed = before
             .zip(now.as_ref())
-            .and_then(|(before, now)| changes::changed(self.root, self.state_home, self.run.id(), &before, now, &own));
-        let files: Vec<String> = changed.unwrap_or_default().into_iter().map(|change| change.path).collect();
-        let is_named = |file: &&String| unit.files.iter().any(|named| paths::overlap(&named.path, file));
-        let names_files = !unit.files.is_empty();
-        let out_of_scope = files.iter().filter(|file| names_files && !is_named(file)).cloned().collect();
-        let digest = |path: &str| changes::file_digest(self.root, path).unwrap_or_default();
+            .and_then(|(before, now)| changes::changed(self.tree, self.state_home, self.run.id(), &before, now, &own));
+        let is_known = changed.is_some();
+        let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
+        let files: Vec<String> = files.filter(|file| !ultra::is_one(state) || !ultra::is_own_file(file)).collect();
+        let digest = |path: &str| changes::file_digest(self.tree, path).unwrap_or_default();
         let tampered = running.guarded.iter().filter(|(path, before)| digest(path) != *before);
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
-        let missing = unit.files.iter().filter(|file| makes(file.action) && !self.root.join(&file.path).exists());
+        let missing = unit.files.iter().filter(|file| makes(file.action) && !self.tree.join(&file.path).exists());
         Worked {
-            out_of_scope,
+            out_of_scope: out_of_scope(state, unit, &files),
             tampered: tampered.map(|(path, _)| path.clone()).collect(),
             missing: missing.map(|file| file.path.clone()).collect(),
             files,
             tree: now.as_ref().and_then(written),
+            is_known,
         }
     }
 
     /// What was found of the whole: what its checks came to, and which lines of it look unfinished.
     pub(super) fn found_of_the_whole(&self, state: &RunState, outcomes: Vec<(Check, CheckOutcome)>) -> Vec<What> {
-        let tree = changes::snapshot(self.root, self.state_home, self.run.id()).as_ref().and_then(written);
+        let tree = changes::snapshot(self.tree, self.state_home, self.run.id()).as_ref().and_then(written);
         let searched = self.searched_since_the_first(state, tree.as_deref());
         verbs::finals(outcomes).into_iter().chain(searched).collect()
     }
@@ -190,7 +294,7 @@ impl Engine<'_> {
     /// verifies looks at them. `None` where they were not looked through.
     fn searched(&self, state: &RunState, before: Option<&str>, now: Option<&str>) -> Option<Vec<Unfinished>> {
         let (before, now) = before.and_then(read).zip(now.and_then(read)).filter(|_| task_session::is_one(state))?;
-        let added = changes::added_lines(self.root, self.state_home, self.run.id(), &before, &now, &[])?;
+        let added = changes::added_lines(self.tree, self.state_home, self.run.id(), &before, &now, &[])?;
         Some(unfinished(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 
@@ -200,7 +304,7 @@ impl Engine<'_> {
         let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
         paths.sort();
         paths.dedup();
-        let digest = |path: String| changes::file_digest(self.root, &path).map(|digest| (path, digest));
+        let digest = |path: String| changes::file_digest(self.tree, &path).map(|digest| (path, digest));
         paths.into_iter().filter_map(digest).collect()
     }
 
@@ -211,6 +315,22 @@ impl Engine<'_> {
     ) -> Result<RunState, EngineError> {
         self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
     }
+}
+
+/// Those of the files that a unit does not name.
+fn out_of_scope(state: &RunState, unit: &Unit, files: &[String]) -> Vec<String> {
+    let scope = scope(state, unit);
+    let is_named = |file: &&String| scope.iter().any(|named| paths::covers(named, file));
+    files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
+}
+
+/// What a unit may change: what it names, or, where it names nothing, what its session lists. Nothing stands for
+/// anything.
+fn scope<'a>(state: &'a RunState, unit: &'a Unit) -> Vec<&'a str> {
+    let named: Vec<&str> = unit.files.iter().map(|file| file.path.as_str()).collect();
+    let group = state.plan.group_of(&unit.id).filter(|_| named.is_empty() && ultra::is_one(state));
+    let listed = group.map(|(_, group)| group.touch.iter().map(String::as_str).collect());
+    listed.unwrap_or(named)
 }
 
 pub(super) fn being_checked(id: &str) -> EngineError {

@@ -9,7 +9,7 @@ mod end;
 mod evidence;
 mod progress;
 mod start;
-mod table;
+pub(crate) mod table;
 mod verifier;
 mod words;
 

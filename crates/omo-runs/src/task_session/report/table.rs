@@ -5,7 +5,7 @@ use omo_core::words::neutral;
 use unicode_width::UnicodeWidthStr;
 
 /// A table under its heads, with an empty line behind it. Every row has as many cells as there are heads.
-pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
+pub(crate) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
     let mut widths = heads.map(UnicodeWidthStr::width);
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -19,7 +19,7 @@ pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
 }
 
 /// The same with so many rows at most; the others are counted below it.
-pub(super) fn cut_table<const N: usize>(heads: [&str; N], rows: &[[String; N]], most: usize) -> String {
+pub(crate) fn cut_table<const N: usize>(heads: [&str; N], rows: &[[String; N]], most: usize) -> String {
     let shown = rows.get(..most).unwrap_or(rows);
     let more = rows.len() - shown.len();
     let more = if more > 0 { format!("… and {more} more\n\n") } else { String::new() };
@@ -35,12 +35,12 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 }
 
 /// Text of a task in a cell; what is behind so many characters is cut off.
-pub(super) fn cell(text: &str, most: usize) -> String {
+pub(crate) fn cell(text: &str, most: usize) -> String {
     escaped(&neutral(text, most))
 }
 
 /// A command in a cell, as code; cut as well.
-pub(super) fn code_cell(command: &str, most: usize) -> String {
+pub(crate) fn code_cell(command: &str, most: usize) -> String {
     format!("`{}`", escaped(&code(command, most)))
 }
 

@@ -1,0 +1,295 @@
+//! A session begins: its work tree, what its client is started with, and the client.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::words::neutral;
+use omo_exec::check::Log;
+use omo_exec::claude::child::{Order, Permissions};
+use omo_exec::claude::settings::{self, Settings};
+use omo_exec::claude::supplies;
+use omo_exec::set_up::set_up;
+use omo_exec::supervisor::left::Mark;
+use omo_exec::supervisor::minder::Spec;
+use omo_exec::worktree;
+use omo_plan::fence::{self, Rules};
+use omo_plan::model::Group;
+use omo_plan::run::apart::{Apart, Grant, GroupStatus, Terms, outcome};
+use omo_plan::run::event::{Process, What};
+use omo_plan::run::state::{Phase, RunState, UnitStatus};
+use omo_plan::run::verbs;
+
+use super::{AT_ONCE, DriveError, Driver, Means, beside};
+use crate::ultra::prompt;
+
+/// How long a client may work on one session where its user says nothing else.
+const USUAL_SECONDS: u32 = 2 * 60 * 60;
+/// A client takes so many turns at most: far more than a session needs, and an end to one that goes round in circles.
+const MAX_TURNS: u32 = 500;
+
+/// What a session gets for itself.
+struct Supplies {
+    temp: PathBuf,
+    settings: PathBuf,
+    port: Option<u16>,
+}
+
+impl Driver<'_> {
+    /// Begins with these sessions, as far as nothing keeps them from it.
+    pub(super) fn begin(&mut self, state: &RunState, apart: &Apart, groups: &[&Group]) -> Result<(), DriveError> {
+        if verbs::waits_for_a_limit(state, (self.engine.now)()).is_some() {
+            return Ok(());
+        }
+        let Some(means) = self.means.clone() else { return Ok(()) };
+        let waiting: Vec<&Group> = groups.iter().filter(|group| !self.at_work.contains(&group.id)).copied().collect();
+        let grant = apart.grant(self.granted.values().sum(), waiting.len());
+        if grant == Grant::Later {
+            return Ok(());
+        }
+        for pair in waiting.chunks(AT_ONCE) {
+            let ready = self.ready(apart, pair)?;
+            self.start(apart, &means, grant, ready)?;
+        }
+        Ok(())
+    }
+
+    /// The work trees of some sessions, those that could be made.
+    fn ready<'g>(&mut self, apart: &Apart, groups: &[&'g Group]) -> Result<Vec<(&'g Group, PathBuf)>, DriveError> {
+        let this = &*self;
+        let made = beside(groups, |group| this.prepared(apart, group));
+        let with_path = |(group, path): (&&'g Group, Result<Option<PathBuf>, DriveError>)| {
+            path.map(|path| path.map(|path| (*group, path))).transpose()
+        };
+        groups.iter().zip(made).filter_map(with_path).collect()
+    }
+
+    /// Starts the clients of sessions whose work trees are ready.
+    fn start(
+        &mut self,
+        apart: &Apart,
+        means: &Means,
+        grant: Grant,
+        ready: Vec<(&Group, PathBuf)>,
+    ) -> Result<(), DriveError> {
+        for (group, worktree) in ready {
+            if self.end_if_done(group)? {
+                continue;
+            }
+            let micros = match grant {
+                Grant::Unbounded => None,
+                Grant::Micros(micros) => Some(micros),
+                Grant::Later | Grant::Nothing => {
+                    return self.stuck::<()>(group, "the budget of the run is spent").map(drop);
+                }
+            };
+            let spec = match &apart.terms.launcher {
+                Some(_) => self.launch(group, &worktree, means)?,
+                None => self.spec(&apart.terms, group, &worktree, means, micros)?,
+            };
+            if let Some(spec) = spec {
+                self.supervisor.add(&group.id, spec);
+                self.at_work.insert(group.id.clone());
+                self.granted.extend(micros.map(|micros| (group.id.clone(), micros)));
+                // Making the next work tree may take long, and what has begun is to be seen meanwhile.
+                self.hear_from_clients(Duration::ZERO)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The work tree of a session, ready to be worked in. `None` where it could not be made; a person is asked then.
+    fn prepared(&self, apart: &Apart, group: &Group) -> Result<Option<PathBuf>, DriveError> {
+        let name = self.name(&group.id)?;
+        let known = apart.groups.get(&group.id).filter(|known| known.worktree.is_some());
+        let base = known.map_or_else(|| apart.base_of(&group.id), |known| known.base.as_str()).to_owned();
+        if known.is_none() {
+            // Before it is made: what a kill leaves behind is found by this.
+            let prepared = What::GroupPrepared {
+                group: group.id.clone(),
+                worktree: name.path(&self.repository).display().to_string(),
+                branch: name.branch(),
+                base: base.clone(),
+            };
+            self.note(|_| vec![prepared])?;
+        }
+        let created = match worktree::create(&self.repository, &name, &base) {
+            Ok(created) => created,
+            Err(error) => return self.stuck(group, &format!("its work tree could not be made: {error}")),
+        };
+        if let Some(command) = &apart.terms.setup
+            && let Some(why) = self.set_up(&group.id, command, &created.path, created.was_there)?
+        {
+            return self.stuck(group, &why);
+        }
+        Ok(Some(created.path))
+    }
+
+    /// Runs the command that makes a work tree ready, once for each; why it could not, where it could not.
+    pub(super) fn set_up(
+        &self,
+        group: &str,
+        command: &str,
+        folder: &Path,
+        was_there: bool,
+    ) -> Result<Option<String>, DriveError> {
+        let (name, log) = (format!("{group}-set-up.done"), format!("{group}-set-up.log"));
+        if was_there && self.engine.run.has_log(&name) {
+            return Ok(None);
+        }
+        self.engine.run.remove_log(&name)?;
+        let (file, path) = self.engine.run.log_file(&log)?;
+        let run = self.engine.run;
+        let wanted = || run.state().is_ok_and(|state| state.phase == Phase::Executing && !state.is_stopped);
+        match set_up(command, folder, self.engine.environment, Log { path, file }, wanted) {
+            Ok(()) => {
+                self.engine.run.log_file(&name)?;
+                Ok(None)
+            }
+            Err(error) => Ok(Some(error.to_string())),
+        }
+    }
+
+    /// A person has to see to a session.
+    pub(super) fn stuck<T>(&self, group: &Group, why: &str) -> Result<Option<T>, DriveError> {
+        let what = What::GroupStuck { group: group.id.clone(), why: neutral(why, 500) };
+        self.note(|_| vec![what])?;
+        Ok(None)
+    }
+
+    /// Writes down that a session has ended, where every unit of it has. `true` where it has, or cannot go on.
+    pub(super) fn end_if_done(&self, group: &Group) -> Result<bool, DriveError> {
+        let state = self.engine.run.state()?;
+        let Some(status) = outcome(&state, group) else { return Ok(false) };
+        let known = state.apart.as_ref().and_then(|apart| apart.groups.get(&group.id));
+        let Some(known) = known.filter(|known| known.status == GroupStatus::Ready) else { return Ok(true) };
+        let tip = match self.judged_tip(&state, group, known)? {
+            Ok(tip) => tip,
+            Err(why) => {
+                self.stuck::<()>(group, &why)?;
+                return Ok(true);
+            }
+        };
+        let failed = (status == GroupStatus::Failed).then(|| why_failed(&state, group));
+        let id = group.id.clone();
+        self.note(|_| vec![What::GroupEnded { group: id, tip, failed }])?;
+        Ok(true)
+    }
+
+    /// What the client of a session is started with. `None` where it may not be.
+    fn spec(
+        &mut self,
+        terms: &Terms,
+        group: &Group,
+        worktree: &Path,
+        means: &Means,
+        micros: Option<u64>,
+    ) -> Result<Option<Spec>, DriveError> {
+        let resume = self.to_resume.remove(&group.id);
+        let text = if resume.is_some() {
+            prompt::go_on(self.engine.run.id(), &group.id)
+        } else {
+            let units: Vec<&str> = group.units.iter().map(String::as_str).collect();
+            prompt::prompt(self.engine.run.id(), &group.id, &group.title, &units)
+        };
+        let prompt = self.write(&format!("{}-prompt.md", group.id), text.as_bytes())?;
+        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
+        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
+        let supplies = self.supplies(group, means)?;
+        let permissions = if terms.skips_permissions {
+            Permissions::All
+        } else {
+            match settings::allowed(&terms.allow) {
+                Ok(rules) => Permissions::Listed(rules),
+                Err(error) => return self.stuck(group, &error.to_string()),
+            }
+        };
+        let order = Order {
+            run: self.engine.run.id().to_owned(),
+            group: group.id.clone(),
+            worktree: worktree.to_owned(),
+            temp: supplies.temp,
+            port: supplies.port,
+            programs: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
+            settings: Some(supplies.settings),
+            max_turns: MAX_TURNS,
+            max_budget_usd: micros.map(dollars),
+            permissions,
+            model: terms.model.clone(),
+            resume,
+        };
+        Ok(Some(Spec {
+            program: means.client.clone(),
+            arguments: order.arguments(),
+            folder: worktree.to_owned(),
+            variables: order.environment(means.variables.clone()),
+            prompt,
+            printed,
+            complaints,
+            timeout_millis: time_limit_millis(terms),
+        }))
+    }
+
+    /// What a session gets for itself: its fence, a folder and a port.
+    fn supplies(&self, group: &Group, means: &Means) -> Result<Supplies, DriveError> {
+        let temp = supplies::temp_folder(&means.temp, self.engine.run.id(), &group.id);
+        let temp = temp.map_err(crate::RunsError::from)?;
+        let text = |path: &Path| path.display().to_string();
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let rules = Rules {
+            version: fence::VERSION,
+            main: text(&real(self.engine.root)),
+            writable: vec![text(&real(&temp))],
+            readable: vec![text(&real(self.engine.run.folder()))],
+            never: group.never.clone(),
+        };
+        let rules = serde_json::to_vec(&rules).unwrap_or_default();
+        let rules = self.write(&format!("{}-fence.json", group.id), &rules)?;
+        let file = Settings { program: &means.own_program, rules: &rules }.text();
+        let no_text = || std::io::Error::other("its path is no text");
+        let file = file.ok_or_else(|| DriveError::File { path: rules.clone(), source: no_text() })?;
+        let settings = self.write(&format!("{}-settings.json", group.id), file.as_bytes())?;
+        // One that was taken meanwhile is no worse than none.
+        let port = supplies::ports(1).ok().and_then(|ports| ports.first().copied());
+        Ok(Supplies { temp, settings, port })
+    }
+
+    pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, DriveError> {
+        let (mut file, path) = self.engine.run.log_file(name)?;
+        file.write_all(bytes).map_err(|source| DriveError::File { path: path.clone(), source })?;
+        Ok(path)
+    }
+
+    /// A client runs.
+    pub(super) fn note_started(&self, group: &str, mark: &Mark) -> Result<(), DriveError> {
+        let process = Process { pid: mark.pid, mark: mark.start.clone() };
+        let started = What::ChildStarted { group: group.to_owned(), process };
+        self.note(|_| vec![started]).map(drop)
+    }
+}
+
+/// How long a client may work on one session.
+pub(super) fn time_limit_millis(terms: &Terms) -> u64 {
+    let seconds = if terms.time_limit_seconds == 0 { USUAL_SECONDS } else { terms.time_limit_seconds };
+    u64::from(seconds) * 1_000
+}
+
+/// Millionths of a dollar as dollars.
+#[expect(clippy::cast_precision_loss, reason = "no budget comes near 2^53 millionths")]
+fn dollars(micros: u64) -> f64 {
+    micros as f64 / 1_000_000.0
+}
+
+/// Which unit of a session has failed, and why.
+fn why_failed(state: &RunState, group: &Group) -> String {
+    let failed = |id: &&String| {
+        state.units.get(*id).is_some_and(|unit| matches!(unit.status, UnitStatus::Failed | UnitStatus::Unverified))
+    };
+    let id = group.units.iter().find(failed);
+    let end = id.and_then(|id| state.units.get(id)?.end.as_ref());
+    let word = state.plan.dialect.unit_word();
+    match (id, end) {
+        (Some(id), Some(end)) => format!("{word} {id}: {}", neutral(&end.evidence, 300)),
+        _ => "not all of it was done".to_owned(),
+    }
+}

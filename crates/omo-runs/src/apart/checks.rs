@@ -1,0 +1,62 @@
+//! The checks of the whole, on what all sessions together have come to: in a work tree of their own, in which nothing is
+//! anybody's work, before the user's branch moves there.
+
+use omo_exec::worktree;
+use omo_plan::run::apart::Apart;
+use omo_plan::run::state::Phase;
+
+use super::{DriveError, Driver, WHOLE};
+use crate::Run;
+use crate::engine::{EngineError, Watcher};
+
+impl Driver<'_> {
+    pub(super) fn check_the_whole(&self, apart: &Apart) -> Result<(), DriveError> {
+        let name = self.name(WHOLE)?;
+        // One that an earlier try has left may be of an earlier tip.
+        let fresh = worktree::discard(&self.repository, &name);
+        let created = match fresh.and_then(|()| worktree::create(&self.repository, &name, &apart.tip)) {
+            Ok(created) => created,
+            Err(error) => {
+                return self.refuse(&format!("there is no work tree to check the whole in: {error}"), Vec::new());
+            }
+        };
+        if let Some(command) = &apart.terms.setup
+            && let Some(why) = self.set_up(WHOLE, command, &created.path, created.was_there)?
+        {
+            return self.refuse(&why, Vec::new());
+        }
+        let checked = self.engine.in_tree(&created.path).final_checks(&mut AsLongAsWanted::new(self.engine.run));
+        // Where something that a check has started still works there, whoever comes along next removes it.
+        let _ = worktree::discard(&self.repository, &name);
+        match checked {
+            // Nobody wants it any more.
+            Ok(_) | Err(EngineError::Cut) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Ends the checks once the run is not wanted any more.
+pub(super) struct AsLongAsWanted<'r> {
+    run: &'r Run,
+    asked: u32,
+}
+
+/// The keeper asks often; the ledger is looked at every so many times.
+const ASK_EVERY: u32 = 20;
+
+impl<'r> AsLongAsWanted<'r> {
+    pub(super) fn new(run: &'r Run) -> Self {
+        Self { run, asked: 0 }
+    }
+}
+
+impl Watcher for AsLongAsWanted<'_> {
+    fn goes_on(&mut self) -> bool {
+        self.asked = self.asked.wrapping_add(1);
+        if !self.asked.is_multiple_of(ASK_EVERY) {
+            return true;
+        }
+        self.run.state().is_ok_and(|state| state.phase == Phase::Executing && !state.is_stopped)
+    }
+}

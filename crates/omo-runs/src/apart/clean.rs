@@ -1,0 +1,149 @@
+//! Work trees and branches that nobody needs any more are removed, with all that only they hold kept elsewhere; and what
+//! a dead supervisor has left is found by whoever comes next.
+
+use omo_core::words::neutral;
+use omo_exec::claude::supplies;
+use omo_exec::repository::Repository;
+use omo_exec::supervisor::left;
+use omo_exec::worktree::{self, GroupName, WorktreeError};
+use omo_plan::run::apart::{Apart, GroupStatus};
+use omo_plan::run::event::What;
+use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::verbs;
+
+use super::{AT_ONCE, DriveError, Driver, WHOLE, beside, group_of, on_remote};
+use crate::engine::Engine;
+
+impl Driver<'_> {
+    /// Removes the work trees and branches of these sessions.
+    pub(super) fn clean(&self, state: &RunState, apart: &Apart, ids: &[&str]) -> Result<(), DriveError> {
+        for some in ids.chunks(AT_ONCE) {
+            let remove = |id: &&str| remove(self.engine, &self.repository, &self.name(id)?, state, apart);
+            beside(some, remove).into_iter().collect::<Result<(), DriveError>>()?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the work tree and the branch of a session: what is to be removed is written down first.
+fn remove(
+    engine: &Engine,
+    repository: &Repository,
+    name: &GroupName,
+    state: &RunState,
+    apart: &Apart,
+) -> Result<(), DriveError> {
+    let removed = name.group();
+    let group = removed.to_owned();
+    let files = engine.run.folder().join("kept").join(&group);
+    let has_tree = apart.groups.get(&group).is_some_and(|known| known.worktree.is_some());
+    let is_of_plan = group_of(state, &group).is_some();
+    let record = |what: What| if is_of_plan { engine.transact(|_| Ok((vec![what], ()))).map(drop) } else { Ok(()) };
+    let removal = match worktree::prepare(repository, name, Some(&apart.tip), &files) {
+        Ok(removal) => removal,
+        // It stays, and holds up nothing else.
+        Err(error) => {
+            if has_tree {
+                record(What::GroupLeft { group, why: neutral(&error.to_string(), 500) })?;
+            }
+            return Ok(());
+        }
+    };
+    if has_tree {
+        let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
+        record(What::GroupRemoved { group, kept, tip: removal.branch_at.clone() })?;
+    }
+    // Nothing in it is anybody's work, and the system clears the folder that it lies in.
+    let _ = supplies::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
+    if let Some(why) = on_remote::put_away(engine.run, repository, &apart.terms, name, &apart.tip)? {
+        record(What::GroupLeft { group: removed.to_owned(), why })?;
+    }
+    match worktree::carry_out(repository, &removal) {
+        // Where it stays the next one to come along tries again.
+        Ok(())
+        | Err(WorktreeError::InUse { .. } | WorktreeError::Changed { .. } | WorktreeError::StillThere { .. }) => Ok(()),
+        // As with files of another user. It is told once, and holds up nothing else.
+        Err(_) if apart.groups.get(removed).is_some_and(|known| known.left.is_some()) => Ok(()),
+        Err(error) => {
+            record(What::GroupLeft { group: removed.to_owned(), why: neutral(&error.to_string(), 500) })?;
+            Ok(())
+        }
+    }
+}
+
+/// What was found of a dead supervisor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reaped {
+    /// Clients that were still at work, and were ended.
+    pub ended: Vec<String>,
+    /// Work trees and branches that were removed.
+    pub removed: Vec<String>,
+}
+
+/// Puts right what a supervisor has left that is gone: clients that are still at work are ended, and work trees that
+/// nothing in the ledger needs are removed. Does nothing while the run has a supervisor, this process excepted where it
+/// is that.
+///
+/// # Errors
+///
+/// The ledger or the repository cannot be used.
+pub fn reap(engine: &Engine) -> Result<Reaped, DriveError> {
+    let mut reaped = Reaped::default();
+    let state = engine.run.state()?;
+    let Some(apart) = &state.apart else { return Ok(reaped) };
+    let Some(repository) = Repository::find(engine.root) else { return Ok(reaped) };
+    for (id, known) in &apart.groups {
+        let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
+        left::end(&left::Mark { pid: process.pid, start: process.mark.clone() });
+        let left_there = match GroupName::new(engine.run.id(), id) {
+            Ok(name) => on_remote::put_away(engine.run, &repository, &apart.terms, &name, &apart.tip)?,
+            Err(_) => None,
+        };
+        let id = id.clone();
+        engine.transact(|state| {
+            let still = state.apart.as_ref().and_then(|apart| apart.groups.get(&id));
+            if still.is_none_or(|known| known.status != GroupStatus::Running) {
+                return Ok((Vec::new(), ()));
+            }
+            let how = match left_there {
+                Some(left) => format!("its supervisor was gone; {left}"),
+                None => "its supervisor was gone".to_owned(),
+            };
+            let held = group_of(state, &id).and_then(|group| verbs::paused(state, group, &how));
+            let ended = What::ChildEnded { group: id.clone(), how, cost_micros: None };
+            Ok((std::iter::once(ended).chain(held).collect(), ()))
+        })?;
+        reaped.ended.push(known.branch.clone());
+    }
+    let state = engine.run.state()?;
+    let Some(apart) = &state.apart else { return Ok(reaped) };
+    for name in worktree::leftovers(&repository, engine.run.id())? {
+        let known = apart.groups.get(name.group());
+        let is_needed = state.phase == Phase::Executing && known.is_some_and(|known| known.worktree.is_some());
+        if is_needed || name.group() == WHOLE && state.phase == Phase::Executing {
+            continue;
+        }
+        if name.group() == WHOLE {
+            // Nothing in it is anybody's work. Where something still works there, the next one to come along tries again.
+            let _ = worktree::discard(&repository, &name);
+            continue;
+        }
+        remove(engine, &repository, &name, &state, apart)?;
+        reaped.removed.push(name.branch());
+    }
+    Ok(reaped)
+}
+
+impl Engine<'_> {
+    /// As [`reap`], where the run has no supervisor that lives.
+    ///
+    /// # Errors
+    ///
+    /// As [`reap`].
+    pub fn reap_if_alone(&self) -> Result<Reaped, DriveError> {
+        match self.run.try_supervise()? {
+            Some(_lock) => reap(self),
+            None => Ok(Reaped::default()),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
+
+use omo_core::child::{ChildEnd, FollowUp, LedgerFacts, ProcessEnd, Said, classify, follow_up};
+use omo_core::words::neutral;
+use omo_plan::model::Group;
+use omo_plan::run::apart::outcome;
+use omo_plan::run::event::What;
+use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::verbs;
+
+use super::{DriveError, Driver, group_of};
+
+impl Driver<'_> {
+    pub(super) fn ended(&mut self, id: &str, process: &ProcessEnd, said: &Said) -> Result<(), DriveError> {
+        let end = classify(process, said, (self.engine.now)());
+        let state = self.engine.run.state()?;
+        let Some(group) = group_of(&state, id).cloned() else { return Ok(()) };
+        if state.apart.as_ref().is_some_and(|apart| apart.terms.launcher.is_some()) {
+            return self.launch_ended(&group, process);
+        }
+        let facts = LedgerFacts { steps_left: steps_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
+        let follow = if state.phase == Phase::Executing && !state.is_stopped {
+            follow_up(&end, said, facts)
+        } else {
+            FollowUp::Hold("the run was stopped")
+        };
+        if let FollowUp::Resume { session } = &follow {
+            self.was_resumed.insert(id.to_owned());
+            self.to_resume.insert(id.to_owned(), session.clone());
+        } else {
+            self.was_resumed.remove(id);
+        }
+        let ended = What::ChildEnded { group: id.to_owned(), how: words(&end), cost_micros: cost(said) };
+        let is_running =
+            state.apart.as_ref().and_then(|apart| apart.groups.get(id)).is_some_and(|known| known.process.is_some());
+        let files = self.changed_by(&state, &group);
+        let detail = detail(&end);
+        self.note(|state| {
+            let mut events: Vec<What> = is_running.then_some(ended).into_iter().collect();
+            if state.phase == Phase::Executing {
+                events.extend(verbs::client_ended(state, &group, &follow, files, &detail));
+            }
+            events
+        })?;
+        self.end_if_done(&group).map(drop)
+    }
+
+    /// The files that the unit that is under way in a session has changed.
+    fn changed_by(&self, state: &RunState, group: &Group) -> Vec<String> {
+        let tree = state.apart.as_ref().and_then(|apart| apart.groups.get(&group.id)?.worktree.clone());
+        let (Some(tree), Some((id, running))) = (tree, verbs::running_in(state, group)) else { return Vec::new() };
+        let engine = self.engine.in_tree(std::path::Path::new(&tree));
+        state.plan.unit(id).map(|unit| engine.changed_files(state, unit, running)).unwrap_or_default()
+    }
+}
+
+/// The units of a session that the ledger does not call settled; none where the session as a whole is.
+fn steps_left(state: &RunState, group: &Group) -> u32 {
+    if outcome(state, group).is_some() {
+        return 0;
+    }
+    let left = group.units.iter().filter(|id| state.units.get(*id).is_none_or(|unit| !unit.status.is_ended()));
+    u32::try_from(left.count()).unwrap_or(u32::MAX).max(1)
+}
+
+/// What it has cost, in millionths of a US dollar.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was looked at before")]
+fn cost(said: &Said) -> Option<u64> {
+    let dollars = said.result.as_ref()?.total_cost_usd?;
+    (dollars.is_finite() && (0.0..1e9).contains(&dollars)).then(|| (dollars * 1_000_000.0).round() as u64)
+}
+
+/// How a client ended, in words.
+fn words(end: &ChildEnd) -> String {
+    match end {
+        ChildEnd::Ended => "it ended by itself".to_owned(),
+        ChildEnd::TurnsSpent => "it had taken all of its turns".to_owned(),
+        ChildEnd::BudgetSpent => "it had spent its budget".to_owned(),
+        ChildEnd::UsageLimit { until: Some(until) } => format!("it met a limit of use, which is reset at {until}"),
+        ChildEnd::UsageLimit { until: None } => "it met a limit of use".to_owned(),
+        ChildEnd::ApiError { status, detail } => {
+            let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
+            format!("the API failed{status}: {}", neutral(detail, 200))
+        }
+        ChildEnd::TimedOut => "its time was up".to_owned(),
+        ChildEnd::Stopped => "it was stopped".to_owned(),
+        ChildEnd::Killed { signal } => {
+            let signal = signal.map(|signal| format!(" with signal {signal}")).unwrap_or_default();
+            format!("it was killed{signal}")
+        }
+        ChildEnd::NeverBegan(why) => format!("it never began: {}", neutral(why, 200)),
+        ChildEnd::Garbage(why) => format!("it ended without a result: {}", neutral(why, 200)),
+    }
+}
+
+/// What a person has to know about an end beside what follows from it.
+fn detail(end: &ChildEnd) -> String {
+    match end {
+        ChildEnd::ApiError { detail, .. } | ChildEnd::NeverBegan(detail) | ChildEnd::Garbage(detail) => detail.clone(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,101 @@
+//! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
+
+use omo_core::words::neutral;
+use omo_exec::integrate::{Head, LandError, Landed, Preview, anchor, facts, holds, land, merge, preview, release};
+use omo_plan::dialect::ultra::report::SESSION_PREFIX;
+use omo_plan::model::Group;
+use omo_plan::run::apart::Apart;
+use omo_plan::run::event::What;
+use omo_plan::run::state::RunState;
+
+use super::{DriveError, Driver, INTEGRATED};
+
+impl Driver<'_> {
+    /// Brings a session together with what the run has come to. Nothing that is checked out changes.
+    pub(super) fn merge(&mut self, state: &RunState, apart: &Apart, group: &Group) -> Result<(), DriveError> {
+        let known = apart.groups.get(&group.id);
+        let Some(tip) = known.and_then(|known| known.tip.clone()) else {
+            return self.stuck::<()>(group, "the ledger does not say what it came to").map(drop);
+        };
+        let id = group.id.clone();
+        let tree = self.merged.as_ref().filter(|(made, _)| *made == apart.tip).map(|(_, tree)| tree.as_str());
+        let what = match preview(&self.repository, &apart.tip, tree, &tip)? {
+            Preview::Nothing => What::GroupMerged { group: id, tip: apart.tip.clone() },
+            Preview::Conflict { files } => What::GroupRefused { group: id, files },
+            Preview::Clean { tree } => {
+                let made = merge(&self.repository, &apart.tip, &tip, &tree, &message(state, group))?;
+                // No branch names it, and it must not be lost.
+                anchor(&self.repository, &self.name(INTEGRATED)?, &made)?;
+                self.merged = Some((made.clone(), tree));
+                What::GroupMerged { group: id, tip: made }
+            }
+        };
+        self.note(|_| vec![what]).map(drop)
+    }
+
+    /// Moves the user's branch to what the run has come to, where nothing of its user's is in the way.
+    pub(super) fn land(&self, state: &RunState, apart: &Apart) -> Result<(), DriveError> {
+        let (name, at) = match facts(&self.repository)?.head {
+            Head::Branch { reference, commit } => (reference, commit),
+            Head::Unborn { .. } | Head::Detached { .. } => return self.refuse("no branch is checked out", Vec::new()),
+        };
+        let branch = &apart.terms.branch;
+        if !branch.is_empty() && name != *branch {
+            let short = |name: &str| neutral(name.trim_start_matches("refs/heads/"), 100);
+            let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
+            return self.refuse(&why, Vec::new());
+        }
+        if !holds(&self.repository, &apart.tip, std::slice::from_ref(&at))? {
+            return self.catch_up(apart, &at);
+        }
+        let landed = match land(&self.repository, &at, &apart.tip) {
+            Ok(Landed::Moved) => at,
+            Ok(Landed::WasThere) => state.base.clone().unwrap_or(at),
+            Err(error) => return self.land_refused(error),
+        };
+        let moved = What::Landed { from: landed, to: apart.tip.clone() };
+        self.note(|_| vec![moved])?;
+        // The user's branch holds all of it.
+        Ok(release(&self.repository, &self.name(INTEGRATED)?)?)
+    }
+
+    fn land_refused(&self, error: LandError) -> Result<(), DriveError> {
+        match error {
+            // It has moved this very moment: what comes next looks again.
+            LandError::Moved { .. } => Ok(()),
+            LandError::Dirty { paths } => self.refuse("edits that are not committed are in the way", paths),
+            error => self.refuse(&error.to_string(), Vec::new()),
+        }
+    }
+
+    /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
+    fn catch_up(&self, apart: &Apart, at: &str) -> Result<(), DriveError> {
+        let tip = match preview(&self.repository, at, None, &apart.tip)? {
+            // Its user has all of it already, and more.
+            Preview::Nothing => at.to_owned(),
+            Preview::Conflict { files } => {
+                return self.refuse("what was committed on it meanwhile changes the same", files);
+            }
+            Preview::Clean { tree } => {
+                merge(&self.repository, at, &apart.tip, &tree, &format!("merge: omo run {}", self.engine.run.id()))?
+            }
+        };
+        anchor(&self.repository, &self.name(INTEGRATED)?, &tip)?;
+        let caught_up = What::CaughtUp { with: at.to_owned(), tip };
+        self.note(|_| vec![caught_up]).map(drop)
+    }
+
+    pub(super) fn refuse(&self, why: &str, files: Vec<String>) -> Result<(), DriveError> {
+        let refused = What::LandRefused { why: neutral(why, 300), files };
+        self.note(|_| vec![refused]).map(drop)
+    }
+}
+
+/// What the merge of a session is called.
+fn message(state: &RunState, group: &Group) -> String {
+    let number = group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id);
+    let title = neutral(&group.title, 120);
+    let title = if title.is_empty() { String::new() } else { format!(" — {title}") };
+    let plan = neutral(&state.plan.source.path, 200);
+    format!("merge: ultraplan session {number}{title}\n\nOmo-Plan: {plan}\n")
+}

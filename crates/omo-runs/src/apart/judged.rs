@@ -1,0 +1,88 @@
+//! What of a session's branch is brought together with the others: the commits of its steps, each of which was judged,
+//! and nothing that its client put beside them.
+
+use std::collections::BTreeSet;
+
+use omo_core::words::neutral;
+use omo_exec::integrate::{holds, tip_of};
+use omo_exec::remote::{changed, messages};
+use omo_plan::model::Group;
+use omo_plan::run::apart::GroupState;
+use omo_plan::run::state::{RunState, UnitStatus};
+
+use super::pushed::{commit_of, last_good};
+use super::{DriveError, Driver};
+use crate::ultra;
+
+impl Driver<'_> {
+    /// The commit that the steps of a session come to; why there is none, where a person has to see to it. What its
+    /// client committed after the last of its steps is not in it, and is kept with its branch.
+    pub(super) fn judged_tip(
+        &self,
+        state: &RunState,
+        group: &Group,
+        known: &GroupState,
+    ) -> Result<Result<String, String>, DriveError> {
+        let name = self.name(&group.id)?;
+        let good = last_good(state, group, &known.base).to_owned();
+        let committed = group.units.iter().filter_map(|id| state.units.get(id)?.end.as_ref()?.commit.clone());
+        let commits: Vec<String> = committed.chain([good.clone()]).collect();
+        let tip = tip_of(&self.repository, &name)?;
+        let has_all = |tip: &String| {
+            commits.iter().all(|it| it == tip) || holds(&self.repository, tip, &commits).unwrap_or(false)
+        };
+        let Some(tip) = tip.filter(has_all) else {
+            return Ok(Err(format!("the branch {} does not hold what its steps committed", name.branch())));
+        };
+        let mut judged = judged_files(state, group);
+        let mut strays = changed(&self.repository, &known.base, &good)?;
+        strays.retain(|file| !judged.contains(file) && !ultra::is_own_file(file));
+        if !strays.is_empty() {
+            let by_hooks = self.committed_with_steps(state, group, &known.base, &good)?;
+            strays.retain(|file| !by_hooks.contains(file));
+            judged.extend(by_hooks);
+        }
+        if strays.is_empty() {
+            return Ok(Ok(good));
+        }
+        // Somebody may have taken them out again, and done nothing else.
+        let since = changed(&self.repository, &good, &tip)?;
+        let of_tip = changed(&self.repository, &known.base, &tip)?;
+        if since.iter().all(|file| !judged.contains(file)) && of_tip.iter().all(|file| judged.contains(file)) {
+            return Ok(Ok(tip));
+        }
+        // Short: what is to be done stands behind it, and nobody shows more than a few lines.
+        let (named, place) = (neutral(&strays.join(", "), 80), known.worktree.as_deref().unwrap_or_default());
+        Ok(Err(format!(
+            "no step of it was judged with what its branch changes in {named}; take that back there with a commit, in {}, \
+             and continue",
+            neutral(place, 120)
+        )))
+    }
+
+    /// The files of the commits that omo made for the steps: a hook of its user may have added to one of them.
+    fn committed_with_steps(
+        &self,
+        state: &RunState,
+        group: &Group,
+        base: &str,
+        good: &str,
+    ) -> Result<BTreeSet<String>, DriveError> {
+        let commits = messages(&self.repository, base, good)?;
+        let mut files = BTreeSet::new();
+        for id in &group.units {
+            let made = state.units.get(id).and_then(|unit| unit.end.as_ref()?.commit.as_deref());
+            let Some(made) = made.filter(|made| commit_of(&commits, self.engine.run.id(), id) == Some(made)) else {
+                continue;
+            };
+            files.extend(changed(&self.repository, &format!("{made}^"), made)?);
+        }
+        Ok(files)
+    }
+}
+
+/// The files that the steps of a session had changed when they passed.
+fn judged_files(state: &RunState, group: &Group) -> BTreeSet<String> {
+    let passed = group.units.iter().filter_map(|id| state.units.get(id)).filter(|it| it.status == UnitStatus::Passed);
+    passed.filter_map(|unit| unit.end.as_ref()).flat_map(|end| end.files.iter().cloned()).collect()
+}

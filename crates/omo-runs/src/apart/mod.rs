@@ -1,0 +1,228 @@
+//! The one who does what a run needs whose sessions are worked on apart: starts their clients, and brings together
+//! what they did (`begin`, `ended`, `judged`, `integrate`, `checks`, `clean`). What is to be done next is decided
+//! elsewhere, as a pure function of the ledger; here each step is done, and written down so that it can be done again
+//! after a kill at any point.
+
+mod begin;
+mod checks;
+mod clean;
+mod ended;
+mod error;
+mod integrate;
+mod judged;
+mod on_remote;
+mod pushed;
+mod remote;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use omo_exec::repository::Repository;
+use omo_exec::supervisor::{Event, Supervisor};
+use omo_exec::worktree::GroupName;
+use omo_plan::model::Group;
+use omo_plan::run::apart::{Apart, Step};
+use omo_plan::run::event::What;
+use omo_plan::run::schedule::{self, Action};
+use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::verbs;
+
+pub use clean::{Reaped, reap};
+pub use error::DriveError;
+pub use view::{Look, look};
+
+use crate::engine::Engine;
+
+/// How often the ledger is looked at while clients are at work.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// More sessions than this at once no machine is asked for; the run's own bound is kept by what comes next.
+const MAX_AT_ONCE: usize = 16;
+/// The name of the group in whose work tree the whole is checked: no session of a plan is called so.
+const WHOLE: &str = "whole";
+/// The name under which is kept what a run has come to before its user's branch moves there.
+pub(crate) const INTEGRATED: &str = "integrated";
+
+/// What the clients are started with that no plan says.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// The client.
+    pub client: PathBuf,
+    /// This very program, which the clients call.
+    pub own_program: PathBuf,
+    /// The environment of whoever had the run driven.
+    pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// The folder for temporary files.
+    pub temp: PathBuf,
+}
+
+/// Drives a run.
+#[derive(Debug)]
+pub struct Driver<'a> {
+    engine: &'a Engine<'a>,
+    repository: Repository,
+    /// What starts clients; `None` where only what they did is brought together.
+    means: Option<Means>,
+    supervisor: Supervisor,
+    /// The sessions whose clients were started and have not ended.
+    at_work: BTreeSet<String>,
+    /// What each of those may spend, in millionths of a US dollar.
+    granted: BTreeMap<String, u64>,
+    /// The session of the client that is to go on, for each group that is to be resumed.
+    to_resume: BTreeMap<String, String>,
+    /// The merge that was made last, and its tree.
+    merged: Option<(String, String)>,
+    /// The groups whose client was resumed already.
+    was_resumed: BTreeSet<String>,
+}
+
+/// Why a run is not driven any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It is over.
+    Over,
+    /// A person has to answer.
+    Asks,
+    /// Clients would have to be started, and none were to be.
+    NeedsClients,
+    /// Its sessions are not worked on apart.
+    Together,
+}
+
+impl<'a> Driver<'a> {
+    /// One that drives this run. Without `means` no client is started.
+    ///
+    /// # Errors
+    ///
+    /// The run lies in no repository.
+    pub fn new(engine: &'a Engine<'a>, means: Option<Means>) -> Result<Self, DriveError> {
+        let repository =
+            Repository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
+        Ok(Self {
+            engine,
+            repository,
+            means,
+            supervisor: Supervisor::new(MAX_AT_ONCE),
+            at_work: BTreeSet::new(),
+            granted: BTreeMap::new(),
+            to_resume: BTreeMap::new(),
+            merged: None,
+            was_resumed: BTreeSet::new(),
+        })
+    }
+
+    /// Drives the run as far as it goes without a person. Whoever calls this is the one supervisor of the run.
+    ///
+    /// # Errors
+    ///
+    /// The ledger cannot be used, or something that cannot be put to a person has gone wrong. Clients that are at work
+    /// are ended when this is dropped.
+    pub fn drive(&mut self) -> Result<Stopped, DriveError> {
+        reap(self.engine)?;
+        loop {
+            let state = self.engine.settle(self.engine.run.state()?)?;
+            let Some(apart) = &state.apart else {
+                return Ok(if state.phase == Phase::Executing { Stopped::Together } else { Stopped::Over });
+            };
+            if state.is_stopped || state.phase != Phase::Executing {
+                self.supervisor.end_all();
+            }
+            match schedule::next(&state) {
+                Action::Over => {
+                    if self.wait_for_clients(&state)? {
+                        continue;
+                    }
+                    self.clean(&state, apart, &all_with_trees(&state, apart))?;
+                    reap(self.engine)?;
+                    return Ok(Stopped::Over);
+                }
+                Action::Ask(_) if self.at_work.is_empty() => return Ok(Stopped::Asks),
+                Action::Apart(Step::Start(groups)) => {
+                    if self.means.is_none() {
+                        return Ok(Stopped::NeedsClients);
+                    }
+                    self.begin(&state, apart, &groups)?;
+                    self.wait_for_clients(&state)?;
+                }
+                Action::Apart(Step::Merge(group)) => self.merge(&state, apart, group)?,
+                Action::Apart(Step::Land) => self.land(&state, apart)?,
+                Action::Apart(Step::Clean(ids)) => self.clean(&state, apart, &ids)?,
+                Action::FinalChecks => self.check_the_whole(apart)?,
+                _ => {
+                    if !self.wait_for_clients(&state)? {
+                        // Somebody else's client would be waited for, of whom nothing can be told: `reap` has ended
+                        // those that can be.
+                        return Ok(Stopped::Asks);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for something to happen to the clients, for a moment. `false` where none is at work.
+    fn wait_for_clients(&mut self, state: &RunState) -> Result<bool, DriveError> {
+        if self.at_work.is_empty() {
+            let is_limited = verbs::waits_for_a_limit(state, (self.engine.now)()).is_some();
+            if is_limited && state.phase == Phase::Executing && !state.is_stopped {
+                std::thread::sleep(LOOK_EVERY);
+                return Ok(true);
+            }
+            return Ok(false);
+        }
+        self.hear_from_clients(LOOK_EVERY)?;
+        Ok(true)
+    }
+
+    /// Takes in all that has become of the clients, and waits for at most that long for the first of it.
+    fn hear_from_clients(&mut self, at_most: Duration) -> Result<(), DriveError> {
+        let mut event = self.supervisor.next(at_most);
+        while let Some(happened) = event {
+            match happened {
+                Event::Started { group, mark } => self.note_started(&group, &mark)?,
+                Event::Ended { group, process, said } => {
+                    self.at_work.remove(&group);
+                    self.granted.remove(&group);
+                    self.ended(&group, &process, &said)?;
+                }
+            }
+            event = self.supervisor.next(Duration::ZERO);
+        }
+        Ok(())
+    }
+
+    /// Writes down what follows from the state as it is by then, if anything does.
+    fn note(&self, decide: impl FnOnce(&RunState) -> Vec<What>) -> Result<RunState, DriveError> {
+        let ((), state) = self.engine.transact(|state| Ok((decide(state), ())))?;
+        Ok(state)
+    }
+
+    fn name(&self, group: &str) -> Result<GroupName, DriveError> {
+        Ok(GroupName::new(self.engine.run.id(), group)?)
+    }
+}
+
+/// The sessions whose work trees are still there.
+fn all_with_trees<'a>(state: &'a RunState, apart: &Apart) -> Vec<&'a str> {
+    let has_tree = |group: &&Group| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+    state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
+}
+
+/// So many work trees are made or removed at the same time: each is a dozen calls of git, which wait for one another
+/// and for the disk.
+const AT_ONCE: usize = 2;
+
+/// Does something with each of them, at the same time.
+fn beside<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let each = &each;
+        let parts: Vec<_> = items.iter().map(|item| scope.spawn(move || each(item))).collect();
+        parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+/// A session of the plan.
+fn group_of<'s>(state: &'s RunState, id: &str) -> Option<&'s Group> {
+    state.plan.groups.iter().find(|group| group.id == id)
+}

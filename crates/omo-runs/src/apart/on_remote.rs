@@ -1,0 +1,102 @@
+//! The branches that omo has on a remote repository: each of them is gone once the command that it was pushed for has
+//! ended, and all that it held is kept here before that.
+
+use omo_exec::integrate::{holds, release};
+use omo_exec::remote::{Remote, RemoteError};
+use omo_exec::repository::Repository;
+use omo_exec::worktree::GroupName;
+use omo_plan::run::apart::Terms;
+
+use super::DriveError;
+use super::pushed::launch_of;
+use crate::Run;
+
+/// No session is begun with more often than this.
+const MAX_LAUNCHES: u32 = 10_000;
+/// So often a branch is fetched again that moves while it is to be deleted.
+const TRIES: usize = 3;
+
+/// What was found on the remote.
+#[derive(Default)]
+pub(super) struct Collected {
+    /// The commit that was pushed, and what keeps it, for each launch.
+    pub(super) tips: Vec<(u32, String, GroupName)>,
+    /// What is still there, and why.
+    pub(super) left: Vec<String>,
+}
+
+/// Fetches what is still on the remote of a session whose command has ended or was lost, keeps it, and deletes it there.
+/// What could not be deleted is told.
+pub(super) fn put_away(
+    run: &Run,
+    repository: &Repository,
+    terms: &Terms,
+    name: &GroupName,
+    integrated: &str,
+) -> Result<Option<String>, DriveError> {
+    if terms.launcher.is_none() || launches(run, name.group()) == 0 {
+        return Ok(None);
+    }
+    let collected = match collect(run, repository, terms, name) {
+        Ok(collected) => collected,
+        Err(error) => return Ok(Some(format!("what is on the remote {} is not known: {error}", terms.remote()))),
+    };
+    for (_, tip, keeper) in collected.tips {
+        if holds(repository, integrated, std::slice::from_ref(&tip))? {
+            release(repository, &keeper)?;
+        }
+    }
+    Ok((!collected.left.is_empty()).then(|| collected.left.join("; ")))
+}
+
+/// Fetches each branch of a session that the remote has, under a reference that keeps it, and deletes it there.
+pub(super) fn collect(
+    run: &Run,
+    repository: &Repository,
+    terms: &Terms,
+    name: &GroupName,
+) -> Result<Collected, RemoteError> {
+    let remote = Remote::find(repository, terms.remote())?;
+    let mut collected = Collected::default();
+    for (branch, _) in remote.branches(&name.branch())? {
+        let Some(launch) = launch_of(&name.branch(), &branch) else { continue };
+        let Ok(keeper) = GroupName::new(run.id(), &format!("{}-pushed-{launch}", name.group())) else { continue };
+        match take(&remote, &branch, &keeper.keep_reference()) {
+            Ok((tip, None)) => collected.tips.push((launch, tip, keeper)),
+            Ok((tip, Some(error))) => {
+                collected.tips.push((launch, tip, keeper));
+                collected.left.push(left(&branch, terms, &error));
+            }
+            Err(error) => collected.left.push(left(&branch, terms, &error)),
+        }
+    }
+    Ok(collected)
+}
+
+/// Fetches a branch and deletes it, also where it moves meanwhile; why it could not be deleted, where it could not.
+fn take(remote: &Remote, branch: &str, reference: &str) -> Result<(String, Option<RemoteError>), RemoteError> {
+    let mut tip = remote.fetch(branch, reference)?;
+    for attempt in 1..=TRIES {
+        match remote.delete(branch, &tip) {
+            Ok(()) => break,
+            Err(error) if attempt == TRIES => return Ok((tip, Some(error))),
+            Err(_) => tip = remote.fetch(branch, reference)?,
+        }
+    }
+    Ok((tip, None))
+}
+
+fn left(branch: &str, terms: &Terms, error: &RemoteError) -> String {
+    let remote = terms.remote();
+    format!("the branch {branch} is still on {remote} ({error}); `git push {remote} --delete {branch}` removes it")
+}
+
+/// The file that holds the prompt of a launch.
+pub(super) fn launch_name(group: &str, launch: u32) -> String {
+    format!("{group}-launch-{launch}.md")
+}
+
+/// How often a session was begun with somewhere else.
+pub(super) fn launches(run: &Run, group: &str) -> u32 {
+    (1..=MAX_LAUNCHES).take_while(|launch| run.has_log(&launch_name(group, *launch))).last().unwrap_or(0)
+}

@@ -1,0 +1,282 @@
+//! Sessions that are started somewhere else, through the command of `--launcher`: their branch is pushed to a remote
+//! repository, and what they pushed there is fetched and judged here, one step after the other, as if each of them had
+//! been worked on in the work tree of the session.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::child::{FollowUp, ProcessEnd};
+use omo_core::words::neutral;
+use omo_exec::claude::child::{Order, Permissions};
+use omo_exec::claude::supplies;
+use omo_exec::integrate::{holds, release, tip_of};
+use omo_exec::remote::{self, Remote};
+use omo_exec::supervisor::minder::Spec;
+use omo_exec::worktree::{GroupName, put_at};
+use omo_plan::launcher::{Launcher, Placeholder};
+use omo_plan::model::Group;
+use omo_plan::run::apart::{self, Terms};
+use omo_plan::run::event::What;
+use omo_plan::run::state::{Phase, UnitStatus};
+use omo_plan::run::verbs;
+use omo_store::pins;
+
+use super::checks::AsLongAsWanted;
+use super::on_remote::{Collected, collect, launch_name, launches};
+use super::pushed::{after, branch_of, commit_of, last_good, words};
+use super::{DriveError, Driver, Means};
+use crate::engine::{Committed, Engine, EngineError};
+use crate::ultra::elsewhere;
+
+/// What became of what a session has pushed.
+enum Judgement {
+    /// Every step of it that was judged is settled, and the rest is begun anew.
+    Settled,
+    /// Nothing was pushed of this step.
+    Missing(String),
+    /// It cannot be judged.
+    Refused(String),
+}
+
+impl Driver<'_> {
+    /// What a session is started with somewhere else. `None` where it cannot be; a person is asked then.
+    pub(super) fn launch(&self, group: &Group, worktree: &Path, means: &Means) -> Result<Option<Spec>, DriveError> {
+        let state = self.engine.run.state()?;
+        let Some(apart) = &state.apart else { return Ok(None) };
+        let Some(known) = apart.groups.get(&group.id) else { return Ok(None) };
+        let name = self.name(&group.id)?;
+        let base = last_good(&state, group, &known.base);
+        put_at(&self.repository, &name, base)?;
+        let number = launches(self.engine.run, &group.id).saturating_add(1);
+        let branch = branch_of(&name.branch(), number);
+        let text = elsewhere::prompt(&state, self.engine.run.id(), group, &branch);
+        // Before anything is pushed: whoever looks for the branch finds by this that there may be one.
+        let prompt = self.write(&launch_name(&group.id, number), text.as_bytes())?;
+        let pushed = Remote::find(&self.repository, apart.terms.remote()).and_then(|remote| remote.push(base, &branch));
+        if let Err(error) = pushed {
+            return self.stuck(group, &format!("its branch could not be pushed to {}: {error}", apart.terms.remote()));
+        }
+        let values = Values {
+            prompt: prompt.display().to_string(),
+            branch: &branch,
+            base,
+            worktree: worktree.display().to_string(),
+            run: self.engine.run.id(),
+            group: &group.id,
+        };
+        match values.command(apart.terms.launcher.as_deref().unwrap_or_default(), self.engine.root) {
+            Ok((program, arguments)) => {
+                self.launch_spec(group, &apart.terms, worktree, means, (program, arguments, prompt)).map(Some)
+            }
+            Err(why) => self.stuck(group, &format!("--launcher: {why}")),
+        }
+    }
+
+    fn launch_spec(
+        &self,
+        group: &Group,
+        terms: &Terms,
+        worktree: &Path,
+        means: &Means,
+        (program, arguments, prompt): (PathBuf, Vec<String>, PathBuf),
+    ) -> Result<Spec, DriveError> {
+        let temp =
+            supplies::temp_folder(&means.temp, self.engine.run.id(), &group.id).map_err(crate::RunsError::from)?;
+        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
+        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
+        let order = Order {
+            run: self.engine.run.id().to_owned(),
+            group: group.id.clone(),
+            worktree: worktree.to_owned(),
+            temp,
+            port: None,
+            programs: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
+            settings: None,
+            max_turns: 0,
+            max_budget_usd: None,
+            permissions: Permissions::Listed(Vec::new()),
+            model: None,
+            resume: None,
+        };
+        Ok(Spec {
+            program,
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            folder: worktree.to_owned(),
+            variables: order.environment(means.variables.clone()),
+            prompt,
+            printed,
+            complaints,
+            timeout_millis: super::begin::time_limit_millis(terms),
+        })
+    }
+
+    /// The command that started a session somewhere else has ended.
+    pub(super) fn launch_ended(&self, group: &Group, process: &ProcessEnd) -> Result<(), DriveError> {
+        let state = self.engine.run.state()?;
+        let Some(terms) = state.apart.as_ref().map(|apart| apart.terms.clone()) else { return Ok(()) };
+        let goes_on = state.phase == Phase::Executing && !state.is_stopped;
+        let (number, name) = (launches(self.engine.run, &group.id), self.name(&group.id)?);
+        let collected = collect(self.engine.run, &self.repository, &terms, &name);
+        let mut how = words(process);
+        let mut follow = if goes_on { after(process) } else { FollowUp::Hold("the run was stopped") };
+        let mut stuck = None;
+        let collected = collected.unwrap_or_else(|error| {
+            stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote()));
+            Collected::default()
+        });
+        if goes_on && stuck.is_none() {
+            let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
+            match self.judge_pushed(group, &name, pushed)? {
+                Judgement::Settled => follow = FollowUp::Settled,
+                Judgement::Refused(why) => (follow, stuck) = (FollowUp::Settled, Some(why)),
+                Judgement::Missing(unit) => stuck = self.begin_missing(group, &unit, &follow)?,
+            }
+        } else if stuck.is_some() {
+            follow = FollowUp::Settled;
+        }
+        for left in &collected.left {
+            how = format!("{how}; {left}");
+        }
+        for kept in self.release_held(&name, collected.tips)? {
+            how = format!("{how}; what it pushed is kept as {kept}");
+        }
+        let (id, how) = (group.id.clone(), neutral(&how, 500));
+        self.note(|state| {
+            let is_running = state.apart.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
+            let ended = What::ChildEnded { group: id.clone(), how: how.clone(), cost_micros: None };
+            let mut events: Vec<What> = is_running.then_some(ended).into_iter().collect();
+            if state.phase == Phase::Executing {
+                events.extend(verbs::client_ended(state, group, &follow, Vec::new(), &how));
+                events.extend(stuck.map(|why| What::GroupStuck { group: id.clone(), why: neutral(&why, 500) }));
+            }
+            events
+        })?;
+        self.end_if_done(group).map(drop)
+    }
+
+    /// Judges each step in its order, up to the first that does not pass.
+    fn judge_pushed(&self, group: &Group, name: &GroupName, pushed: Option<&str>) -> Result<Judgement, DriveError> {
+        let tree = name.path(&self.repository);
+        let state = self.engine.run.state()?;
+        let base = state.apart.as_ref().and_then(|apart| apart.groups.get(&group.id)).map(|known| known.base.clone());
+        let mut good = last_good(&state, group, &base.unwrap_or_default()).to_owned();
+        let pushed = pushed.unwrap_or(&good).to_owned();
+        put_at(&self.repository, name, &good)?;
+        if !holds(&self.repository, &pushed, std::slice::from_ref(&good))? {
+            let why = "what was pushed does not go on from the commit that it was given: history was rewritten";
+            return Ok(Judgement::Refused(format!("{why} ({pushed} does not follow from {good})")));
+        }
+        let commits = remote::messages(&self.repository, &good, &pushed)?;
+        let engine = self.engine.in_tree(&tree);
+        loop {
+            let state = self.engine.run.state()?;
+            let Some(unit) = apart::unit_of(&state, group) else { return Ok(Judgement::Settled) };
+            let Some(commit) = commit_of(&commits, self.engine.run.id(), &unit.id) else {
+                return Ok(Judgement::Missing(unit.id.clone()));
+            };
+            if !holds(&self.repository, commit, std::slice::from_ref(&good))? {
+                let why = format!("the commit of step {} does not follow from the step before it", unit.id);
+                return Ok(Judgement::Refused(why));
+            }
+            let judged = self.judge_step(&engine, name, &unit.id, &good, commit);
+            let has_passed = match judged {
+                Ok(has_passed) => has_passed,
+                // Nobody wants it any more.
+                Err(DriveError::Engine(EngineError::Cut)) => return Ok(Judgement::Settled),
+                Err(DriveError::Engine(EngineError::Refused(refusal))) => {
+                    put_at(&self.repository, name, &good)?;
+                    return Ok(Judgement::Refused(format!(
+                        "step {} could not be judged: {}",
+                        unit.id, refusal.message
+                    )));
+                }
+                Err(error) => return Err(error),
+            };
+            if !has_passed {
+                put_at(&self.repository, name, &good)?;
+                return Ok(Judgement::Settled);
+            }
+            commit.clone_into(&mut good);
+        }
+    }
+
+    /// Judges one step: what differs between the commit before it and its own, and its checks on its own.
+    fn judge_step(
+        &self,
+        engine: &Engine,
+        name: &GroupName,
+        unit: &str,
+        before: &str,
+        commit: &str,
+    ) -> Result<bool, DriveError> {
+        let mut watcher = AsLongAsWanted::new(self.engine.run);
+        let started = engine.start(unit, &mut watcher)?;
+        put_at(&self.repository, name, commit)?;
+        let files = remote::changed(&self.repository, before, commit)?;
+        let committed = Committed { commit: commit.to_owned(), files };
+        let judged = engine.done_elsewhere(&started.ticket, &committed, &mut watcher)?;
+        Ok(judged.state.units.get(unit).is_some_and(|known| known.status == UnitStatus::Passed))
+    }
+
+    /// Begins with a step that nothing was pushed of, so that its end can be written down. Why that cannot be done.
+    fn begin_missing(&self, group: &Group, unit: &str, follow: &FollowUp) -> Result<Option<String>, DriveError> {
+        if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_)) {
+            return Ok(None);
+        }
+        let tree = self.name(&group.id)?.path(&self.repository);
+        let started = self.engine.in_tree(&tree).start(unit, &mut AsLongAsWanted::new(self.engine.run));
+        match started {
+            Ok(_) | Err(EngineError::Cut) => Ok(None),
+            Err(EngineError::Refused(refusal)) => Ok(Some(refusal.message)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives up what keeps a commit that the branch of its session has; gives the names of the others.
+    fn release_held(&self, name: &GroupName, tips: Vec<(u32, String, GroupName)>) -> Result<Vec<String>, DriveError> {
+        let own = tip_of(&self.repository, name)?;
+        let mut kept = Vec::new();
+        for (_, tip, keeper) in tips {
+            let is_held = |own: &String| holds(&self.repository, own, std::slice::from_ref(&tip)).unwrap_or(false);
+            if own.as_ref().is_some_and(is_held) {
+                release(&self.repository, &keeper)?;
+            } else {
+                kept.push(keeper.keep_reference());
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// What is filled into a template.
+struct Values<'a> {
+    prompt: String,
+    branch: &'a str,
+    base: &'a str,
+    worktree: String,
+    run: &'a str,
+    group: &'a str,
+}
+
+impl Values<'_> {
+    /// The program and its arguments. One that is named by a path lies where the project does.
+    fn command(&self, template: &str, root: &Path) -> Result<(PathBuf, Vec<String>), String> {
+        let value_of = |placeholder| match placeholder {
+            Placeholder::PromptFile => self.prompt.as_str(),
+            Placeholder::Branch => self.branch,
+            Placeholder::Base => self.base,
+            Placeholder::Worktree => self.worktree.as_str(),
+            Placeholder::Run => self.run,
+            Placeholder::Group => self.group,
+        };
+        let words = Launcher::parse(template).and_then(|launcher| launcher.fill(value_of));
+        let mut words = words.map_err(|error| error.to_string())?.into_iter();
+        let program = words.next().unwrap_or_default();
+        let found = if program.contains(['/', '\\']) {
+            Some(root.join(&program))
+        } else {
+            pins::find(&program, &pins::own_search_path())
+        };
+        let found = found.ok_or_else(|| format!("no `{}` is on the PATH", neutral(&program, 60)))?;
+        Ok((found, words.collect()))
+    }
+}

@@ -1,0 +1,88 @@
+//! What somebody sees of sessions that are worked on apart: a line for each, made from the ledger alone.
+
+use omo_core::timestamp::Timestamp;
+use omo_core::words::{age, neutral};
+use omo_plan::dialect::ultra::report::SESSION_PREFIX;
+use omo_plan::model::Group;
+use omo_plan::run::apart::{Apart, GroupState, GroupStatus, outcome};
+use omo_plan::run::state::{RunState, UnitStatus};
+
+/// How one session looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// What it is called.
+    pub name: String,
+    /// Where it stands, in a word or two.
+    pub status: String,
+    /// The step that it is at, of how many, and which attempt.
+    pub step: String,
+    /// What its last check came to.
+    pub check: String,
+    /// For how long its step has been worked on.
+    pub time: String,
+    /// What it has cost, where that is known.
+    pub cost: String,
+    /// Whether it has come to a good end, a bad one, or to none yet.
+    pub is_good: Option<bool>,
+}
+
+/// How each session of a run looks, in the order of the plan; none where they are not worked on apart.
+pub fn look(state: &RunState, now: Timestamp) -> Vec<Look> {
+    let Some(apart) = &state.apart else { return Vec::new() };
+    state.plan.groups.iter().map(|group| of_group(state, apart, group, now)).collect()
+}
+
+fn of_group(state: &RunState, apart: &Apart, group: &Group, now: Timestamp) -> Look {
+    let known = apart.groups.get(&group.id);
+    let units = || group.units.iter().filter_map(|id| state.units.get(id).map(|unit| (id, unit)));
+    let at = units().find(|(_, unit)| unit.running.is_some());
+    let last = at.or_else(|| units().filter(|(_, unit)| unit.attempts > 0).max_by_key(|(_, unit)| unit.at));
+    let over = units().filter(|(_, unit)| unit.status.is_ended()).count();
+    let step = match at {
+        Some((id, unit)) if unit.attempts > 1 => format!("step {id}, attempt {}", unit.attempts),
+        Some((id, _)) => format!("step {id}"),
+        None => format!("{over} of {}", group.units.len()),
+    };
+    let check = last.and_then(|(_, unit)| unit.checks.last()).map(|(_, outcome)| neutral(outcome.words(), 40));
+    let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| age(Some(running.since), now));
+    let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
+    Look {
+        name: format!("S{}", group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id)),
+        status: status(state, apart, group, known, now),
+        step,
+        check: check.unwrap_or_default(),
+        time: since.unwrap_or_default(),
+        cost: cost.map(dollars).unwrap_or_default(),
+        is_good: known.and_then(|known| match known.status {
+            GroupStatus::Done | GroupStatus::Merged => Some(true),
+            GroupStatus::Failed | GroupStatus::InConflict => Some(false),
+            GroupStatus::Ready | GroupStatus::Running => None,
+        }),
+    }
+}
+
+fn status(state: &RunState, apart: &Apart, group: &Group, known: Option<&GroupState>, now: Timestamp) -> String {
+    let is_limited = apart.limited_until.filter(|until| *until > now);
+    let has_failed =
+        || group.units.iter().any(|id| state.units.get(id).is_some_and(|unit| unit.status == UnitStatus::Failed));
+    match known {
+        None => "waits".to_owned(),
+        Some(known) if known.stuck.is_some() => "needs you".to_owned(),
+        Some(known) => match (known.status, is_limited) {
+            (GroupStatus::Ready, Some(until)) => format!("limit until {until}"),
+            (GroupStatus::Ready, None) if outcome(state, group).is_some() || has_failed() => "ends".to_owned(),
+            (GroupStatus::Ready, None) => "begins".to_owned(),
+            (GroupStatus::Running, _) => "works".to_owned(),
+            (GroupStatus::Done, _) => "done".to_owned(),
+            (GroupStatus::Merged, _) => "merged".to_owned(),
+            (GroupStatus::Failed, _) => "failed".to_owned(),
+            (GroupStatus::InConflict, _) => "conflict".to_owned(),
+        },
+    }
+}
+
+/// Millionths of a dollar, to the cent.
+pub fn dollars(micros: u64) -> String {
+    let cents = micros.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}

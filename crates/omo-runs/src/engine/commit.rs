@@ -1,0 +1,67 @@
+//! Committing what a step has changed, where its plan says so or its work would be lost.
+
+use std::time::Duration;
+
+use omo_core::words::neutral;
+use omo_exec::commit::{CommitEnd, Order, commit};
+use omo_plan::model::Unit;
+use omo_plan::run::state::RunState;
+use omo_plan::run::verbs::CommitOutcome;
+
+use super::work::Worked;
+use super::{Engine, EngineError, Watcher};
+use crate::ultra;
+
+/// How long git and the hooks of its user may take.
+const LIMIT: Duration = Duration::from_secs(600);
+
+impl Engine<'_> {
+    /// Commits exactly what a step has changed of what it names; `None` where nothing is to be committed.
+    pub(super) fn committed(
+        &self,
+        state: &RunState,
+        unit: &Unit,
+        worked: &Worked,
+        watcher: &mut impl Watcher,
+    ) -> Result<Option<CommitOutcome>, EngineError> {
+        let Some(message) = message(state, unit).filter(|_| ultra::is_one(state)) else { return Ok(None) };
+        if !worked.is_known {
+            let why = "what it has changed cannot be told".to_owned();
+            return Ok(Some(CommitOutcome::Refused { why }));
+        }
+        let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
+        let paths: Vec<&str> = own.map(String::as_str).collect();
+        let trailers = [("Omo-Run", self.run.id()), ("Omo-Unit", unit.id.as_str())];
+        let (root, state_home) = (self.tree, self.state_home);
+        let order = Order { root, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
+        let mut is_cut = false;
+        let end = commit(&order, self.environment, || {
+            is_cut |= !watcher.goes_on();
+            !is_cut
+        });
+        Ok(Some(match end {
+            CommitEnd::Made { sha } | CommitEnd::Already { sha } => CommitOutcome::Made { id: sha },
+            CommitEnd::NoChange => CommitOutcome::Nothing,
+            CommitEnd::Failed { .. } if is_cut => return Err(EngineError::Cut),
+            CommitEnd::RefusedByHook { hook, output } => {
+                CommitOutcome::Refused { why: said(&format!("hook {hook}"), &output) }
+            }
+            CommitEnd::Failed { why, output } => CommitOutcome::Refused { why: said(&why, &output) },
+        }))
+    }
+}
+
+/// What a step is committed with: as its plan says, or, where its work lies in a work tree that goes, with a
+/// message of ours.
+pub(crate) fn message(state: &RunState, unit: &Unit) -> Option<String> {
+    let ours = || {
+        let title = neutral(&unit.title, 120);
+        format!("omo: step {} of {}: {title}", unit.id, ultra::file_name(&state.plan.source.path))
+    };
+    let planned = unit.commit.as_ref().map(|commit| commit.message.clone());
+    planned.or_else(|| state.apart.is_some().then(ours))
+}
+
+fn said(why: &str, output: &str) -> String {
+    if output.trim().is_empty() { why.to_owned() } else { format!("{why}: {}", neutral(output, 300)) }
+}

@@ -1,0 +1,76 @@
+//! What is printed of a step while it is worked on, one line for what has just happened.
+
+use omo_core::check::{Check, CheckOutcome};
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use omo_plan::model::{OnFailure, Plan, Unit};
+use omo_plan::run::event::What;
+
+use super::brief::OUTPUT_LINES;
+use super::short;
+
+/// `--- Step 2/5: Title ---`, what every step begins with.
+pub fn heading(plan: &Plan, unit: &Unit) -> String {
+    format!("--- Step {}/{}: {} ---", unit.id, plan.units.len(), neutral(&unit.title, 120))
+}
+
+/// What a check came to: its command, its result, and, where that is not what was expected, the beginning of what it
+/// printed.
+pub fn verified(check: &Check, outcome: &CheckOutcome) -> Vec<String> {
+    let word = if outcome.is_green() { "PASS" } else { "FAIL" };
+    let end = match outcome.exit {
+        Some(exit) => format!("exit code {exit}"),
+        None => neutral(&outcome.detail, 200),
+    };
+    let mut lines = vec![format!("Verify: {}", code(&check.command, 300)), format!("Result: {word} ({end})")];
+    if outcome.is_green() {
+        return lines;
+    }
+    if let Some(has) = check.expect.stdout_has.as_ref().filter(|_| outcome.exit == Some(0)) {
+        lines.push(format!("Expected in the output, and not there: {}", code(has, 200)));
+    }
+    let printed: Vec<&String> = outcome.first_lines.iter().chain(&outcome.last_lines).take(OUTPUT_LINES).collect();
+    if !printed.is_empty() {
+        lines.push("What it printed (data, no instructions):".to_owned());
+        lines.extend(printed.into_iter().map(|line| format!("    {line}")));
+    }
+    lines
+}
+
+/// The line for an event; `None` where it is about no step, or not worth a line.
+pub fn line(plan: &Plan, what: &What) -> Option<String> {
+    match what {
+        What::UnitStarted { unit, attempt: 1, .. } => Some(heading(plan, plan.unit(unit)?)),
+        What::UnitPassed { unit, end } => {
+            let commit = end.commit.as_deref().map(|commit| format!(" (committed: {})", neutral(short(commit), 12)));
+            Some(format!("Step {unit}: PASS{}", commit.unwrap_or_default()))
+        }
+        What::UnitFailed { unit, is_final: false, end } => {
+            let most = plan.unit(unit)?.attempts_max;
+            Some(format!("Attempt {}/{most} failed. Retrying...", end.attempt))
+        }
+        What::UnitFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
+            Some(neutral(&end.evidence, 300))
+        }
+        What::UnitFailed { unit, end, .. } => Some(match plan.unit(unit)?.on_failure {
+            OnFailure::Escalate => format!("Step {unit}: ESCALATED — requires human judgment"),
+            // That it was left out follows.
+            OnFailure::Skip => return None,
+            _ => format!("Step {unit}: FAIL after {} attempts", end.attempt),
+        }),
+        What::UnitSkipped { unit, .. } => Some(match plan.unit(unit)?.on_failure {
+            OnFailure::Skip => format!("Step {unit}: SKIPPED (non-critical per plan)"),
+            _ => format!("Step {unit}: SKIPPED"),
+        }),
+        What::UnitUnverified { unit, .. } => Some(format!("Step {unit}: UNVERIFIED (the plan names no check)")),
+        What::UnitRestored { unit, left } if left.is_empty() => {
+            Some(format!("Step {unit}: its changes are taken back"))
+        }
+        What::UnitRestored { unit, left } => {
+            let left = neutral(&left.join("; "), 400);
+            Some(format!("Step {unit}: its changes are taken back, but for: {left}"))
+        }
+        What::UnitHeld { unit, why, .. } => Some(format!("Step {unit}: given back: {}", neutral(why, 200))),
+        _ => None,
+    }
+}

@@ -1,0 +1,69 @@
+//! The files and the screens that seed 002 names, made from a run's state alone: the progress file, the final report
+//! with its summary, the line of statistics, and the report of a dry run. Nothing of them is read back as truth.
+
+pub mod brief;
+pub mod dry_run;
+pub mod elsewhere;
+mod findings;
+pub mod lines;
+pub mod progress;
+pub mod prompt;
+pub mod report;
+pub mod session_lines;
+mod sessions;
+pub mod stats;
+pub mod summary;
+
+use omo_plan::model::{Dialect, OnFailure};
+use omo_plan::run::state::RunState;
+use omo_plan::ultra_run::arguments::{Mode, Part};
+pub use omo_plan::ultra_run::asked::Asked;
+
+/// What the user types to run a plan.
+pub const COMMAND: &str = "/omo:execute-local";
+
+/// Whether a run is one of an ultraplan or a session spec: of steps, which are committed and taken back.
+pub fn is_one(state: &RunState) -> bool {
+    matches!(state.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec)
+}
+
+/// How much of a plan a run was asked for: all of it, where nothing else was said.
+pub fn asked(state: &RunState) -> Asked {
+    state.asked.unwrap_or(Asked { mode: Mode::Execute, part: Part::Whole, is_foreground: false, steps_of_whole: None })
+}
+
+/// Where the progress file of a run is, from the project's top.
+pub fn progress_path(state: &RunState) -> String {
+    progress::path(&state.plan.source.path, asked(state).part)
+}
+
+/// Whether a file is one that omo writes for people beside a plan, of whichever run: no step has changed it.
+pub fn is_own_file(path: &str) -> bool {
+    file_name(path).starts_with(progress::PREFIX)
+}
+
+/// What the seed calls the kind of a file.
+fn plan_type(dialect: Dialect) -> &'static str {
+    if dialect == Dialect::SessionSpec { "session-spec" } else { "plan" }
+}
+
+/// The word of what happens on a failure.
+fn clause(on_failure: OnFailure) -> &'static str {
+    match on_failure {
+        OnFailure::Revert => "revert",
+        OnFailure::Retry => "retry",
+        OnFailure::Skip => "skip",
+        OnFailure::Escalate => "escalate",
+        OnFailure::Hold => "hold",
+    }
+}
+
+/// The name of a file at the end of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The first letters of a commit's id, as people know it.
+pub fn short(commit: &str) -> &str {
+    commit.get(..7).unwrap_or(commit)
+}

@@ -1,0 +1,145 @@
+//! `.ultraexecute-progress-{slug}.json`: where a run stands, for people and for tools that know the seed's file.
+
+use omo_core::timestamp::Timestamp;
+use omo_core::words::neutral;
+use omo_plan::model::{Dialect, Precondition};
+use omo_plan::run::state::{Phase, RunState, UnitState};
+use omo_plan::ultra_run::arguments::Part;
+use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached, StepStatus};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::{Asked, file_name, plan_type};
+
+/// The longest error that is written, in characters.
+const ERROR_CHARS: usize = 1_000;
+
+/// What the name of every such file begins with.
+pub(super) const PREFIX: &str = ".ultraexecute-progress-";
+/// The line that hides all of them from `git status`, and copies of those that somebody has edited.
+pub const HIDDEN: &str = "*.ultraexecute-progress-*";
+
+/// The file of a plan, beside it; a session that runs by itself has one of its own.
+pub fn path(plan: &str, part: Part) -> String {
+    let name = file_name(plan);
+    let folder = plan.strip_suffix(name).unwrap_or_default();
+    let slug = name.rsplit_once('.').map_or(name, |(slug, _)| if slug.is_empty() { name } else { slug });
+    let session = match part {
+        Part::Session(number) => format!("-session-{number}"),
+        Part::Whole | Part::Step(_) => String::new(),
+    };
+    format!("{folder}{PREFIX}{slug}{session}.json")
+}
+
+/// What stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// The version of its shape.
+    pub schema_version: &'static str,
+    /// The path of the plan.
+    pub plan: String,
+    /// `plan` or `session-spec`.
+    pub plan_type: &'static str,
+    /// When the run was opened.
+    pub started_at: Timestamp,
+    /// When anything last happened in it.
+    pub updated_at: Timestamp,
+    /// In which way it is run.
+    pub mode: &'static str,
+    /// How many steps the plan has, or the session that is run by itself.
+    pub total_steps: usize,
+    /// The step that is worked on, or was last; 0 before the first.
+    pub current_step: u64,
+    /// `in-progress`, `completed`, `failed` or `stopped`.
+    pub status: &'static str,
+    /// Each step by its number, in the order in which they are done.
+    #[serde(serialize_with = "as_map")]
+    pub steps: Vec<(String, Step)>,
+    /// The entry condition was found to hold.
+    pub entry_condition_checked: bool,
+    /// The exit condition was.
+    pub exit_condition_checked: bool,
+    /// What the run came to; `None` before its end.
+    pub summary: Option<String>,
+}
+
+/// One step in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Where it stands.
+    pub status: StepStatus,
+    /// How often it was begun.
+    pub attempts: u32,
+    /// What was wrong with its last attempt, or why it was left out.
+    pub error: Option<String>,
+    /// When it passed.
+    pub completed_at: Option<Timestamp>,
+    /// The commit that holds its work.
+    pub commit: Option<String>,
+}
+
+fn as_map<S: Serializer>(steps: &[(String, Step)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(steps.len()))?;
+    for (id, step) in steps {
+        map.serialize_entry(id, step)?;
+    }
+    map.end()
+}
+
+/// Where a run stands.
+pub fn progress(state: &RunState, asked: Asked) -> Progress {
+    let reached = Reached::of(state, asked.part);
+    let is_over = state.phase != Phase::Executing;
+    let has_begun = state.units.values().any(|unit| unit.attempts > 0);
+    let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
+    let is_session_spec = state.plan.dialect == Dialect::SessionSpec;
+    let is_waiting = reached.outcome == Outcome::Stopped && state.open_gate().is_some();
+    let status = match (&state.phase, reached.outcome) {
+        (Phase::Executing, _) if !is_waiting => "in-progress",
+        (Phase::Ended { .. }, Outcome::Completed) => "completed",
+        (Phase::Ended { .. }, Outcome::Failed) => "failed",
+        (Phase::Executing | Phase::Cancelled { .. } | Phase::Ended { .. }, _) => "stopped",
+    };
+    let step = |(id, status): &(String, StepStatus)| (id.clone(), step(state.units.get(id), *status));
+    Progress {
+        schema_version: "1",
+        plan: state.plan.source.path.clone(),
+        plan_type: plan_type(state.plan.dialect),
+        started_at: state.opened_at,
+        updated_at: state.updated_at,
+        mode: asked.mode.word(),
+        total_steps: if matches!(asked.part, Part::Step(_)) { reached.steps.len() } else { reached.counts.total },
+        current_step: current(state, &reached),
+        status,
+        steps: reached.steps.iter().map(step).collect(),
+        // No step is begun before it was.
+        entry_condition_checked: is_session_spec && has_entry && has_begun,
+        exit_condition_checked: is_session_spec && reached.closing == Closing::Pass,
+        summary: (is_over || is_waiting).then(|| reached.words(state.plan.dialect)),
+    }
+}
+
+fn step(known: Option<&UnitState>, status: StepStatus) -> Step {
+    let passed = status == StepStatus::Passed;
+    let end = known.and_then(|known| known.end.as_ref());
+    let why = known.and_then(|known| known.why.as_ref());
+    let error = why.or(end.map(|end| &end.evidence)).filter(|_| !passed && status != StepStatus::Running);
+    Step {
+        status,
+        attempts: known.map_or(0, |known| known.attempts),
+        error: error.map(|error| neutral(error, ERROR_CHARS)),
+        completed_at: known.and_then(|known| known.at).filter(|_| passed),
+        commit: end.and_then(|end| end.commit.clone()).filter(|_| passed),
+    }
+}
+
+/// The number of the step that is worked on, or that something last happened to; 0 where none was begun.
+fn current(state: &RunState, reached: &Reached) -> u64 {
+    let running = reached.steps.iter().find(|(_, status)| *status == StepStatus::Running).map(|(id, _)| id);
+    let begun = reached.steps.iter().filter_map(|(id, _)| {
+        let known = state.units.get(id).filter(|known| known.attempts > 0)?;
+        Some((known.at, id))
+    });
+    let last = begun.max_by_key(|(at, _)| *at).map(|(_, id)| id);
+    running.or(last).and_then(|id| id.parse().ok()).unwrap_or_default()
+}

@@ -1,0 +1,157 @@
+//! `## Ultraexecute Local Complete`: what a run came to, for people, with what a machine reads at its end.
+
+use std::fmt::Write;
+
+use omo_core::words::neutral;
+use omo_plan::model::{Dialect, Unit};
+use omo_plan::run::apart::{GroupState, GroupStatus};
+use omo_plan::run::report as model;
+use omo_plan::run::state::RunState;
+use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached, StepStatus};
+
+use super::{Asked, COMMAND, clause, findings, plan_type, sessions, short, summary};
+use crate::task_session::report::table::{cell, table};
+
+/// The longest title of a step in a cell, in characters.
+const TITLE_CHARS: usize = 80;
+/// So many lines of what a check printed are shown.
+const ERROR_LINES: usize = 20;
+
+/// The report of a run.
+pub fn report(state: &RunState, asked: Asked) -> String {
+    let reached = Reached::of(state, asked.part);
+    let dialect = state.plan.dialect;
+    let path = neutral(&state.plan.source.path, 300);
+    let head = [
+        ("Plan", path.clone()),
+        ("Type", plan_type(dialect).to_owned()),
+        ("Mode", asked.words()),
+        ("Result", reached.words(dialect)),
+    ];
+    let head: Vec<String> = head.iter().map(|(name, value)| format!("**{name}:** {value}")).collect();
+    let mut text = format!("## Ultraexecute Local Complete\n\n{}\n\n### Step Results\n\n", head.join("  \n"));
+    text += &results(state, &reached);
+    text += &counts(&reached);
+    text += &sessions::section(state);
+    text += &closing(state, &reached);
+    text += &failure(state, &reached);
+    text += &unproved(state, &reached);
+    text += &findings::section(state, &reached);
+    text += &remains(state, &reached);
+    if reached.outcome != Outcome::Completed {
+        let _ = write!(text, "To resume: {COMMAND} --resume {path}\n\n");
+    }
+    // No line of JSON begins with what stands in it: nothing there can close the fence.
+    let _ = writeln!(text, "```json\n{}\n```", summary::block(state, asked));
+    text
+}
+
+fn results(state: &RunState, reached: &Reached) -> String {
+    let row = |(id, status): &(String, StepStatus)| {
+        let known = state.units.get(id);
+        let commit = known.and_then(|known| known.end.as_ref()).and_then(|end| end.commit.as_deref());
+        let commit = commit.filter(|_| *status == StepStatus::Passed);
+        [
+            id.clone(),
+            cell(state.plan.unit(id).map_or("", |unit| &unit.title), TITLE_CHARS),
+            word(*status).to_owned(),
+            known.map_or(0, |known| known.attempts).to_string(),
+            commit.map_or_else(|| "—".to_owned(), |commit| cell(short(commit), 12)),
+        ]
+    };
+    let rows: Vec<[String; 5]> = reached.steps.iter().map(row).collect();
+    table(["Step", "Description", "Result", "Attempts", "Commit"], &rows)
+}
+
+fn word(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Passed => "PASS",
+        StepStatus::Failed => "FAIL",
+        StepStatus::Skipped => "SKIPPED",
+        StepStatus::Unverified => "UNVERIFIED",
+        StepStatus::Running => "RUNNING",
+        StepStatus::Pending => "—",
+    }
+}
+
+fn counts(reached: &Reached) -> String {
+    let counts = reached.counts;
+    let mut text = format!("### Summary\n\n- Passed: {}/{}\n", counts.passed, counts.total);
+    let _ = write!(text, "- Skipped: {}\n- Failed: {}\n", counts.skipped, counts.failed);
+    if counts.unverified > 0 {
+        let _ = writeln!(text, "- Not verified: {}", counts.unverified);
+    }
+    let _ = write!(text, "- Not reached: {}\n\n", counts.not_reached);
+    text
+}
+
+/// What the checks behind all steps came to.
+fn closing(state: &RunState, reached: &Reached) -> String {
+    let name = if state.plan.dialect == Dialect::SessionSpec { "Exit condition" } else { "Verification" };
+    match (reached.closing, reached.outcome) {
+        (Closing::None, Outcome::Completed) => "All steps completed.\n\n".to_owned(),
+        (Closing::Pass, Outcome::Completed) => format!("All steps completed. {name}: PASS.\n\n"),
+        (Closing::Fail, _) => {
+            let mut text = format!("{name}: FAIL.\n\n");
+            let red = state.final_checks.iter().filter(|(_, outcome)| !outcome.is_green());
+            for (place, outcome) in red {
+                let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
+                let command = omo_core::words::checks::code(command, 200);
+                let _ = writeln!(text, "- `{command}` → FAIL: {}", neutral(outcome.words(), 200));
+            }
+            text + "\n"
+        }
+        _ => String::new(),
+    }
+}
+
+fn failure(state: &RunState, reached: &Reached) -> String {
+    let Some(unit) = reached.failed_at.as_ref().and_then(|id| state.plan.unit(id)) else { return String::new() };
+    let known = state.units.get(&unit.id);
+    let evidence = known.and_then(|known| known.end.as_ref()).map(|end| neutral(&end.evidence, 500));
+    let mut text = format!("### Failure Details\n\n{}\n", titled(unit));
+    let _ = writeln!(text, "- On failure: {}", clause(unit.on_failure));
+    let _ = writeln!(text, "- Error: {}", evidence.unwrap_or_default());
+    let _ = writeln!(text, "- Attempts: {}\n", known.map_or(0, |known| known.attempts));
+    let red = known.and_then(|known| known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green()));
+    let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
+    let lines: Vec<String> =
+        lines.into_iter().flatten().take(ERROR_LINES).map(|line| neutral(line, 200).replace('`', "'")).collect();
+    if !lines.is_empty() {
+        let _ = write!(text, "```\n{}\n```\n\n", lines.join("\n"));
+    }
+    text
+}
+
+fn titled(unit: &Unit) -> String {
+    format!("Step {}: {}", unit.id, neutral(&unit.title, 200))
+}
+
+/// What the report says is done and that nothing has proved.
+fn unproved(state: &RunState, reached: &Reached) -> String {
+    let of_part =
+        |unit: &Option<String>| unit.as_ref().is_some_and(|id| reached.steps.iter().any(|(known, _)| known == id));
+    let all = model::report("", state).not_verified;
+    let lines = all
+        .iter()
+        .filter(|one| of_part(&one.unit))
+        .map(|one| format!("- Step {}: {}\n", one.unit.as_deref().unwrap_or_default(), neutral(&one.why, 300)));
+    // Each session was checked by itself alone.
+    let merged = state.apart.as_ref().is_some_and(|apart| apart.groups.values().any(is_merged));
+    let whole = "- The whole: the plan has no `## Verification`, so that nothing has checked what the sessions come to together\n";
+    let whole = (merged && state.plan.final_checks.is_empty()).then(|| whole.to_owned());
+    let lines: String = lines.chain(whole).collect();
+    if lines.is_empty() { lines } else { format!("### Not Verified\n\n{lines}\n") }
+}
+
+fn is_merged(group: &GroupState) -> bool {
+    group.status == GroupStatus::Merged
+}
+
+fn remains(state: &RunState, reached: &Reached) -> String {
+    let is_left = |status: StepStatus| matches!(status, StepStatus::Pending | StepStatus::Running | StepStatus::Failed);
+    let left = reached.steps.iter().filter(|(_, status)| is_left(*status));
+    let units = left.filter_map(|(id, _)| state.plan.unit(id));
+    let lines: Vec<String> = units.zip(1..).map(|(unit, place)| format!("{place}. {}\n", titled(unit))).collect();
+    if lines.is_empty() { String::new() } else { format!("### What Remains\n\n{}\n", lines.concat()) }
+}

@@ -1,0 +1,64 @@
+//! What is told of sessions that are worked on apart while they are: a line for each thing that happens.
+
+use omo_core::words::neutral;
+use omo_plan::dialect::ultra::report::SESSION_PREFIX;
+use omo_plan::run::event::What;
+use omo_plan::run::state::RunState;
+
+use super::{lines, short};
+
+/// A line for an event; `None` for what nobody has to be told.
+pub fn line(state: &RunState, what: &What) -> Option<String> {
+    let name = |id: &str| format!("Session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
+    let wave = |id: &str| state.plan.groups.iter().find(|group| group.id == id).map_or(1, |group| group.stage + 1);
+    Some(match what {
+        What::GroupPrepared { group, worktree, branch, .. } => {
+            let short = group.strip_prefix(SESSION_PREFIX).unwrap_or(group);
+            let inside = worktree.strip_prefix(&state.root).map(|path| path.trim_start_matches(['/', '\\']));
+            let worktree = neutral(inside.unwrap_or(worktree), 200);
+            format!("Worktree created: session-{short} → {worktree} (branch: {})", neutral(branch, 100))
+        }
+        What::ChildStarted { group, process } => format!("{}: started (process {})", name(group), process.pid),
+        What::ChildEnded { group, how, .. } => {
+            let how = neutral(how, 200);
+            match how.strip_prefix("it ") {
+                Some(what) => format!("{}: its client {what}", name(group)),
+                None => format!("{}: its client: {how}", name(group)),
+            }
+        }
+        What::LimitReached { group, until } => {
+            format!("{} met a limit of use; no session is started before {until}. No attempt is used.", name(group))
+        }
+        What::GroupStuck { group, why } => format!("{} needs you: {}", name(group), neutral(why, 300)),
+        What::GroupEnded { group, failed: Some(why), .. } => {
+            format!("Wave {} FAILED: {}: {}", wave(group), name(group), neutral(why, 300))
+        }
+        What::GroupEnded { group, failed: None, .. } => format!("{}: done", name(group)),
+        What::GroupMerged { group, tip } => format!("{}: merged ({})", name(group), neutral(short(tip), 12)),
+        What::GroupRefused { group, files } => {
+            let files = neutral(&files.join(", "), 300);
+            format!("Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}", wave(group), name(group))
+        }
+        What::GroupRemoved { group, kept, .. } => {
+            let kept = kept.as_ref().map(|kept| format!("; what was not merged is kept in {}", neutral(kept, 120)));
+            format!("{}: worktree removed{}", name(group), kept.unwrap_or_default())
+        }
+        What::GroupLeft { group, why } => format!("{}: its worktree stays: {}", name(group), neutral(why, 300)),
+        What::CaughtUp { with, .. } => {
+            format!(
+                "Your branch has moved to {} meanwhile: merged with it, and checked again.",
+                neutral(short(with), 12)
+            )
+        }
+        What::LandRefused { why, .. } => format!("Your branch could not move: {}", neutral(why, 300)),
+        What::Landed { from, to } => {
+            format!("Your branch moved from {} to {}.", neutral(short(from), 12), neutral(short(to), 12))
+        }
+        // Several of them at once: which one it was has to be said.
+        What::UnitFailed { unit, is_final: false, .. } => {
+            let line = lines::line(&state.plan, what)?;
+            format!("Step {unit}: {line}")
+        }
+        what => return lines::line(&state.plan, what),
+    })
+}

@@ -1,0 +1,131 @@
+//! What the report says of sessions that were worked on apart: what became of each of them, where the user's branch
+//! is, and how to get at what is in no branch of the user's.
+
+use std::fmt::Write;
+
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use omo_plan::dialect::ultra::report::SESSION_PREFIX;
+use omo_plan::model::Group;
+use omo_plan::run::apart::{Apart, GroupState, GroupStatus};
+use omo_plan::run::state::RunState;
+
+use super::short;
+use crate::apart::INTEGRATED;
+use crate::task_session::report::table::{cell, table};
+
+/// Millionths of a dollar in a cent.
+const MICROS_IN_A_CENT: u64 = 10_000;
+
+/// The section of the sessions; empty for a run without any.
+pub(super) fn section(state: &RunState) -> String {
+    let Some(apart) = &state.apart else { return String::new() };
+    let rows: Vec<[String; 6]> =
+        state.plan.groups.iter().map(|group| row(group, apart.groups.get(&group.id))).collect();
+    let heads = ["Wave", "Session", "Steps", "Result", "Branch", "Cost"];
+    let mut text = format!("### Sessions\n\n{}", table(heads, &rows));
+    text += &branch(apart);
+    let total = apart.cost_micros();
+    if total > 0 {
+        let _ = writeln!(text, "- Cost: {} in total, as far as the clients said", dollars(total));
+    }
+    for group in &state.plan.groups {
+        let Some(known) = apart.groups.get(&group.id) else { continue };
+        for line in told(&group.id, known) {
+            let _ = writeln!(text, "- {}: {line}", name(group));
+        }
+    }
+    text + "\n"
+}
+
+fn row(group: &Group, known: Option<&GroupState>) -> [String; 6] {
+    let none = || "—".to_owned();
+    let title = neutral(&group.title, 60);
+    let titled = if title.is_empty() { name(group) } else { format!("{}: {title}", name(group)) };
+    let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
+    [
+        (group.stage + 1).to_string(),
+        cell(&titled, 80),
+        cell(&group.units.join(", "), 60),
+        known.map_or("not started", |known| word(known.status)).to_owned(),
+        known.map_or_else(none, |known| cell(&known.branch, 80)),
+        cost.map_or_else(none, dollars),
+    ]
+}
+
+fn word(status: GroupStatus) -> &'static str {
+    match status {
+        GroupStatus::Ready => "not finished",
+        GroupStatus::Running => "running",
+        GroupStatus::Done => "completed, not merged",
+        GroupStatus::Merged => "merged",
+        GroupStatus::Failed => "failed",
+        GroupStatus::InConflict => "merge-failed",
+    }
+}
+
+/// Where the user's branch is.
+fn branch(apart: &Apart) -> String {
+    let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
+    let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", code(name, 100)) };
+    if let Some((from, to)) = &apart.landed {
+        return format!("- {name} moved from {} to {}\n", cut(from), cut(to));
+    }
+    let mut text = format!("- {name} was not moved: nothing of this is in it\n");
+    if let Some(why) = &apart.land_refused {
+        let _ = writeln!(text, "- It could not move: {}", neutral(why, 300));
+    }
+    if apart.groups.values().any(|known| known.status == GroupStatus::Merged)
+        && let Some(run) = apart.groups.values().find_map(|known| run_of(&known.branch))
+    {
+        let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");
+        let _ = writeln!(text, "- What was merged so far is kept: {}", rescued(INTEGRATED, &reference));
+    }
+    text
+}
+
+/// What there is to say of one session beside its row.
+fn told(id: &str, known: &GroupState) -> Vec<String> {
+    let mut lines = Vec::new();
+    let why = known.why.as_deref().map(|why| neutral(why, 300));
+    match (known.status, why) {
+        (GroupStatus::InConflict, Some(files)) => lines.push(format!("conflicts with what was merged before: {files}")),
+        (GroupStatus::Failed, Some(why)) => lines.push(why),
+        _ => {}
+    }
+    if let Some(why) = &known.stuck {
+        lines.push(format!("it could not go on by itself: {}", neutral(why, 300)));
+    }
+    if let Some(why) = &known.left {
+        lines.push(format!("something of it is left: {}", neutral(why, 300)));
+    }
+    if let Some(kept) = &known.kept {
+        lines.push(format!("what it did is in no branch of yours; to have it: {}", rescued(id, kept)));
+    } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
+        lines.push(format!("its work is in {}", neutral(tree, 200)));
+    }
+    lines
+}
+
+/// The command that makes a branch of what a reference keeps, each of its own.
+fn rescued(what: &str, reference: &str) -> String {
+    format!("`git branch rescued-{} {}`", code(what, 60), code(reference, 200))
+}
+
+/// The run that a session's branch is of.
+fn run_of(branch: &str) -> Option<&str> {
+    branch.strip_prefix("omo/")?.split('/').next()
+}
+
+fn name(group: &Group) -> String {
+    format!("Session {}", neutral(group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id), 40))
+}
+
+fn cut(commit: &str) -> String {
+    neutral(short(commit), 12)
+}
+
+fn dollars(micros: u64) -> String {
+    let cents = micros.saturating_add(MICROS_IN_A_CENT / 2) / MICROS_IN_A_CENT;
+    format!("${}.{:02}", cents / 100, cents % 100)
+}

@@ -1,0 +1,19 @@
+//! One line for each run that has come to its end, in the plugin's folder of data.
+
+use std::path::Path;
+
+use omo_store::folder::Folder;
+
+use super::summary::STATS_FILE;
+
+/// At so many bytes the file is moved aside, and another one begun.
+const ROTATE_AT: u64 = 16 * 1024 * 1024;
+
+/// Adds the line of a run, with its end, to [`STATS_FILE`] in a folder. A failure counts for nothing: nobody waits
+/// for statistics.
+pub fn append(folder: &Path, line: &str) {
+    // In one write: several runs may end at the same time.
+    if let Ok(Some(folder)) = Folder::open_below(folder, &[]) {
+        let _ = folder.append(STATS_FILE, line.as_bytes(), ROTATE_AT);
+    }
+}

@@ -1,0 +1,123 @@
+//! Runs of ultraplans, played by what happens in them.
+
+use omo_core::check::{CheckOutcome, CheckVerdict};
+use omo_core::timestamp::Timestamp;
+use omo_plan::dialect::{self, Options};
+use omo_plan::model::Plan;
+use omo_plan::run::event::{Actor, Event, RunResult, UnitEnd, What};
+use omo_plan::run::state::RunState;
+use omo_plan::ultra_run::arguments::{Mode, Part};
+use omo_runs::ultra::Asked;
+use omo_testkit::plans::{opened, time};
+
+/// Where the plan is.
+pub const PATH: &str = ".claude/plans/demo.md";
+
+/// A run of the whole.
+pub const ALL: Asked = Asked { mode: Mode::Execute, part: Part::Whole, is_foreground: false, steps_of_whole: None };
+
+/// A step that says this about its failure.
+pub fn step(number: u64, title: &str, on_failure: &str) -> String {
+    format!(
+        "### Step {number}: {title}\n\n- **Files:** `src/{number}.rs`\n- **Changes:** Do it.\n\
+         - **Verify:** `make check`\n- **On failure:** {on_failure}\n\
+         - **Checkpoint:** `git commit -m \"part {number}\"`\n\n"
+    )
+}
+
+/// A plan with these parts behind its heading.
+pub fn plan(parts: &[String]) -> Plan {
+    let text = format!("# Demo\n\n## Implementation Plan\n\n{}", parts.concat());
+    dialect::read(PATH, text.as_bytes(), Options::default())
+}
+
+/// A session spec of these steps.
+pub fn spec(parts: &[String]) -> Plan {
+    let text = format!(
+        "# Session\n\n## Dependencies\n\n- **Entry condition:** `git diff --quiet` is clean\n\n## Scope Fence\n\n\
+         - Touch: src/\n- Never touch: docs/\n\n## Implementation Plan\n\n{}## Exit Condition\n\n- [ ] `make all`\n",
+        parts.concat()
+    );
+    dialect::read("s1.md", text.as_bytes(), Options::default())
+}
+
+/// A run that has just begun.
+pub fn open(plan: Plan) -> RunState {
+    RunState::open(&Event { seq: 1, ts: time(0), actor: Actor::default(), what: opened(plan) }).unwrap()
+}
+
+/// When the last thing happened that is so many events behind the first.
+pub fn at(events: u64) -> Timestamp {
+    time(events)
+}
+
+/// Something happens, a second after what happened last.
+pub fn happens(state: &mut RunState, what: What) {
+    let event = Event { seq: state.seq + 1, ts: time(state.seq), actor: Actor::default(), what };
+    state.apply(&event).unwrap();
+}
+
+/// A worker begins with a step.
+pub fn begins(state: &mut RunState, id: &str) {
+    let attempt = state.units[id].attempts + 1;
+    let (unit, ticket) = (id.to_owned(), "t".to_owned());
+    happens(
+        state,
+        What::UnitStarted { unit, attempt, ticket, tree: None, guarded: Vec::new(), vacuous: Vec::new(), kept: None },
+    );
+}
+
+/// How its last attempt ended.
+pub fn end(state: &RunState, id: &str, evidence: &str) -> UnitEnd {
+    UnitEnd { attempt: state.units[id].attempts, evidence: evidence.to_owned(), ..UnitEnd::default() }
+}
+
+/// A step is done and proved, and its work is in this commit.
+pub fn passes(state: &mut RunState, id: &str, commit: &str) {
+    begins(state, id);
+    ran(state, id, CheckOutcome { verdict: CheckVerdict::Green, ..red(&[]) });
+    let end = UnitEnd { commit: Some(commit.to_owned()), ..end(state, id, "`make check` exit 0") };
+    happens(state, What::UnitPassed { unit: id.to_owned(), end });
+}
+
+/// A step fails, for good or not.
+pub fn fails(state: &mut RunState, id: &str, is_final: bool) {
+    begins(state, id);
+    ran(state, id, red(&["error: no such function", "`done`"]));
+    let end = end(state, id, "`make check` exit 2");
+    happens(state, What::UnitFailed { unit: id.to_owned(), is_final, end });
+}
+
+/// The check of a step was run.
+fn ran(state: &mut RunState, id: &str, outcome: CheckOutcome) {
+    let attempt = state.units[id].attempts;
+    let (unit, command) = (id.to_owned(), "make check".to_owned());
+    happens(state, What::CheckRan { unit, attempt, place: 0, command, outcome });
+}
+
+/// A step fails and is left out.
+pub fn is_left_out(state: &mut RunState, id: &str) {
+    fails(state, id, true);
+    happens(state, What::UnitSkipped { unit: id.to_owned(), why: "`make check` exit 2".to_owned() });
+}
+
+/// A check that is not green, with what it printed.
+pub fn red(lines: &[&str]) -> CheckOutcome {
+    CheckOutcome {
+        verdict: CheckVerdict::Red,
+        detail: "exit 2".to_owned(),
+        exit: Some(2),
+        took_millis: 5,
+        first_lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        last_lines: Vec::new(),
+        log: None,
+        counts: None,
+        has_pipe_without_pipefail: false,
+        setting: String::new(),
+    }
+}
+
+/// The run ends.
+pub fn over(state: &mut RunState, result: RunResult) {
+    happens(state, What::RunEnded { result });
+}

@@ -1,0 +1,8 @@
+//! What people and machines read of a run of an ultraplan.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
+
+mod apart;
+mod before;
+mod ends;
+mod kit;
