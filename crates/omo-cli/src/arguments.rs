@@ -59,6 +59,12 @@ pub enum Command {
         #[command(subcommand)]
         action: crate::run::Run,
     },
+    /// Look after the sessions of a run that are worked on apart
+    #[command(hide = true, after_help = help::stage::STAGE)]
+    Stage {
+        #[command(subcommand)]
+        action: crate::run::Stage,
+    },
     /// Say what comes next in a run, for whoever works on it
     #[command(hide = true, after_help = help::run::NEXT)]
     Next(crate::run::NextOptions),
@@ -110,6 +116,9 @@ pub enum Command {
     /// Print where a run stands, for Claude Code's status line
     #[command(after_help = help::STATUSLINE)]
     Statusline(StatuslineOptions),
+    /// Answer what Claude Code asks before a session of a plan does something
+    #[command(hide = true, after_help = help::run::FENCE)]
+    Fence(FenceOptions),
     /// Install this omo's plugin in Claude Code, or remove it
     #[command(after_help = help::SETUP)]
     Setup(SetupOptions),
@@ -140,6 +149,13 @@ pub struct StatuslineOptions {
     /// first
     #[arg(long, value_name = "COMMAND")]
     pub wrap: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct FenceOptions {
+    /// What holds for the session, as omo wrote it down when it started it
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,9 @@ use std::io;
 use std::process::ExitCode;
 
 use omo_exec::claude::ClaudeError;
+use omo_exec::restore::RestoreError;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
+use omo_runs::apart::DriveError;
 use omo_runs::engine::{EngineError, PlanFileError};
 use omo_runs::projection::ProjectionError;
 use omo_runs::session_store::SessionError;
@@ -319,6 +321,16 @@ impl From<PlanFileError> for Failure {
     }
 }
 
+impl From<DriveError> for Failure {
+    fn from(error: DriveError) -> Self {
+        match error {
+            DriveError::Engine(error) => error.into(),
+            DriveError::Runs(error) => error.into(),
+            error => Self::io(error.to_string(), "nothing is lost; `omo next` tries again once that is mended"),
+        }
+    }
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
@@ -326,7 +338,23 @@ impl From<EngineError> for Failure {
             EngineError::Runs(error) => error.into(),
             EngineError::Projection(error) => error.into(),
             EngineError::PlanFile(error) => error.into(),
+            EngineError::Restore(error) => error.into(),
             EngineError::Cut => Self::conflict("it was ended before it was done", "run it again; nothing counts of it"),
+        }
+    }
+}
+
+impl From<RestoreError> for Failure {
+    fn from(error: RestoreError) -> Self {
+        let message = format!("the work tree could not be kept or put back: {error}");
+        match error {
+            RestoreError::NoWorkTree(_) => {
+                Self::precondition(message, "the plan takes steps back that fail: run it in a git repository")
+            }
+            RestoreError::IndexLocked(_) | RestoreError::Lock(_) => {
+                Self::busy(message, "nothing was changed; run it again in a moment")
+            }
+            _ => Self::io(message, "check the rights in the work tree and the space on the disk, then run it again"),
         }
     }
 }

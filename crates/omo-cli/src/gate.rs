@@ -83,6 +83,10 @@ fn show_repository(out: &mut impl Write, env: &Env, repository: &Repository) -> 
         }
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
     }
+    if let Some(setup) = &repository.setup {
+        let runs = "it runs where you approved it with the commands of a plan";
+        writeln!(out, "\nset-up of a plan's worktrees: `{}`; {runs}", code(setup, 2_000))?;
+    }
     Ok(())
 }
 

@@ -7,6 +7,7 @@ mod blocked;
 mod confirm;
 mod doctor;
 mod failure;
+mod fence;
 mod gate;
 mod help;
 mod log;
@@ -37,8 +38,13 @@ use crate::failure::{Failure, Kind};
 /// The whole program: reads its command line, does it, and gives the exit status.
 pub fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
+    omo_exec::supervisor::minder::run_if_asked();
     if let Some(options) = statusline::asked(std::env::args_os().skip(1)) {
         statusline::run(&options);
+        return ExitCode::SUCCESS;
+    }
+    if let Some(options) = fence::asked(std::env::args_os().skip(1)) {
+        fence::run(&options);
         return ExitCode::SUCCESS;
     }
     signals::outlive_size_limit();
@@ -113,6 +119,7 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Plan { action } => plan::run(action),
         Command::Ckpt { action } => plan::checkpoints(action),
         Command::Run { action } => run::run(&env, &config, action),
+        Command::Stage { action } => run::stage(&env, action),
         Command::Next(options) => run::next(&env, &options),
         Command::Unit { action } => run::unit(&env, action),
         Command::Evidence { action } => run::evidence(&env, action),
@@ -127,6 +134,10 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Blocked(options) => blocked::run(&env, &options),
         Command::Statusline(options) => {
             statusline::run(&options);
+            Ok(())
+        }
+        Command::Fence(options) => {
+            fence::run(&options);
             Ok(())
         }
         Command::Setup(options) => setup::run(&env, &options),
@@ -158,6 +169,6 @@ pub fn say_warning(problem: &dyn std::fmt::Display) {
 
 /// Writes a line to stderr. `eprintln!` would panic where that cannot be written, and so keep its
 /// user from what they asked for.
-fn say(line: &dyn std::fmt::Display) {
+pub(crate) fn say(line: &dyn std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{line}");
 }

@@ -316,7 +316,7 @@ pub enum Own {
 /// The project's omo.toml.
 #[derive(Clone, Debug)]
 pub enum Repository {
-    /// There is none.
+    /// There is none, or it asks for no check.
     Absent,
     /// It cannot be read as one.
     Broken(String),

@@ -18,6 +18,7 @@ use omo_store::env::Env;
 use crate::arguments::DoctorOptions;
 use crate::failure::Failure;
 use finding::Level;
+pub use gather::json;
 
 /// Looks at everything and shows it. Where something is bad that is a failure.
 pub fn run(env: &Env, config: &Config, options: &DoctorOptions) -> Result<(), Failure> {

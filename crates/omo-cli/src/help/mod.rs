@@ -4,6 +4,7 @@
 
 pub mod run;
 pub mod session;
+pub mod stage;
 
 use crate::failure::Kind;
 

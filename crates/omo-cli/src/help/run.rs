@@ -62,9 +62,9 @@ task has passed when omo has seen its checks green; no verb says so by itself.";
 pub const OPEN: &str = "\
 Examples:
   omo run open --for plan docs/plan.md
-  omo run open --for exec --session 4f1c
+  omo run open --for local docs/plan.md
 
-It asks you to approve exactly the commands that it would run.";
+`omo run open --for local` alone shows the options that only it has.";
 
 pub const LIST: &str = "\
 Example:
@@ -193,10 +193,18 @@ Example:
 
 The exit status is 1 when one of its checks does not do what the plan expects.";
 
+pub const FENCE: &str = "\
+Example:
+  omo fence --rules fence.json < asked.json
+
+It prints why a session that works on one group of a plan may not do that, and
+nothing where it may. Only the sessions that omo starts have it asked.";
+
 pub const REPORT: &str = "\
 Examples:
   omo report               what passed, what did not, and what was not checked
   omo report --as 000      as a task session ends
+  omo report --as 002      as a plan of steps ends; the usual one for its runs
   omo report --as 004      as a section of execution-report.md
   omo report --as json     the same for a script";
 

@@ -3,7 +3,7 @@
 //! is on.
 //!
 //! - [`is_open_to_others`], [`set_rights`] and [`has_rights`] are about who may do what with a
-//!   file; [`link`] makes a link.
+//!   file; [`link`] makes a link, and [`with_slashes`] writes a path as a plan does.
 //! - [`file_of_program`] is the file that the client runs where a hook names a program, and
 //!   [`MANAGED_SETTINGS`] the folder of its settings that only an administrator writes.
 //!
@@ -15,9 +15,13 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights};
+pub(crate) use unix::{
+    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, with_slashes,
+};
 #[cfg(windows)]
-pub(crate) use windows::{MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights};
+pub(crate) use windows::{
+    MANAGED_SETTINGS, file_of_program, has_rights, is_open_to_others, link, set_rights, with_slashes,
+};
 
 /// Who may do what with a file that omo copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,3 +42,8 @@ fn mode(rights: Rights) -> u32 {
 pub(crate) fn link(to: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, at)
 }
+
+/// A path as a text with `/` between its parts; `None` where it is none.
+pub(crate) fn with_slashes(path: &Path) -> Option<String> {
+    path.to_str().map(str::to_owned)
+}

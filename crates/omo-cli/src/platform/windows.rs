@@ -36,3 +36,9 @@ pub(crate) fn has_rights(_path: &Path, _rights: Rights) -> bool {
 pub(crate) fn link(_to: &Path, _at: &Path) -> io::Result<()> {
     Ok(())
 }
+
+/// A path as a text with `/` between its parts; `None` where it is none.
+pub(crate) fn with_slashes(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    Some(text.strip_prefix(r"\\?\").unwrap_or(text).replace('\\', "/"))
+}

@@ -12,6 +12,7 @@ use omo_store::env::Env;
 use super::arguments::AnswerOptions;
 use super::blocks;
 use super::here::{Ended, Here};
+use super::local::blocks::then;
 use crate::failure::Failure;
 
 /// Writes an answer down; a decision also into the plan.
@@ -38,6 +39,10 @@ pub fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
     here.tell(&run, &before, &state);
     let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
-    writeln!(out, "Answered {gate}: {option}{into}.\n\nDO\n  run: {}", blocks::next_command(&state))?;
+    let then = match blocks::next_command(&state) {
+        "omo next" => then(&state, here.is_terminal()),
+        other => other,
+    };
+    writeln!(out, "Answered {gate}: {option}{into}.\n\nDO\n  run: {then}")?;
     Ok(())
 }

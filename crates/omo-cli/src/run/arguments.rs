@@ -40,6 +40,7 @@ pub enum Run {
 pub enum Purpose {
     Plan,
     Exec,
+    Local,
 }
 
 #[derive(Debug, Args)]
@@ -58,15 +59,78 @@ pub struct OpenOptions {
     pub again: bool,
     #[command(flatten)]
     pub exec: ExecOptions,
-    /// Approve without a terminal: the digest shown
+    #[command(flatten)]
+    pub local: Box<LocalOptions>,
+    /// Approve exactly the commands shown, by their digest
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
-    /// Take what the user typed behind /omo:execute-plan or /omo:ulw-exec
-    #[arg(long, hide = true, conflicts_with_all = ["plan", "digest"])]
+    /// Take what the user typed behind /omo:execute-plan, /omo:ulw-exec or /omo:execute-local
+    #[arg(long, hide = true, conflicts_with_all = ["plan", "digest", "rest"])]
     pub args_from_hook: bool,
     /// The plan; without it, the run that is open here
     #[arg(value_name = "FILE")]
     pub plan: Option<String>,
+    /// The plan, or for a plan in steps all that is typed behind its command, as one word
+    #[arg(last = true, hide = true, conflicts_with = "plan")]
+    pub rest: Option<String>,
+}
+
+/// How a plan in steps is executed. They are told by `omo run open --for local` alone: its page would be too long.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct LocalOptions {
+    #[command(flatten)]
+    pub given: GivenOptions,
+    #[command(flatten)]
+    pub clients: ClientOptions,
+}
+
+/// How much of a plan in steps is executed, and in which way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct GivenOptions {
+    /// One step after the other, in this session
+    #[arg(long, hide = true)]
+    pub fg: bool,
+    /// Go on with an earlier run
+    #[arg(long, hide = true)]
+    pub resume: bool,
+    /// Look at the plan and tell how it would be run
+    #[arg(long, hide = true)]
+    pub dry_run: bool,
+    /// Only this step
+    #[arg(long, hide = true, value_name = "N", allow_hyphen_values = true)]
+    pub step: Option<String>,
+}
+
+/// What the clients of sessions are started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct ClientOptions {
+    /// Clients at once
+    #[arg(long, hide = true, value_name = "N")]
+    pub max_sessions: Option<String>,
+    /// What all clients together may spend
+    #[arg(long, hide = true, value_name = "X")]
+    pub max_budget_usd: Option<String>,
+    /// Start clients that something else than a subscription pays for
+    #[arg(long, hide = true)]
+    pub accept_api_billing: bool,
+    /// The model of the clients
+    #[arg(long, hide = true, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// Start clients without any permission checks
+    #[arg(long, hide = true)]
+    pub yolo: bool,
+    /// What clients may do without a question, as a rule of Claude Code; again for each
+    #[arg(long, hide = true, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// For how long a client may run
+    #[arg(long, hide = true, value_name = "SECONDS")]
+    pub time_limit: Option<String>,
+    /// The command that starts clients somewhere else
+    #[arg(long, hide = true, value_name = "TEMPLATE")]
+    pub launcher: Option<String>,
+    /// The remote repository that this command works with
+    #[arg(long, hide = true, value_name = "NAME")]
+    pub launcher_remote: Option<String>,
 }
 
 /// How a task session is executed.
@@ -155,6 +219,9 @@ pub struct NextOptions {
     /// Hand the task out to this session itself
     #[arg(long)]
     pub inline: bool,
+    /// For a session that omo has started: which one of the plan it is
+    #[arg(long, value_name = "ID", hide = true)]
+    pub group: Option<String>,
     #[command(flatten)]
     pub run: RunOptions,
 }
@@ -329,6 +396,8 @@ pub struct CheckOptions {
 pub enum Form {
     #[value(name = "000")]
     Seed000,
+    #[value(name = "002")]
+    Seed002,
     #[value(name = "004")]
     Seed004,
     Json,
@@ -336,7 +405,7 @@ pub enum Form {
 
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// Another form than the one for people: as a session or the execution report has it, or one object
+    /// Another form than the one for people: as a session, a plan of steps or the execution report has it, or one object
     #[arg(long = "as", value_enum, value_name = "FORM")]
     pub form: Option<Form>,
     #[command(flatten)]

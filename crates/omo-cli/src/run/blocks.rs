@@ -20,7 +20,7 @@ use omo_runs::dev_workflow::{self, Completed, REPORT};
 use omo_runs::task_session;
 
 use super::segment::HandOut;
-use super::{exec, typed};
+use super::{exec, local, typed};
 
 /// The greatest length of a block.
 pub const MAX_BYTES: usize = 2_048;
@@ -86,7 +86,7 @@ fn notes(state: &RunState) -> String {
 
 /// The command that says what comes next: a session hands its agents out by itself.
 pub fn next_command(state: &RunState) -> &'static str {
-    if task_session::is_one(state) { "omo next" } else { "omo next --workflow" }
+    if task_session::is_one(state) || local::is_one(state) { "omo next" } else { "omo next --workflow" }
 }
 
 /// A run goes on.
@@ -94,7 +94,7 @@ pub fn resumed(id: &str, state: &RunState) -> String {
     if task_session::is_one(state) {
         return exec::blocks::resumed(id, state);
     }
-    let text = format!("omo: going on with the run {id} of {}: {}.\n", path(state), tally(state.counts()));
+    let text = format!("omo: going on with the run {id} of {}: {}.\n", path(state), tally_of(state));
     within(format!("{text}\nDO\n  run: {}", next_command(state)))
 }
 
@@ -113,7 +113,7 @@ pub fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
         "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
          args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo next --workflow --wait 540      {PATIENTLY}\n\
          If you have no Workflow tool, run instead: omo next",
-        tally(state.counts()),
+        tally_of(state),
         out.units().join(", "),
     )
 }
@@ -126,17 +126,17 @@ pub fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
          model: \"{}\"   run_in_background: false\n     description: \"task {id}\"\n     prompt: \"Execute task {id} of the plan run {run}. \
          Begin with: omo unit start {id} --run {run}\"\n  2. When it has answered, whatever it said:\n  run: omo next      {PATIENTLY}\n\
          If you have no Agent tool, run instead: omo next --inline",
-        tally(state.counts()),
+        tally_of(state),
         title(unit),
         unit.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
     ))
 }
 
-/// One task for this session itself.
-pub fn work_inline(run: &str, unit: &Unit) -> String {
-    let id = &unit.id;
+/// One unit of a plan for this session itself.
+pub fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
+    let (id, word) = (&unit.id, if local::is_one(state) { "Step" } else { "Task" });
     within(format!(
-        "DO\n  Task {id}, \"{}\", is yours to do in this session.\n  run: omo unit start {id} --run {run}      {PATIENTLY}\n  \
+        "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo unit start {id} --run {run}      {PATIENTLY}\n  \
          Then do what it prints, and end with the `omo unit done` line that stands there.",
         title(unit)
     ))
@@ -154,10 +154,14 @@ pub fn wait_for_agents(ids: &[String]) -> String {
 /// Somebody is at work.
 pub fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
-    let line = |id: &&str| format!("  Task {id} is being worked on, begun {} ago.", age(since(id), now));
+    let word = if local::is_one(state) { "Step" } else { "Task" };
+    let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
     let lost = match ids {
         [] => String::new(),
+        [id] if local::is_one(state) => {
+            format!("\nIf nobody is at it any more, or its ticket is lost: omo unit fail --lost {id}")
+        }
         [id] => format!("\nIf that agent has ended without a word: omo unit fail --lost {id}"),
         _ => "\nFor each of them whose agent has ended without a word: omo unit fail --lost ID".to_owned(),
     };
@@ -172,12 +176,17 @@ pub fn wait_for_workers() -> String {
     )
 }
 
+/// What of a block is for a person; before that stands what it tells a model.
+pub fn shown(block: &str) -> &str {
+    block.split_once("\n\n").map_or(block, |(_, shown)| shown)
+}
+
 /// A person has to answer.
 pub fn ask(gate: &GateState, state: &RunState) -> String {
     match &gate.gate.about {
         GateKind::Decisions { .. } => ask_within_the_turn(gate),
         GateKind::HardStop { group } => hard_stop(gate, *group, state),
-        GateKind::Verification | GateKind::Environment { .. } | GateKind::Escalated { .. } => stop(gate, state),
+        _ => stop(gate, state),
     }
 }
 
@@ -215,7 +224,7 @@ fn hard_stop(gate: &GateState, group: usize, state: &RunState) -> String {
         group + 1,
         state.plan.groups.len(),
         path(state),
-        tally(state.counts())
+        tally_of(state)
     );
     let batch = state.plan.groups.get(group).map(|group| group.units.as_slice()).unwrap_or_default();
     let ended: Vec<Completed> =
@@ -225,7 +234,7 @@ fn hard_stop(gate: &GateState, group: usize, state: &RunState) -> String {
     if !left.is_empty() {
         let _ = writeln!(text, "  Next: {}.", few(&left));
     }
-    go_on(&mut text, state);
+    go_on(&mut text, gate, state);
     text.push_str(&retry(state));
     within(text)
 }
@@ -252,11 +261,16 @@ fn stop(gate: &GateState, state: &RunState) -> String {
     for option in &gate.gate.options {
         let _ = writeln!(text, "    {}: {}", option.id, neutral(&option.text, 200));
     }
-    go_on(&mut text, state);
+    go_on(&mut text, gate, state);
     within(text)
 }
 
-fn go_on(text: &mut String, state: &RunState) {
+fn go_on(text: &mut String, gate: &GateState, state: &RunState) {
+    if local::is_one(state) {
+        let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
+        text.push_str(&local::blocks::how_to_answer(&choices));
+        return;
+    }
     let command = if task_session::is_one(state) {
         format!("/omo:ulw-exec --session {}", task_session::session_id(state))
     } else {
@@ -272,12 +286,20 @@ pub fn done(state: &RunState) -> String {
         Phase::Cancelled { .. } => "cancelled",
         Phase::Executing => "in_progress",
     };
-    let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  Execution complete: {word}\n");
-    let _ = writeln!(text, "  {}: {}.", path(state), tally(state.counts()));
+    let how = match local::blocks::result(state) {
+        Some(result) => format!("Result: {result}"),
+        None => format!("Execution complete: {word}"),
+    };
+    let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
+    let _ = writeln!(text, "  {}: {}.", path(state), tally_of(state));
     let bad: Vec<Completed> =
         dev_workflow::completed(state).into_iter().filter(|task| task.status != dev_workflow::Status::Done).collect();
     rows(&mut text, &bad);
-    let _ = write!(text, "  Report: {REPORT}");
+    if local::is_one(state) {
+        text.push_str(&local::blocks::end(state));
+    } else {
+        let _ = write!(text, "  Report: {REPORT}");
+    }
     text.push_str(&retry(state));
     within(text)
 }
@@ -287,8 +309,9 @@ fn retry(state: &RunState) -> String {
     let is_failed = |standing: &Standing| matches!(standing, Standing::Is(status) if status.is_ended());
     let failed =
         state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
+    let word = state.plan.dialect.unit_word();
     let line = |unit: &Unit| {
-        format!("\n  To have a failed task done again once its cause is mended: omo unit retry {}", unit.id)
+        format!("\n  To have a failed {word} done again once its cause is mended: omo unit retry {}", unit.id)
     };
     failed.map(|(unit, _)| line(unit)).unwrap_or_default()
 }
@@ -316,13 +339,16 @@ fn rows(text: &mut String, tasks: &[Completed]) {
 
 /// How far a run is, in the words for what it is of.
 pub fn tally_of(state: &RunState) -> String {
-    if task_session::is_one(state) { exec::blocks::tally(state) } else { tally(state.counts()) }
+    if task_session::is_one(state) {
+        return exec::blocks::tally(state);
+    }
+    tally(state.counts(), state.plan.dialect.unit_word())
 }
 
-/// How far the run of a plan is, in words.
-pub fn tally(counts: Counts) -> String {
+/// How far the run of a plan is, in words, of which each part is called so.
+fn tally(counts: Counts, word: &str) -> String {
     let Counts { total, passed, claimed, failed, blocked, .. } = counts;
-    let mut text = format!("{passed} of {total} tasks done");
+    let mut text = format!("{passed} of {total} {word}s done");
     for (count, word) in [(claimed, "done before, unchecked"), (failed, "failed"), (blocked, "blocked")] {
         if count > 0 {
             let _ = write!(text, ", {count} {word}");

@@ -19,6 +19,16 @@ pub fn started_anew(state: &RunState) -> Option<What> {
     out.map(|_| none_is_counted_on())
 }
 
+/// Whether anything that went to agents may be out: what was handed out last is the newest of it. Without reading what
+/// has happened, which is long where a run is.
+pub fn may_be_out(state: &RunState, now: Timestamp) -> bool {
+    state.handed_out.as_ref().is_some_and(|out| !out.units.is_empty() && is_new(out.at, now))
+}
+
+fn is_new(at: Timestamp, now: Timestamp) -> bool {
+    now.millis_since(at).is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
+}
+
 /// The tasks that went to agents a moment ago and that nobody has begun since.
 pub fn out(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
@@ -36,8 +46,7 @@ pub fn out(events: &[Event], now: Timestamp) -> Vec<String> {
             _ => {}
         }
     }
-    let is_new = |at: Timestamp| now.millis_since(at).is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS);
-    out.into_iter().filter(|(_, at)| is_new(*at)).map(|(unit, _)| unit).collect()
+    out.into_iter().filter(|(_, at)| is_new(*at, now)).map(|(unit, _)| unit).collect()
 }
 
 #[cfg(test)]
@@ -59,6 +68,7 @@ mod tests {
             tree: None,
             guarded: Vec::new(),
             vacuous: Vec::new(),
+            kept: None,
         };
         let again = What::IterationStarted { iteration: 2, reopened: Vec::new() };
         for (name, whats, now, expected) in [

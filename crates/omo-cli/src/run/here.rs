@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use omo_core::plan_run::PlanRun;
 use omo_core::session_id::SessionId;
 use omo_core::words::neutral;
+use omo_core::words::plan::IN_STEPS;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
 use omo_plan::run::event::{Actor, Process};
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs::Caller;
+use omo_runs::apart::Reaped;
 use omo_runs::engine::Engine;
 use omo_runs::task_session::is_one;
 use omo_runs::{Guard, Run, Runs};
@@ -17,7 +19,7 @@ use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
 use omo_store::plan_run;
 
-use super::blocks;
+use super::{blocks, local};
 use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 use crate::session::note;
@@ -40,6 +42,8 @@ pub struct Here<'a> {
     pub session: Option<SessionId>,
     /// What every check gets.
     pub environment: Environment,
+    /// The folder that the plugin keeps over its updates, where it is known.
+    pub plugin_data: Option<PathBuf>,
 }
 
 impl<'a> Here<'a> {
@@ -54,7 +58,9 @@ impl<'a> Here<'a> {
         let state_home = env.state_home.clone().ok_or_else(missing)?;
         let runs = Runs::find(&root, Some(&state_home))?;
         let session = named_or_own(None, env)?;
-        Ok(Self { env, root, state_home, runs, session, environment: Environment::of_gates(env::variables()) })
+        let environment = Environment::of_gates(env::variables());
+        let [plugin_data, _] = env::plugin_folders();
+        Ok(Self { env, root, state_home, runs, session, environment, plugin_data })
     }
 
     /// Who asks.
@@ -112,21 +118,23 @@ impl<'a> Here<'a> {
     pub fn caller(&self) -> Result<Caller, Failure> {
         let read = |id| plan_run::read(&self.root, id, Some(&self.state_home));
         let known = self.session.as_ref().map(read).transpose()?.flatten();
-        Ok(Caller { actor: self.actor(), prompted_at: known.and_then(|run| run.prompt_at) })
+        let prompted_at = known.and_then(|run| run.prompt_at);
+        Ok(Caller { actor: self.actor(), prompted_at, group: self.env.group.as_ref().map(|own| own.group.clone()) })
     }
 
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
     /// of use, the last one.
     pub fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), Failure> {
         let missing = || {
-            let hint = "`omo run open --for plan FILE` opens one, and so does /omo:execute-plan FILE in Claude Code";
+            let hint = "`omo run open --for plan FILE` opens one, for a plan in steps `omo run open --for local FILE`; \
+                        in Claude Code /omo:execute-plan FILE or /omo:execute-local FILE";
             Failure::not_found("no plan run is open here", hint)
         };
         let runs = self.runs.as_ref().ok_or_else(missing)?;
-        if let Some(id) = named {
+        if let Some(id) = named.or(self.env.group.as_ref().map(|own| own.run.as_str())) {
             let run = runs.get(id)?;
             let state = run.state()?;
-            return Ok((run, state));
+            return self.reaped(run, state);
         }
         let mut found: Vec<(String, RunState)> = Vec::new();
         for listed in runs.list()? {
@@ -155,7 +163,27 @@ impl<'a> Here<'a> {
             }
         };
         let (id, state) = found.swap_remove(place);
-        Ok((runs.get(&id)?, state))
+        self.reaped(runs.get(&id)?, state)
+    }
+
+    /// The run once what a dead supervisor of it has left is put right. Where that cannot be, it is told, and holds
+    /// nobody up.
+    fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
+        if state.apart.is_none() || self.env.group.is_some() {
+            return Ok((run, state));
+        }
+        let found = self.engine(&run, &state)?.reap_if_alone();
+        match found {
+            Ok(reaped) if reaped == Reaped::default() => Ok((run, state)),
+            Ok(_) => {
+                let state = run.state()?;
+                Ok((run, state))
+            }
+            Err(error) => {
+                crate::say_warning(&format!("what an earlier supervisor has left could not be put away: {error}"));
+                Ok((run, state))
+            }
+        }
     }
 
     /// Whether a run changes this work tree.
@@ -168,11 +196,22 @@ impl<'a> Here<'a> {
         Ok(Engine {
             run,
             root: Path::new(&state.root),
+            tree: self.tree(run.id(), state),
             state_home: &self.state_home,
             caller: self.caller()?,
             environment: &self.environment,
             now: env::now,
+            data: self.plugin_data.as_deref(),
+            warn: |problem| crate::say_warning(&problem),
         })
+    }
+
+    /// The work tree that is worked in: of a client that the run has started that of its session, as the ledger
+    /// says it, and otherwise the run's.
+    fn tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
+        let own = self.env.group.as_ref().filter(|own| own.run == run);
+        let known = own.zip(state.apart.as_ref()).and_then(|(own, apart)| apart.groups.get(&own.group));
+        Path::new(known.and_then(|known| known.worktree.as_ref()).unwrap_or(&state.root))
     }
 
     /// Writes into the session's entry where its run stands, for the hooks. One that cannot be written
@@ -225,7 +264,7 @@ fn of_session(run: &Run, state: &RunState) -> PlanRun {
     let first_line = |text: &str| neutral(text.lines().next().unwrap_or_default(), 200);
     PlanRun {
         id: run.id().to_owned(),
-        plan: blocks::name(state),
+        plan: if local::is_one(state) { format!("{IN_STEPS}{}", blocks::name(state)) } else { blocks::name(state) },
         total: number(counts.total),
         passed: number(counts.passed + counts.claimed),
         failed: number(counts.failed),

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};
 use super::here::{Ended, Here};
-use super::{blocks, exec, handed, open};
+use super::{blocks, exec, handed, local, open, stage};
 use crate::failure::Failure;
 use crate::table::{self, Cell};
 
@@ -136,7 +136,9 @@ pub fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
     }
     head(&mut out, &run, &state, env)?;
     tasks(&mut out, &state)?;
-    for gate in state.gates.iter().filter(|gate| gate.answer.is_none()) {
+    // What is over waits for nobody; the question is put again once it goes on.
+    let is_open = state.phase == Phase::Executing;
+    for gate in state.gates.iter().filter(|gate| is_open && gate.answer.is_none()) {
         writeln!(out, "\n{} waits for you: {}", gate.gate.id, neutral(&gate.gate.question, 600))?;
         let options: Vec<String> = gate
             .gate
@@ -203,7 +205,7 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
             Cell::plain(neutral(&evidence, 60)),
         ]
     });
-    table::write(out, ["task", "state", "attempts", "title", "evidence"], rows.collect())?;
+    table::write(out, [state.plan.dialect.unit_word(), "state", "attempts", "title", "evidence"], rows.collect())?;
     Ok(())
 }
 
@@ -217,6 +219,9 @@ pub fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
     }
     if task_session::is_one(&state) {
         return exec::resume(&here, &run, &state, options.digest.as_deref());
+    }
+    if local::is_one(&state) {
+        return local::resume(&here, &run, &state, options.digest.as_deref());
     }
     go_on(&here, &run, &state, None, options.digest.as_deref())
 }
@@ -278,9 +283,10 @@ fn read_again(
 }
 
 /// What an edit of the plan means for its run.
-fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
+pub fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
     let (were, are) = (before.plan.units.len(), now.plan.units.len());
-    let total = format!("ℹ️ Plan now has {are} tasks (was {were}); resuming with updated total.\n");
+    let word = now.plan.dialect.unit_word();
+    let total = format!("ℹ️ Plan now has {are} {word}s (was {were}); resuming with updated total.\n");
     let stale: Vec<&str> = now.units.iter().filter(|(_, unit)| unit.is_stale).map(|(id, _)| id.as_str()).collect();
     let again = format!("note: stale, to be done again: {}\n", stale.join(", "));
     let said = [
@@ -298,6 +304,10 @@ pub fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
     let engine = here.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::cancel(state, &options.reason)?]))?;
     here.tell(&run, &before, &state);
+    if stage::is_apart(&state) {
+        // Whoever is told that it is cancelled finds nothing of it at work.
+        stage::put_away(&engine)?;
+    }
     let message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());
     open::say(&message)
 }
@@ -311,6 +321,7 @@ pub fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
     let removed = runs.gc(since)?;
     for id in &removed {
         let _ = omo_exec::changes::forget(&here.state_home, id);
+        let _ = omo_exec::restore::forget(&here.state_home, id);
     }
     if removed.is_empty() {
         return open::say(&format!("No run ended more than {} days ago.", options.days));
@@ -358,7 +369,7 @@ pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
     let _door = here.alone(&runs, None)?;
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
-    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });
+    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     // What was taken in stands in the ledger now, and the file is omo's own from here on.

@@ -10,13 +10,13 @@ use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
 use omo_runs::engine::Engine;
 use omo_runs::{Run, task_session};
-use omo_store::env::{self, Env};
+use omo_store::env::{self, Env, OwnGroup};
 
 use super::arguments::NextOptions;
 use super::here::{Ended, Here};
 use super::segment::HandOut;
 use super::watch::Shown;
-use super::{blocks, exec, handed};
+use super::{blocks, exec, handed, local, stage};
 use crate::failure::{Failure, Kind};
 
 /// The longest wait: a command of the client lives ten minutes.
@@ -28,9 +28,16 @@ pub const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let named = options.group.as_ref().map(|group| OwnGroup { run: run.id().to_owned(), group: group.clone() });
+    if let Some(own) = named.as_ref().or(env.group.as_ref()) {
+        return stage::next_of_own(own, &before);
+    }
     let engine = here.engine(&run, &before)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let mut state = looked_at(&engine, &before)?;
+    if stage::is_apart(&state) {
+        return stage::follow(&here, &engine, &before, Some(deadline), stage::Screen::told());
+    }
     loop {
         match block(&here, &engine, &state, options)? {
             Block::Wait(text) if Instant::now() >= deadline => {
@@ -69,7 +76,8 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
     let said = |text: String, kind: Kind| Block::Said { text, kind, state: Box::new(state.clone()) };
     let is_session = task_session::is_one(state);
     // A session hands its agents out by itself.
-    let by_workflow = options.workflow && !is_session;
+    let is_local = local::is_one(state);
+    let by_workflow = options.workflow && !is_session && !is_local;
     Ok(match schedule::next(state) {
         Action::Over => {
             let text = if is_session { exec::blocks::done(state) } else { blocks::done(state) };
@@ -79,14 +87,18 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
         Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
         Action::FinalChecks => Block::Final,
         Action::Start(units) if is_session && !options.inline => agents(here, engine, state, units)?,
+        Action::Start(units) if is_local => match units.first() {
+            Some(unit) => said(local::blocks::work(engine.run.id(), unit, state), Kind::BrokenPipe),
+            None => return Err(stuck(here)),
+        },
         Action::Start(_) if by_workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
         Action::Start(_) if by_workflow => hand_out(engine)?,
         Action::Start(units) => match units.first() {
-            Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit), Kind::BrokenPipe),
+            Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit, state), Kind::BrokenPipe),
             Some(unit) => agent(here, engine, state, unit)?,
             None => return Err(stuck(here)),
         },
-        Action::Open(_) | Action::Iterate(_) | Action::End(_) => return Err(stuck(here)),
+        Action::Open(_) | Action::Iterate(_) | Action::End(_) | Action::Apart(_) => return Err(stuck(here)),
     })
 }
 
@@ -108,7 +120,8 @@ fn is_handed_out(state: &RunState) -> bool {
 
 /// An agent for the next task of a plan, unless that went to another one that has not begun yet.
 fn agent(here: &Here, engine: &Engine, state: &RunState, unit: &Unit) -> Result<Block, Failure> {
-    let out = handed::out(&events_of(engine, state)?, env::now());
+    let now = env::now();
+    let out = if handed::may_be_out(state, now) { handed::out(&events_of(engine, state)?, now) } else { Vec::new() };
     if out.contains(&unit.id) {
         return Ok(Block::Wait(blocks::wait_for_agents(&out)));
     }

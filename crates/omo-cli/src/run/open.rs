@@ -12,6 +12,7 @@ use omo_plan::model::{Dialect, Plan};
 use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
+use omo_plan::ultra_run::own::quoted;
 use omo_runs::engine::{Opening, PlanFile, beginning, planned_commands};
 use omo_runs::projection::{self, Projection};
 use omo_runs::{Run, Runs, dev_workflow};
@@ -20,9 +21,9 @@ use omo_store::folder::Folder;
 use omo_store::work_tree::WorkTree;
 use omo_store::{pending, plan_run};
 
-use super::arguments::{ExecOptions, OpenOptions, Purpose};
+use super::arguments::{ExecOptions, LocalOptions, OpenOptions, Purpose};
 use super::here::{Ended, Here, another};
-use super::{blocks, exec, handed, manage, typed};
+use super::{blocks, exec, handed, local, manage, typed};
 use crate::confirm::{self, Question};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -31,12 +32,17 @@ use crate::project::Project;
 pub fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     if options.purpose == Purpose::Exec {
+        not_in_steps(options)?;
         return exec::open(&here, options);
+    }
+    if options.purpose == Purpose::Local {
+        return local::open(&here, options);
     }
     if options.exec != ExecOptions::default() {
         let hint = "`omo run open --for exec` runs one";
         return Err(Failure::user("those options are for task sessions, and not for plans", hint));
     }
+    not_in_steps(options)?;
     if options.args_from_hook {
         return match typed_arguments(&here)?.as_deref().map(typed::read).transpose()? {
             Some(typed::Typed::Open(typed)) => open_plan(&here, &typed),
@@ -45,6 +51,15 @@ pub fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
         };
     }
     open_plan(&here, options)
+}
+
+/// Refuses options that only plans in steps have.
+fn not_in_steps(options: &OpenOptions) -> Result<(), Failure> {
+    if *options.local == LocalOptions::default() {
+        return Ok(());
+    }
+    let hint = "`omo run open --for local` runs one, and alone it shows its options";
+    Err(Failure::user("those options are for plans in steps", hint))
 }
 
 /// What the user typed behind the command, where the hook has kept it.
@@ -68,19 +83,17 @@ fn go_on(here: &Here) -> Result<(), Failure> {
 }
 
 fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
-    let Some(given) = &options.plan else { return go_on(here) };
+    let Some(given) = options.plan.as_ref().or(options.rest.as_ref()) else { return go_on(here) };
     let file = PlanFile::read(&here.root, &std::env::current_dir()?, Path::new(given)).map_err(outside(given))?;
     let plan = file.plan(Options::of(options.k, options.batch_size));
     if !plan.is_sound() {
         return Err(unsound(&plan, &file.bytes));
     }
     if plan.dialect != Dialect::DevWorkflow {
-        let message =
-            format!("{} is written as {}, which this omo reads and does not run yet", file.path, plan.dialect.word());
-        return Err(Failure::precondition(
-            message,
-            "`omo plan show` shows it; what is run are plans with `### Task N:`",
-        ));
+        let message = format!("{} is written as {}, and not with `### Task N:`", file.path, plan.dialect.word());
+        let quoted = quoted(&file.path);
+        let hint = format!("`omo run open --for local {quoted}` runs it, and so does `/omo:execute-local {quoted}`");
+        return Err(Failure::precondition(message, hint));
     }
     let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
     if let Some(known) = here.runs.as_ref().map(|runs| known(here, runs, &plan, options)).transpose()?.flatten() {
@@ -103,7 +116,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     }
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
-    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head() });
+    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), Vec::new(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;
@@ -222,18 +235,27 @@ impl Asked {
 
 /// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
 pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>, asked: &Asked) -> Result<String, Failure> {
-    let commands = planned_commands(plan);
-    let now = pending::digest(&here.root, &commands);
+    approve_all(here, &planned_commands(plan), digest, asked)
+}
+
+/// The same for these commands.
+pub fn approve_all(
+    here: &Here,
+    commands: &[PlannedCommand],
+    digest: Option<&str>,
+    asked: &Asked,
+) -> Result<String, Failure> {
+    let now = pending::digest(&here.root, commands);
     if commands.is_empty() || pending::is_approved(Some(&here.state_home), &now) {
         return Ok(now);
     }
     let name = &asked.name;
-    let left = pending::write(Some(&here.state_home), &here.root, name, &commands)?;
+    let left = pending::write(Some(&here.state_home), &here.root, name, commands)?;
     if here.env.in_session {
         let code = left.get(..CODE_CHARS).unwrap_or(&left);
-        return Err(not_approved(asked, &commands, code));
+        return Err(not_approved(asked, commands, code));
     }
-    let shown = blocks::commands(&commands, usize::MAX);
+    let shown = blocks::commands(commands, usize::MAX);
     let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
     let shown_by = format!("{}; their digest is {left}", asked.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");

@@ -5,9 +5,10 @@ use std::io::Write;
 use anstyle::AnsiColor;
 use omo_core::words::checks::code;
 use omo_core::words::neutral;
+use omo_plan::model::Dialect;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
-use omo_runs::{dev_workflow, task_session};
+use omo_runs::{dev_workflow, task_session, ultra};
 use omo_store::env::Env;
 
 use super::arguments::{CheckOptions, Form, ReportOptions, ShowOptions};
@@ -19,26 +20,33 @@ use crate::table::{self, Cell};
 
 /// Prints the report of a run.
 pub fn report(env: &Env, options: ReportOptions) -> Result<(), Failure> {
-    let json = match options.form {
-        Some(form @ (Form::Seed000 | Form::Seed004)) => {
-            let here = Here::find(env)?;
-            let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
-            return Ok(writeln!(anstream::stdout(), "{}", in_words_of(form, &state)?.trim_end())?);
-        }
-        Some(Form::Json) => true,
-        None => false,
-    };
-    manage::show(env, &ShowOptions { run: options.run, json })
+    if options.form == Some(Form::Json) {
+        return manage::show(env, &ShowOptions { run: options.run, json: true });
+    }
+    let here = Here::find(env)?;
+    let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    // Of steps the report of their seed is the one for people.
+    match options.form.or(ultra::is_one(&state).then_some(Form::Seed002)) {
+        Some(form) => Ok(writeln!(anstream::stdout(), "{}", in_words_of(form, &state)?.trim_end())?),
+        None => manage::show(env, &ShowOptions { run: options.run, json: false }),
+    }
 }
 
 /// The report as the programs have it that such plans come from.
 fn in_words_of(form: Form, state: &RunState) -> Result<String, Failure> {
-    match (form, task_session::is_one(state), &state.phase) {
-        (Form::Seed000, true, Phase::Executing) => Ok(task_session::report::progress(state)),
-        (Form::Seed000, true, _) => Ok(task_session::report::finished(state)),
-        (Form::Seed004, false, _) => Ok(dev_workflow::report::section(state)),
-        (_, is_session, _) => {
-            let hint = if is_session { "`--as 000` is for task sessions" } else { "`--as 004` is for plans" };
+    match (form, state.plan.dialect, &state.phase) {
+        (Form::Seed000, Dialect::TasksJson, Phase::Executing) => Ok(task_session::report::progress(state)),
+        (Form::Seed000, Dialect::TasksJson, _) => Ok(task_session::report::finished(state)),
+        (Form::Seed002, Dialect::Ultraplan | Dialect::SessionSpec, _) => {
+            Ok(ultra::report::report(state, ultra::asked(state)))
+        }
+        (Form::Seed004, Dialect::DevWorkflow, _) => Ok(dev_workflow::report::section(state)),
+        (_, dialect, _) => {
+            let hint = match dialect {
+                Dialect::TasksJson => "`--as 000` is for task sessions",
+                Dialect::Ultraplan | Dialect::SessionSpec => "`--as 002` is for plans of steps",
+                Dialect::DevWorkflow => "`--as 004` is for plans",
+            };
             let message = format!("the run of {} has no report in that form", blocks::name(state));
             Err(Failure::precondition(message, hint))
         }

@@ -28,9 +28,11 @@ pub fn read(text: &str) -> Result<Typed, Failure> {
         batch_size: BATCH_SIZE,
         again: false,
         exec: ExecOptions::default(),
+        local: Box::default(),
         digest: None,
         args_from_hook: false,
         plan: None,
+        rest: None,
     };
     let mut has_option = false;
     while let Some(word) = words.next() {

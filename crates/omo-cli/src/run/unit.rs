@@ -6,14 +6,14 @@ use omo_core::words::neutral;
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{self, Judged, Put};
-use omo_runs::task_session;
+use omo_runs::{task_session, ultra};
 use omo_store::env::Env;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, UnitOptions};
 use super::blocks::PATIENTLY;
-use super::exec;
 use super::here::{Ended, Here};
 use super::watch::Shown;
+use super::{exec, step};
 use crate::failure::{Failure, Kind};
 
 /// A worker begins.
@@ -26,18 +26,22 @@ pub fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let end = if task_session::is_one(&before) {
         exec::blocks::how_to_end(&started.unit, run, ticket)
     } else {
-        how_to_end(run, ticket)
+        how_to_end(run, ticket, before.plan.dialect.unit_word())
     };
     let mut out = anstream::stdout().lock();
-    writeln!(out, "Task {id} of {run} is yours, attempt {}. What it asks for:\n", started.attempt)?;
+    if ultra::is_one(&before) {
+        writeln!(out, "Step {id} of {run} is yours. What it asks for:\n")?;
+    } else {
+        writeln!(out, "Task {id} of {run} is yours, attempt {}. What it asks for:\n", started.attempt)?;
+    }
     writeln!(out, "{}", started.brief.trim_end())?;
     Ok(writeln!(out, "\n{end}")?)
 }
 
-/// What a task of a plan is ended with, by whoever has its ticket.
-fn how_to_end(run: &str, ticket: &str) -> String {
+/// What a unit of a plan, which is called so, is ended with by whoever has its ticket.
+fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
     format!(
-        "When the work is finished:\n  run: omo unit done --run {run} --ticket {ticket} --note \"<what a later task should know, one line>\"      {PATIENTLY}\n\
+        "When the work is finished:\n  run: omo unit done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {PATIENTLY}\n\
          If it cannot be done as it is written:\n  run: omo unit fail --run {run} --ticket {ticket} --why \"<one line>\""
     )
 }
@@ -59,7 +63,7 @@ pub fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
     let put = Put { note, evidence_ids: ids.collect() };
     let judged = here.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
     here.tell(&run, &before, &judged.state);
-    told(&judged)
+    ended(&here, &judged)
 }
 
 /// A worker gives up, or is gone.
@@ -71,7 +75,7 @@ pub fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
         (Some(ticket), _) => {
             let judged = engine.give_up(ticket, &options.why)?;
             here.tell(&run, &before, &judged.state);
-            told(&judged)
+            ended(&here, &judged)
         }
         (None, lost) => {
             let id = lost.as_deref().unwrap_or_default();
@@ -84,6 +88,11 @@ pub fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
             )?)
         }
     }
+}
+
+/// What became of an attempt, in the words of whoever wrote the plan.
+fn ended(here: &Here, judged: &Judged) -> Result<(), Failure> {
+    if ultra::is_one(&judged.state) { step::told(here, judged) } else { told(judged) }
 }
 
 /// The first line is what a worker hands on, word for word.

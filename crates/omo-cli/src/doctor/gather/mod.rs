@@ -17,6 +17,7 @@ use omo_store::config::Config;
 use omo_store::env::{self, Env};
 
 use super::facts::{Facts, Live};
+pub use files::json;
 
 /// The variables of this process, and what follows from them.
 pub struct Surroundings {

@@ -94,6 +94,10 @@ pub fn repository(root: Option<&Path>, state_home: Option<&Path>) -> Repository 
     if let Some(problem) = found.problems.first() {
         return Repository::Broken(problem.to_string());
     }
+    // One that asks for no check has nothing to approve.
+    if found.gates.is_empty() {
+        return Repository::Absent;
+    }
     // To look up an approval without a key would make one.
     let has_key = state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
     if has_key && found.is_approved(state_home) {

@@ -14,6 +14,7 @@ fn state(plan: &str, batch_size: u32) -> RunState {
         approved: String::new(),
         root: "/home/me/project".to_owned(),
         base: None,
+        asked: None,
     };
     let (ts, actor) = (Timestamp::from_millis(0), Actor::default());
     RunState::open(&Event { seq: 1, ts, actor, what }).unwrap()
@@ -61,7 +62,7 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
             resumed("20261121-101112-abcd", &begun),
             spawn_workflow(&out, &begun),
             spawn_agent("20261121-101112-abcd", unit, &begun),
-            work_inline("20261121-101112-abcd", unit),
+            work_inline("20261121-101112-abcd", unit, &begun),
             wait(&[&unit.id], &begun, Timestamp::from_millis(9), true),
             done(&ended),
         ];

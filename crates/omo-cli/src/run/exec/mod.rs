@@ -55,7 +55,7 @@ pub fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
             None => say(&blocks::nothing_typed()),
         };
     }
-    if options.plan.is_some() {
+    if options.plan.is_some() || options.rest.is_some() {
         let hint = "name the session with `--session`; a plan's file is run with `--for plan`";
         return Err(Failure::user("a task session is no file", hint));
     }
@@ -159,7 +159,7 @@ fn begin(here: &Here, session: &Session, wanted: &Wanted) -> Result<(), Failure>
     }
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
-    let opened = What::from(Opening { plan, approved, root, base: work_tree.head() });
+    let opened = What::from(Opening { plan, approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), task_session::imported(&session.tasks), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;

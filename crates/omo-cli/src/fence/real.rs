@@ -1,0 +1,81 @@
+//! Where a path leads, once every link on the way is followed, whether or not anything is there yet.
+
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use crate::platform;
+
+/// No system takes a longer path.
+const MAX_BYTES: usize = 4_096;
+/// So many links in a row that lead nowhere yet are followed.
+const MAX_LINKS: u8 = 40;
+
+/// The place of an absolute path, written with `/`; `None` where it cannot be told.
+pub fn place(path: &Path) -> Option<String> {
+    let is_usual = path.is_absolute() && path.as_os_str().len() <= MAX_BYTES;
+    if is_usual { platform::with_slashes(&real(path, MAX_LINKS)?) } else { None }
+}
+
+fn real(path: &Path, links: u8) -> Option<PathBuf> {
+    match path.canonicalize() {
+        Ok(real) => return Some(real),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+        Err(_) => return None,
+    }
+    // What is written through a link that leads nowhere yet is made where it leads.
+    if let Ok(target) = path.read_link() {
+        return real(&path.parent()?.join(target), links.checked_sub(1)?);
+    }
+    let folder = real(path.parent()?, links)?;
+    match path.components().next_back()? {
+        Component::Normal(name) => Some(folder.join(name)),
+        Component::ParentDir => Some(folder.parent().unwrap_or(&folder).to_owned()),
+        _ => None,
+    }
+}
+
+// Links and paths are others on Windows.
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn every_link_is_followed_even_to_what_is_not_there_yet() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().canonicalize().unwrap();
+        let (main, tree) = (top.join("main"), top.join("tree"));
+        std::fs::create_dir_all(main.join("src")).unwrap();
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::write(tree.join("file"), "").unwrap();
+        for (link, target) in [
+            ("out", main.clone()),
+            ("new", main.join("new.txt")),
+            ("again", "new".into()),
+            ("up", "../main/src".into()),
+            ("circle", "circle".into()),
+        ] {
+            symlink(target, tree.join(link)).unwrap();
+        }
+        for (path, expected) in [
+            ("a.txt", Some("tree/a.txt")),
+            ("a/b/c.txt", Some("tree/a/b/c.txt")),
+            ("a/../b", Some("tree/b")),
+            ("out/a.txt", Some("main/a.txt")),
+            ("out/../x/y", Some("x/y")),
+            ("new", Some("main/new.txt")),
+            ("again", Some("main/new.txt")),
+            ("up/../a", Some("main/a")),
+            ("file/x", Some("tree/file/x")),
+            ("circle/a", None),
+            ("", Some("tree")),
+        ] {
+            let expected = expected.map(|path| top.join(path).to_str().unwrap().to_owned());
+            assert_eq!(place(&tree.join(path)), expected, "{path}");
+        }
+        assert_eq!(place(Path::new("tree")), None);
+        assert_eq!(place(&tree.join("a/".repeat(3_000))), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! What is printed of a plan in steps: what it is, before it is run, and the blocks for whoever works on it.
+
+use std::fmt::Write;
+
+use omo_core::words::neutral;
+use omo_plan::diagnostic::{Code, Severity};
+use omo_plan::dialect::ultra::report::summary;
+use omo_plan::model::{Plan, Unit};
+use omo_plan::run::apart::{Apart, Terms};
+use omo_plan::run::event::RunResult;
+use omo_plan::run::state::{Phase, RunState};
+use omo_plan::ultra_run::asked::Asked;
+use omo_plan::ultra_run::outcome::Reached;
+use omo_plan::ultra_run::preflight::{Finding, Weight};
+use omo_plan::ultra_run::strategy::Strategy;
+use omo_runs::ultra::{COMMAND, short};
+
+use super::super::blocks::{PATIENTLY, counted, name, within};
+use super::wanted::Wanted;
+
+/// Notes of one plan that are shown.
+const SHOWN: usize = 8;
+
+/// Nothing was typed behind the command: the model called it by itself.
+pub fn nothing_typed() -> String {
+    "DO\n  No arguments were typed for this command. If you called it yourself, run this with the plan that you \
+     were asked to execute:\n  run: omo run open --for local '<plan.md>'\n  If you do not know which plan is meant, ask the user."
+        .to_owned()
+}
+
+/// `Mode: execute`, `File: plan.md` and what the plan is.
+pub fn head(wanted: &Wanted, plan: &Plan, strategy: Strategy) -> String {
+    let mut lines = vec![
+        format!("Mode: {}", Asked::from(&wanted.arguments).words()),
+        format!("File: {}", neutral(&wanted.arguments.path, 200)),
+    ];
+    lines.extend(summary(plan).iter().map(|line| neutral(line, 300)));
+    lines.push(strategy.line());
+    lines.join("\n") + "\n"
+}
+
+/// What the plan's reader found, beside errors and what the head says already.
+pub fn notes(plan: &Plan) -> String {
+    let is_told = |code: Code| matches!(code, Code::MissingOnFailure | Code::MissingVerify);
+    let is_note = |severity: Severity| severity == Severity::Warning;
+    let found: Vec<_> =
+        plan.diagnostics.iter().filter(|found| is_note(found.severity) && !is_told(found.code)).collect();
+    let mut text = String::new();
+    for one in found.iter().take(SHOWN) {
+        let _ = writeln!(text, "note: line {}: {}", one.line, neutral(&one.text, 120));
+    }
+    if found.len() > SHOWN {
+        let more = found.len() - SHOWN;
+        let _ = writeln!(text, "note: and {more} more: omo plan lint {}", neutral(&plan.source.path, 200));
+    }
+    text
+}
+
+/// What was found in the repository and holds nothing up.
+pub fn found(findings: &[Finding]) -> String {
+    let told = findings.iter().filter(|finding| finding.weight != Weight::Stop);
+    let mut text = String::new();
+    for finding in told {
+        let _ = writeln!(text, "note: {}; {}", neutral(&finding.text, 400), finding.hint);
+    }
+    text
+}
+
+/// What holds for sessions that are started somewhere else: the command there starts the client.
+pub fn launched(terms: &Terms) -> String {
+    let mut text = format!(
+        "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
+         deleted there\n",
+        neutral(terms.remote(), 100)
+    );
+    let is_idle = [
+        ("--max-budget-usd", terms.budget_micros.is_some()),
+        ("--model", terms.model.is_some()),
+        ("--allow", !terms.allow.is_empty()),
+        ("--yolo", terms.skips_permissions),
+    ];
+    let idle: Vec<&str> = is_idle.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
+    if !idle.is_empty() {
+        let _ = writeln!(text, "note: with --launcher {} mean nothing: put them into its command", idle.join(", "));
+    }
+    text
+}
+
+/// A run was opened. `said` is what was found out before.
+pub fn opened(id: &str, state: &RunState, said: &str, then: &str) -> String {
+    let path = neutral(&name(state), 200);
+    let steps = counted(state.plan.units.len(), "step");
+    let way = match &state.apart {
+        Some(_) => {
+            format!("{}, each in a work tree and on a branch of its own", counted(state.plan.groups.len(), "session"))
+        }
+        None => "in your own work tree".to_owned(),
+    };
+    within(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n\nDO\n  run: {then}"))
+}
+
+/// A run goes on. `said` is what was found out before.
+pub fn resumed(id: &str, state: &RunState, said: &str, then: &str) -> String {
+    let path = neutral(&name(state), 200);
+    let tally = super::super::blocks::tally_of(state);
+    within(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
+}
+
+/// What is to be run once a run is open: a person at a terminal looks on where clients do the work.
+pub fn then(state: &RunState, is_terminal: bool) -> &'static str {
+    if is_terminal && state.apart.is_some() { "omo stage wait" } else { "omo next" }
+}
+
+/// The report of a dry run, where a model shows it to its user.
+pub fn dry_run(report: &str) -> String {
+    format!("DONE\n  Show the user this report as it is, then end your turn.\n\n{report}")
+}
+
+/// One step for this session itself.
+pub fn work(run: &str, unit: &Unit, state: &RunState) -> String {
+    let id = &unit.id;
+    let title = neutral(&unit.title, 80).replace('"', "'");
+    let tally = super::super::blocks::tally_of(state);
+    within(format!(
+        "DO\n  {tally}; next is step {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
+         run: omo unit start {id} --run {run}      {PATIENTLY}\n  \
+         Then do exactly what it prints, and end with the `omo unit done` line that stands there."
+    ))
+}
+
+/// How a question is answered behind which the run waits.
+pub fn how_to_answer(choices: &[&str]) -> String {
+    format!("  To answer, type one of these, or say it in your own words: {}", choices.join(", "))
+}
+
+/// What a run that came to its end came to, in the words of its report; `None` for one of another kind.
+pub fn result(state: &RunState) -> Option<String> {
+    let asked = state.asked?;
+    match state.phase {
+        Phase::Executing => return None,
+        Phase::Cancelled { .. } => return Some("CANCELLED".to_owned()),
+        Phase::Ended { .. } => {}
+    }
+    Some(Reached::of(state, asked.part).words(state.plan.dialect))
+}
+
+/// What is said last of a run that is over.
+pub fn end(state: &RunState) -> String {
+    let path = &state.plan.source.path;
+    let is_well = state.phase == Phase::Ended { result: RunResult::Complete };
+    let again = if is_well {
+        String::new()
+    } else {
+        format!(
+            "\n  To go on with what is left: {COMMAND} --resume {}",
+            neutral(&omo_plan::ultra_run::own::quoted(path), 300)
+        )
+    };
+    format!("{}  Report: omo report{again}", state.apart.as_ref().map(branch).unwrap_or_default())
+}
+
+/// Where the user's branch is, in one line.
+fn branch(apart: &Apart) -> String {
+    let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
+    let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", neutral(name, 100)) };
+    match &apart.landed {
+        Some((_, to)) => format!("  {name} moved to {}.\n", neutral(short(to), 12)),
+        None => format!("  {name} is where it was; what was done is kept (see the report).\n"),
+    }
+}

@@ -1,0 +1,95 @@
+//! The commands of a plan in steps: its user approves exactly these, and its entry condition is the first of them that
+//! runs.
+
+use std::path::Path;
+
+use omo_core::plan_run::PlannedCommand;
+use omo_core::words::checks::code;
+use omo_core::words::neutral;
+use omo_core::words::plan::IN_STEPS;
+use omo_exec::check;
+use omo_plan::model::{Plan, Precondition};
+use omo_runs::engine::{Watcher, planned_commands};
+use omo_store::pending::{self, Pending};
+use omo_store::repository::Repository;
+
+use super::super::here::Here;
+use super::super::open::{Asked, approve_all};
+use super::super::watch::Shown;
+use crate::failure::Failure;
+
+/// What stands for the setup command among those of a plan.
+const SETUP: &str = "setup";
+
+/// The command that makes a fresh work tree of a project ready, where the project has one.
+///
+/// # Errors
+///
+/// The file that says so says something wrong as well.
+pub fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
+    let Some(repository) = Repository::read(root) else { return Ok(None) };
+    match repository.problems.first() {
+        Some(problem) => Err(Failure::config(problem)),
+        None => Ok(repository.setup),
+    }
+}
+
+/// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where sessions get one.
+/// Gives what stands for those of the plan. `typed` is the command as its user types it.
+pub fn approve(
+    here: &Here,
+    plan: &Plan,
+    setup: Option<&str>,
+    digest: Option<&str>,
+    typed: String,
+) -> Result<String, Failure> {
+    let path = &plan.source.path;
+    let asked = Asked {
+        name: format!("{IN_STEPS}{path}"),
+        typed,
+        shown_by: format!("they are among those that `omo plan show {path}` shows"),
+    };
+    let commands = planned_commands(plan);
+    let Some(setup) = setup else { return approve_all(here, &commands, digest, &asked) };
+    approve_all(here, &with_setup(&commands, setup), digest, &asked)?;
+    // Those of the plan alone are a part of what was agreed to, and what the run is held to.
+    let own = Pending { digest: pending::digest(&here.root, &commands), plan: asked.name, commands };
+    if !pending::is_approved(Some(&here.state_home), &own.digest) {
+        pending::approve(Some(&here.state_home), &here.root, &own, here.env.now)?;
+    }
+    Ok(own.digest)
+}
+
+fn with_setup(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
+    let setup = PlannedCommand { unit: SETUP.to_owned(), command: setup.to_owned(), folder: None };
+    std::iter::once(setup).chain(commands.iter().cloned()).collect()
+}
+
+/// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
+pub fn entry_condition(here: &Here, plan: &Plan) -> Result<String, Failure> {
+    let mut said = String::new();
+    for precondition in &plan.preconditions {
+        let Precondition::EntryCondition { text, checks } = precondition else { continue };
+        for (place, known) in checks.iter().enumerate() {
+            let mut shown = Shown::new();
+            shown.begins(&known.command, place, checks.len());
+            let outcome = check::run(known, &here.root, &here.environment, None, || shown.goes_on());
+            drop(shown);
+            let outcome =
+                outcome.ok_or_else(|| Failure::conflict("it was ended before it was done", "run it again"))?;
+            if !outcome.is_green() {
+                let message = format!(
+                    "Entry condition FAILED: {}\nReason: `{}` {}",
+                    neutral(text, 300),
+                    code(&known.command, 200),
+                    neutral(outcome.words(), 300)
+                );
+                return Err(Failure::precondition(message, "Complete the prerequisite first, then re-run."));
+            }
+        }
+        if !checks.is_empty() {
+            "Entry condition: PASS\n".clone_into(&mut said);
+        }
+    }
+    Ok(said)
+}

@@ -1,0 +1,132 @@
+//! What is looked up before a plan in steps is run: the repository, the files that it names, and who pays.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use omo_exec::commit::has_identity;
+use omo_exec::integrate::{self, checkout_bytes};
+use omo_exec::remote::{Remote, RemoteError};
+use omo_exec::repository::{GitFailed, Repository};
+use omo_exec::worktree::{GroupName, leftovers};
+use omo_plan::model::Plan;
+use omo_plan::run::apart::Terms;
+use omo_plan::run::state::Phase;
+use omo_plan::ultra_run::billing::BillingFacts;
+use omo_plan::ultra_run::preflight::{Facts, Finding, Head, Rule, preflight};
+use omo_plan::ultra_run::strategy::Strategy;
+use omo_store::env;
+use omo_store::work_tree::WorkTree;
+
+use crate::doctor;
+use crate::failure::Failure;
+use crate::run::here::Here;
+
+/// What was found in the repository of a plan. Where no client is started, only what matters to whoever works in the
+/// user's own work tree.
+pub fn findings(here: &Here, plan: &Plan, strategy: Strategy) -> Result<Vec<Finding>, Failure> {
+    let Some(repository) = Repository::find(&here.root) else { return Ok(Vec::new()) };
+    let facts = facts(here, plan, &repository)?;
+    let mut found = preflight(plan, &facts);
+    let commits = plan.units.iter().any(|unit| unit.commit.is_some());
+    found.retain(|finding| match finding.rule {
+        Rule::Operation => true,
+        Rule::Identity => commits || strategy.starts_sessions(),
+        _ => strategy.starts_sessions(),
+    });
+    Ok(found)
+}
+
+fn facts(here: &Here, plan: &Plan, repository: &Repository) -> Result<Facts, Failure> {
+    let seen = integrate::facts(repository).map_err(|error| failed(&error))?;
+    let (head, has_commit) = match seen.head {
+        integrate::Head::Branch { .. } => (Head::Branch, true),
+        integrate::Head::Detached { .. } => (Head::Detached, true),
+        integrate::Head::Unborn { .. } => (Head::Unborn, false),
+    };
+    let path = &plan.source.path;
+    Ok(Facts {
+        git: seen.git,
+        leftovers: left_by_dead_runs(here, repository)?,
+        operation: seen.operation.map(|known| known.command().trim_start_matches("git ").to_owned()),
+        has_identity: has_identity(repository),
+        head,
+        dirty: seen.dirty,
+        plan_file: (!Path::new(path).is_absolute()).then(|| path.clone()),
+        submodules: seen.submodules,
+        filtered: seen.filtered,
+        checkout_bytes: if has_commit { checkout_bytes(repository).map_err(|error| failed(&error))? } else { 0 },
+        free_bytes: seen.free_bytes,
+    })
+}
+
+/// The branches of the sessions of runs that are over.
+fn left_by_dead_runs(here: &Here, repository: &Repository) -> Result<Vec<String>, Failure> {
+    let Some(runs) = &here.runs else { return Ok(Vec::new()) };
+    let mut names = Vec::new();
+    for listed in runs.list()? {
+        let is_dead = listed.state.as_ref().is_ok_and(|state| state.asked.is_some() && state.phase != Phase::Executing);
+        if is_dead {
+            let left = leftovers(repository, &listed.id);
+            let left = left.map_err(|error| Failure::io(error.to_string(), "see what `git status` says there"))?;
+            names.extend(left.iter().map(GroupName::branch));
+        }
+    }
+    Ok(names)
+}
+
+fn failed(error: &GitFailed) -> Failure {
+    Failure::io(error.to_string(), "run that yourself to see why; nothing was changed")
+}
+
+/// Where sessions are started they get the whole repository, each in a work tree of its own.
+pub fn is_whole_repository(here: &Here, work_tree: &WorkTree) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if real(&work_tree.top) == real(&here.root) {
+        return Ok(());
+    }
+    let message = format!("{} is a folder in a repository, and parallel sessions get all of it", here.root.display());
+    Err(Failure::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
+}
+
+/// Where sessions are started somewhere else, the remote repository that they are to work with is there.
+pub fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
+    if terms.launcher.is_none() {
+        return Ok(());
+    }
+    let Some(repository) = Repository::find(&here.root) else { return Ok(()) };
+    let hint = |error: &RemoteError| match error {
+        RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
+        RemoteError::Program { .. } => "have it in your own settings instead: `git config --global`",
+        RemoteError::Failed { .. } | RemoteError::Git(_) => "run that yourself to see why; nothing was changed",
+    };
+    match Remote::find(&repository, terms.remote()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::precondition(error.to_string(), hint(&error))),
+    }
+}
+
+/// Those files that a plan names that are there.
+pub fn existing(here: &Here, plan: &Plan) -> BTreeSet<String> {
+    let files = plan.units.iter().flat_map(|unit| &unit.files).map(|file| &file.path);
+    files.filter(|path| here.root.join(path).symlink_metadata().is_ok()).cloned().collect()
+}
+
+/// Who would pay for clients.
+pub fn billing() -> BillingFacts {
+    let settings = env::client_home().and_then(|home| doctor::json(&home.join("settings.json")));
+    let helper =
+        settings.and_then(Result::ok).and_then(|settings| settings.get("apiKeyHelper")?.as_str().map(str::len));
+    BillingFacts::of(variable, helper.is_some_and(|length| length > 0))
+}
+
+/// Whether somebody can be asked: only a session that was started without anybody at it is known to have nobody.
+pub fn can_ask(here: &Here) -> bool {
+    let is = |name: &str, value: &str| variable(name).as_deref() == Some(value);
+    let is_unattended = is("CLAUDE_CODE_SESSION_ATTENDED", "0") || is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    here.is_terminal() || !is_unattended
+}
+
+fn variable(name: &str) -> Option<String> {
+    let found = env::variables().into_iter().find(|(known, _)| env::is_called(known, name));
+    found.and_then(|(_, value)| value.into_string().ok())
+}

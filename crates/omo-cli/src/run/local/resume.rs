@@ -1,0 +1,201 @@
+//! A plan in steps that has a run already: which one that is, and how it goes on.
+
+use std::path::Path;
+
+use omo_plan::dialect::Options;
+use omo_plan::model::Plan;
+use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::state::{CONTINUE, Phase, RunState};
+use omo_plan::run::verbs;
+use omo_plan::ultra_run::arguments::Mode;
+use omo_plan::ultra_run::asked::Asked;
+use omo_plan::ultra_run::billing::{self, Billing, billing};
+use omo_plan::ultra_run::own::quoted;
+use omo_plan::ultra_run::resume;
+use omo_plan::ultra_run::strategy::Strategy;
+use omo_plan::ultra_run::target::check_part;
+use omo_runs::engine::{PlanFile, edited, is_alive};
+use omo_runs::ultra::COMMAND;
+use omo_runs::{Run, Runs};
+
+use super::super::blocks as plan_blocks;
+use super::super::here::{Here, another};
+use super::super::manage::news;
+use super::super::open::{say, unsound};
+use super::wanted::{Wanted, refused};
+use super::{blocks, commands, facts};
+use crate::failure::{Failure, Kind};
+
+/// The run of this plan that is gone on with; `None` where a new one is to be opened. Refuses where another one is in
+/// the way.
+pub fn known(
+    here: &Here,
+    runs: &Runs,
+    plan: &Plan,
+    wanted: &Wanted,
+    strategy: Strategy,
+) -> Result<Option<(Run, RunState)>, Failure> {
+    let is_of_it = |state: &RunState| state.asked.is_some() && state.plan.source.path == plan.source.path;
+    let resumes = wanted.arguments.mode == Mode::Resume;
+    if let Some((run, state)) = here.executing(runs)? {
+        return match is_of_it(&state) {
+            false => Err(another(run.id(), &state)),
+            true if is_the_same(&state, wanted, strategy) => Ok(Some((run, state))),
+            true => Err(otherwise(run.id(), &state)),
+        };
+    }
+    if resumes {
+        for listed in runs.list()? {
+            let Ok(state) = listed.state else { continue };
+            if here.is_here(&state) && is_of_it(&state) {
+                return Ok(Some((runs.get(&listed.id)?, state)));
+            }
+        }
+    }
+    if strategy.starts_sessions() {
+        alone_in_repository(runs, None)?;
+    }
+    Ok(None)
+}
+
+/// Whether what is asked for is what an open run does.
+fn is_the_same(state: &RunState, wanted: &Wanted, strategy: Strategy) -> bool {
+    let arguments = &wanted.arguments;
+    if arguments.mode == Mode::Resume {
+        return !(arguments.is_foreground && state.apart.is_some());
+    }
+    let part = state.asked.map(|asked| asked.part);
+    part == Some(arguments.part) && strategy.starts_sessions() == state.apart.is_some()
+}
+
+fn otherwise(id: &str, state: &RunState) -> Failure {
+    let asked = state.asked.map(Asked::words).unwrap_or_default();
+    let way = if state.apart.is_some() { "in parallel sessions" } else { "in one session" };
+    let path = &state.plan.source.path;
+    let message = format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
+    Failure::busy(
+        message,
+        format!("`{COMMAND} --resume {}` goes on with it; `omo run cancel` ends it first", quoted(path)),
+    )
+}
+
+/// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
+fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
+    for listed in runs.list()? {
+        let Ok(state) = listed.state else { continue };
+        if state.apart.is_some() && state.phase == Phase::Executing && own != Some(listed.id.as_str()) {
+            let message = format!(
+                "the run {} of {} has parallel sessions in this repository, and one repository has one such run",
+                listed.id,
+                plan_blocks::name(&state)
+            );
+            let hint = format!(
+                "let it finish, or end it in {}: `omo run cancel --run {}`; or use --fg",
+                state.root, listed.id
+            );
+            return Err(Failure::busy(message, hint));
+        }
+    }
+    Ok(())
+}
+
+/// Takes a run over: what `omo run resume` does.
+pub fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
+    go_on(here, run, state, None, digest)
+}
+
+/// Goes on with a run: one that is open, or one that is over and not done.
+pub fn go_on(
+    here: &Here,
+    run: &Run,
+    before: &RunState,
+    wanted: Option<&Wanted>,
+    digest: Option<&str>,
+) -> Result<(), Failure> {
+    let engine = here.engine(run, before)?;
+    if !here.is_terminal() {
+        verbs::take(before, &engine.caller, &is_alive)?;
+    }
+    let edit = edited(Path::new(&before.root), before)?;
+    let replanned = edit.is_some().then(|| read_again(here, before, wanted, digest)).transpose()?;
+    if before.phase == (Phase::Ended { result: RunResult::Complete }) && replanned.is_none() {
+        here.listen(run, before);
+        return say(&plan_blocks::done(before));
+    }
+    let accepted = paid_for(before, wanted)?;
+    let accepted = accepted.map(|gate| verbs::answer(before, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&here.runs, before.apart.is_some()) {
+        alone_in_repository(runs, Some(run.id()))?;
+    }
+    let is_edited = replanned.is_some();
+    let ((), state) = engine.take_over(|state| {
+        let replanned: Option<What> =
+            replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
+        Ok((accepted.into_iter().chain(replanned).collect(), ()))
+    })?;
+    here.tell(run, before, &state);
+    let mut said = wanted.map(|wanted| blocks::head(wanted, &state.plan, way(&state))).unwrap_or_default();
+    if wanted.is_none_or(|wanted| wanted.arguments.mode == Mode::Resume) {
+        // Of what says something else now it is known only afterwards that it is done again.
+        said += &resume::of_run(if is_edited { &state } else { before }).line();
+        said.push('\n');
+    } else {
+        said += "note: a run of this plan is open; going on with it, as --resume does\n";
+    }
+    if wanted.is_some_and(|wanted| !wanted.own.terms_are_usual()) {
+        said += "note: the run keeps the options for clients that it was opened with\n";
+    }
+    if let Some(edit) = edit {
+        said += &news(&edit, before, &state);
+    }
+    say(&blocks::resumed(run.id(), &state, &said, blocks::then(&state, here.is_terminal())))
+}
+
+/// How a run is worked on, whatever was asked for now.
+fn way(state: &RunState) -> Strategy {
+    if state.apart.is_some() { Strategy::of(&state.plan) } else { Strategy::SingleSession }
+}
+
+/// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
+fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>, Failure> {
+    let Some(apart) = &state.apart else { return Ok(None) };
+    let is_accepted = wanted.is_some_and(|wanted| wanted.own.accepts_billing);
+    let is_it = |about: &GateKind| matches!(about, GateKind::Billing { .. });
+    let open = state.open_gate().filter(|gate| is_it(&gate.gate.about)).map(|gate| gate.gate.id.clone());
+    if open.is_some() {
+        return Ok(open.filter(|_| is_accepted));
+    }
+    let was_asked = apart.terms.payer.is_some();
+    let asked = billing::Asked { starts_sessions: true, can_ask: false, is_accepted: is_accepted || was_asked };
+    match billing(&facts::billing(), asked) {
+        Billing::Stop { text, hint } => Err(Failure::precondition(text, hint).of_kind(Kind::Budget)),
+        _ => Ok(None),
+    }
+}
+
+/// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.
+fn read_again(
+    here: &Here,
+    state: &RunState,
+    wanted: Option<&Wanted>,
+    digest: Option<&str>,
+) -> Result<(Plan, String), Failure> {
+    let root = Path::new(&state.root);
+    let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
+    let plan = file.plan(Options::from(&state.plan.policy));
+    if !plan.is_sound() {
+        return Err(unsound(&plan, &file.bytes));
+    }
+    let plan = match state.asked {
+        Some(asked) => {
+            check_part(&plan, asked.part).map_err(refused)?;
+            asked.narrowed(plan)
+        }
+        None => plan,
+    };
+    let setup = state.apart.as_ref().and_then(|apart| apart.terms.setup.as_deref());
+    let typed = wanted.map_or_else(|| format!("{COMMAND} --resume {}", quoted(&plan.source.path)), Wanted::typed);
+    let approved = commands::approve(here, &plan, setup, digest, typed)?;
+    Ok((plan, approved))
+}

@@ -1,0 +1,123 @@
+//! Looking on while sessions are worked on: until they are over, a person has to answer, or the time is over.
+
+use std::time::{Duration, Instant};
+
+use omo_plan::run::schedule::{self, Action};
+use omo_plan::run::state::{GateState, RunState};
+use omo_runs::engine::Engine;
+
+use super::screen::{self, Screen};
+use super::supervisor;
+use crate::failure::{Failure, Kind};
+use crate::run::blocks;
+use crate::run::here::Here;
+use crate::run::open::say;
+
+/// How often the length of the ledger is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a supervisor may take to put away what is left of a run that is over.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A supervisor that ends so often without anything having happened will not do better the next time.
+const MAX_STARTS: u32 = 3;
+
+/// Whether the sessions of a run are worked on apart.
+pub fn is_apart(state: &RunState) -> bool {
+    state.apart.is_some()
+}
+
+/// Whether there is something to do that no person has to decide.
+pub fn can_go_on(state: &RunState) -> bool {
+    matches!(schedule::next(state), Action::Apart(_) | Action::FinalChecks)
+}
+
+/// Has the run go on, and looks on.
+pub fn follow(
+    here: &Here,
+    engine: &Engine,
+    before: &RunState,
+    deadline: Option<Instant>,
+    mut screen: Screen,
+) -> Result<(), Failure> {
+    let mut state = engine.settle(engine.run.state()?)?;
+    let (mut started, mut at) = (0, state.seq);
+    loop {
+        screen.show(engine.run, &state)?;
+        match schedule::next(&state) {
+            Action::Over => {
+                screen.close();
+                put_away(engine)?;
+                here.tell(engine.run, before, &state);
+                let text = blocks::done(&state);
+                say(if screen.is_live() { blocks::shown(&text) } else { &text })?;
+                return if blocks::is_all_well(&state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) };
+            }
+            Action::Ask(gate) => {
+                screen.close();
+                here.tell(engine.run, before, &state);
+                let text = blocks::ask(gate, &state);
+                say(&if screen.is_live() { at_a_terminal(&text, gate) } else { text })?;
+                return Err(Failure::said(Kind::Human));
+            }
+            Action::Apart(_) | Action::FinalChecks => {}
+            _ => {
+                screen.close();
+                here.tell(engine.run, before, &state);
+                return say("The steps of this run are done here now.\nDO\n  run: omo next");
+            }
+        }
+        if !engine.run.is_supervised()? {
+            (started, at) = if state.seq == at { (started + 1, at) } else { (1, state.seq) };
+            if started > MAX_STARTS {
+                screen.close();
+                let why = supervisor::complaint(engine.run);
+                return Err(Failure::io(
+                    format!("the sessions cannot be worked on:\n{why}"),
+                    "`omo run cancel` ends the run; nothing of it is lost",
+                ));
+            }
+            supervisor::ensure(here, engine.run)?;
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            screen.close();
+            here.tell(engine.run, before, &state);
+            return say(&screen::waits(&state));
+        }
+        state = changed(engine, &state, deadline)?;
+    }
+}
+
+/// A question as a person reads it who looks on at a terminal, and how it is answered there.
+fn at_a_terminal(block: &str, gate: &GateState) -> String {
+    let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
+    let (shown, id) = (blocks::shown(block), &gate.gate.id);
+    let shown = shown.split_once("\n  To answer, ").map_or(shown, |(question, _)| question);
+    format!("{shown}\n  To answer: omo gate answer {id} {}; then: omo stage wait", choices.join("|"))
+}
+
+/// The last work trees are removed once their removal is written down: whoever is told that the run is over finds
+/// nothing left of it.
+pub fn put_away(engine: &Engine) -> Result<(), Failure> {
+    let last = Instant::now() + PATIENCE;
+    while engine.run.is_supervised()? && Instant::now() < last {
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Ok(engine.reap_if_alone().map(drop)?)
+}
+
+/// Waits until the ledger has another event, the supervisor is gone, or the time is over.
+fn changed(engine: &Engine, state: &RunState, deadline: Option<Instant>) -> Result<RunState, Failure> {
+    let look_until = Instant::now() + Duration::from_secs(1);
+    let until = deadline.map_or(look_until, |deadline| deadline.min(look_until));
+    let mut bytes = None;
+    loop {
+        let is_over = Instant::now() >= until;
+        let before = bytes.replace(engine.run.ledger_bytes());
+        if before != bytes || is_over {
+            let now = engine.run.state()?;
+            if now.seq != state.seq || is_over {
+                return Ok(now);
+            }
+        }
+        std::thread::sleep(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
+    }
+}

@@ -1,0 +1,121 @@
+//! `omo stage start|wait|merge`: sessions of a run that are worked on apart, each by a client of its own below a
+//! supervisor that outlives the terminal (`supervisor`), and what somebody sees of them (`follow`, `screen`).
+
+mod follow;
+mod own;
+mod screen;
+mod supervisor;
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+use omo_plan::run::state::RunState;
+use omo_runs::apart::{Driver, Stopped};
+use omo_store::env::Env;
+
+use super::arguments::RunOptions;
+use super::here::{Ended, Here};
+use super::open::say;
+use crate::failure::Failure;
+use crate::help;
+
+pub use follow::{follow, is_apart, put_away};
+pub use own::next as next_of_own;
+pub use screen::Screen;
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Stage {
+    /// Have the sessions of the open run worked on, behind this terminal
+    #[command(after_help = help::stage::START)]
+    Start(RunOptions),
+    /// Look on until they are done, or a question waits for you
+    #[command(after_help = help::stage::WAIT)]
+    Wait(WaitOptions),
+    /// Bring together what is done, and start no session
+    #[command(after_help = help::stage::MERGE)]
+    Merge(RunOptions),
+    /// The supervisor itself, started by the others
+    #[command(hide = true, after_help = help::stage::SUPERVISE)]
+    Supervise(RunOptions),
+}
+
+/// How long somebody looks on.
+#[derive(Debug, Args)]
+pub struct WaitOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Look on for so many seconds at most; without it to the end
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<u64>,
+}
+
+/// `omo stage …`.
+pub fn stage(env: &Env, action: Stage) -> Result<(), Failure> {
+    match action {
+        Stage::Start(options) => start(env, &options),
+        Stage::Wait(options) => wait(env, &options),
+        Stage::Merge(options) => merge(env, &options),
+        Stage::Supervise(options) => supervisor::supervise(env, &options),
+    }
+}
+
+fn start(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.as_deref(), Ended::Not)?;
+    apart_or_refused(&state)?;
+    let engine = here.engine(&run, &state)?;
+    engine.approved(&state)?;
+    let state = engine.settle(run.state()?)?;
+    here.tell(&run, &state, &state);
+    if !follow::can_go_on(&state) {
+        // There is nothing to look after: a question waits, say.
+        return follow(&here, &engine, &state, Some(Instant::now()), screen::Screen::new());
+    }
+    supervisor::ensure(&here, &run)?;
+    say(&screen::started(run.id(), &state))
+}
+
+fn wait(env: &Env, options: &WaitOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    apart_or_refused(&state)?;
+    let engine = here.engine(&run, &state)?;
+    let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    follow(&here, &engine, &state, deadline, screen::Screen::new())
+}
+
+/// Brings together what is done, as the supervisor would, and starts nothing.
+fn merge(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.as_deref(), Ended::Not)?;
+    apart_or_refused(&state)?;
+    let engine = here.engine(&run, &state)?;
+    engine.approved(&state)?;
+    let Some(alone) = run.try_supervise()? else {
+        let message = format!("the sessions of {} are being worked on", run.id());
+        return Err(Failure::busy(message, "`omo stage wait` looks on; what is done is merged by itself"));
+    };
+    let stopped = Driver::new(&engine, None)?.drive()?;
+    // Whoever looks on waits for its end.
+    drop(alone);
+    let state = run.state()?;
+    here.tell(&run, &state, &state);
+    match stopped {
+        Stopped::NeedsClients => say("Nothing is left to be merged; `omo stage start` goes on with the sessions."),
+        Stopped::Over | Stopped::Asks | Stopped::Together => {
+            follow(&here, &engine, &state, Some(Instant::now()), screen::Screen::new())
+        }
+    }
+}
+
+fn apart_or_refused(state: &RunState) -> Result<(), Failure> {
+    if is_apart(state) {
+        return Ok(());
+    }
+    let message = "this run has no parallel sessions";
+    Err(Failure::precondition(
+        message,
+        "`omo next` says what comes next; `omo run open --for local PLAN` runs sessions",
+    ))
+}

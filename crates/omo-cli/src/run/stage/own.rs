@@ -1,0 +1,38 @@
+//! What comes next for a client that omo has started for one session of a run, and that is asked by nobody.
+
+use omo_plan::model::Group;
+use omo_plan::run::apart::unit_of;
+use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::verbs;
+use omo_store::env::OwnGroup;
+
+use crate::failure::Failure;
+use crate::run::blocks::work_inline;
+use crate::run::open::say;
+
+/// Prints it.
+pub fn next(own: &OwnGroup, state: &RunState) -> Result<(), Failure> {
+    let group = state.plan.groups.iter().find(|group| group.id == own.group);
+    say(&group.map_or_else(|| finished("this run has no such session"), |group| block(own, group, state)))
+}
+
+fn block(own: &OwnGroup, group: &Group, state: &RunState) -> String {
+    if state.phase != Phase::Executing || state.is_stopped {
+        return finished("the run was ended");
+    }
+    if let Some((id, _)) = verbs::running_in(state, group) {
+        let word = state.plan.dialect.unit_word();
+        return format!(
+            "DO\n  {word} {id} is yours, and not finished: `omo unit brief {id}` shows it once more. End it with the \
+             `omo unit done` line that you were given.\n  If you have lost its ticket:\n  run: omo unit fail --lost {id}"
+        );
+    }
+    match unit_of(state, group) {
+        Some(unit) => work_inline(&own.run, unit, state),
+        None => finished("nothing is left for you to do here"),
+    }
+}
+
+fn finished(why: &str) -> String {
+    format!("FINISHED\n  {why}. End your turn now.")
+}

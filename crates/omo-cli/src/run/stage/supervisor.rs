@@ -1,0 +1,90 @@
+//! The supervisor of a run: this very program, in a session of its own, for as long as there is something to do that
+//! no person has to decide.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use omo_exec::claude::Claude;
+use omo_exec::supervisor::detached;
+use omo_plan::run::state::RunState;
+use omo_runs::Run;
+use omo_runs::apart::{Driver, Means};
+use omo_store::env::{self, Env};
+use omo_store::pins;
+
+use super::RunOptions;
+use crate::failure::Failure;
+use crate::run::here::{Ended, Here};
+
+/// The file that takes what it complains about.
+const LOG: &str = "supervisor.log";
+
+/// Has the run a supervisor: starts one where there is none.
+pub fn ensure(here: &Here, run: &Run) -> Result<(), Failure> {
+    if run.is_supervised()? {
+        return Ok(());
+    }
+    // Found out now, while somebody is there to be told.
+    client_of(&run.state()?, &here.root)?;
+    let (log, path) = run.log_file(LOG)?;
+    let arguments: Vec<OsString> = ["stage", "supervise", "--run", run.id()].map(OsString::from).to_vec();
+    detached::start(&arguments, &here.root, log).map(drop).map_err(|error| {
+        Failure::io(
+            format!("the supervisor of the run could not be started: {error}"),
+            format!("its log is {}", path.display()),
+        )
+    })
+}
+
+/// What the supervisor complained about last.
+pub fn complaint(run: &Run) -> String {
+    let text = std::fs::read_to_string(run.folder().join("logs").join(LOG)).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines.split_at_checked(lines.len().saturating_sub(5)).map(|(_, last)| last.join("\n")).unwrap_or_default()
+}
+
+fn client(folder: &Path) -> Result<Claude, Failure> {
+    Claude::find(&pins::own_search_path(), folder).map_err(|_| {
+        Failure::precondition(
+            "no `claude` is on the PATH, and the sessions are worked on by it",
+            "install Claude Code, or use --fg",
+        )
+    })
+}
+
+/// The client that sessions are started with: none is needed here where another command starts them somewhere else.
+fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, Failure> {
+    let is_launched = state.apart.as_ref().is_some_and(|apart| apart.terms.launcher.is_some());
+    if is_launched { Ok(PathBuf::new()) } else { Ok(client(folder)?.program().to_owned()) }
+}
+
+/// The supervisor's own life.
+pub fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+    // Whatever becomes of the terminal that it was started from is nothing to it.
+    detached::settle()?;
+    let here = Here::find(env)?;
+    let (run, state) = here.run(options.run.as_deref(), Ended::Too)?;
+    let lock = run.try_supervise()?;
+    detached::ready("ready")?;
+    // Another one was faster.
+    let Some(_lock) = lock else { return Ok(()) };
+    let mut engine = here.engine(&run, &state)?;
+    // It is nobody's session, whatever the environment says that it was started in.
+    engine.caller = omo_plan::run::verbs::Caller { group: Some(String::new()), ..Default::default() };
+    engine.approved(&state)?;
+    let means = Means {
+        client: client_of(&state, &here.root)?,
+        own_program: std::env::current_exe()?,
+        variables: env::variables(),
+        temp: std::env::temp_dir(),
+    };
+    let driven = Driver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
+    let state = run.state()?;
+    here.tell(&run, &state, &state);
+    let mut log = anstream::stderr().lock();
+    match driven {
+        Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
+        Err(error) => Err(Failure::io(format!("the run could not be driven: {error}"), "`omo next` tries again")),
+    }
+}

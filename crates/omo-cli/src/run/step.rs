@@ -1,0 +1,76 @@
+//! What `omo unit done` and `omo unit fail` print of a step, in the words of its seed, and the one command to run next.
+
+use std::io::Write;
+
+use omo_core::words::neutral;
+use omo_plan::run::event::What;
+use omo_plan::run::state::{Standing, UnitStatus};
+use omo_runs::engine::Judged;
+use omo_runs::ultra::lines;
+
+use super::blocks::PATIENTLY;
+use super::here::Here;
+use crate::failure::{Failure, Kind};
+
+/// Files in one line.
+const FILES: usize = 8;
+
+/// What became of an attempt at a step. The exit status says whether it has passed.
+pub fn told(here: &Here, judged: &Judged) -> Result<(), Failure> {
+    let (id, state) = (&judged.unit.id, &judged.state);
+    let mut said: Vec<String> =
+        judged.outcomes.iter().flat_map(|(check, outcome)| lines::verified(check, outcome)).collect();
+    said.extend(why(judged));
+    said.extend(judged.events.iter().filter_map(|event| lines::line(&state.plan, event)));
+    let known = state.units.get(id);
+    if known.is_some_and(|known| known.status == UnitStatus::Passed && !known.vacuous.is_empty()) {
+        said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());
+    }
+    let end = known.and_then(|known| known.end.as_ref());
+    if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
+        said.push(format!("Outside of the step's files, and not in its commit: {}", files(outside)));
+    }
+    if let Some(why) = &judged.not_put_back {
+        said.push(format!("Its changes could not be taken back yet: {}", neutral(why, 300)));
+    }
+    said.push(next(here));
+    let mut out = anstream::stdout().lock();
+    for line in said {
+        writeln!(out, "{line}")?;
+    }
+    match state.standing(id) {
+        Some(Standing::Is(UnitStatus::Passed)) => Ok(()),
+        Some(Standing::Is(UnitStatus::Held)) => Err(Failure::said(Kind::Human)),
+        _ => Err(Failure::said(Kind::NotGreen)),
+    }
+}
+
+/// Why an attempt has failed whose checks say nothing about it.
+fn why(judged: &Judged) -> Option<String> {
+    if judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green()) {
+        return None;
+    }
+    judged.events.iter().find_map(|event| match event {
+        What::UnitFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
+            Some(format!("Failed: {}", neutral(&end.evidence, 400)))
+        }
+        _ => None,
+    })
+}
+
+fn files(all: &[String]) -> String {
+    let shown: Vec<String> = all.iter().take(FILES).map(|file| neutral(file, 120)).collect();
+    let more = all.len().saturating_sub(shown.len());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    shown.join(", ") + &more
+}
+
+/// What to run next. The client of a session asks for that session alone, and waits for nobody.
+fn next(here: &Here) -> String {
+    match &here.env.group {
+        Some(own) => {
+            format!("Next:\n  run: omo next --run {} --group {}", neutral(&own.run, 64), neutral(&own.group, 64))
+        }
+        None => format!("Next:\n  run: omo next --wait 540      {PATIENTLY}"),
+    }
+}
