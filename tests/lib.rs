@@ -5,6 +5,7 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
+pub mod apart;
 pub mod clone;
 pub mod executed;
 pub mod holder;
@@ -13,3 +14,4 @@ pub mod planned;
 pub mod pretended_cargo;
 pub mod snapshot;
 pub mod stage;
+pub mod stepped;

@@ -5,13 +5,17 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::run_command;
+use omo_testkit::{run_command, wait_until};
 use omo_tests::judged::processes_with;
 
 use crate::fresh_clone::{Fresh, VERSION, starts};
 use crate::stage::sound;
+
+/// A builder that has ended its work needs no time to go.
+const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
@@ -175,6 +179,8 @@ fn a_builder_that_was_killed_blocks_nobody() -> Result<()> {
 
     // Nor does a lock whose number belongs to somebody else by now, nor one that is none.
     for locked in [Some(std::process::id().to_string()), Some("not a number".into()), None] {
+        // It says that it is done before it gives the lock back.
+        wait_until("the end of the builder", LIMIT, || lock.symlink_metadata().is_err().then_some(()))?;
         fs::remove_dir_all(fresh.built())?;
         fs::remove_file(fresh.log())?;
         match locked {

@@ -351,9 +351,12 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
             Ok(())
         }),
         ("/omo:gate approve shows it and takes its code", |s| {
-            ensure!(s.asks("/omo:gate approve")?.contains("there is no omo.toml"));
+            ensure!(s.asks("/omo:gate approve")?.contains("there is no omo.toml with a check"));
             let digest = leave(s, "docs/plan.md", &["cargo test"])?;
             ensure!(s.asks("/omo:gate approve")?.contains("task `1`  `cargo test`"));
+            s.lab.write("omo.toml", "setup = \"npm ci\"\n")?;
+            let said = s.asks("/omo:gate approve")?;
+            ensure!(said.contains("task `1`  `cargo test`") && !said.contains("omo.toml would have"), "{said}");
             s.lab.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
             let said = s.asks("/omo:gate approve")?;
             let (file, plan) = (said.find("omo.toml would have"), said.find("The plan `docs/plan.md` would have"));

@@ -17,6 +17,22 @@ fn each_vector_is_decided_as_it_says() {
     play(CASES).unwrap();
 }
 
+#[test]
+fn nobody_who_prompts_a_session_of_a_supervisor_is_a_person() {
+    play(&[("OMO_RUN and OMO_GROUP", |s| {
+        let alone = s.session.clone();
+        let half = alone.clone().with_env("OMO_RUN", "r1");
+        s.session = half.clone().with_env("OMO_GROUP", "2");
+        for text in [TASK, "/omo:ulw build the parser", "/omo:stop-continuation", "/omo:plan-approve abcdef"] {
+            nothing(s, &prompt(text))?;
+        }
+        s.allows(&json!({}))?;
+        s.session = half;
+        injects(s, &json!({})).map(drop)
+    })])
+    .unwrap();
+}
+
 /// The prompt's hook with `fields` over the usual ones.
 fn submit(scene: &Scene, fields: &Value) -> Result<Answer> {
     let usual = json!({"prompt_id": "p-1", "permission_mode": "default", "prompt": TASK});

@@ -145,6 +145,15 @@ fn a_model_changes_nothing_of_what_judges_it() {
             ensure!(s.traced("ran") == 1);
             Ok(())
         }),
+        ("a set-up command is no check, and is shown", |s| {
+            s.lab.write("omo.toml", "setup = \"echo x >> $HOME/ran\"\n")?;
+            s.start("--no-review --gate true")?;
+            s.claim_ends("verified")?;
+            let list = String::from_utf8(omo(s, &["gate", "list"], &[])?.stdout)?;
+            ensure!(list.contains("set-up of a plan's worktrees: `echo x ›› $HOME/ran`; it runs where you"), "{list}");
+            ensure!(s.traced("ran") == 0, "it was run");
+            Ok(())
+        }),
         ("through a prompt that no person wrote", |s| {
             s.start("--no-review --gate false")?;
             for prompt in

@@ -1,0 +1,165 @@
+//! Plans whose sessions are worked on apart: what their clients are started with, who pays, and that one repository has
+//! one such run.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::planned::{PLAN, Said, Session};
+use omo_tests::stepped::{Case, Steps, parallel, play};
+
+/// What the ledger of the run says as data.
+fn ledger(steps: &Steps) -> Result<String> {
+    Ok(fs::read_to_string(steps.runs().join(steps.run()?).join("events.jsonl"))?)
+}
+
+#[test]
+fn a_run_apart_knows_where_it_begins_and_what_its_clients_are_started_with() {
+    let cases: &[Case] = &[("with every option", parallel(), |s| {
+        let mut remote = s.lab().command("git");
+        Said::of(&remote.args(["remote", "add", "origin", "."]).output()?).ends(0)?;
+        let said = s.begin(
+            "--max-sessions 2 --max-budget-usd 2.50 --time-limit 90 --model opus --allow 'Bash(npm test:*)' --yolo \
+             --launcher 'ssh host {branch}' docs/plan.md",
+        )?;
+        ensure!(said.out.contains("Strategy: 2 sessions (2 parallel, 0 sequential)\n"), "{}", said.out);
+        ensure!(said.out.contains(": 2 steps, 2 sessions, each in a work tree and on a branch of its own.\n"));
+        let mut head = s.lab().command("git");
+        let head = Said::of(&head.args(["rev-parse", "HEAD"]).output()?).ends(0)?.out;
+        let ledger = ledger(s)?;
+        let apart = ledger.lines().find(|line| line.contains("\"set_apart\"")).context("not apart")?;
+        for part in [
+            format!("\"base\":\"{}\"", head.trim()),
+            "\"branch\":\"refs/heads/main\"".to_owned(),
+            "\"max_at_once\":2".to_owned(),
+            "\"budget_micros\":2500000".to_owned(),
+            "\"time_limit_seconds\":90".to_owned(),
+            "\"model\":\"opus\"".to_owned(),
+            "\"allow\":[\"Bash(npm test:*)\"]".to_owned(),
+            "\"skips_permissions\":true".to_owned(),
+            "\"launcher\":\"ssh host {branch}\"".to_owned(),
+        ] {
+            ensure!(apart.contains(&part), "no {part}: {apart}");
+        }
+        ensure!(!apart.contains("payer"), "{apart}");
+        let said = s.ask("--max-sessions 3 docs/plan.md")?.ends(0)?;
+        ensure!(said.out.contains("note: the run keeps the options for clients that it was opened with\n"));
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+fn the_command_that_makes_a_work_tree_ready_is_approved_with_the_others() {
+    let cases: &[Case] = &[("of the project's omo.toml", parallel(), |s| {
+        s.lab().write("omo.toml", "setup = \"touch ready\"\n")?;
+        let mut session = s.session()?;
+        let said = s.type_in(&mut session, PLAN)?.refuses(7, "would execute 3 commands", "--approve ")?;
+        ensure!(said.err.contains("\n  setup  touch ready\n"), "{}", said.err);
+        s.begin_in(&mut session, PLAN)?;
+        ensure!(ledger(s)?.contains("\"setup\":\"touch ready\""));
+        s.person(&["run", "cancel"])?.ends(0)?;
+        // Another one is approved anew, and where no work tree is made there is none.
+        s.lab().write("omo.toml", "setup = \"touch other\"\n")?;
+        s.type_in(&mut session, PLAN)?.refuses(7, "would execute 3 commands", "--approve ")?;
+        let said = s.type_in(&mut session, "--fg docs/plan.md")?.ends(0)?;
+        ensure!(!said.out.contains("setup"), "{}", said.out);
+        s.person(&["run", "cancel"])?.ends(0)?;
+        s.lab().write("omo.toml", "setup = 3\n")?;
+        s.type_in(&mut session, PLAN)?.refuses(5, "omo.toml:1: `setup` must be a command", "").map(drop)
+    })];
+    play(cases).unwrap();
+}
+
+/// The program as the model of a session runs it that has nobody at it, with a key that would pay.
+fn unattended(steps: &Steps, session: &Session, options: &[&str]) -> Result<Said> {
+    let mut command = steps.command_in(session, &[&["run", "open", "--for", "local"], options].concat());
+    command.env("ANTHROPIC_API_KEY", "sk-x").env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    Ok(Said::of(&command.output()?))
+}
+
+#[test]
+fn nobody_is_billed_without_having_been_asked() {
+    let cases: &[Case] = &[
+        ("with nobody to ask", parallel(), |s| {
+            let session = s.session()?;
+            let before = s.all()?;
+            let said = unattended(s, &session, &[PLAN])?;
+            said.refuses(8, "ANTHROPIC_API_KEY is set: the sessions are billed to it", "--accept-api-billing")?;
+            before.is_still(&s.all()?, &[])?;
+            // Once its commands are approved, whoever accepts it on the command line is not asked.
+            s.begin(PLAN)?;
+            s.person(&["run", "cancel"])?.ends(0)?;
+            let said = unattended(s, &session, &["--accept-api-billing", PLAN])?.ends(0)?;
+            ensure!(said.out.contains("note: ANTHROPIC_API_KEY is set: the sessions are billed to it"), "{}", said.out);
+            ensure!(!ledger(s)?.contains("\"payer\""));
+            // To go on with it is to start clients as well.
+            let said = unattended(s, &session, &["--resume", PLAN])?;
+            said.refuses(8, "ANTHROPIC_API_KEY is set", "--accept-api-billing")?;
+            unattended(s, &session, &["--resume", "--accept-api-billing", PLAN])?.ends(0)?;
+            Ok(())
+        }),
+        ("one session starts no client", parallel(), |s| {
+            s.begin("--fg docs/plan.md")?;
+            s.person(&["run", "cancel"])?.ends(0)?;
+            let said = unattended(s, &s.session()?, &["--fg", PLAN])?.ends(0)?;
+            ensure!(!said.out.contains("ANTHROPIC_API_KEY"), "{}", said.out);
+            Ok(())
+        }),
+        ("a person is asked, and takes the other way", parallel(), |s| {
+            let with_key = |arguments: &[&str]| -> Result<Said> {
+                Ok(Said::of(&s.command(arguments).env("ANTHROPIC_API_KEY", "sk-x").output()?))
+            };
+            s.begin(PLAN)?;
+            s.person(&["run", "cancel"])?.ends(0)?;
+            with_key(&["run", "open", "--for", "local", PLAN])?.ends(0)?;
+            let said = with_key(&["next"])?.ends(7)?;
+            ensure!(
+                said.out.starts_with("STOP\n") && said.out.contains("foreground: Use --fg instead (Recommended)"),
+                "{}",
+                said.out
+            );
+            ensure!(said.out.contains("in your own words: foreground, continue, stop\n"), "{}", said.out);
+            // To ask for the run once more is no answer.
+            with_key(&["run", "open", "--for", "local", "--resume", PLAN])?.ends(0)?;
+            with_key(&["next"])?.ends(7)?;
+            with_key(&["gate", "answer", "g1", "foreground"])?.ends(0)?;
+            s.is_next(1)
+        }),
+        ("a person accepts it afterwards", parallel(), |s| {
+            let with_key = |arguments: &[&str]| -> Result<Said> {
+                Ok(Said::of(&s.command(arguments).env("ANTHROPIC_API_KEY", "sk-x").output()?))
+            };
+            s.begin(PLAN)?;
+            s.person(&["run", "cancel"])?.ends(0)?;
+            with_key(&["run", "open", "--for", "local", PLAN])?.ends(0)?;
+            with_key(&["run", "open", "--for", "local", "--accept-api-billing", PLAN])?.ends(0)?;
+            ensure!(ledger(s)?.contains("\"gate_answered\""));
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+fn one_repository_has_one_run_with_sessions_of_its_own() {
+    let cases: &[Case] = &[("in another work tree", parallel(), |s| {
+        s.begin(PLAN)?;
+        let run = s.run()?;
+        let other = s.lab().root().join("other");
+        s.git(&["worktree", "add", "-q", "-b", "other", other.to_str().context("no text")?])?;
+        let there = |arguments: &[&str]| -> Result<Said> {
+            let mut command: Command = s.command(&[&["run", "open", "--for", "local"], arguments].concat());
+            Ok(Said::of(&command.current_dir(&other).output()?))
+        };
+        let before = s.all()?;
+        let message = format!("the run {run} of docs/plan.md has parallel sessions in this repository");
+        there(&[PLAN])?.refuses(6, &message, &format!("omo run cancel --run {run}"))?;
+        before.is_still(&s.all()?, &[])?;
+        // In one session it disturbs nobody.
+        there(&["--fg", PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
+        s.person(&["run", "cancel"])?.ends(0)?;
+        there(&[PLAN])?.refuses(7, "there is no terminal to ask on", "--digest").map(drop)
+    })];
+    play(cases).unwrap();
+}
