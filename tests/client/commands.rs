@@ -47,7 +47,7 @@ fn the_menu_shows_the_commands_with_what_they_do() {
     terminal.type_text("/omo:").unwrap();
     for (typed, expected) in [
         ("s", ["/omo:status", "/omo:statusline", "/omo:stop-continuation", "Showwhereultraworkstandsinthissession"]),
-        ("e", ["/omo:execute-plan", "Executeaverifiedplanfile", "/omo:execute-segment", "Execute"]),
+        ("e", ["/omo:execute-plan", "Executeaverifiedplanfile", "/omo:execute-local", "Executeaplanwith"]),
         ("ulw", ["/omo:ulw", "Workonatask", "/omo:", "ultrawork"]),
     ] {
         terminal.type_text(typed).unwrap();

@@ -1,0 +1,59 @@
+//! Who pays: a key in the environment is asked about before any client is started, or accepted beforehand.
+
+use omo_tests::apart::PLAN;
+
+use super::{LONG, Payer, Site, typed};
+use crate::plans::{ACCEPT_EDITS, code};
+use crate::stage::LIMIT;
+
+#[test]
+fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
+    let Some(site) = Site::new(Payer::Key) else { return };
+    let terminal = typed(&site, "");
+    let screen = terminal.wait_for("ANTHROPIC_API_KEY is set", LIMIT).unwrap();
+    for part in ["Use --fg instead (Recommended)", "Continue with API billing", "stop"] {
+        assert!(screen.contains(part), "{part} is not in:\n{screen}");
+    }
+    assert!(site.requests_of("session-1").is_empty(), "somebody pays already");
+    terminal.ready().unwrap();
+    terminal.say("continue").unwrap();
+    // What a command of the plugin allows holds for the turn that it was typed in: the person allows each one now.
+    let is_asked = |screen: &str| screen.contains("❯ 1. Yes");
+    terminal
+        .wait_until("the first", LIMIT, |screen| is_asked(screen) && screen.contains("gate answer g1 continue"))
+        .unwrap();
+    let allowed = |screen: &str| {
+        if is_asked(screen) {
+            terminal.key("Enter").unwrap();
+        }
+        screen.contains("Result: COMPLETED")
+    };
+    terminal.wait_until("the end", LONG, allowed).unwrap();
+    drop(terminal);
+    site.is_whole();
+}
+
+#[test]
+fn a_person_who_is_asked_may_type_the_plan_again_and_accept() {
+    let Some(site) = Site::new(Payer::Key) else { return };
+    let terminal = typed(&site, "");
+    terminal.wait_for("To answer, type one of these", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say(&format!("/omo:execute-local --accept-api-billing {PLAN}")).unwrap();
+    let screen = terminal.wait_for("Result: COMPLETED", LONG).unwrap();
+    assert!(!screen.contains("Do you want to proceed?"), "{screen}");
+    drop(terminal);
+    site.is_whole();
+}
+
+#[test]
+fn what_was_accepted_in_the_line_is_asked_about_nowhere() {
+    let Some(site) = Site::new(Payer::Key) else { return };
+    let line = format!("/omo:execute-local --accept-api-billing {PLAN}");
+    let shown = site.stage.print(&line, &ACCEPT_EDITS);
+    let code = code(shown.result().expect("the client says why nothing ran"));
+    let run = site.stage.print(&format!("{line} --approve {code}"), &ACCEPT_EDITS);
+    assert!(run.result().is_some_and(|said| said.contains("5 of 5 steps done")), "{run:?}");
+    assert!(site.state().gates.is_empty());
+    site.is_whole();
+}

@@ -1,0 +1,154 @@
+//! What goes wrong in one session of the real client: its siblings finish, the user's branch stays where it was, and
+//! the run goes on to the end of one that was never disturbed.
+
+use omo_plan::run::apart::GroupStatus;
+use omo_plan::run::event::RunResult;
+use omo_plan::run::state::{Phase, UnitStatus};
+use omo_testkit::model::Recorded;
+use omo_testkit::{Turn, wait_until};
+use omo_tests::apart::{plan, session, step};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::players::write;
+use super::{Payer, STEPS, Site};
+use crate::stage::LIMIT;
+
+/// The run has failed, and nothing of it is in the user's branch or left of it.
+fn has_failed(site: &Site, before: &str) {
+    site.wait(1);
+    assert_eq!(site.state().phase, Phase::Ended { result: RunResult::Failed });
+    assert_eq!(site.git(&["rev-parse", "HEAD"]), before, "the user's branch has moved");
+    site.is_left_alone();
+}
+
+/// What was in the way is mended, and the run goes on.
+fn goes_on(site: &Site) {
+    for (step, file) in STEPS {
+        site.works.well(step, file);
+    }
+    site.open(&["--resume"]);
+    site.wait(0);
+    site.is_whole();
+}
+
+#[test]
+fn a_red_check_up_to_the_cap_fails_its_session_alone() {
+    let Some(site) = Site::new(Payer::Subscription) else { return };
+    let before = site.git(&["rev-parse", "HEAD"]);
+    site.works.set(2, [write("b.txt", "wrong")]);
+    site.open(&[]);
+    has_failed(&site, &before);
+    let unit = site.unit("2");
+    assert_eq!((unit.status, unit.attempts), (UnitStatus::Failed, 3), "{unit:?}");
+    assert_eq!(site.unit("3").status, UnitStatus::Passed, "its sibling did not finish");
+    let told: Vec<String> = site.requests_of("session-1").iter().map(Recorded::tool_results_text).collect();
+    assert!(told.iter().any(|told| told.contains("Result: FAIL (exit code 1)")), "{told:?}");
+    assert!(site.requests_of("session-3").is_empty(), "the next wave was begun");
+    goes_on(&site);
+    assert_eq!((site.unit("1").attempts, site.unit("3").attempts), (1, 1), "what was done was done again");
+}
+
+#[test]
+fn a_session_that_changes_what_it_must_not_fails_for_that() {
+    let Some(site) = Site::new(Payer::Subscription) else { return };
+    let before = site.git(&["rev-parse", "HEAD"]);
+    // The fence in front of the tools sees the first one, and cannot see the second.
+    let seen = Turn::bash("sh -c 'echo x > sec\"\"ret.txt'");
+    let unseen = Turn::bash("sh -c 'echo ZWNobyB4ID4gc2VjcmV0LnR4dAo= | base64 -d | sh'");
+    site.works.set(3, [write("c.txt", "3"), seen, unseen]);
+    site.open(&["--allow", "Bash(sh:*)"]);
+    has_failed(&site, &before);
+    let unit = site.unit("3");
+    let end = unit.end.as_ref().expect("it has ended");
+    assert!(end.evidence.starts_with("SCOPE VIOLATION: Step 3") && unit.attempts == 1, "{unit:?}");
+    let told: Vec<String> = site.requests_of("session-2").iter().map(Recorded::tool_results_text).collect();
+    assert!(told.iter().any(|told| told.contains("`secret.txt` is in the never-touch list")), "{told:?}");
+    goes_on(&site);
+    assert!(!site.stage.lab.project().join("secret.txt").exists());
+}
+
+#[test]
+fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
+    let Some(site) = Site::new(Payer::Subscription) else { return };
+    let before = site.git(&["rev-parse", "HEAD"]);
+    for (step, file, word) in [(1, "a.txt", "one"), (3, "c.txt", "three")] {
+        let commit = format!("sh -c 'echo {word} > README.md; git commit -q -m {word} README.md'");
+        site.works.set(step, [Turn::bash(&commit), write(file, &step.to_string())]);
+    }
+    site.open(&["--allow", "Bash(sh:*)"]);
+    let said = site.wait(7);
+    assert!(said.out.contains("README.md") && said.out.contains("gate answer g1"), "{}", said.out);
+    assert_eq!(site.git(&["rev-parse", "HEAD"]), before);
+    let groups = site.state().apart.expect("it is worked on apart").groups;
+    assert_eq!(
+        (groups["session-1"].status, groups["session-2"].status),
+        (GroupStatus::Merged, GroupStatus::InConflict)
+    );
+    site.works.well(3, "c.txt");
+    site.omo(&["gate", "answer", "g1", "redo"]).ends(0).unwrap();
+    site.wait(0);
+    site.is_whole();
+    let kept = site.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"]);
+    assert!(site.git(&["log", "--format=%s", &kept]).contains("three"), "{kept}");
+}
+
+#[test]
+fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
+    let Some(site) = Site::new(Payer::Subscription) else { return };
+    site.works.set(2, [Turn::hang()]);
+    site.open(&[]);
+    site.omo(&["stage", "start"]).ends(0).unwrap();
+    wait_until("step 2", LIMIT, || site.unit("2").running.is_some().then_some(())).unwrap();
+    let asked = || site.requests_of("session-1").iter().any(|it| it.tool_results_text().contains("Step 2 of "));
+    wait_until("the client is at it", LIMIT, || asked().then_some(())).unwrap();
+    site.works.well(2, "b.txt");
+    let process = site.state().apart.expect("it is worked on apart").groups["session-1"].process.clone();
+    let pid = i32::try_from(process.expect("its client runs").pid).unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    site.wait(0);
+    let unit = site.unit("2");
+    assert_eq!((unit.attempts, unit.lost), (1, 1), "{unit:?}");
+    site.is_whole();
+}
+
+#[test]
+fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
+    let Some(site) = Site::new(Payer::Subscription) else { return };
+    let limit = Turn::computed(|_| Turn::usage_limit(omo_store::env::now().as_millis() / 1_000 + 6));
+    site.works.set_once(2, [limit], [write("b.txt", "2")]);
+    site.open(&[]);
+    let said = site.wait(0);
+    assert!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
+    let unit = site.unit("2");
+    assert_eq!((unit.attempts, unit.lost), (1, 0), "{unit:?}");
+    site.is_whole();
+}
+
+#[test]
+fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
+    let Some(site) = Site::new(Payer::Key) else { return };
+    let limit = Turn::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");
+    site.works.set_once(2, [limit], [write("b.txt", "2")]);
+    site.open(&["--accept-api-billing"]);
+    let said = site.wait(7);
+    assert!(said.out.contains("a limit of use was met"), "{}", said.out);
+    site.omo(&["gate", "answer", "g1", "continue"]).ends(0).unwrap();
+    site.wait(0);
+    assert_eq!(site.unit("2").attempts, 1);
+    site.is_whole();
+}
+
+#[test]
+fn a_session_whose_model_never_answers_is_ended_when_its_time_is_up() {
+    // Each of them is done long before its time is up, but for the one that hangs.
+    let text = plan(&[session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])], "");
+    let Some(site) = Site::with(Payer::Subscription, &text) else { return };
+    let before = site.git(&["rev-parse", "HEAD"]);
+    site.works.set(3, [Turn::hang()]);
+    site.open(&["--time-limit", "12"]);
+    has_failed(&site, &before);
+    let unit = site.unit("3");
+    let end = unit.end.as_ref().expect("it has ended");
+    assert!(unit.attempts == 3 && end.evidence.contains("time was up"), "{unit:?}");
+    goes_on(&site);
+}

@@ -1,0 +1,167 @@
+//! Plans whose sessions are worked on by the real client, each in a work tree of its own, below a supervisor: what the
+//! sessions are told and do, what a person sees, and what becomes of the user's branch.
+
+mod billing;
+mod failures;
+mod players;
+mod seen;
+mod whole;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use omo_plan::run::event::RunResult;
+use omo_plan::run::state::{Phase, RunState, UnitState};
+use omo_testkit::model::Recorded;
+use omo_testkit::{Lab, MockModel, Terminal, wait_until};
+use omo_tests::apart::{self, PLAN, four, plan};
+use omo_tests::planned::Said;
+use tempfile::TempDir;
+
+use crate::plans::{ACCEPT_EDITS, code};
+use crate::stage::{LIMIT, Stage, client, plugin};
+use players::Works;
+
+/// The steps of the plan, and their files.
+const STEPS: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
+/// How long a whole run may take, however busy the machine is.
+const LONG: Duration = Duration::from_secs(180);
+/// A check of all of it.
+const ALL: &str = "test -f a.txt && test -f b.txt && test -f c.txt && test -f d.txt && test -f e.txt";
+
+/// Somebody is logged in, with tokens that open nothing. The client hands none of `CLAUDE_CODE_OAUTH_TOKEN` on.
+const SUBSCRIBED: &str = r#"{"claudeAiOauth": {"accessToken": "scripted", "refreshToken": "scripted",
+    "expiresAt": 4102444800000, "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"}}"#;
+
+/// Who pays for the sessions, as far as the client can see.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Payer {
+    Subscription,
+    Key,
+}
+
+/// A home with the plugin installed, a repository with a plan of four sessions in two waves, and the client on the
+/// `PATH`.
+struct Site {
+    stage: Stage,
+    works: Works,
+    _programs: TempDir,
+}
+
+impl Site {
+    /// `None`, and a line that says why, where there is no client. Titles with the keyword in them change nothing.
+    fn new(payer: Payer) -> Option<Self> {
+        let text = plan(&four(), ALL).replace(": Write ", ": ulw Write ").replace(": Part ", ": ulw part ");
+        Self::with(payer, &text)
+    }
+
+    fn with(payer: Payer, text: &str) -> Option<Self> {
+        let client = client()?.with_limit(LONG);
+        let works = Works::default();
+        for (step, file) in STEPS {
+            works.well(step, file);
+        }
+        let model = MockModel::start(works.script()).expect("start the scripted model");
+        let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir().expect("a folder");
+        symlink(client.program(), programs.path().join("claude")).expect("link the client");
+        let mut lab = Lab::builder().model(&model).path(programs.path()).env("CLAUDE_CODE_MAX_RETRIES", "0");
+        if payer == Payer::Subscription {
+            lab = lab.env("ANTHROPIC_API_KEY", "");
+        }
+        let lab = lab.build().expect("set up a lab");
+        if payer == Payer::Subscription {
+            let path = lab.home().join(".claude/.credentials.json");
+            fs::write(path, SUBSCRIBED).expect("log in");
+        }
+        lab.configure("[verify]\nreview = false\n").expect("configure");
+        apart::commit_plan(&lab, text).expect("a plan");
+        let stage = Stage { model, lab, client };
+        let folder = plugin().canonicalize().expect("the plugin").to_string_lossy().into_owned();
+        for arguments in [["marketplace", "add", &folder], ["install", "omo@omo", "--scope=user"]] {
+            let run = stage.client.run(&stage.lab, [&["plugin"], &arguments[..]].concat()).expect("run the client");
+            assert!(run.status.success(), "{arguments:?}: {run:?}");
+        }
+        Some(Self { stage, works, _programs: programs })
+    }
+
+    fn omo(&self, arguments: &[&str]) -> Said {
+        let mut command = self.stage.lab.command(plugin().join("bin/omo"));
+        Said::of(&command.args(arguments).output().expect("run omo"))
+    }
+
+    /// Opens the run at a terminal, or goes on with it.
+    fn open(&self, more: &[&str]) {
+        apart::open(|arguments| Ok(self.omo(arguments)), more).unwrap();
+    }
+
+    /// Looks on until the run is over or asks; its exit status.
+    fn wait(&self, status: i32) -> Said {
+        self.omo(&["stage", "wait", "--seconds", "180"]).ends(status).unwrap()
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        apart::git(&self.stage.lab, arguments).unwrap()
+    }
+
+    fn state(&self) -> RunState {
+        apart::last_run(&self.stage.lab).unwrap().state().unwrap()
+    }
+
+    fn unit(&self, step: &str) -> UnitState {
+        self.state().units[step].clone()
+    }
+
+    /// The requests of one session of the plan.
+    fn requests_of(&self, group: &str) -> Vec<Recorded> {
+        let mut requests = self.stage.model.requests();
+        requests.retain(|request| players::group(request).as_deref() == Some(group));
+        requests
+    }
+
+    /// Every step has passed, its work is in the user's branch and checkout, and nothing is left of the run.
+    fn is_whole(&self) {
+        let state = self.state();
+        assert_eq!(state.phase, Phase::Ended { result: RunResult::Complete });
+        assert!(state.apart.as_ref().is_some_and(|apart| apart.landed.is_some()), "it did not land");
+        for unit in &state.plan.units {
+            let path = self.stage.lab.project().join(&unit.files[0].path);
+            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{}\n", unit.id), "{}", path.display());
+        }
+        self.is_left_alone();
+    }
+
+    /// The checkout is as git knows it, and neither a work tree nor a branch nor a process is left.
+    fn is_left_alone(&self) {
+        assert_eq!(self.git(&["status", "--porcelain"]), "");
+        apart::is_tidy(&self.stage.lab).unwrap();
+        let gone = || self.processes().is_empty().then_some(());
+        wait_until("the end of all processes", LIMIT, gone).unwrap_or_else(|_| panic!("{:?}", self.processes()));
+    }
+
+    /// The command lines of those processes that live in the lab's home, wherever they were started from.
+    fn processes(&self) -> Vec<String> {
+        let home = format!("HOME={}", self.stage.lab.home().display()).into_bytes();
+        let is_ours = |path: &PathBuf| {
+            let variables = fs::read(path.join("environ")).unwrap_or_default();
+            variables.split(|byte| *byte == 0).any(|variable| variable == home)
+        };
+        let all = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+        let line = |path: PathBuf| {
+            String::from_utf8_lossy(&fs::read(path.join("cmdline")).unwrap_or_default()).replace('\0', " ")
+        };
+        all.filter(is_ours).map(line).filter(|line| !line.is_empty()).collect()
+    }
+}
+
+/// A session at a terminal in which somebody has typed the plan, read its commands and agreed to them.
+fn typed(site: &Site, options: &str) -> Terminal {
+    let terminal = Terminal::start_sized(&site.stage.lab, &site.stage.client, &ACCEPT_EDITS, (140, 120)).unwrap();
+    terminal.ready().unwrap();
+    terminal.say(&format!("/omo:execute-local {options}{PLAN}")).unwrap();
+    let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say(&format!("/omo:execute-local {options}{PLAN} --approve {}", code(&screen))).unwrap();
+    terminal
+}

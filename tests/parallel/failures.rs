@@ -1,0 +1,381 @@
+//! What goes wrong in one session: its siblings finish, the user's branch stays where it was, all that was done is
+//! kept, and the run goes on from there.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use omo_plan::run::apart::GroupStatus;
+use omo_plan::run::event::RunResult;
+use omo_plan::run::state::{Phase, UnitStatus};
+
+use omo_testkit::wait_until;
+
+use crate::ground::{Ground, Step, four, on, session, step};
+
+/// What takes longer than this does not come.
+const LIMIT: Duration = Duration::from_secs(60);
+/// The file of a sound step.
+const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
+
+/// The run ends otherwise than complete, and the user's branch is as it was.
+fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
+    ground.omo(&["stage", "wait"])?.ends(1)?;
+    let state = ground.state()?;
+    ensure!(state.phase == Phase::Ended { result: RunResult::Failed }, "{:?}", state.phase);
+    ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved");
+    ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
+    ground.is_tidy()
+}
+
+/// What was in the way is mended; the run goes on and comes to the same end as one that was never disturbed.
+fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
+    for (number, file) in WELL {
+        ground.well(number, file)?;
+    }
+    ground.open(&["--resume"])?;
+    ground.omo(&["stage", "wait"])?.ends(0)?;
+    ground.is_whole(&WELL)
+}
+
+fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
+    let state = ground.state()?;
+    state.apart.and_then(|apart| apart.groups.get(group).map(|known| known.status)).context("no such session")
+}
+
+#[test]
+fn a_red_check_up_to_the_cap_fails_its_session_alone() {
+    on(&four(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.script(2, "echo wrong > b.txt\n")?;
+        ground.open(&[])?;
+        ends_failed(ground, &before)?;
+        let state = ground.state()?;
+        ensure!(
+            state.units["2"].status == UnitStatus::Failed && state.units["2"].attempts == 3,
+            "{:?}",
+            state.units["2"]
+        );
+        ensure!(status(ground, "session-2")? == GroupStatus::Done, "its sibling did not finish");
+        ensure!(!ground.started().contains(&"session-3".to_owned()), "the next wave was begun");
+        // What it did before that is not done again.
+        goes_on_to_its_end(ground)?;
+        ensure!(ground.state()?.units["1"].attempts == 1 && ground.state()?.units["3"].attempts == 1);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
+    on(&four(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.script(3, "echo 3 > c.txt; echo x > secret.txt\n")?;
+        ground.open(&[])?;
+        ends_failed(ground, &before)?;
+        let end = ground.state()?.units["3"].end.clone().context("no end")?;
+        ensure!(end.evidence.starts_with("SCOPE VIOLATION: Step 3"), "{}", end.evidence);
+        ensure!(ground.state()?.units["3"].attempts == 1, "it was sent back");
+        goes_on_to_its_end(ground)?;
+        ensure!(!ground.project().join("secret.txt").exists());
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
+    // Both write a file that neither of their fences names.
+    on(&four(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
+        ground.script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+        ground.open(&[])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("README.md") && said.out.contains("gate answer g1"), "{}", said.out);
+        ensure!(said.out.contains("Session 2 (Part 2) cannot be brought together with what"), "{}", said.out);
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
+        ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
+        ensure!(
+            status(ground, "session-1")? == GroupStatus::Merged
+                && status(ground, "session-2")? == GroupStatus::InConflict
+        );
+        // It is done again on top of the other one, and what it had is kept.
+        ground.well(3, "c.txt")?;
+        ground.omo(&["gate", "answer", "g1", "redo"])?.ends(0)?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)?;
+        ensure!(std::fs::read_to_string(ground.project().join("README.md"))?.trim() == "one");
+        let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
+        ensure!(kept.ends_with("/session-2"), "{kept}");
+        ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
+    on(&four(), "", |ground| {
+        ground.script(
+            2,
+            "if ! [ -e ../../../died ]; then touch ../../../died; echo half > b.txt; kill -9 $$; fi\necho 2 > b.txt\n",
+        )?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        let unit = ground.state()?.units["2"].clone();
+        ensure!((unit.attempts, unit.lost) == (1, 1), "{unit:?}");
+        std::fs::remove_file(ground.project().join("died"))?;
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_client_that_always_dies_is_not_fed_for_ever() {
+    on(&four(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.script(2, "kill -9 $$\n")?;
+        ground.open(&[])?;
+        ends_failed(ground, &before)?;
+        ensure!(ground.started().iter().filter(|group| *group == "session-1").count() == 3, "{:?}", ground.started());
+        goes_on_to_its_end(ground)
+    })
+    .unwrap();
+}
+
+/// What the client prints where a limit of use is met that is reset then.
+fn limit(resets_at: &str) -> String {
+    format!(
+        "printf '{{\"type\":\"rate_limit_event\",\"rate_limit_info\":{{\"status\":\"rejected\",\"resetsAt\":%s}}}}\\n' \"{resets_at}\" >&3\n\
+         printf '{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":429,\"api_error\":\"usage_limit_reached\"}}\\n' >&3\nexit 1\n"
+    )
+}
+
+#[test]
+fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
+    on(&four(), "", |ground| {
+        let limit = limit("$(($(date +%s) + 3))");
+        ground.script(
+            2,
+            &format!(
+                "if ! [ -e \"$scripts/limited\" ]; then date +%s > \"$scripts/limited\"; {limit} fi\necho 2 > b.txt\n"
+            ),
+        )?;
+        ground.open(&[])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(0)?;
+        ensure!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
+        let unit = ground.state()?.units["2"].clone();
+        ensure!((unit.attempts, unit.lost) == (1, 0), "{unit:?}");
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
+    on(&four(), "", |ground| {
+        ground.script(
+            2,
+            &format!(
+                "if ! [ -e \"$scripts/limited\" ]; then touch \"$scripts/limited\"; {} fi\necho 2 > b.txt\n",
+                limit("null")
+            ),
+        )?;
+        ground.open(&[])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("a limit of use was met"), "{}", said.out);
+        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_session_that_hangs_is_ended_when_its_time_is_up() {
+    on(&four(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.script(3, "sleep 600\n")?;
+        ground.open(&["--time-limit", "1"])?;
+        ends_failed(ground, &before)?;
+        let unit = ground.state()?.units["3"].clone();
+        ensure!(
+            unit.attempts == 3 && unit.end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
+            "{unit:?}"
+        );
+        goes_on_to_its_end(ground)
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_a_client_says_about_its_work_is_no_proof_of_it() {
+    on(&four(), "", |ground| {
+        ground.script(3, "end\n")?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(1)?;
+        let unit = ground.state()?.units["3"].clone();
+        ensure!(unit.status == UnitStatus::Failed, "{unit:?}");
+        goes_on_to_its_end(ground)
+    })
+    .unwrap();
+}
+
+#[test]
+fn clients_that_begin_with_nothing_are_not_started_for_ever() {
+    on(&four(), "", |ground| {
+        ground.client("cat >/dev/null; echo >> \"$(dirname \"$0\")/steps/started\"; exit 0\n")?;
+        ground.open(&[])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("could not be started"), "{}", said.out);
+        ensure!(ground.started().len() <= 6, "{:?}", ground.started());
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_step_that_may_be_left_out_holds_up_nobody() {
+    let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
+    let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
+    on(&sessions, "", |ground| {
+        ground.script(3, "echo wrong > c.txt\n")?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?;
+        ground.is_whole(&[(1, "a.txt"), (2, "b.txt")])?;
+        ensure!(ground.state()?.units["3"].status == UnitStatus::Skipped);
+        ensure!(!ground.project().join("c.txt").exists(), "what it had begun is part of the whole");
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
+    on(&four(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.script(3, "sleep 600\n")?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "start"])?.ends(0)?;
+        let run = ground.run()?;
+        wait_until("the step that hangs", LIMIT, || {
+            run.state().ok().filter(|state| state.units["3"].status == UnitStatus::Running).map(drop)
+        })?;
+        ground.omo(&["run", "cancel"])?.ends(0)?;
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
+        ground.is_tidy()?;
+        goes_on_to_its_end(ground)
+    })
+    .unwrap();
+}
+
+#[test]
+fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
+    on(&four(), "", |ground| {
+        let failed = "printf '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":500,\"result\":\"overloaded\"}\\n' >&3\nexit 1\n";
+        ground.script(3, failed)?;
+        ground.open(&[])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("the API failed: overloaded"), "{}", said.out);
+        ensure!(ground.state()?.units["3"].attempts == 0, "{:?}", ground.state()?.units["3"]);
+        ground.well(3, "c.txt")?;
+        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
+    on(&four(), "", |ground| {
+        // `end` is what the stand-in does once nothing is left for it.
+        let late = "eval \"end_$(declare -f end)\"\nend() { echo late > late.txt; git add -A; git commit -qm late; end_end; }\n";
+        ground.script(3, &format!("echo 3 > c.txt\n{late}"))?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)?;
+        ensure!(!ground.project().join("late.txt").exists(), "nobody has judged it");
+        let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
+        ensure!(kept.ends_with("/session-2"), "{kept}");
+        ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late");
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
+    let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
+    let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
+    on(&sessions, "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        // Its files are taken back when it is left out; the commit stays on the branch.
+        ground.script(3, "echo wrong > c.txt; git add -A; git commit -qm c\n")?;
+        ground.open(&[])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("no step of it was judged with what its branch changes in c.txt"), "{}", said.out);
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
+        // Its user takes that back, and what is left is what was judged.
+        let state = ground.state()?;
+        let tree = state.apart.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        ground.git(&["-C", &tree, "reset", "-q", "--hard"])?;
+        ground.git(&["-C", &tree, "rm", "-q", "c.txt"])?;
+        ground.git(&["-C", &tree, "commit", "-qm", "without c"])?;
+        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
+        ground.omo(&["stage", "wait"])?;
+        ground.is_whole(&[(1, "a.txt"), (2, "b.txt")])?;
+        ensure!(!ground.project().join("c.txt").exists());
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
+    on(&four(), "", |ground| {
+        let broken =
+            "eval \"end_$(declare -f end)\"\nend() { echo broken > \"$(git rev-parse --git-dir)/index\"; end_end; }\n";
+        ground.script(3, &format!("echo 3 > c.txt\n{broken}"))?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ensure!(std::fs::read_to_string(ground.project().join("e.txt"))?.trim() == "5");
+        let known =
+            ground.state()?.apart.and_then(|apart| apart.groups.get("session-2").cloned()).context("no session")?;
+        ensure!(known.left.is_some_and(|why| why.contains("omo-")), "nobody is told");
+        let events = ground.run()?.events()?.len();
+        ground.omo(&["report"])?;
+        ensure!(ground.run()?.events()?.len() == events, "it is told again and again");
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_the_checks_of_the_whole_leave_is_nobodys_work() {
+    // More files than are kept of a session, in a folder that git ignores.
+    let many = "mkdir out && cd out && seq 10001 | xargs touch && cd .. && test -f e.txt";
+    on(&four(), many, |ground| {
+        std::fs::write(ground.project().join(".git/info/exclude"), "out/\n")?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_budget_that_is_spent_before_the_last_wave_is_asked_about() {
+    on(&four(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        // Each client of the first wave says that it has cost a quarter of a dollar.
+        ground.open(&["--max-budget-usd", "0.5"])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("the budget of the run is spent"), "{}", said.out);
+        ensure!(!ground.started().contains(&"session-3".to_owned()), "{:?}", ground.started());
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
+        ground.omo(&["run", "cancel"])?.ends(0)?;
+        ground.is_tidy()
+    })
+    .unwrap();
+}

@@ -1,0 +1,118 @@
+//! The supervisor is killed at any moment: nothing is left running, the repository is sound, the user's branch is
+//! untouched or has all of it, and whoever comes next brings the run to the same end.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use omo_testkit::wait_until;
+
+use crate::ground::{Ground, four, on};
+
+const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
+/// A moment that comes later than this does not come.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The processes whose command line has all of these words.
+fn processes(words: &[&str]) -> Vec<u32> {
+    let of = |entry: fs::DirEntry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let line = fs::read(entry.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        words.iter().all(|word| line.contains(word)).then_some(pid)
+    };
+    fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(of).collect()
+}
+
+/// The processes that stand in a work tree of the run, or below it.
+fn at_work(ground: &Ground) -> Vec<u32> {
+    let trees = ground.project().join(".claude/worktrees");
+    let of = |entry: fs::DirEntry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        fs::read_link(entry.path().join("cwd")).ok()?.starts_with(&trees).then_some(pid)
+    };
+    fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(of).collect()
+}
+
+fn kill(pid: u32) -> Result<()> {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid)?).context("no process")?;
+    match rustix::process::kill_process(pid, rustix::process::Signal::KILL) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(error) => bail!("{error}"),
+    }
+}
+
+/// Waits until so many events have happened in the run, without a pause: `false` where it has ended before.
+fn reaches(ground: &Ground, events: u64) -> Result<bool> {
+    let (run, start) = (ground.run()?, Instant::now());
+    while start.elapsed() < LIMIT {
+        let state = run.state()?;
+        if state.seq >= events {
+            return Ok(true);
+        }
+        if state.phase != omo_plan::run::state::Phase::Executing {
+            return Ok(false);
+        }
+        std::thread::yield_now();
+    }
+    bail!("event {events} did not come")
+}
+
+/// Kills the supervisor, and waits for the end of all that it had started.
+pub fn kill_supervisor(ground: &Ground) -> Result<()> {
+    let id = ground.run()?.id().to_owned();
+    for pid in processes(&["stage supervise", &id]) {
+        kill(pid)?;
+    }
+    wait_until("the end of all that it had started", LIMIT, || at_work(ground).is_empty().then_some(()))
+}
+
+/// Kills the supervisor after so many events, and looks at what is left.
+fn killed_after(ground: &Ground, events: u64) -> Result<()> {
+    let before = ground.git(&["rev-parse", "HEAD"])?;
+    ground.open(&[])?;
+    ground.omo(&["stage", "start"])?.ends(0)?;
+    ensure!(reaches(ground, events)?, "the run has no {events} events");
+    kill_supervisor(ground)?;
+    ensure!(ground.git(&["fsck", "--strict", "--no-dangling"])?.is_empty());
+    let head = ground.git(&["rev-parse", "HEAD"])?;
+    let state = ground.state()?;
+    let tip = state.apart.as_ref().map(|apart| apart.tip.clone());
+    ensure!(head == before || Some(&head) == tip.as_ref(), "the user's branch is halfway, at {head}");
+    let said = ground.omo(&["stage", "wait"])?;
+    ensure!(said.status == 0, "{}\n{}\n{}", said.status, said.out, said.err);
+    let attempts: Vec<u32> = ground.state()?.units.values().map(|unit| unit.attempts).collect();
+    ensure!(attempts == [1; 5], "attempts were used: {attempts:?}");
+    ground.is_whole(&WELL)
+}
+
+/// One of four threads' share of the moments.
+fn moments(share: u64) -> Result<()> {
+    // A run that is never disturbed writes more than 40 events.
+    for events in (0..5).map(|place| 3 + share * 2 + place * 8) {
+        on(&four(), "test -f a.txt && test -f e.txt", |ground| {
+            killed_after(ground, events).with_context(|| format!("killed after event {events}"))
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_supervisor_that_is_killed_loses_nothing_1() {
+    moments(0).unwrap();
+}
+
+#[test]
+fn a_supervisor_that_is_killed_loses_nothing_2() {
+    moments(1).unwrap();
+}
+
+#[test]
+fn a_supervisor_that_is_killed_loses_nothing_3() {
+    moments(2).unwrap();
+}
+
+#[test]
+fn a_supervisor_that_is_killed_loses_nothing_4() {
+    moments(3).unwrap();
+}
