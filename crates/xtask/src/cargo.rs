@@ -46,7 +46,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 
 /// Whether a program is there to be run.
 pub fn has(program: &str) -> bool {
-    let version = if program == "tmux" { "-V" } else { "--version" };
+    let version = if matches!(program, "tmux" | "sshd") { "-V" } else { "--version" };
     let probe =
         Command::new(program).arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     probe.is_ok_and(|status| status.success())

@@ -20,8 +20,11 @@ pub struct Options {
 }
 
 /// Programs that some tests need on Linux, and what those are about.
-const NEEDED: [(&str, &str); 2] =
-    [("strace", "failing calls, kills and network calls"), ("valgrind", "instruction counts")];
+const NEEDED: [(&str, &str); 3] = [
+    ("strace", "failing calls, kills and network calls"),
+    ("valgrind", "instruction counts"),
+    ("sshd", "sessions on another host"),
+];
 
 /// Builds the plugin, then runs all tests against it.
 pub fn run(options: &Options) -> Result<()> {
@@ -98,10 +101,12 @@ fn real_client() -> Result<PathBuf> {
     client::find_or_install()
 }
 
-/// How many tests need the real client: all of the target `client`, and of the kit's own.
+/// How many tests need the real client: all of the target `client`, those of the supervisor, and the kit's own.
 fn real_client_tests() -> Result<usize> {
     let mut count = 0;
-    for (package, target) in [("omo-tests", "client"), ("omo-testkit", "real_client")] {
+    for (package, target) in
+        [("omo-tests", "client"), ("omo-exec", "supervised_client"), ("omo-testkit", "real_client")]
+    {
         let list = ["test", "--quiet", "--locked", "-p", package, "--test", target, "--", "--list"];
         let listed = cargo::output(Command::new(cargo::cargo()).args(list).current_dir(cargo::top()?))?;
         count += listed.lines().filter(|line| line.ends_with(": test")).count();

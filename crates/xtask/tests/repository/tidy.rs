@@ -73,33 +73,48 @@ fn of_the_user() -> Vec<(PathBuf, String)> {
 }
 
 /// What the README says: omo opens no connection. One file listens, to this machine alone, for as long
-/// as a person has `omo doctor --live` look at a session.
+/// as a person has `omo doctor --live` look at a session. Another finds ports that nobody uses, for the
+/// sessions of a plan: it holds them for a moment, and never takes a connection.
 #[test]
 fn what_a_user_runs_opens_no_connection() {
     const LISTENS: &str = "crates/omo-cli/src/doctor/live/model.rs";
+    const FINDS_PORTS: &str = "crates/omo-exec/src/claude/supplies.rs";
     let model = read(LISTENS);
     assert_eq!(
         (model.matches("Server::http(").count(), model.matches("Server::http(\"127.0.0.1:0\")").count()),
         (1, 1)
     );
+    let ports = read(FINDS_PORTS);
+    assert_eq!(
+        (ports.matches("std::net").count(), ports.matches("use std::net::{Ipv4Addr, TcpListener};").count()),
+        (1, 1)
+    );
+    assert!(!ports.contains("accept(") && !ports.contains("incoming("));
     for (path, text) in of_the_user() {
         assert!(path.ends_with(LISTENS) || !text.contains("tiny_http"), "{} uses tiny_http", path.display());
         for word in ["std::net", "os::unix::net", "rustix::net"] {
-            assert!(!text.contains(word), "{} uses {word}", path.display());
+            assert!(path.ends_with(FINDS_PORTS) || !text.contains(word), "{} uses {word}", path.display());
         }
     }
 }
 
 /// What the README says: omo starts the checks, git, the client where a person asks for that, and
-/// nothing else, but for the status line that its user hands it.
+/// nothing else, but for the status line and the launcher that its user hands it.
 #[test]
 fn processes_are_started_in_known_places_and_nowhere_else() {
     let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
     let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
     places.sort();
     let of_exec = ["claude.rs", "git.rs", "keeper.rs", "process.rs", "status_line.rs"];
-    let known = of_exec.map(|name| format!("crates/omo-exec/src/{name}"));
+    let of_supervisor = ["supervisor/detached.rs", "supervisor/minder.rs", "supervisor/mod.rs"];
+    let known: Vec<String> =
+        of_exec.iter().chain(&of_supervisor).map(|name| format!("crates/omo-exec/src/{name}")).collect();
     assert_eq!(places, known);
+    // The sessions of a plan are started by a minder, which is omo itself, as the supervisor is.
+    let of_supervisor = of_supervisor.map(|name| read(&format!("crates/omo-exec/src/{name}")));
+    assert!(of_supervisor[0].contains("Command::new(own_program()?)"));
+    assert!(of_supervisor[1].contains("Command::new(&spec.program)"));
+    assert!(of_supervisor[2].contains("Command::new(own_program()?)"));
     // The one that runs what somebody wrote is a keeper, which is only ever given a gate or a check of
     // a plan, and runs it in `/bin/sh` or, a check alone, in the bash that was found outside the project.
     let keeper = read("crates/omo-exec/src/keeper.rs");
@@ -115,7 +130,9 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.
     assert!(read("crates/omo-exec/src/claude.rs").contains("Command::new(&self.program)"));
     let mut hooks = of_the_user().into_iter().filter(|(path, _)| path.starts_with("crates/omo-hooks"));
-    assert!(hooks.all(|(_, text)| !text.contains("omo_exec::claude") && !text.contains("omo_exec::status_line")));
+    assert!(hooks.all(|(_, text)| {
+        ["claude", "status_line", "supervisor"].iter().all(|part| !text.contains(&format!("omo_exec::{part}")))
+    }));
 }
 
 /// docs/adr/0013: what differs between systems stands behind one module of each crate.
@@ -218,7 +235,7 @@ fn every_hook_is_a_binary_run_in_exec_form_with_a_bound() {
 }
 
 /// The commands that are carried out by a model.
-const DISPATCHERS: [&str; 3] = ["execute-plan", "ulw-exec", "ulw-plan"];
+const DISPATCHERS: [&str; 4] = ["execute-local", "execute-plan", "ulw-exec", "ulw-plan"];
 
 /// Every command with its text, but those that a model carries out.
 fn commands() -> Vec<(String, String)> {
@@ -263,6 +280,14 @@ fn the_commands_of_task_sessions_run_one_line_each_and_only_a_person_begins_with
         dispatches(&text, line);
         assert!(text.contains("\ndisable-model-invocation: true\n"), "{name}");
     }
+}
+
+/// It may start many clients, each of which spends its user's quota.
+#[test]
+fn the_command_of_plans_in_steps_runs_one_line_and_only_a_person_begins_with_it() {
+    let text = read("commands/execute-local.md");
+    dispatches(&text, "omo run open --for local --args-from-hook");
+    assert!(text.contains("\ndisable-model-invocation: true\n"));
 }
 
 /// What a command allows its agents are allowed as well. `omo evidence run` runs whatever a model writes
