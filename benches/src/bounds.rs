@@ -8,6 +8,7 @@ use crate::contestants::{
     LONG_TRANSCRIPT, NEXT, PLAIN, SEGMENTS, SEGMENTS_IN_PYTHON, SHORT_TRANSCRIPT, armed,
 };
 use crate::peers;
+use crate::sessions::Cost;
 
 /// One bound, and what the run says about it.
 pub struct Bound {
@@ -97,6 +98,15 @@ pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
         bounds.push(Bound { what: "Python / omo plan segments", value, limit: Limit::AtLeast(20.0), unit: "" });
     }
     Ok(bounds)
+}
+
+/// The bounds of parallel sessions.
+pub fn of_sessions(cost: &Cost) -> [Bound; 2] {
+    let (engine, git) = (cost.engine.as_secs_f64(), cost.git.as_secs_f64());
+    [
+        at_most("20 parallel sessions, all but their clients' time", engine, 2.0, " s"),
+        at_most("20 parallel sessions / git worktree, merge, branch", engine / git, 2.0, ""),
+    ]
 }
 
 /// Whoever reads a plan or a ledger holds all of it, and is no hook.

@@ -14,6 +14,7 @@ mod peers;
 mod picture;
 mod plans;
 mod report;
+mod sessions;
 mod stage;
 
 use std::fs;
@@ -31,7 +32,8 @@ use crate::report::Report;
 use crate::stage::Stage;
 
 fn main() -> ExitCode {
-    match Plans::make_if_asked().map_or_else(compare, |made| made.map(|()| true)) {
+    let asked = sessions::play_client_if_asked().or_else(Plans::make_if_asked);
+    match asked.map_or_else(compare, |made| made.map(|()| true)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -66,7 +68,8 @@ fn compare() -> Result<bool> {
     contestants.push(plans.next(&hooks.join("omo")));
     let figures = contest::run(&contestants)?;
 
-    let bounds = bounds::judge(&figures, fs::metadata(projects.many.state_file())?.len())?;
+    let mut bounds = bounds::judge(&figures, fs::metadata(projects.many.state_file())?.len())?;
+    bounds.extend(bounds::of_sessions(&sessions::measure(&stage.path("sessions"), &hooks.join("omo"))?));
     let mut runs_on: Vec<String> = peers.iter().map(|peer| peer.runs_on.clone()).collect();
     runs_on.dedup();
     let report = Report {

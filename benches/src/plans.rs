@@ -81,7 +81,8 @@ impl Plans {
         let order: Vec<String> = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
         let root = self.project.display().to_string();
         let runs = Runs::create(&self.project, Some(&home))?;
-        let (run, _) = runs.begin(&actor, now, Opening { plan, approved, root, base: None }.into(), Vec::new())?;
+        let (run, _) =
+            runs.begin(&actor, now, Opening { plan, approved, root, base: None, asked: None }.into(), Vec::new())?;
         let (_, done) = order.split_last().context("the plan has no task")?;
         for some in done.chunks(50) {
             let events: Vec<What> = some.iter().flat_map(|unit| life(unit)).collect();
@@ -144,6 +145,7 @@ fn life(unit: &str) -> [What; 9] {
         tree: Some("0".repeat(40)),
         guarded: Vec::new(),
         vacuous: Vec::new(),
+        kept: None,
     };
     let ran = |attempt, verdict| What::CheckRan {
         unit: unit.clone(),
@@ -154,7 +156,7 @@ fn life(unit: &str) -> [What; 9] {
     };
     [
         start(1),
-        What::UnitHeld { unit: unit.clone(), attempt: 1, why: "its session has ended".to_owned() },
+        What::UnitHeld { unit: unit.clone(), attempt: 1, why: "its session has ended".to_owned(), is_pause: false },
         start(1),
         ran(1, CheckVerdict::Red),
         What::UnitFailed { unit: unit.clone(), is_final: true, end: end(1) },
