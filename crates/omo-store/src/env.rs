@@ -46,19 +46,21 @@ pub struct OwnGroup {
 impl Env {
     /// Reads the environment and the clock of this process.
     pub fn from_process() -> Self {
+        let session_id = text("CLAUDE_CODE_SESSION_ID");
         Self {
             now: now(),
             project_dir: path("CLAUDE_PROJECT_DIR"),
-            session_id: text("CLAUDE_CODE_SESSION_ID"),
             client_block_cap: text("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")
                 .and_then(|cap| cap.trim().parse().ok())
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
             in_gate: text("OMO_GATE").is_some_and(|value| value == "1"),
-            group: text("OMO_RUN").zip(text("OMO_GROUP")).map(|(run, group)| OwnGroup { run, group }),
+            // Hardly any session has a first one, and none of those needs to look for the second.
+            group: text("OMO_RUN").and_then(|run| Some(OwnGroup { run, group: text("OMO_GROUP")? })),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
             state_home: platform::state_home(),
-            in_session: text("CLAUDECODE").or_else(|| text("CLAUDE_CODE_SESSION_ID")).is_some(),
+            in_session: session_id.is_some() || text("CLAUDECODE").is_some(),
+            session_id,
         }
     }
 }

@@ -106,16 +106,25 @@ fn ours() -> Value {
     ours
 }
 
-fn entry(enabled: bool) -> Value {
+/// When all that a state tells of happened: at the beginning of this day.
+///
+/// No finer, since how much work a search in the state is depends on the digits in it: with the time of
+/// now, one count in a hundred was larger by a fiftieth.
+fn at() -> String {
     let now = timestamp();
+    now.split_once('T').map_or_else(|| now.clone(), |(day, _)| format!("{day}T00:00:00.000Z"))
+}
+
+fn entry(enabled: bool) -> Value {
+    let at = at();
     json!({
-        "ulw": {"enabled": enabled, "stopBlocks": 3, "lastStopAt": now, "startedAt": null,
+        "ulw": {"enabled": enabled, "stopBlocks": 3, "lastStopAt": at, "startedAt": null,
                 "task": "ulw fix the parser so that every test of the suite passes", "trigger": "keyword", "paused": null},
         "verification": {"phase": "working", "attempts": 0, "maxAttempts": 3, "claimedAt": null, "review": null},
         "gates": [{"name": "tests", "run": "cargo test", "origin": "user", "last": null}],
         "limits": {"maxBlocks": 8, "cooldownSeconds": 3, "maxMinutes": 240},
         "stopContinuation": {"disabled": false, "disabledReason": null, "disabledAt": null},
-        "run": null, "verdict": null, "transcript": {"offset": 0}, "lastSeen": {"Stop": now}, "updatedAt": now,
+        "run": null, "verdict": null, "transcript": {"offset": 0}, "lastSeen": {"Stop": at}, "updatedAt": at,
     })
 }
 
@@ -139,6 +148,12 @@ mod tests {
             assert_eq!(others["sessions"].as_object().unwrap().len(), count);
             assert_eq!(others["sessions"].get(SESSION), None);
         }
+    }
+
+    #[test]
+    fn a_state_of_one_day_is_the_same_whenever_it_is_written() {
+        let time = |state: &Value| state["updatedAt"].as_str().and_then(|at| at.split_once('T')).unwrap().1.to_owned();
+        assert_eq!(time(&entry(true)), "00:00:00.000Z");
     }
 
     #[test]
