@@ -48,7 +48,9 @@ pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
                 let checked = engine.final_checks(&mut Shown::new())?;
                 state = looked_at(&engine, &checked)?;
             }
-            Block::Said { text, kind, state: now } => return say(&here, &run, &before, &now, &text, kind),
+            Block::Said { text, kind, after } => {
+                return say(&here, &run, &before, after.as_deref().unwrap_or(&state), &text, kind);
+            }
         }
     }
 }
@@ -68,12 +70,13 @@ enum Block {
     Wait(String),
     /// The checks of the whole plan are to be run.
     Final,
-    /// This is it, with the exit status that goes with it.
-    Said { text: String, kind: Kind, state: Box<RunState> },
+    /// This is it, with the exit status that goes with it, and where the run stands after something was written down
+    /// for it.
+    Said { text: String, kind: Kind, after: Option<Box<RunState>> },
 }
 
 fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) -> Result<Block, Failure> {
-    let said = |text: String, kind: Kind| Block::Said { text, kind, state: Box::new(state.clone()) };
+    let said = |text: String, kind: Kind| Block::Said { text, kind, after: None };
     let is_session = task_session::is_one(state);
     // A session hands its agents out by itself.
     let is_local = local::is_one(state);
@@ -126,7 +129,7 @@ fn agent(here: &Here, engine: &Engine, state: &RunState, unit: &Unit) -> Result<
         return Ok(Block::Wait(blocks::wait_for_agents(&out)));
     }
     let text = blocks::spawn_agent(engine.run.id(), unit, state);
-    started(here, engine, state, vec![unit.id.clone()], text)
+    started(here, engine, vec![unit.id.clone()], text)
 }
 
 /// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
@@ -146,18 +149,18 @@ fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>)
     }
     let is_beginning = exec::blocks::is_beginning(&events);
     let (text, count) = exec::blocks::spawn(engine.run.id(), &units, state, is_beginning);
-    started(here, engine, state, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
+    started(here, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
 }
 
 /// What has agents started for these.
-fn started(here: &Here, engine: &Engine, state: &RunState, units: Vec<String>, text: String) -> Result<Block, Failure> {
-    let state = if here.is_terminal() {
+fn started(here: &Here, engine: &Engine, units: Vec<String>, text: String) -> Result<Block, Failure> {
+    let after = if here.is_terminal() {
         // Whoever looks at it there starts none.
-        state.clone()
+        None
     } else {
-        engine.transact(|_| Ok((vec![What::HandedOut { units, to_agents: true }], ())))?.1
+        Some(Box::new(engine.transact(|_| Ok((vec![What::HandedOut { units, to_agents: true }], ())))?.1))
     };
-    Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })
+    Ok(Block::Said { text, kind: Kind::BrokenPipe, after })
 }
 
 fn hand_out(engine: &Engine) -> Result<Block, Failure> {
@@ -174,7 +177,7 @@ fn hand_out(engine: &Engine) -> Result<Block, Failure> {
         Ok((vec![What::HandedOut { units, to_agents: false }], out))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
-    Ok(Block::Said { text, kind: Kind::BrokenPipe, state: Box::new(state) })
+    Ok(Block::Said { text, kind: Kind::BrokenPipe, after: Some(Box::new(state)) })
 }
 
 /// Waits until the ledger has another event, nobody is expected to begin any more, or the time is over.

@@ -99,6 +99,10 @@ impl Engine<'_> {
     /// As [`Engine::put_back`], for whoever only looks: what cannot be taken back now is told, and is before anything
     /// else is begun.
     pub(super) fn mended(&self, state: RunState) -> Result<RunState, EngineError> {
+        // Nearly always. A plan may have a thousand units, and a copy of where they stand is not for nothing.
+        if !state.units.values().any(|unit| unit.is_to_restore) {
+            return Ok(state);
+        }
         match self.put_back_within(state.clone(), Duration::ZERO) {
             // Whoever is at it does it.
             Err(EngineError::Refused(_)) => Ok(state),
