@@ -75,7 +75,7 @@ fn only_files_of_the_worktree_are_written() {
     assert_eq!(refusal(Deed::Write("../../a.rs"), &at("src")), outside("../../a.rs"));
 }
 
-const HARMLESS: [&str; 68] = [
+const HARMLESS: [&str; 71] = [
     "cargo test",
     "cargo test -p shop -- --nocapture 2>&1 | tail -20",
     "cargo build --manifest-path=./Cargo.toml && cargo clippy",
@@ -144,9 +144,12 @@ const HARMLESS: [&str; 68] = [
     "time -p cargo test",
     "cd \"$PWD/src\" && cat $(pwd)/../Cargo.toml",
     "echo $((1 << 4)) > bits.txt",
+    "git remote -v && git notes list",
+    "echo 'git push comes later' >> notes.md",
+    "echo 'the tests' | cat",
 ];
 
-const REFUSED: [&str; 98] = [
+const REFUSED: [&str; 105] = [
     "git stash",
     "git stash pop",
     "git push",
@@ -237,6 +240,13 @@ const REFUSED: [&str; 98] = [
     "bash -o pipefail -c 'git push | cat'",
     "bash <<'EOF'\ngit push\nEOF",
     "eval git push",
+    "trap 'git push' EXIT",
+    "alias p='git push'; p",
+    "echo 'git push' | sh",
+    "printf 'cd ..\\ngit push\\n' | bash -s",
+    "busybox sh -c 'git push'",
+    "strace -f git push",
+    "git remote -v update",
     "time -p git push",
     "exec -a name git push",
     "cat <<'EOF' | bash\ngit push\nEOF",

@@ -13,18 +13,21 @@ const MAX_BYTES: usize = 256 * 1024;
 const PREFIXES: [&str; 14] =
     ["!", "{", "builtin", "command", "coproc", "do", "elif", "else", "exec", "if", "then", "time", "until", "while"];
 /// Programs that run another, which their arguments name somewhere.
-const WRAPPERS: [&str; 16] = [
+const WRAPPERS: [&str; 19] = [
+    "busybox",
     "caffeinate",
     "doas",
     "env",
     "find",
     "flock",
     "ionice",
+    "ltrace",
     "nice",
     "nohup",
     "parallel",
     "setsid",
     "stdbuf",
+    "strace",
     "sudo",
     "timeout",
     "unbuffer",
@@ -119,6 +122,12 @@ impl Judge<'_> {
                 Ok(())
             }
             "eval" => self.text(&arguments.join(" "), folder),
+            // What runs later, wherever the shell stands by then: here is as good a guess as any.
+            "trap" => arguments.iter().try_for_each(|word| self.text(word, &mut folder.clone())),
+            "alias" => arguments
+                .iter()
+                .filter_map(|word| word.split_once('='))
+                .try_for_each(|(_, command)| self.text(command, &mut folder.clone())),
             name if SHELLS.contains(&name) => {
                 script(arguments).map_or(Ok(()), |script| self.text(script, &mut folder.clone()))
             }

@@ -39,6 +39,10 @@ const SHARED: [&str; 24] = [
     "update-ref",
     "worktree",
 ];
+/// What of it only tells, by the first word behind the command; nothing at all where that is empty. Those that the
+/// rules of the session's settings deny as a whole, `git stash` say, are not among them.
+const TELLS: [(&str, &[&str]); 3] =
+    [("notes", &["", "list", "show"]), ("remote", &["", "-v", "--verbose", "get-url"]), ("sparse-checkout", &["list"])];
 /// What has `git branch` and `git tag` show names instead of making one.
 const LISTS: [&str; 8] =
     ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--sort", "--format"];
@@ -75,6 +79,7 @@ pub(super) fn deeds(arguments: &[String]) -> Vec<Deed<'_>> {
 /// The words by which a command of git reaches what is shared.
 fn shared(command: &str, arguments: &[String]) -> Option<String> {
     let culprit = match command {
+        _ if only_tells(command, arguments) => None,
         _ if SHARED.contains(&command) => return Some(command.to_owned()),
         "reset" => arguments.iter().find(|word| is_one_of(word, &["--hard", "--merge", "--keep"])),
         "checkout" => switches_to(arguments),
@@ -84,6 +89,14 @@ fn shared(command: &str, arguments: &[String]) -> Option<String> {
         _ => None,
     };
     culprit.map(|culprit| format!("{command} {culprit}"))
+}
+
+/// Whether a command that could change what is shared tells of it instead.
+fn only_tells(command: &str, arguments: &[String]) -> bool {
+    let first = arguments.first().map(String::as_str).unwrap_or_default();
+    // `git remote -v` takes a command behind it all the same.
+    let is_more = first == "-v" || first == "--verbose";
+    TELLS.iter().any(|(name, words)| *name == command && words.contains(&first)) && !(is_more && arguments.len() > 1)
 }
 
 /// What `git checkout` would switch to. After `--`, and where it begins with a dot, only files are meant.
@@ -165,6 +178,14 @@ mod tests {
             ("tag", None),
             ("branch --unset-upstream", Some("branch --unset-upstream")),
             ("notes add -m x", Some("notes")),
+            ("notes", None),
+            ("stash", Some("stash")),
+            ("remote", None),
+            ("remote -v", None),
+            ("remote -v update", Some("remote")),
+            ("remote get-url origin", None),
+            ("remote show origin", Some("remote")),
+            ("remote set-url origin x", Some("remote")),
             ("sparse-checkout set src", Some("sparse-checkout")),
             ("tag -l v*", None),
             ("tag v1", Some("tag v1")),

@@ -153,11 +153,16 @@ impl<'t> Reader<'t> {
         building.parts
     }
 
-    /// A shell runs the here-documents that those before it in its pipeline read.
+    /// A shell runs the here-documents that those before it in its pipeline read, and the words that the last of
+    /// them writes.
     fn end_command(&mut self, building: &mut Building) {
         building.end_word();
         if building.is_piped && building.shells > 0 {
             self.waiting.iter_mut().for_each(|waiting| waiting.is_script = true);
+            if let Some(script) = building.parts.last().and_then(written) {
+                let group = self.within(&script, true);
+                building.parts.push(Part::Group(group));
+            }
         }
         building.end_command();
     }
@@ -301,6 +306,13 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// What a command writes, where its words tell.
+fn written(part: &Part) -> Option<String> {
+    let Part::Command(command) = part else { return None };
+    let (program, words) = command.words.split_first()?;
+    matches!(base_name(program), "echo" | "printf").then(|| words.join(" ").replace("\\n", "\n"))
+}
+
 /// Whether a substitution stands for the folder that the shell is in.
 fn is_pwd(group: &[Part]) -> bool {
     matches!(group, [Part::Command(simple)] if simple.targets.is_empty() && simple.words == ["pwd"])
@@ -351,6 +363,10 @@ mod tests {
             ("((x <<= 2))\na", "((x_=_2)); a"),
             ("a $(pwd)/b `pwd`", "(pwd); (pwd); a_$PWD/b_$PWD"),
             ("cat <<'EOF' | bash -s | c\ngit push\nEOF\nd", "cat; bash_-s; c; (git_push); d"),
+            ("echo 'git push' | sh", "echo_git push; (git_push); sh"),
+            ("printf 'a\\ngit push\\n' | bash -e", "printf_a\\ngit push\\n; (a; git_push); bash_-e"),
+            ("echo a; b | sh", "echo_a; b; sh"),
+            ("echo 'git push' || sh", "echo_git push; sh"),
             ("cat <<'EOF' || bash\ngit push\nEOF\nd", "cat; bash; d"),
             ("a 2>/dev/null b", "a_b_>/dev/null"),
             ("a '2'>f", "a_2_>f"),
