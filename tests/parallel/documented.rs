@@ -30,9 +30,10 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
     // The checkout has a file that no session has: the whole is checked somewhere else.
     on(&two(), "test ! -e mine.txt && test -f a.txt && test -f c.txt", |ground| {
         let setup = "setup = \"echo ready > ready.txt\"\n";
-        let ignored = ".env\nready.txt\n";
-        commit(ground, &[("omo.toml", setup), (".gitignore", ignored), (".worktreeinclude", ".env\n")])?;
+        let ignored = "*.env\nready.txt\n";
+        commit(ground, &[("omo.toml", setup), (".gitignore", ignored), (".worktreeinclude", "*.env\n")])?;
         ground.lab.write(".env", "KEY=1\n")?;
+        std::os::unix::fs::symlink("mine.txt", ground.project().join("linked.env"))?;
         ground.lab.write("mine.txt", "mine\n")?;
         let seen = "printf '%s|%s|%s|%s|%s|%s\\n' \"$OMO_GROUP\" \"$PORT\" \"$TMPDIR\" \"$PWD\" \"$(cat .env)\" \
                     \"$(cat ready.txt)\" >>\"$scripts/seen\"\ntest -d \"$TMPDIR\" && echo x >\"$TMPDIR/x\"\n\
@@ -65,6 +66,7 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
             ensure!(started.lines().all(|line| line.contains(part)), "no {part}: {started}");
         }
         ensure!(fs::read_to_string(ground.project().join("mine.txt"))? == "mine\n");
+        ensure!(said.out.contains("could not be copied, though .worktreeinclude names it: linked.env"), "{}", said.out);
         ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
         ensure!(ground.git(&["status", "--porcelain"])? == "?? mine.txt");
         ground.is_tidy()

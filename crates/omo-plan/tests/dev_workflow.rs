@@ -212,6 +212,24 @@ fn a_choice_is_written_in_place_and_read_again() {
     }
 }
 
+#[test]
+fn a_choice_goes_where_the_plan_has_room_for_it() {
+    for (room, expected) in [
+        ("**Chosen:**\n", "**Chosen:** Option B\n"),
+        ("**Chosen:** \r\n", "**Chosen:** Option B\r\n"),
+        ("**Chosen:** —\n", "**Chosen:** Option B\n"),
+        ("**Recommendation:** A\n**Chosen:**\n", "**Recommendation:** A\n**Chosen:** Option B\n"),
+        ("**Chosen:**\n**Recommendation:** A\n", "**Chosen:** Option B\n**Recommendation:** A\n"),
+    ] {
+        let around = |room: &str| format!("## Decisions\n### [DP-1] x\n{room}\n## Tasks\n### Task 1: x\n");
+        let before = plan(&around(room));
+        assert_eq!(decisions(&before)[0].chosen, None, "{room}");
+        let changed = choose(&around(room), decisions(&before)[0], "B");
+        assert_eq!(changed, around(expected), "{room}");
+        assert_eq!(decisions(&plan(&changed))[0].chosen.as_deref(), Some("B"), "{room}");
+    }
+}
+
 /// A unit whose lines are those of a text that is longer before it.
 fn moved(mut unit: omo_plan::model::Unit, before: &str, after: &str) -> omo_plan::model::Unit {
     let more = after.lines().count() - before.lines().count();

@@ -309,8 +309,10 @@ impl<'t> Reader<'t> {
 /// What a command writes, where its words tell.
 fn written(part: &Part) -> Option<String> {
     let Part::Command(command) = part else { return None };
-    let (program, words) = command.words.split_first()?;
-    matches!(base_name(program), "echo" | "printf").then(|| words.join(" ").replace("\\n", "\n"))
+    // Others may stand before it: `then echo`, `command printf`.
+    let mut words = command.words.iter().skip_while(|word| !matches!(base_name(word), "echo" | "printf"));
+    words.next()?;
+    Some(words.cloned().collect::<Vec<_>>().join(" ").replace("\\n", "\n"))
 }
 
 /// Whether a substitution stands for the folder that the shell is in.

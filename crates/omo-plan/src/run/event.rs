@@ -283,6 +283,16 @@ pub enum What {
         /// The client's process.
         process: Process,
     },
+    /// Something that a work tree was to have besides a checkout is not in it.
+    GroupLacks {
+        /// Which session.
+        group: String,
+        /// What, by its path: the first of them.
+        files: Vec<String>,
+        /// How much more.
+        #[serde(default)]
+        more: usize,
+    },
     /// That client has ended.
     ChildEnded {
         /// Which session.

@@ -90,6 +90,7 @@ impl RunState {
             | What::GroupPrepared { .. }
             | What::ChildStarted { .. }
             | What::ChildEnded { .. }
+            | What::GroupLacks { .. }
             | What::LimitReached { .. }
             | What::GroupStuck { .. }
             | What::GroupEnded { .. }

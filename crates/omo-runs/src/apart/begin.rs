@@ -23,6 +23,8 @@ use omo_plan::run::verbs;
 use super::{AT_ONCE, DriveError, Driver, Means, beside};
 use crate::ultra::prompt;
 
+/// So many files that could not be copied are named.
+const NAMED: usize = 8;
 /// How long a client may work on one session where its user says nothing else.
 const USUAL_SECONDS: u32 = 2 * 60 * 60;
 /// A client takes so many turns at most: far more than a session needs, and an end to one that goes round in circles.
@@ -117,6 +119,11 @@ impl Driver<'_> {
             Ok(created) => created,
             Err(error) => return self.stuck(group, &format!("its work tree could not be made: {error}")),
         };
+        if let lacks @ [_, ..] = &*created.not_copied {
+            let files: Vec<String> = lacks.iter().take(NAMED).map(|file| neutral(file, 100)).collect();
+            let more = lacks.len() - files.len();
+            self.note(|_| vec![What::GroupLacks { group: group.id.clone(), files, more }])?;
+        }
         if let Some(command) = &apart.terms.setup
             && let Some(why) = self.set_up(&group.id, command, &created.path, created.was_there)?
         {

@@ -18,6 +18,11 @@ pub fn line(state: &RunState, what: &What) -> Option<String> {
             let worktree = neutral(inside.unwrap_or(worktree), 200);
             format!("Worktree created: session-{short} → {worktree} (branch: {})", neutral(branch, 100))
         }
+        What::GroupLacks { group, files, more } => {
+            let others = if *more > 0 { format!(", and {more} more") } else { String::new() };
+            let files = neutral(&files.join(", "), 300);
+            format!("{}: could not be copied, though .worktreeinclude names it: {files}{others}", name(group))
+        }
         What::ChildStarted { group, process } => format!("{}: started (process {})", name(group), process.pid),
         What::ChildEnded { group, how, .. } => {
             let how = neutral(how, 200);

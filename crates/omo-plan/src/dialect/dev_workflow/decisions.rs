@@ -40,8 +40,10 @@ fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize
     let options = of("options").map(|label| options(document, label.value.clone())).unwrap_or_default();
     let choice = |label: &Label<'_>| label_of(document.slice(label.rest.clone()), &options);
     let recommendation = of("recommendation");
-    let chosen = of("chosen").or_else(|| of("previously chosen"));
-    let goes_to = recommendation.map_or_else(
+    let place = of("chosen").or_else(|| of("previously chosen"));
+    let chosen = place.and_then(&choice);
+    // A template has the label already, with nothing behind it.
+    let goes_to = place.or(recommendation).map_or_else(
         || {
             let end = trimmed(document, section).end;
             end..end
@@ -58,8 +60,8 @@ fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize
         title: title.trim().to_owned(),
         blocking: !is_recommended,
         recommended: recommendation.and_then(&choice),
-        chosen: chosen.and_then(&choice),
         chosen_goes_to: Some(goes_to).filter(|_| chosen.is_none()),
+        chosen,
         options,
     }
 }
@@ -97,8 +99,8 @@ fn is_letter(word: &str) -> bool {
     word.len() == 1 && word.starts_with(|char: char| char.is_ascii_uppercase())
 }
 
-/// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of the
-/// recommendation, or at the end of a decision without one. A decision that is made stays as it is.
+/// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of an empty one, or of the
+/// recommendation, or at the end of a decision without either. A decision that is made stays as it is.
 pub fn choose(text: &str, decision: &Decision, label: &str) -> String {
     let Some(place) = decision.chosen_goes_to.clone() else { return text.to_owned() };
     let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else { return text.to_owned() };

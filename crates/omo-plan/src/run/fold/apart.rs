@@ -166,6 +166,7 @@ fn before(what: &What) -> (&str, &'static [GroupStatus]) {
         // What has failed, or cannot be merged, is begun anew from where the run is by then.
         What::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
         What::ChildStarted { group, .. }
+        | What::GroupLacks { group, .. }
         | What::GroupEnded { group, .. }
         | What::LimitReached { group, .. }
         | What::GroupStuck { group, .. } => (group, &[Ready]),
