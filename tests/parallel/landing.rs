@@ -6,8 +6,9 @@ use std::fs;
 use anyhow::ensure;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::Phase;
+use omo_tests::apart::{PLAN, plan};
 
-use crate::ground::{four, on};
+use crate::ground::{Step, four, on, session, step};
 
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 
@@ -115,6 +116,67 @@ fn a_whole_whose_check_is_red_goes_nowhere() {
                 .contains("e.txt")
         );
         ground.is_tidy()
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well() {
+    let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
+    on(&first(), "test -f a.txt", |ground| {
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])?;
+        // Its user goes on as well.
+        fs::write(ground.project().join("mine.txt"), "mine\n")?;
+        let mut more = first();
+        more.push(session(2, &[step(5, "e.txt")]));
+        ground.lab.write(PLAN, &plan(&more, "test -f a.txt && test -f mine.txt"))?;
+        ground.git(&["add", "."])?;
+        ground.git(&["commit", "-qm", "mine"])?;
+        ground.well(5, "e.txt")?;
+        ground.open(&["--resume"])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(0)?;
+        ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
+        ensure!(ground.started() == ["session-1", "session-2", "session-3"], "{:?}", ground.started());
+        ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it() {
+    let skipped = Step { number: 1, file: "a.txt", on_failure: "skip" };
+    on(&[session(1, &[skipped]), session(1, &[step(3, "c.txt")])], "", |ground| {
+        ground.script(1, "echo wrong > a.txt\n")?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ensure!(!ground.project().join("a.txt").exists());
+        ground.well(1, "a.txt")?;
+        ground.omo(&["unit", "retry", "1"])?.ends(0)?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])
+    })
+    .unwrap();
+}
+
+#[test]
+fn another_check_of_the_whole_is_run_after_the_landing_too() {
+    let sessions = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
+    on(&sessions(), "", |ground| {
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        for (check, status) in [("test -f never.txt", 1), ("test -f a.txt", 0)] {
+            ground.lab.write(PLAN, &plan(&sessions(), check))?;
+            ground.git(&["commit", "-qam", check])?;
+            let before = ground.git(&["rev-parse", "HEAD"])?;
+            ground.open(&["--resume"])?;
+            ground.omo(&["stage", "wait"])?.ends(status)?;
+            ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "{check}");
+            ensure!(ground.started().len() == 2, "{check}: {:?}", ground.started());
+            ground.is_tidy()?;
+        }
+        Ok(())
     })
     .unwrap();
 }

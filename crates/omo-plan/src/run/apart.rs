@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Group, Unit};
 use crate::run::event::{GateKind, Process, RunResult};
-use crate::run::state::{CONTINUE, GateState, RunState, UnitStatus};
+use crate::run::state::{CONTINUE, GateState, Phase, RunState, UnitStatus};
 use crate::run::verbs::MAX_LOST;
 
 /// More sessions than this at once no machine is asked for.
@@ -210,6 +210,15 @@ pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
         return asked;
     }
     view.ended(running)
+}
+
+/// What is known of the sessions of a run whose work its user's branch has, where there is more to do all the same: a
+/// step that was added, or is done again, or another check of the whole. It goes on from where that branch is by then.
+pub fn has_more(state: &RunState) -> Option<&Apart> {
+    let apart = state.apart.as_ref().filter(|apart| apart.landed.is_some() && state.phase == Phase::Executing)?;
+    let view = View { state, apart };
+    let is_checked = (0..state.plan.final_checks.len()).all(|place| state.final_checks.contains_key(&place));
+    (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(apart)
 }
 
 /// What the rules ask about a state again and again.

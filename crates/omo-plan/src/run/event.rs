@@ -256,7 +256,8 @@ pub enum What {
         /// Why.
         why: String,
     },
-    /// The sessions of the plan are worked on apart, each in a work tree of its own.
+    /// The sessions of the plan are worked on apart, each in a work tree of its own. Also where a run goes on whose
+    /// work its user's branch has already.
     SetApart {
         /// The commit that they begin from.
         base: String,

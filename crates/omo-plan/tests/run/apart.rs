@@ -2,7 +2,7 @@
 
 use omo_core::check::Check;
 use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
-use omo_plan::run::apart::{Apart, Grant, GroupState, GroupStatus, Step, Terms, outcome};
+use omo_plan::run::apart::{Apart, Grant, GroupState, GroupStatus, Step, Terms, has_more, outcome};
 use omo_plan::run::event::{Event, GateKind, Process, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
@@ -110,6 +110,20 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     remove(&mut run, &["c"]);
     run.advance();
     assert_eq!(run.result(), Some(RunResult::Complete));
+    assert!(has_more(&run.state).is_none());
+
+    // What is done again after that begins from where the user's branch is by then, and what was merged stays so.
+    run.write([What::Resumed, What::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() }]);
+    assert!(has_more(&run.state).is_some());
+    run.write([What::SetApart { base: "theirs".to_owned(), terms: Terms::default() }]);
+    assert!(has_more(&run.state).is_none());
+    assert_eq!(step(&run), "start b");
+    begin(&mut run, "b");
+    assert_eq!(run.state.apart.as_ref().unwrap().groups["b"].base, "theirs");
+    run.pass("3");
+    end(&mut run, "b", None);
+    merge(&mut run, "b");
+    assert_eq!(step(&run), "final checks", "what was checked before was less");
 }
 
 #[test]

@@ -14,7 +14,10 @@ use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
 use omo_exec::exclude;
+use omo_exec::integrate::{self, Head};
+use omo_exec::repository::Repository;
 use omo_exec::restore::RestoreError;
+use omo_plan::run::apart::{self, Apart, Terms};
 use omo_plan::run::event::{Actor, Event, Process, What};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
@@ -158,6 +161,10 @@ impl Engine<'_> {
             play.all(before(state)?);
             let (events, value) = decide(&play.state)?;
             play.all(events);
+            if let Some(apart) = apart::has_more(&play.state) {
+                let set_apart = self.set_apart_anew(apart)?;
+                play.one(set_apart);
+            }
             play.advance();
             is_over = play.events.iter().any(|event| matches!(event, What::RunEnded { .. }));
             Ok((play.events, value))
@@ -167,6 +174,15 @@ impl Engine<'_> {
             ultra::stats::append(folder, &ultra::summary::stats_line(&state, ultra::asked(&state), now));
         }
         Ok((value, self.project(state)?))
+    }
+
+    /// Has sessions begin from where the user's branch is by now.
+    fn set_apart_anew(&self, apart: &Apart) -> Result<What, Refusal> {
+        set_apart(self.root, apart.terms.clone()).ok_or_else(|| Refusal {
+            kind: RefusalKind::Precondition,
+            message: "no branch is checked out that what is still to be done could move".to_owned(),
+            hint: "check one out, then run it again".to_owned(),
+        })
     }
 
     /// As [`Engine::project`], for a run that is over: what another one has written since stays.
@@ -267,6 +283,13 @@ impl<'a> Play<'a> {
             self.one(what);
         }
     }
+}
+
+/// Has sessions be worked on apart, from where the user's branch is; `None` where no branch with commits is checked out.
+pub fn set_apart(root: &Path, terms: Terms) -> Option<What> {
+    let facts = integrate::facts(&Repository::find(root)?).ok()?;
+    let Head::Branch { reference, commit } = facts.head else { return None };
+    Some(What::SetApart { base: commit, terms: Terms { branch: reference, ..terms } })
 }
 
 /// The events of a run behind the one that opens it: what is known beforehand, and what follows by itself.

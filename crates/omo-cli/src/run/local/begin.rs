@@ -1,8 +1,6 @@
 //! A run of a plan in steps is opened, once nothing is in its way.
 
 use omo_core::words::neutral;
-use omo_exec::integrate;
-use omo_exec::repository::Repository;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::Terms;
 use omo_plan::run::event::What;
@@ -11,7 +9,7 @@ use omo_plan::ultra_run::billing::{self, Billing, billing};
 use omo_plan::ultra_run::preflight::{Finding, Weight, is_clear};
 use omo_plan::ultra_run::strategy::Strategy;
 use omo_runs::Runs;
-use omo_runs::engine::{Opening, beginning};
+use omo_runs::engine::{Opening, beginning, set_apart};
 use omo_store::env;
 use omo_store::work_tree::WorkTree;
 
@@ -59,7 +57,9 @@ pub fn begin(
     let setup = if is_apart { commands::setup_command(&here.root)? } else { None };
     let approved = commands::approve(here, &plan, setup.as_deref(), wanted.digest.as_deref(), wanted.typed())?;
     said += &commands::entry_condition(here, &plan)?;
-    let apart = is_apart.then(|| set_apart(here, Terms { setup, payer, ..wanted.own.terms.clone() })).transpose()?;
+    let terms = Terms { setup, payer, ..wanted.own.terms.clone() };
+    let is_gone = || Failure::conflict("another branch was checked out meanwhile", "run it again");
+    let apart = is_apart.then(|| set_apart(&here.root, terms).ok_or_else(is_gone)).transpose()?;
 
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let door = runs.lock_opening()?;
@@ -105,15 +105,5 @@ pub fn who_pays(here: &Here, wanted: &Wanted, is_apart: bool) -> Result<(Option<
         Billing::Warn { text } => Ok((None, format!("note: {text}\n"))),
         Billing::Ask { .. } => Ok((Some(PAYER.to_owned()), String::new())),
         Billing::Stop { text, hint } => Err(Failure::precondition(text, hint).of_kind(Kind::Budget)),
-    }
-}
-
-fn set_apart(here: &Here, terms: Terms) -> Result<What, Failure> {
-    let head = Repository::find(&here.root).and_then(|repository| integrate::facts(&repository).ok());
-    match head.map(|facts| facts.head) {
-        Some(integrate::Head::Branch { reference, commit }) => {
-            Ok(What::SetApart { base: commit, terms: Terms { branch: reference, ..terms } })
-        }
-        _ => Err(Failure::conflict("another branch was checked out meanwhile", "run it again")),
     }
 }

@@ -1,5 +1,7 @@
 //! How the events of sessions that are worked on apart are folded.
 
+use std::collections::BTreeMap;
+
 use super::{RunState, reopen};
 use crate::run::apart::{Apart, GroupState, GroupStatus, outcome};
 use crate::run::event::{Event, What};
@@ -10,10 +12,15 @@ impl RunState {
     pub(super) fn apply_to_group(&mut self, event: &Event) -> Result<(), BadLedger> {
         let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
         if let What::SetApart { base, terms } = &event.what {
-            if self.apart.is_some() || self.units.values().any(|unit| unit.attempts > 0) {
-                return Err(bad("sets sessions apart that are worked on"));
-            }
-            self.apart = Some(Apart { tip: base.clone(), terms: terms.clone(), ..Apart::default() });
+            let is_begun = self.units.values().any(|unit| unit.attempts > 0);
+            let groups = match &self.apart {
+                None if !is_begun => BTreeMap::new(),
+                // What was merged is in the user's branch, and it goes on from there.
+                Some(apart) if apart.landed.is_some() => apart.groups.clone(),
+                _ => return Err(bad("sets sessions apart that are worked on")),
+            };
+            self.apart = Some(Apart { tip: base.clone(), terms: terms.clone(), groups, ..Apart::default() });
+            self.final_checks.clear();
             return Ok(());
         }
         if let What::GroupEnded { group: id, failed: None, .. } = &event.what {
