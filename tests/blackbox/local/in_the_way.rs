@@ -1,6 +1,8 @@
 //! What keeps the sessions of a plan from being started, each thing with what to do, before anything is written.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Context, Result, ensure};
@@ -141,4 +143,21 @@ fn a_git_that_cannot_merge_away_from_a_checkout_is_told_before_anything_is_start
         with(&path, PLAN)?.refuses(7, "there is no terminal to ask on", "").map(drop)
     })];
     play(cases).unwrap();
+}
+
+#[test]
+fn a_folder_whose_name_is_no_text_has_no_plan_runs() {
+    let Some(steps) = Steps::new(&parallel()).unwrap() else { return };
+    let folder = steps.lab().project().join(OsStr::from_bytes(b"caf\xe9"));
+    // On a Mac no folder can be called so.
+    if fs::create_dir(&folder).is_err() {
+        return;
+    }
+    assert!(steps.lab().command("git").args(["init", "-q"]).current_dir(&folder).status().unwrap().success());
+    fs::write(folder.join("plan.md"), parallel()).unwrap();
+    for arguments in [&["run", "open", "--for", "local", "plan.md"][..], &["next"]] {
+        let output = steps.command(arguments).current_dir(&folder).env_remove("CLAUDE_PROJECT_DIR").output().unwrap();
+        Said::of(&output).refuses(5, "the name of the project's folder is no UTF-8: ", "give it another name").unwrap();
+    }
+    assert!(!folder.join(".git/omo").exists());
 }

@@ -54,6 +54,12 @@ impl<'a> Here<'a> {
             return Err(Failure::precondition("a check cannot change the run that it judges", hint));
         }
         let root = Project::find(env)?.root;
+        // A ledger is text: what it says of another folder would be about none.
+        if root.to_str().is_none() {
+            let message =
+                format!("the name of the project's folder is no UTF-8: {}", neutral(&root.to_string_lossy(), 300));
+            return Err(Failure::precondition(message, "plan runs need one that is: give it another name"));
+        }
         let missing = || Failure::precondition("no folder for the user's own state is known", "set HOME");
         let state_home = env.state_home.clone().ok_or_else(missing)?;
         let runs = Runs::find(&root, Some(&state_home))?;
