@@ -53,6 +53,24 @@ fn sessions_of_one_wave_are_worked_on_apart_and_waves_one_after_the_other() {
 }
 
 #[test]
+fn what_lies_outside_of_the_repository_forbids_no_file_in_it() {
+    for (never, expected) in [
+        ("`../other`", vec![(Code::FenceNotRead, None)]),
+        ("`../other`, `c.rs`", vec![(Code::FenceNotRead, None)]),
+        ("`src/../../other/**`", vec![(Code::PathOutsideRepository, None)]),
+        // This one may be the repository's own folder: nobody is to believe that it is guarded.
+        ("`/home/u/shop/src`", vec![(Code::PathOutsideRepository, None)]),
+        ("`~/.ssh`", vec![(Code::PathOutsideRepository, None)]),
+    ] {
+        let sessions = [session(1, "1-3", &wave(1), "none", "none", never)];
+        let steps = [step(1, "`a.rs`"), step(2, "`b.rs`"), step(3, "`d.rs`")];
+        let plan = plan(&steps, &sessions, "");
+        assert_eq!(codes(&plan), expected, "{never}");
+        assert!(plan.groups[0].never.iter().all(|path| path == "c.rs"), "{never}: {:?}", plan.groups[0].never);
+    }
+}
+
+#[test]
 fn a_step_waits_for_the_one_before_it_in_its_session() {
     let sessions =
         [session(1, "Steps 1-2", &wave(1), "none", "none", "none"), session(2, "3", &wave(2), "1", "none", "none")];

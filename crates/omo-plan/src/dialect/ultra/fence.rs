@@ -3,12 +3,14 @@
 
 use std::ops::Range;
 
+use omo_core::words::neutral;
+
 use super::outline::{Findings, Outline};
 use super::{first_paragraph, says_nothing};
 use crate::diagnostic::Code;
 use crate::dialect::files::{self, Named};
 use crate::labels::{key, labels, trimmed};
-use crate::paths::overlap;
+use crate::paths::{normal, overlap};
 
 /// The names of the two lists.
 const TOUCH: [&str; 3] = ["touch", "touch list", "may touch"];
@@ -25,6 +27,8 @@ pub struct Fence {
     pub touch: Vec<Named>,
     /// What it must not.
     pub never: Vec<Named>,
+    /// What of that is no path of the repository.
+    pub elsewhere: Vec<Named>,
     /// The bytes of what is said of either without a path.
     pub unread: Vec<Range<usize>>,
 }
@@ -38,6 +42,19 @@ impl Fence {
             {
                 findings.add(code, span.clone(), None, text, "name it from the top of the repository");
             }
+        }
+        for (file, span) in &self.elsewhere {
+            let shown = neutral(&file.path, 80);
+            // What begins at the root of the disk may be in the repository all the same.
+            let (code, text, help) = if file.path.trim_start().starts_with("..") {
+                let text = format!("`{shown}` leads out of the repository, where no session writes");
+                (Code::FenceNotRead, text, "it needs no entry here")
+            } else {
+                let text = format!("`{shown}` is no path of the repository, and would hold nothing back");
+                let help = "name it from the top of the repository; what lies outside of that needs no entry";
+                (Code::PathOutsideRepository, text, help)
+            };
+            findings.add(code, span.clone(), None, text, help);
         }
         for span in &self.unread {
             let text = "the scope fence names no path here: it holds nothing back".to_owned();
@@ -53,7 +70,12 @@ impl Fence {
         }
         match list {
             List::Touch => self.touch.extend(named),
-            List::Never => self.never.extend(named),
+            List::Never => {
+                let is_inside = |(file, _): &Named| normal(&file.path).is_some();
+                let (never, elsewhere): (Vec<Named>, Vec<Named>) = named.into_iter().partition(is_inside);
+                self.never.extend(never);
+                self.elsewhere.extend(elsewhere);
+            }
         }
     }
 
