@@ -54,6 +54,29 @@ fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
 }
 
 #[test]
+fn what_its_user_took_out_of_the_branch_meanwhile_is_not_brought_back() {
+    on(&four(), "", |ground| {
+        ground.lab.write("wrong.txt", "wrong\n")?;
+        ground.git(&["add", "."])?;
+        ground.git(&["commit", "-qm", "wrong"])?;
+        ground.script(5, "echo 5 > e.txt; (cd ../../.. && git reset -q --hard HEAD~1)\n")?;
+        ground.open(&[])?;
+        let before = ground.git(&["rev-parse", "HEAD~1"])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("would bring back what you took out of it"), "{}", said.out);
+        ensure!(ground.git(&["rev-parse", "HEAD"])? == before && !ground.project().join("wrong.txt").exists());
+        // All of it is there for whoever wants it.
+        ground.omo(&["gate", "answer", "g1", "stop"])?.ends(0)?;
+        ground.omo(&["stage", "wait"])?.ends(1)?;
+        let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
+        let whole = kept.lines().find(|name| name.ends_with("/integrated"));
+        ensure!(whole.is_some_and(|name| ground.git(&["show", &format!("{name}:e.txt")]).is_ok()), "{kept}");
+        ground.is_tidy()
+    })
+    .unwrap();
+}
+
+#[test]
 fn an_edit_that_is_not_committed_is_never_written_over() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -166,12 +189,16 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
     on(&sessions(), "", |ground| {
         ground.open(&[])?;
         ground.omo(&["stage", "wait"])?.ends(0)?;
-        for (check, status) in [("test -f never.txt", 1), ("test -f a.txt", 0)] {
+        for (check, status, expected) in [
+            ("test -f never.txt", 1, "Your branch main has what was done before, and nothing of what followed"),
+            ("test -f a.txt", 0, "Your branch main has all of it."),
+        ] {
             ground.lab.write(PLAN, &plan(&sessions(), check))?;
             ground.git(&["commit", "-qam", check])?;
             let before = ground.git(&["rev-parse", "HEAD"])?;
             ground.open(&["--resume"])?;
-            ground.omo(&["stage", "wait"])?.ends(status)?;
+            let said = ground.omo(&["stage", "wait"])?.ends(status)?;
+            ensure!(said.out.contains(expected), "{}", said.out);
             ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "{check}");
             ensure!(ground.started().len() == 2, "{check}: {:?}", ground.started());
             ground.is_tidy()?;

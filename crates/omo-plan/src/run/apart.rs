@@ -63,6 +63,10 @@ impl Terms {
 pub struct Apart {
     /// The commit that everything done so far comes to: the one that was checked out, and all that was merged.
     pub tip: String,
+    /// Where the user's branch was when they were set apart, or when what its user had committed was last merged with:
+    /// a branch that does not have this any more was moved back by its user.
+    #[serde(default)]
+    pub base: String,
     /// What their clients are started with.
     #[serde(default)]
     pub terms: Terms,
@@ -76,6 +80,9 @@ pub struct Apart {
     pub land_refused: Option<String>,
     /// The user's branch has moved from the first of these commits to the second.
     pub landed: Option<(String, String)>,
+    /// It had done so before the run went on.
+    #[serde(default)]
+    pub landed_before: Option<(String, String)>,
 }
 
 /// What is known of one session.

@@ -45,12 +45,18 @@ impl Driver<'_> {
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
             return self.refuse(&why, Vec::new());
         }
+        let base = Some(apart.base.clone()).filter(|base| !base.is_empty());
+        if !base.as_ref().map_or(Ok(true), |base| holds(&self.repository, &at, std::slice::from_ref(base)))? {
+            let why = "it does not have the commit any more that the run began from, and moving it would bring back \
+                       what you took out of it";
+            return self.refuse(why, Vec::new());
+        }
         if !holds(&self.repository, &apart.tip, std::slice::from_ref(&at))? {
             return self.catch_up(apart, &at);
         }
         let landed = match land(&self.repository, &at, &apart.tip) {
             Ok(Landed::Moved) => at,
-            Ok(Landed::WasThere) => state.base.clone().unwrap_or(at),
+            Ok(Landed::WasThere) => base.or_else(|| state.base.clone()).unwrap_or(at),
             Err(error) => return self.land_refused(error),
         };
         let moved = What::Landed { from: landed, to: apart.tip.clone() };

@@ -56,6 +56,7 @@ pub fn line(state: &RunState, what: &What) -> Option<String> {
             )
         }
         What::LandRefused { why, .. } => format!("Your branch could not move: {}", neutral(why, 300)),
+        What::Landed { from, to } if from == to => "Your branch has all of it already.".to_owned(),
         What::Landed { from, to } => {
             format!("Your branch moved from {} to {}.", neutral(short(from), 12), neutral(short(to), 12))
         }

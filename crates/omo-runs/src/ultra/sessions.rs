@@ -68,14 +68,19 @@ fn word(status: GroupStatus) -> &'static str {
 fn branch(apart: &Apart) -> String {
     let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
     let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", code(name, 100)) };
-    if let Some((from, to)) = &apart.landed {
-        return format!("- {name} moved from {} to {}\n", cut(from), cut(to));
-    }
-    let mut text = format!("- {name} was not moved: nothing of this is in it\n");
+    let mut text = match (&apart.landed, &apart.landed_before) {
+        (Some((from, to)), _) if from == to => return format!("- {name} has all of it already, at {}\n", cut(to)),
+        (Some((from, to)), _) => return format!("- {name} moved from {} to {}\n", cut(from), cut(to)),
+        (None, Some((from, to))) => {
+            format!("- {name} moved from {} to {} before; nothing of what followed is in it\n", cut(from), cut(to))
+        }
+        (None, None) => format!("- {name} was not moved: nothing of this is in it\n"),
+    };
     if let Some(why) = &apart.land_refused {
         let _ = writeln!(text, "- It could not move: {}", neutral(why, 300));
     }
-    if apart.groups.values().any(|known| known.status == GroupStatus::Merged)
+    if apart.tip != apart.base
+        && apart.groups.values().any(|known| known.status == GroupStatus::Merged)
         && let Some(run) = apart.groups.values().find_map(|known| run_of(&known.branch))
     {
         let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");

@@ -124,3 +124,25 @@ fn where_the_users_branch_moved_is_told() {
     // One that runs together with its user has no such section.
     assert!(!report(&open(three("")), ALL).contains("### Sessions"));
 }
+
+#[test]
+fn of_a_run_that_went_on_after_it_landed_both_are_told() {
+    let mut state = apart(three(""));
+    for number in [1, 2, 3] {
+        done_and_merged(&mut state, number);
+        removed(&mut state, number, None);
+    }
+    happens(&mut state, What::Landed { from: BASE.to_owned(), to: TIP.to_owned() });
+    over(&mut state, RunResult::Complete);
+    happens(&mut state, What::Resumed);
+    happens(&mut state, What::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() });
+    let terms = Terms { branch: "refs/heads/main".to_owned(), ..Terms::default() };
+    happens(&mut state, What::SetApart { base: TIP.to_owned(), terms });
+    let text = report(&state, ALL);
+    let line = "- Your branch `main` moved from 1111111 to 2222222 before; nothing of what followed is in it";
+    assert!(text.lines().any(|known| known == line) && !text.contains("What was merged so far"), "{text}");
+    done_and_merged(&mut state, 3);
+    happens(&mut state, What::Landed { from: TIP.to_owned(), to: TIP.to_owned() });
+    let text = report(&state, ALL);
+    assert!(text.lines().any(|line| line == "- Your branch `main` has all of it already, at 2222222"), "{text}");
+}

@@ -163,8 +163,12 @@ pub fn end(state: &RunState) -> String {
 fn branch(apart: &Apart) -> String {
     let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
     let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", neutral(name, 100)) };
-    match &apart.landed {
-        Some((_, to)) => format!("  {name} moved to {}.\n", neutral(short(to), 12)),
-        None => format!("  {name} is where it was; what was done is kept (see the report).\n"),
+    match (&apart.landed, &apart.landed_before) {
+        (Some((from, to)), _) if from == to => format!("  {name} has all of it.\n"),
+        (Some((_, to)), _) => format!("  {name} moved to {}.\n", neutral(short(to), 12)),
+        (None, Some(_)) => {
+            format!("  {name} has what was done before, and nothing of what followed (see the report).\n")
+        }
+        (None, None) => format!("  {name} is where it was; what was done is kept (see the report).\n"),
     }
 }

@@ -13,13 +13,14 @@ impl RunState {
         let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
         if let What::SetApart { base, terms } = &event.what {
             let is_begun = self.units.values().any(|unit| unit.attempts > 0);
-            let groups = match &self.apart {
-                None if !is_begun => BTreeMap::new(),
+            let (groups, landed_before) = match &self.apart {
+                None if !is_begun => (BTreeMap::new(), None),
                 // What was merged is in the user's branch, and it goes on from there.
-                Some(apart) if apart.landed.is_some() => apart.groups.clone(),
+                Some(apart) if apart.landed.is_some() => (apart.groups.clone(), apart.landed.clone()),
                 _ => return Err(bad("sets sessions apart that are worked on")),
             };
-            self.apart = Some(Apart { tip: base.clone(), terms: terms.clone(), groups, ..Apart::default() });
+            let (tip, base, terms) = (base.clone(), base.clone(), terms.clone());
+            self.apart = Some(Apart { tip, base, terms, groups, landed_before, ..Apart::default() });
             self.final_checks.clear();
             return Ok(());
         }
@@ -40,8 +41,9 @@ impl RunState {
             return Ok(());
         }
         match &event.what {
-            What::CaughtUp { tip, .. } => {
+            What::CaughtUp { with, tip } => {
                 apart.tip.clone_from(tip);
+                apart.base.clone_from(with);
                 self.final_checks.clear();
                 return Ok(());
             }
