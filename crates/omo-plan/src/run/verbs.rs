@@ -139,7 +139,9 @@ pub fn take_over(state: &RunState, caller: &Caller) -> Vec<What> {
         Phase::Executing => events.push(What::Taken),
         Phase::Ended { .. } | Phase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
     }
-    let others = state.running().filter(|(_, running)| running.by != caller.actor);
+    // Whoever looks after the clients of sessions goes on with that.
+    let is_looked_after = state.apart.is_some() && state.phase == Phase::Executing;
+    let others = state.running().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
     events.extend(others.map(|(id, _)| lost(state, id, "the run was taken over")));
     events
 }

@@ -1,14 +1,15 @@
 //! Sessions that are worked on apart: wave by wave, merged in the order of the plan, and the user's branch last.
 
 use omo_core::check::Check;
+use omo_core::check::CheckVerdict::Green;
 use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
 use omo_plan::run::apart::{Apart, Grant, GroupState, GroupStatus, Step, Terms, has_more, outcome};
-use omo_plan::run::event::{Event, GateKind, Process, RunResult, What};
+use omo_plan::run::event::{Actor, Event, GateKind, Process, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
-use omo_plan::run::verbs::MAX_LOST;
+use omo_plan::run::verbs::{self, Caller, MAX_LOST};
 
-use crate::kit::{Run, group, plan, unit};
+use crate::kit::{Run, all, group, plan, session, unit};
 
 /// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
 fn waves() -> Plan {
@@ -416,6 +417,21 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     assert_eq!(run.state.apart.as_ref().unwrap().tip, "both");
     run.write([What::Landed { from: "theirs".to_owned(), to: "both".to_owned() }]);
     assert_eq!(step(&run), "clean a");
+}
+
+#[test]
+fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
+    let mut run = apart(0);
+    begin(&mut run, "b");
+    run.caller.actor = session("the client", 300);
+    let ticket = run.start("3").unwrap();
+    for actor in [Actor::default(), session("s2", 200)] {
+        let caller = Caller { actor, prompted_at: None, group: None };
+        run.take(Ok(verbs::take_over(&run.state, &caller))).unwrap();
+    }
+    // Three of these would have failed its step.
+    run.done(&ticket, all(&unit("3"), &Green)).unwrap();
+    assert_eq!(run.standing("3"), "passed");
 }
 
 #[test]
