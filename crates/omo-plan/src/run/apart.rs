@@ -191,7 +191,7 @@ pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
         let room = at_once(apart).saturating_sub(running.len());
         let ready: Vec<&Group> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
         // What an earlier try has left is put away before it is begun anew.
-        let is_left = |group: &Group| ready.iter().any(|known| known.id == group.id) && view.is_begun_anew(group);
+        let is_left = |group: &Group| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
         if let Some(clean) = clean(state, apart, is_left) {
             return clean;
         }
@@ -244,17 +244,18 @@ impl<'a> View<'a> {
         self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
     }
 
-    /// Whether it is part of what the run has come to, with nothing in it that is to be done again.
+    /// Whether it is part of what the run has come to, with nothing in it that is to be done again or was left out.
     fn is_merged(&self, group: &Group) -> bool {
-        self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group).is_some()
+        self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group) == Some(GroupStatus::Done)
     }
 
+    /// Whether it has ended and something in it is not done: also where that came to it afterwards.
     fn has_failed(&self, group: &Group) -> bool {
-        self.status(group) == Some(GroupStatus::Failed) && outcome(self.state, group) == Some(GroupStatus::Failed)
+        self.has_ended(group) && outcome(self.state, group) == Some(GroupStatus::Failed)
     }
 
-    /// Whether it had ended, and something in it is to be done again.
-    fn is_begun_anew(&self, group: &Group) -> bool {
+    /// Whether it had ended: where it is begun all the same, something in it is to be done again.
+    fn has_ended(&self, group: &Group) -> bool {
         self.status(group).is_some_and(GroupStatus::is_ended)
     }
 
@@ -264,7 +265,11 @@ impl<'a> View<'a> {
             None | Some(GroupStatus::Ready) => true,
             Some(GroupStatus::Running | GroupStatus::Done) => false,
             Some(GroupStatus::Failed) => !self.has_failed(group),
-            Some(GroupStatus::Merged | GroupStatus::InConflict) => outcome(self.state, group).is_none(),
+            Some(GroupStatus::Merged) => outcome(self.state, group).is_none(),
+            // Also where nothing in it is left to be done: the next one does not have what stood in the way.
+            Some(GroupStatus::InConflict) => {
+                outcome(self.state, group).is_none() || self.known(group).is_some_and(|known| known.is_to_redo)
+            }
         };
         is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group)
     }
@@ -317,7 +322,9 @@ impl<'a> View<'a> {
         if let Some((group, why)) = stuck {
             return Some(Step::Open(GateKind::Stuck { group: group.id.clone(), why }));
         }
-        let in_conflict = |group: &&Group| self.status(group) == Some(GroupStatus::InConflict);
+        // One that is to be done again, once its wave has come, was asked about.
+        let in_conflict =
+            |group: &&Group| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
         let group = self.groups().find(in_conflict)?;
         let files = self.known(group).and_then(|known| known.why.clone()).unwrap_or_default();
         Some(Step::Open(GateKind::Conflict { group: group.id.clone(), files }))

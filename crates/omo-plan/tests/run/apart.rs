@@ -435,6 +435,47 @@ fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
 }
 
 #[test]
+fn a_step_that_was_added_and_left_out_is_missing_from_the_whole() {
+    let mut run = both_done();
+    merge(&mut run, "a");
+    merge(&mut run, "b");
+    let mut more = waves();
+    more.units.push(unit("5"));
+    more.groups[0].units.push("5".to_owned());
+    run.replan(more).unwrap();
+    run.skip("5").unwrap();
+    assert_eq!(outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Failed));
+    // It was called complete.
+    assert_eq!(step(&run), "clean a b");
+    remove(&mut run, &["a", "b"]);
+    assert_eq!(step(&run), "end Failed");
+}
+
+#[test]
+fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too() {
+    let mut plan = waves();
+    plan.units[2].on_failure = OnFailure::Skip;
+    let mut run = Run::open(plan);
+    run.write([What::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    begin(&mut run, "b");
+    run.skip("3").unwrap();
+    end(&mut run, "b", None);
+    run.write([What::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
+    begin(&mut run, "a");
+    run.pass("1");
+    run.pass("2");
+    end(&mut run, "a", None);
+    merge(&mut run, "a");
+    run.advance();
+    let gate = run.state.open_gate().unwrap().gate.id.clone();
+    run.write([What::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    // The same was asked again.
+    assert_eq!(step(&run), "clean b");
+    remove(&mut run, &["b"]);
+    assert_eq!(step(&run), "start b");
+}
+
+#[test]
 fn whatever_clients_spend_the_run_stays_within_its_budget() {
     let apart = |budget_micros, spent| {
         let terms = Terms { budget_micros, ..Terms::default() };
