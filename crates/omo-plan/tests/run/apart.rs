@@ -7,7 +7,7 @@ use omo_plan::run::apart::{Apart, Grant, GroupState, GroupStatus, Step, Terms, h
 use omo_plan::run::event::{Actor, Event, GateKind, Process, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
-use omo_plan::run::verbs::{self, Caller, MAX_LOST};
+use omo_plan::run::verbs::{self, Caller, CommitOutcome, MAX_LOST, Measured, Refusal};
 
 use crate::kit::{Run, all, group, plan, session, unit};
 
@@ -432,6 +432,36 @@ fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
     // Three of these would have failed its step.
     run.done(&ticket, all(&unit("3"), &Green)).unwrap();
     assert_eq!(run.standing("3"), "passed");
+}
+
+#[test]
+fn an_edited_plan_leaves_each_session_what_it_has() {
+    let moved = |unit: &str, to: usize| {
+        let mut plan = waves();
+        plan.groups.iter_mut().for_each(|group| group.units.retain(|id| id != unit));
+        plan.groups[to].units.push(unit.to_owned());
+        plan
+    };
+    let mut run = apart(0);
+    begin(&mut run, "a");
+    run.replan(moved("1", 1)).unwrap();
+    run.replan(waves()).unwrap();
+    let ticket = run.start("1").unwrap();
+    let why = |said: Result<(), Refusal>| said.unwrap_err().message;
+    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "somebody is at it");
+    let commit = Some(CommitOutcome::Made { id: "made".to_owned() });
+    run.done(&ticket, Measured { commit, ..all(&unit("1"), &Green) }).unwrap();
+    // Whoever was to work there found no trace of it, and was asked about that for ever.
+    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"));
+    run.replan(moved("2", 1)).unwrap();
+    let mut gone = waves();
+    gone.groups.remove(0);
+    gone.units.drain(..2);
+    // Nothing could be written down about its client any more, and nobody could go on with the run.
+    assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
+    run.write([What::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
+    run.replan(gone).unwrap();
+    assert_eq!(step(&run), "start b");
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub fn known(
     let is_of_it = |state: &RunState| state.asked.is_some() && state.plan.source.path == plan.source.path;
     let resumes = wanted.arguments.mode == Mode::Resume;
     if let Some((run, state)) = here.executing(runs)? {
+        // A client that was left at work holds up no edit of the plan.
+        let (run, state) = here.reaped(run, state)?;
         return match is_of_it(&state) {
             false => Err(another(run.id(), &state)),
             true if is_the_same(&state, wanted, strategy) => Ok(Some((run, state))),
