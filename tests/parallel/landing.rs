@@ -180,3 +180,26 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
     })
     .unwrap();
 }
+
+#[test]
+fn what_its_user_has_taken_back_is_not_taken_for_done() {
+    let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
+    on(&first(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.git(&["reset", "-q", "--hard", &before])?;
+        let mut more = first();
+        more.push(session(2, &[step(5, "e.txt")]));
+        ground.lab.write(PLAN, &plan(&more, ""))?;
+        ground.git(&["commit", "-qam", "mine"])?;
+        ground.well(5, "e.txt")?;
+        // It was complete with step 5 alone.
+        let refused = ground.open(&["--resume"]).unwrap_err();
+        ensure!(format!("{refused:#}").contains("does not have what this run has done"), "{refused:#}");
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
+    })
+    .unwrap();
+}
