@@ -158,8 +158,16 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
         before.is_still(&s.all()?, &[])?;
         // In one session it disturbs nobody.
         there(&["--fg", PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
+        s.person(&["unit", "skip", "1", "--why", "not now"])?.ends(0)?;
         s.person(&["run", "cancel"])?.ends(0)?;
-        there(&[PLAN])?.refuses(7, "there is no terminal to ask on", "--digest").map(drop)
+        let said = there(&[PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
+        let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        there(&["--digest", digest.context("no digest")?, PLAN])?.ends(0)?;
+        // A step that is done again has the run of its session go on, too.
+        s.person(&["unit", "retry", "1", "--run", &run])?.refuses(6, "has parallel sessions in this repository", "")?;
+        s.person(&["run", "resume", "--run", &run])?
+            .refuses(6, "has parallel sessions in this repository", "")
+            .map(drop)
     })];
     play(cases).unwrap();
 }

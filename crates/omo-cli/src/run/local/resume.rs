@@ -7,7 +7,7 @@ use omo_plan::model::Plan;
 use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
-use omo_plan::ultra_run::arguments::Mode;
+use omo_plan::ultra_run::arguments::{Mode, Part};
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::billing::{self, Billing, billing};
 use omo_plan::ultra_run::own::quoted;
@@ -47,11 +47,25 @@ pub fn known(
         };
     }
     if resumes {
+        let mut done_in_part = None;
         for listed in runs.list()? {
             let Ok(state) = listed.state else { continue };
-            if here.is_here(&state) && is_of_it(&state) {
-                return Ok(Some((runs.get(&listed.id)?, state)));
+            if !here.is_here(&state) || !is_of_it(&state) {
+                continue;
             }
+            // A part that is done leaves the run of the whole where that was.
+            let is_part = state.asked.is_some_and(|asked| asked.part != Part::Whole);
+            if is_part && state.phase == (Phase::Ended { result: RunResult::Complete }) {
+                done_in_part.get_or_insert((listed.id, state));
+                continue;
+            }
+            if !is_the_same(&state, wanted, strategy) {
+                return Err(apart_for_good(&listed.id, &state));
+            }
+            return Ok(Some((runs.get(&listed.id)?, state)));
+        }
+        if let Some((id, state)) = done_in_part {
+            return Ok(Some((runs.get(&id)?, state)));
         }
     }
     if strategy.starts_sessions() {
@@ -81,8 +95,17 @@ fn otherwise(id: &str, state: &RunState) -> Failure {
     )
 }
 
+/// What its sessions did lies on their branches, where no step that is done here would find it.
+fn apart_for_good(id: &str, state: &RunState) -> Failure {
+    let path = quoted(&state.plan.source.path);
+    Failure::busy(
+        format!("the run {id} of {} was begun in parallel sessions, and goes on in them alone", state.plan.source.path),
+        format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --fg {path}` does all of it anew, here"),
+    )
+}
+
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
-fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
+pub fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
         if state.apart.is_some() && state.phase == Phase::Executing && own != Some(listed.id.as_str()) {
