@@ -99,6 +99,21 @@ fn nobody_is_billed_without_having_been_asked() {
             unattended(s, &session, &["--resume", "--accept-api-billing", PLAN])?.ends(0)?;
             Ok(())
         }),
+        ("a key that somebody else has who goes on with it", parallel(), |s| {
+            let with_key = |arguments: &[&str]| -> Result<Said> {
+                Ok(Said::of(&s.command(arguments).env("ANTHROPIC_API_KEY", "sk-x").output()?))
+            };
+            s.begin(PLAN)?;
+            for arguments in [&["next"][..], &["stage", "start"], &["stage", "wait"]] {
+                with_key(arguments)?.refuses(
+                    8,
+                    "ANTHROPIC_API_KEY is set",
+                    "--resume --accept-api-billing docs/plan.md",
+                )?;
+            }
+            with_key(&["run", "open", "--for", "local", "--resume", "--accept-api-billing", PLAN])?.ends(0)?;
+            with_key(&["stage", "start"])?.refuses(5, "no `claude` is on the PATH", "").map(drop)
+        }),
         ("one session starts no client", parallel(), |s| {
             s.begin("--fg docs/plan.md")?;
             s.person(&["run", "cancel"])?.ends(0)?;

@@ -49,6 +49,9 @@ pub struct Terms {
     /// By what they would be paid for where that is not their user's subscription, and nobody has accepted it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payer: Option<String>,
+    /// Whoever opened the run accepts that something else than a subscription pays.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub accepts_billing: bool,
 }
 
 impl Terms {
@@ -221,6 +224,15 @@ pub fn has_more(state: &RunState) -> Option<&Apart> {
     (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(apart)
 }
 
+/// Whether a person has accepted that clients are billed to something else than a subscription.
+pub fn accepts_billing(state: &RunState) -> bool {
+    let is_accepted = |known: &GateState| {
+        matches!(known.gate.about, GateKind::Billing { .. })
+            && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
+    };
+    state.apart.as_ref().is_some_and(|apart| apart.terms.accepts_billing) || state.gates.iter().any(is_accepted)
+}
+
 /// What the rules ask about a state again and again.
 struct View<'a> {
     state: &'a RunState,
@@ -299,14 +311,8 @@ impl<'a> View<'a> {
         if let Some(gate) = self.state.gates.iter().find(open) {
             return Some(Step::Ask(gate));
         }
-        if let Some(payer) = &self.apart.terms.payer {
-            let about = GateKind::Billing { payer: payer.clone() };
-            let is_accepted = |known: &GateState| {
-                known.gate.about == about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
-            };
-            return (!self.state.gates.iter().any(is_accepted)).then_some(Step::Open(about));
-        }
-        None
+        let payer = self.apart.terms.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
+        Some(Step::Open(GateKind::Billing { payer: payer.clone() }))
     }
 
     /// What a person has to decide once nobody is at work any more. How a session goes on is not asked where none does:

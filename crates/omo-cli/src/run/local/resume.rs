@@ -4,6 +4,7 @@ use std::path::Path;
 
 use omo_plan::dialect::Options;
 use omo_plan::model::Plan;
+use omo_plan::run::apart::accepts_billing;
 use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
@@ -22,6 +23,7 @@ use super::super::blocks as plan_blocks;
 use super::super::here::{Here, another};
 use super::super::manage::news;
 use super::super::open::{say, unsound};
+use super::begin::PAYER;
 use super::wanted::{Wanted, refused};
 use super::{blocks, commands, facts};
 use crate::failure::{Failure, Kind};
@@ -149,6 +151,7 @@ pub fn go_on(
     }
     let accepted = paid_for(before, wanted)?;
     let accepted = accepted.map(|gate| verbs::answer(before, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+    let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.own.accepts_billing);
     let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
     if let (Some(runs), true) = (&here.runs, before.apart.is_some()) {
         alone_in_repository(runs, Some(run.id()))?;
@@ -157,7 +160,11 @@ pub fn go_on(
     let ((), state) = engine.take_over(|state| {
         let replanned: Option<What> =
             replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        Ok((accepted.into_iter().chain(replanned).collect(), ()))
+        // Whoever starts the next client may be another one, who asks the ledger.
+        let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;
+        let accepted =
+            accepted.into_iter().chain(if accepts { verbs::accept_billing(state, PAYER) } else { Vec::new() });
+        Ok((accepted.chain(replanned).collect(), ()))
     })?;
     here.tell(run, before, &state);
     let mut said = wanted.map(|wanted| blocks::head(wanted, &state.plan, way(&state))).unwrap_or_default();
@@ -196,6 +203,21 @@ fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>,
     match billing(&facts::billing(), asked) {
         Billing::Stop { text, hint } => Err(Failure::precondition(text, hint).of_kind(Kind::Budget)),
         _ => Ok(None),
+    }
+}
+
+/// Refuses to start clients that a key would pay for which nobody has accepted: it may have been set since the run was
+/// opened, or where somebody else goes on with it.
+pub fn is_accepted(state: &RunState) -> Result<(), Failure> {
+    let asked = billing::Asked { starts_sessions: true, can_ask: false, is_accepted: accepts_billing(state) };
+    match billing(&facts::billing(), asked) {
+        Billing::Stop { text, .. } => {
+            let path = quoted(&state.plan.source.path);
+            let hint =
+                format!("unset ANTHROPIC_API_KEY; or `{COMMAND} --resume --accept-api-billing {path}` accepts that");
+            Err(Failure::precondition(text, hint).of_kind(Kind::Budget))
+        }
+        _ => Ok(()),
     }
 }
 

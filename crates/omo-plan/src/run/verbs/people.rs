@@ -8,8 +8,9 @@ use crate::model::{Dialect, Plan, UnitKind};
 use crate::run::apart::{Apart, GroupStatus};
 use crate::run::event::{GateKind, What};
 use crate::run::iteration;
+use crate::run::question::gate;
 use crate::run::schedule::lacks_contract;
-use crate::run::state::{Phase, RunState, Standing, UnitState, UnitStatus};
+use crate::run::state::{CONTINUE, Phase, RunState, Standing, UnitState, UnitStatus};
 
 /// A person leaves a unit out.
 ///
@@ -122,6 +123,13 @@ pub fn answer(
         return Err(Refusal::new(RefusalKind::Human, message, "show them the question and end the turn"));
     }
     Ok(What::GateAnswered { gate: gate.to_owned(), option: option.to_owned(), plan_sha256 })
+}
+
+/// A person accepts, before anybody has asked, that this pays for the clients.
+pub fn accept_billing(state: &RunState, payer: &str) -> Vec<What> {
+    let gate = gate(state, GateKind::Billing { payer: payer.to_owned() });
+    let answered = What::GateAnswered { gate: gate.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
+    vec![What::GateOpened { gate }, answered]
 }
 
 /// The run is ended before its end.
