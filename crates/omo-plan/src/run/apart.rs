@@ -169,7 +169,10 @@ pub enum Step<'a> {
 /// Decides what comes next.
 pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
     if apart.landed.is_some() {
-        return clean(state, apart, |_| true).unwrap_or(Step::End(RunResult::Complete));
+        // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
+        let was_left_out = state.units.values().any(|unit| unit.status == UnitStatus::Skipped);
+        let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
+        return clean(state, apart, |_| true).unwrap_or(Step::End(result));
     }
     let view = View { state, apart };
     let running: Vec<&str> = view.where_is(|group| view.status(group) == Some(GroupStatus::Running));

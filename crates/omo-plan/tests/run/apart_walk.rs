@@ -126,8 +126,8 @@ impl World {
         let theirs = &self.commits[&self.theirs];
         for unit in &state.plan.units {
             let known = &state.units[&unit.id];
-            assert!(state.lets_go_on(&unit.id), "complete, and {} is {:?}", unit.id, known.status);
-            if let (true, Some(end)) = (state.apart.is_some() && known.status == UnitStatus::Passed, &known.end) {
+            assert_eq!(known.status, UnitStatus::Passed, "complete, and {} is not", unit.id);
+            if let (true, Some(end)) = (state.apart.is_some(), &known.end) {
                 let commit = end.commit.as_ref().unwrap();
                 assert!(theirs.contains(commit), "complete, and {} is not in the user's branch", unit.id);
             }
