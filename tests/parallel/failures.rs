@@ -1,6 +1,7 @@
 //! What goes wrong in one session: its siblings finish, the user's branch stays where it was, all that was done is
 //! kept, and the run goes on from there.
 
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -108,6 +109,34 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
         ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_first_try() {
+    on(&four(), "", |ground| {
+        ground.script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
+        ground.script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(7)?;
+        // Its user looks at the conflict where that is, and stays there.
+        let state = ground.state()?;
+        let tree = state.apart.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        let mut shell = Command::new("sleep").arg("600").current_dir(&tree).spawn()?;
+        ground.well(3, "c.txt")?;
+        ground.omo(&["gate", "answer", "g1", "redo"])?.ends(0)?;
+        let said = ground.omo(&["stage", "wait"])?;
+        shell.kill()?;
+        shell.wait()?;
+        ensure!(said.ends(7)?.out.contains("works in it"), "whoever is asked is not told what holds it up");
+        ground.omo(&["gate", "answer", "g2", "continue"])?.ends(0)?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)?;
+        let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
+        ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
+        ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user is not told where it is");
         Ok(())
     })
     .unwrap();

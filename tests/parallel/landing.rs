@@ -14,10 +14,12 @@ const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d
 
 #[test]
 fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
-    on(&four(), "test -f a.txt && echo ran >> ../../../../checked", |ground| {
-        ground.script(
-            5,
-            "echo 5 > e.txt; (cd ../../.. && echo mine > mine.txt && git add mine.txt && git commit -qm mine)\n",
+    on(&four(), "test -f a.txt && sh ../../../../meanwhile", |ground| {
+        // While the whole is checked for the first time.
+        fs::write(
+            ground.project().join("../meanwhile"),
+            "echo ran >> ../../../../checked; cd ../../.. && if ! [ -f mine.txt ]; then echo mine > mine.txt && \
+             git add mine.txt && git commit -qm mine; fi\n",
         )?;
         ground.open(&[])?;
         let said = ground.omo(&["stage", "wait"])?.ends(0)?;
@@ -161,7 +163,9 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
         ground.open(&["--resume"])?;
         let said = ground.omo(&["stage", "wait"])?.ends(0)?;
         ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
-        ensure!(ground.started() == ["session-1", "session-2", "session-3"], "{:?}", ground.started());
+        let mut started = ground.started();
+        started.sort();
+        ensure!(started == ["session-1", "session-2", "session-3"], "{started:?}");
         ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
     })
     .unwrap();
@@ -173,7 +177,10 @@ fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it
     on(&[session(1, &[skipped]), session(1, &[step(3, "c.txt")])], "", |ground| {
         ground.script(1, "echo wrong > a.txt\n")?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        // All that its plan asks for has landed but for that: whoever goes on behind it is told.
+        let said = ground.omo(&["stage", "wait"])?.ends(1)?;
+        ensure!(said.out.contains("PARTIAL (1/2 passed)"), "{}", said.out);
+        ensure!(ground.state()?.phase == Phase::Ended { result: RunResult::CompletedWithFailures });
         ensure!(!ground.project().join("a.txt").exists());
         ground.well(1, "a.txt")?;
         ground.omo(&["unit", "retry", "1"])?.ends(0)?;
@@ -204,6 +211,47 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
             ground.is_tidy()?;
         }
         Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_its_user_has_taken_back_is_not_taken_for_done() {
+    let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
+    on(&first(), "", |ground| {
+        let before = ground.git(&["rev-parse", "HEAD"])?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.git(&["reset", "-q", "--hard", &before])?;
+        let mut more = first();
+        more.push(session(2, &[step(5, "e.txt")]));
+        ground.lab.write(PLAN, &plan(&more, ""))?;
+        ground.git(&["commit", "-qam", "mine"])?;
+        ground.well(5, "e.txt")?;
+        // It was complete with step 5 alone.
+        let refused = ground.open(&["--resume"]).unwrap_err();
+        ensure!(format!("{refused:#}").contains("does not have what this run has done"), "{refused:#}");
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_its_user_commits_to_mend_the_whole_is_in_what_is_checked_next() {
+    let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
+    on(&sessions, "test -f a.txt && test -f mine.txt", |ground| {
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(1)?;
+        fs::write(ground.project().join("mine.txt"), "mine\n")?;
+        ground.git(&["add", "."])?;
+        ground.git(&["commit", "-qm", "mine"])?;
+        // The same was checked as before, however often its user went on with it.
+        ground.open(&["--resume"])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ensure!(ground.started().len() == 2, "{:?}", ground.started());
+        ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])
     })
     .unwrap();
 }

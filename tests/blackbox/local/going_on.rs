@@ -121,6 +121,23 @@ fn a_run_that_is_over_goes_on_where_that_is_asked_for() {
             s.ask("--fg docs/plan.md")?.refuses(6, "in parallel sessions", "")?;
             Ok(())
         }),
+        ("sessions do not go on where no client is to be started", parallel(), |s| {
+            s.begin(PLAN)?;
+            s.person(&["run", "cancel"])?.ends(0)?;
+            let before = s.all()?;
+            s.ask("--fg --resume docs/plan.md")?.refuses(6, "goes on in them alone", "--fg docs/plan.md")?;
+            before.is_still(&s.all()?, &[])
+        }),
+        ("the whole, where a part of it was done by itself since", three(), |s| {
+            s.begin(PLAN)?;
+            let run = s.run()?;
+            s.person(&["run", "cancel"])?.ends(0)?;
+            s.begin("--step 1 docs/plan.md")?;
+            s.work(1, "done\n")?.ends(0)?;
+            let said = s.ask("--resume docs/plan.md")?.ends(0)?;
+            ensure!(said.out.contains(&format!("going on with the run {run} of")), "{}", said.out);
+            Ok(())
+        }),
     ];
     play(cases).unwrap();
 }

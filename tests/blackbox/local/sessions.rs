@@ -99,6 +99,21 @@ fn nobody_is_billed_without_having_been_asked() {
             unattended(s, &session, &["--resume", "--accept-api-billing", PLAN])?.ends(0)?;
             Ok(())
         }),
+        ("a key that somebody else has who goes on with it", parallel(), |s| {
+            let with_key = |arguments: &[&str]| -> Result<Said> {
+                Ok(Said::of(&s.command(arguments).env("ANTHROPIC_API_KEY", "sk-x").output()?))
+            };
+            s.begin(PLAN)?;
+            for arguments in [&["next"][..], &["stage", "start"], &["stage", "wait"]] {
+                with_key(arguments)?.refuses(
+                    8,
+                    "ANTHROPIC_API_KEY is set",
+                    "--resume --accept-api-billing docs/plan.md",
+                )?;
+            }
+            with_key(&["run", "open", "--for", "local", "--resume", "--accept-api-billing", PLAN])?.ends(0)?;
+            with_key(&["stage", "start"])?.refuses(5, "no `claude` is on the PATH", "").map(drop)
+        }),
         ("one session starts no client", parallel(), |s| {
             s.begin("--fg docs/plan.md")?;
             s.person(&["run", "cancel"])?.ends(0)?;
@@ -158,8 +173,16 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
         before.is_still(&s.all()?, &[])?;
         // In one session it disturbs nobody.
         there(&["--fg", PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
+        s.person(&["unit", "skip", "1", "--why", "not now"])?.ends(0)?;
         s.person(&["run", "cancel"])?.ends(0)?;
-        there(&[PLAN])?.refuses(7, "there is no terminal to ask on", "--digest").map(drop)
+        let said = there(&[PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
+        let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        there(&["--digest", digest.context("no digest")?, PLAN])?.ends(0)?;
+        // A step that is done again has the run of its session go on, too.
+        s.person(&["unit", "retry", "1", "--run", &run])?.refuses(6, "has parallel sessions in this repository", "")?;
+        s.person(&["run", "resume", "--run", &run])?
+            .refuses(6, "has parallel sessions in this repository", "")
+            .map(drop)
     })];
     play(cases).unwrap();
 }

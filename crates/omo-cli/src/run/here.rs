@@ -174,7 +174,7 @@ impl<'a> Here<'a> {
 
     /// The run once what a dead supervisor of it has left is put right. Where that cannot be, it is told, and holds
     /// nobody up.
-    fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
+    pub fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
         if state.apart.is_none() || self.env.group.is_some() {
             return Ok((run, state));
         }

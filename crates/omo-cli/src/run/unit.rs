@@ -13,7 +13,7 @@ use super::arguments::{DoneOptions, FailOptions, SkipOptions, UnitOptions};
 use super::blocks::PATIENTLY;
 use super::here::{Ended, Here};
 use super::watch::Shown;
-use super::{exec, step};
+use super::{exec, local, step};
 use crate::failure::{Failure, Kind};
 
 /// A worker begins.
@@ -158,6 +158,9 @@ pub fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let engine = here.engine(&run, &before)?;
     engine.unedited(&before)?;
     let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&here.runs, before.apart.is_some()) {
+        local::alone_in_repository(runs, Some(run.id()))?;
+    }
     here.listen(&run, &before);
     let state = engine.decide(|state| verbs::retry(state, &engine.caller, &options.id))?;
     here.tell(&run, &before, &state);

@@ -49,6 +49,9 @@ pub struct Terms {
     /// By what they would be paid for where that is not their user's subscription, and nobody has accepted it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payer: Option<String>,
+    /// Whoever opened the run accepts that something else than a subscription pays.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub accepts_billing: bool,
 }
 
 impl Terms {
@@ -173,7 +176,10 @@ pub enum Step<'a> {
 /// Decides what comes next.
 pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
     if apart.landed.is_some() {
-        return clean(state, apart, |_| true).unwrap_or(Step::End(RunResult::Complete));
+        // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
+        let was_left_out = state.units.values().any(|unit| unit.status == UnitStatus::Skipped);
+        let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
+        return clean(state, apart, |_| true).unwrap_or(Step::End(result));
     }
     let view = View { state, apart };
     let running: Vec<&str> = view.where_is(|group| view.status(group) == Some(GroupStatus::Running));
@@ -198,7 +204,7 @@ pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
         let room = at_once(apart).saturating_sub(running.len());
         let ready: Vec<&Group> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
         // What an earlier try has left is put away before it is begun anew.
-        let is_left = |group: &Group| ready.iter().any(|known| known.id == group.id) && view.is_begun_anew(group);
+        let is_left = |group: &Group| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
         if let Some(clean) = clean(state, apart, is_left) {
             return clean;
         }
@@ -228,6 +234,15 @@ pub fn has_more(state: &RunState) -> Option<&Apart> {
     (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(apart)
 }
 
+/// Whether a person has accepted that clients are billed to something else than a subscription.
+pub fn accepts_billing(state: &RunState) -> bool {
+    let is_accepted = |known: &GateState| {
+        matches!(known.gate.about, GateKind::Billing { .. })
+            && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
+    };
+    state.apart.as_ref().is_some_and(|apart| apart.terms.accepts_billing) || state.gates.iter().any(is_accepted)
+}
+
 /// What the rules ask about a state again and again.
 struct View<'a> {
     state: &'a RunState,
@@ -251,17 +266,18 @@ impl<'a> View<'a> {
         self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
     }
 
-    /// Whether it is part of what the run has come to, with nothing in it that is to be done again.
+    /// Whether it is part of what the run has come to, with nothing in it that is to be done again or was left out.
     fn is_merged(&self, group: &Group) -> bool {
-        self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group).is_some()
+        self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group) == Some(GroupStatus::Done)
     }
 
+    /// Whether it has ended and something in it is not done: also where that came to it afterwards.
     fn has_failed(&self, group: &Group) -> bool {
-        self.status(group) == Some(GroupStatus::Failed) && outcome(self.state, group) == Some(GroupStatus::Failed)
+        self.has_ended(group) && outcome(self.state, group) == Some(GroupStatus::Failed)
     }
 
-    /// Whether it had ended, and something in it is to be done again.
-    fn is_begun_anew(&self, group: &Group) -> bool {
+    /// Whether it had ended: where it is begun all the same, something in it is to be done again.
+    fn has_ended(&self, group: &Group) -> bool {
         self.status(group).is_some_and(GroupStatus::is_ended)
     }
 
@@ -271,7 +287,11 @@ impl<'a> View<'a> {
             None | Some(GroupStatus::Ready) => true,
             Some(GroupStatus::Running | GroupStatus::Done) => false,
             Some(GroupStatus::Failed) => !self.has_failed(group),
-            Some(GroupStatus::Merged | GroupStatus::InConflict) => outcome(self.state, group).is_none(),
+            Some(GroupStatus::Merged) => outcome(self.state, group).is_none(),
+            // Also where nothing in it is left to be done: the next one does not have what stood in the way.
+            Some(GroupStatus::InConflict) => {
+                outcome(self.state, group).is_none() || self.known(group).is_some_and(|known| known.is_to_redo)
+            }
         };
         is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group)
     }
@@ -301,14 +321,8 @@ impl<'a> View<'a> {
         if let Some(gate) = self.state.gates.iter().find(open) {
             return Some(Step::Ask(gate));
         }
-        if let Some(payer) = &self.apart.terms.payer {
-            let about = GateKind::Billing { payer: payer.clone() };
-            let is_accepted = |known: &GateState| {
-                known.gate.about == about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
-            };
-            return (!self.state.gates.iter().any(is_accepted)).then_some(Step::Open(about));
-        }
-        None
+        let payer = self.apart.terms.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
+        Some(Step::Open(GateKind::Billing { payer: payer.clone() }))
     }
 
     /// What a person has to decide once nobody is at work any more. How a session goes on is not asked where none does:
@@ -324,7 +338,9 @@ impl<'a> View<'a> {
         if let Some((group, why)) = stuck {
             return Some(Step::Open(GateKind::Stuck { group: group.id.clone(), why }));
         }
-        let in_conflict = |group: &&Group| self.status(group) == Some(GroupStatus::InConflict);
+        // One that is to be done again, once its wave has come, was asked about.
+        let in_conflict =
+            |group: &&Group| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
         let group = self.groups().find(in_conflict)?;
         let files = self.known(group).and_then(|known| known.why.clone()).unwrap_or_default();
         Some(Step::Open(GateKind::Conflict { group: group.id.clone(), files }))

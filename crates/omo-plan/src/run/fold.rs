@@ -235,6 +235,7 @@ impl RunState {
         let before = std::mem::replace(&mut self.plan, plan.clone());
         self.keep_choices(&before);
         self.units = units;
+        self.drop_groups();
         self.plan_sha256.clone_from(&plan.source.sha256);
         approved.clone_into(&mut self.approved);
         self.void_the_whole();

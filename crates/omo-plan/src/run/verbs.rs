@@ -19,7 +19,7 @@ use crate::run::schedule::{self, Action, lacks_contract};
 use crate::run::state::{GateState, Phase, RunState, UnitStatus};
 
 pub use apart::{client_ended, is_to_be_noted, paused, running_in, waits_for_a_limit};
-pub use people::{answer, cancel, replan, retry, skip};
+pub use people::{accept_billing, answer, cancel, replan, retry, skip};
 pub use session::{add_unit, evidence, refuses, verdict};
 pub use work::{
     CommitOutcome, Measured, Start, finals, gave_up, judged, keeping, may_start, of_ticket, passes, start, takes_back,
@@ -139,7 +139,9 @@ pub fn take_over(state: &RunState, caller: &Caller) -> Vec<What> {
         Phase::Executing => events.push(What::Taken),
         Phase::Ended { .. } | Phase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
     }
-    let others = state.running().filter(|(_, running)| running.by != caller.actor);
+    // Whoever looks after the clients of sessions goes on with that.
+    let is_looked_after = state.apart.is_some() && state.phase == Phase::Executing;
+    let others = state.running().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
     events.extend(others.map(|(id, _)| lost(state, id, "the run was taken over")));
     events
 }

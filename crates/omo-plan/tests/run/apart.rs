@@ -1,14 +1,15 @@
 //! Sessions that are worked on apart: wave by wave, merged in the order of the plan, and the user's branch last.
 
 use omo_core::check::Check;
+use omo_core::check::CheckVerdict::Green;
 use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
 use omo_plan::run::apart::{Apart, Grant, GroupState, GroupStatus, Step, Terms, has_more, outcome};
-use omo_plan::run::event::{Event, GateKind, Process, RunResult, What};
+use omo_plan::run::event::{Actor, Event, GateKind, Process, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
-use omo_plan::run::verbs::MAX_LOST;
+use omo_plan::run::verbs::{self, Caller, CommitOutcome, MAX_LOST, Measured, Refusal};
 
-use crate::kit::{Run, group, plan, unit};
+use crate::kit::{Run, all, group, plan, session, unit};
 
 /// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
 fn waves() -> Plan {
@@ -416,6 +417,92 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     assert_eq!(run.state.apart.as_ref().unwrap().tip, "both");
     run.write([What::Landed { from: "theirs".to_owned(), to: "both".to_owned() }]);
     assert_eq!(step(&run), "clean a");
+}
+
+#[test]
+fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
+    let mut run = apart(0);
+    begin(&mut run, "b");
+    run.caller.actor = session("the client", 300);
+    let ticket = run.start("3").unwrap();
+    for actor in [Actor::default(), session("s2", 200)] {
+        let caller = Caller { actor, prompted_at: None, group: None };
+        run.take(Ok(verbs::take_over(&run.state, &caller))).unwrap();
+    }
+    // Three of these would have failed its step.
+    run.done(&ticket, all(&unit("3"), &Green)).unwrap();
+    assert_eq!(run.standing("3"), "passed");
+}
+
+#[test]
+fn an_edited_plan_leaves_each_session_what_it_has() {
+    let moved = |unit: &str, to: usize| {
+        let mut plan = waves();
+        plan.groups.iter_mut().for_each(|group| group.units.retain(|id| id != unit));
+        plan.groups[to].units.push(unit.to_owned());
+        plan
+    };
+    let mut run = apart(0);
+    begin(&mut run, "a");
+    run.replan(moved("1", 1)).unwrap();
+    run.replan(waves()).unwrap();
+    let ticket = run.start("1").unwrap();
+    let why = |said: Result<(), Refusal>| said.unwrap_err().message;
+    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "somebody is at it");
+    let commit = Some(CommitOutcome::Made { id: "made".to_owned() });
+    run.done(&ticket, Measured { commit, ..all(&unit("1"), &Green) }).unwrap();
+    // Whoever was to work there found no trace of it, and was asked about that for ever.
+    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"));
+    run.replan(moved("2", 1)).unwrap();
+    let mut gone = waves();
+    gone.groups.remove(0);
+    gone.units.drain(..2);
+    // Nothing could be written down about its client any more, and nobody could go on with the run.
+    assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
+    run.write([What::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
+    run.replan(gone).unwrap();
+    assert_eq!(step(&run), "start b");
+}
+
+#[test]
+fn a_step_that_was_added_and_left_out_is_missing_from_the_whole() {
+    let mut run = both_done();
+    merge(&mut run, "a");
+    merge(&mut run, "b");
+    let mut more = waves();
+    more.units.push(unit("5"));
+    more.groups[0].units.push("5".to_owned());
+    run.replan(more).unwrap();
+    run.skip("5").unwrap();
+    assert_eq!(outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Failed));
+    // It was called complete.
+    assert_eq!(step(&run), "clean a b");
+    remove(&mut run, &["a", "b"]);
+    assert_eq!(step(&run), "end Failed");
+}
+
+#[test]
+fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too() {
+    let mut plan = waves();
+    plan.units[2].on_failure = OnFailure::Skip;
+    let mut run = Run::open(plan);
+    run.write([What::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    begin(&mut run, "b");
+    run.skip("3").unwrap();
+    end(&mut run, "b", None);
+    run.write([What::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
+    begin(&mut run, "a");
+    run.pass("1");
+    run.pass("2");
+    end(&mut run, "a", None);
+    merge(&mut run, "a");
+    run.advance();
+    let gate = run.state.open_gate().unwrap().gate.id.clone();
+    run.write([What::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    // The same was asked again.
+    assert_eq!(step(&run), "clean b");
+    remove(&mut run, &["b"]);
+    assert_eq!(step(&run), "start b");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod answers;
 mod apart;
+mod apart_walk;
 mod holders;
 mod kit;
 mod lines;

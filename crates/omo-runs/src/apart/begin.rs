@@ -9,10 +9,11 @@ use omo_exec::check::Log;
 use omo_exec::claude::child::{Order, Permissions};
 use omo_exec::claude::settings::{self, Settings};
 use omo_exec::claude::supplies;
+use omo_exec::integrate::{holds, tip_of};
 use omo_exec::set_up::set_up;
 use omo_exec::supervisor::left::Mark;
 use omo_exec::supervisor::minder::Spec;
-use omo_exec::worktree;
+use omo_exec::worktree::{self, GroupName, WorktreeError};
 use omo_plan::fence::{self, Rules};
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, Grant, GroupStatus, Terms, outcome};
@@ -106,19 +107,19 @@ impl Driver<'_> {
         let known = apart.groups.get(&group.id).filter(|known| known.worktree.is_some());
         let base = known.map_or_else(|| apart.base_of(&group.id), |known| known.base.as_str()).to_owned();
         if known.is_none() {
-            // Before it is made: what a kill leaves behind is found by this.
-            let prepared = What::GroupPrepared {
-                group: group.id.clone(),
-                worktree: name.path(&self.repository).display().to_string(),
-                branch: name.branch(),
-                base: base.clone(),
-            };
-            self.note(|_| vec![prepared])?;
+            self.note_prepared(&name, &base)?;
         }
         let created = match worktree::create(&self.repository, &name, &base) {
             Ok(created) => created,
             Err(error) => return self.stuck(group, &format!("its work tree could not be made: {error}")),
         };
+        if created.was_there && !self.goes_on_from(&name, &base)? {
+            // What could not be removed of an earlier try: this one does not begin in it.
+            return match self.put_away(apart, &name, &base)? {
+                Ok(apart) => self.prepared(&apart, group),
+                Err(error) => self.stuck(group, &format!("its work tree could not be made: {error}")),
+            };
+        }
         if let lacks @ [_, ..] = &*created.not_copied {
             let files: Vec<String> = lacks.iter().take(NAMED).map(|file| neutral(file, 100)).collect();
             let more = lacks.len() - files.len();
@@ -130,6 +131,42 @@ impl Driver<'_> {
             return self.stuck(group, &why);
         }
         Ok(Some(created.path))
+    }
+
+    /// Writes down where a session gets its work tree before that is made: what a kill leaves behind is found by this.
+    fn note_prepared(&self, name: &GroupName, base: &str) -> Result<(), DriveError> {
+        let prepared = What::GroupPrepared {
+            group: name.group().to_owned(),
+            worktree: name.path(&self.repository).display().to_string(),
+            branch: name.branch(),
+            base: base.to_owned(),
+        };
+        self.note(|_| vec![prepared]).map(drop)
+    }
+
+    /// Removes what an earlier try of a session has left that is to begin from this commit.
+    fn put_away(
+        &self,
+        apart: &Apart,
+        name: &GroupName,
+        base: &str,
+    ) -> Result<Result<Apart, WorktreeError>, DriveError> {
+        let files = self.engine.run.folder().join("kept").join(name.group());
+        let removal = match worktree::prepare(&self.repository, name, Some(&apart.tip), &files) {
+            Ok(removal) => removal,
+            Err(error) => return Ok(Err(error)),
+        };
+        let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
+        let removed = What::GroupRemoved { group: name.group().to_owned(), kept, tip: Some(base.to_owned()) };
+        let state = self.note(|_| vec![removed])?;
+        let carried_out = worktree::carry_out(&self.repository, &removal);
+        Ok(carried_out.map(|()| state.apart.unwrap_or_default()))
+    }
+
+    /// Whether the branch of a session has the commit that it is to begin from.
+    fn goes_on_from(&self, name: &GroupName, base: &str) -> Result<bool, DriveError> {
+        let Some(tip) = tip_of(&self.repository, name)? else { return Ok(false) };
+        Ok(tip == base || holds(&self.repository, &tip, &[base.to_owned()])?)
     }
 
     /// Runs the command that makes a work tree ready, once for each; why it could not, where it could not.

@@ -11,6 +11,10 @@ use crate::engine::{EngineError, Watcher};
 
 impl Driver<'_> {
     pub(super) fn check_the_whole(&self, apart: &Apart) -> Result<(), DriveError> {
+        // What its user has committed meanwhile may be what mends it.
+        if let Some(at) = self.ahead(apart)? {
+            return self.catch_up(apart, &at);
+        }
         let name = self.name(WHOLE)?;
         // One that an earlier try has left may be of an earlier tip.
         let fresh = worktree::discard(&self.repository, &name);

@@ -74,8 +74,16 @@ impl Driver<'_> {
         }
     }
 
+    /// Where the user's branch is, while it is checked out and has what the run has not come to yet.
+    pub(super) fn ahead(&self, apart: &Apart) -> Result<Option<String>, DriveError> {
+        let Head::Branch { reference, commit } = facts(&self.repository)?.head else { return Ok(None) };
+        let is_it = apart.terms.branch.is_empty() || reference == apart.terms.branch;
+        let is_behind = is_it && !holds(&self.repository, &apart.tip, std::slice::from_ref(&commit))?;
+        Ok(is_behind.then_some(commit))
+    }
+
     /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
-    fn catch_up(&self, apart: &Apart, at: &str) -> Result<(), DriveError> {
+    pub(super) fn catch_up(&self, apart: &Apart, at: &str) -> Result<(), DriveError> {
         let tip = match preview(&self.repository, at, None, &apart.tip)? {
             // Its user has all of it already, and more.
             Preview::Nothing => at.to_owned(),

@@ -8,7 +8,7 @@ use omo_exec::integrate::{holds, tip_of};
 use omo_exec::remote::{changed, messages};
 use omo_plan::model::Group;
 use omo_plan::run::apart::GroupState;
-use omo_plan::run::state::{RunState, UnitStatus};
+use omo_plan::run::state::{RunState, UnitState, UnitStatus};
 
 use super::pushed::{commit_of, last_good};
 use super::{DriveError, Driver};
@@ -25,7 +25,8 @@ impl Driver<'_> {
     ) -> Result<Result<String, String>, DriveError> {
         let name = self.name(&group.id)?;
         let good = last_good(state, group, &known.base).to_owned();
-        let committed = group.units.iter().filter_map(|id| state.units.get(id)?.end.as_ref()?.commit.clone());
+        // What was done before, and was left out when it was to be done again, is in no branch of it any more.
+        let committed = passed(state, group).filter_map(|unit| unit.end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
         let tip = tip_of(&self.repository, &name)?;
         let has_all = |tip: &String| {
@@ -81,8 +82,13 @@ impl Driver<'_> {
     }
 }
 
+/// The steps of a session that have passed.
+fn passed<'s>(state: &'s RunState, group: &'s Group) -> impl Iterator<Item = &'s UnitState> {
+    let units = group.units.iter().filter_map(|id| state.units.get(id));
+    units.filter(|unit| unit.status == UnitStatus::Passed)
+}
+
 /// The files that the steps of a session had changed when they passed.
 fn judged_files(state: &RunState, group: &Group) -> BTreeSet<String> {
-    let passed = group.units.iter().filter_map(|id| state.units.get(id)).filter(|it| it.status == UnitStatus::Passed);
-    passed.filter_map(|unit| unit.end.as_ref()).flat_map(|end| end.files.iter().cloned()).collect()
+    passed(state, group).filter_map(|unit| unit.end.as_ref()).flat_map(|end| end.files.iter().cloned()).collect()
 }

@@ -176,13 +176,27 @@ impl Engine<'_> {
         Ok((value, self.project(state)?))
     }
 
-    /// Has sessions begin from where the user's branch is by now.
+    /// Has sessions begin from where the user's branch is by now, as long as that has what was done before.
     fn set_apart_anew(&self, apart: &Apart) -> Result<What, Refusal> {
-        set_apart(self.root, apart.terms.clone()).ok_or_else(|| Refusal {
-            kind: RefusalKind::Precondition,
-            message: "no branch is checked out that what is still to be done could move".to_owned(),
-            hint: "check one out, then run it again".to_owned(),
-        })
+        let refusal = |message: &str, hint: &str| {
+            let (message, hint) = (message.to_owned(), hint.to_owned());
+            Refusal { kind: RefusalKind::Precondition, message, hint }
+        };
+        let is_in = |base: &str, landed: &str| {
+            let repository = Repository::find(self.root)?;
+            integrate::holds(&repository, base, &[landed.to_owned()]).ok()
+        };
+        let set_apart = set_apart(self.root, apart.terms.clone()).ok_or_else(|| {
+            let message = "no branch is checked out that what is still to be done could move";
+            refusal(message, "check one out, then run it again")
+        })?;
+        match (&set_apart, &apart.landed) {
+            (What::SetApart { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => Err(refusal(
+                "the branch that is checked out does not have what this run has done, and it would not be done again",
+                "check out one that has it, then again; a run of its own does all of the plan: `omo run open --for local PLAN`",
+            )),
+            _ => Ok(set_apart),
+        }
     }
 
     /// As [`Engine::project`], for a run that is over: what another one has written since stays.

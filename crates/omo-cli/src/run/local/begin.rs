@@ -20,7 +20,7 @@ use super::{blocks, commands, facts, resume};
 use crate::failure::{Failure, Kind};
 
 /// By what clients are paid for where their user is asked first.
-const PAYER: &str = "ANTHROPIC_API_KEY";
+pub(super) const PAYER: &str = "ANTHROPIC_API_KEY";
 
 /// Opens a run.
 pub fn begin(
@@ -57,7 +57,8 @@ pub fn begin(
     let setup = if is_apart { commands::setup_command(&here.root)? } else { None };
     let approved = commands::approve(here, &plan, setup.as_deref(), wanted.digest.as_deref(), wanted.typed())?;
     said += &commands::entry_condition(here, &plan)?;
-    let terms = Terms { setup, payer, ..wanted.own.terms.clone() };
+    let accepts_billing = wanted.own.accepts_billing;
+    let terms = Terms { setup, payer, accepts_billing, ..wanted.own.terms.clone() };
     let is_gone = || Failure::conflict("another branch was checked out meanwhile", "run it again");
     let apart = is_apart.then(|| set_apart(&here.root, terms).ok_or_else(is_gone)).transpose()?;
 

@@ -30,7 +30,7 @@ use super::here::Here;
 use super::open::{no_repository, say, unsound};
 use crate::failure::{Failure, Kind};
 use crate::project::Project;
-pub use resume::resume;
+pub use resume::{alone_in_repository, is_accepted, resume};
 use wanted::{Wanted, refused};
 
 /// The command whose arguments the hook keeps.

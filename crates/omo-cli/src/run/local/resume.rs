@@ -4,10 +4,11 @@ use std::path::Path;
 
 use omo_plan::dialect::Options;
 use omo_plan::model::Plan;
+use omo_plan::run::apart::accepts_billing;
 use omo_plan::run::event::{GateKind, RunResult, What};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
-use omo_plan::ultra_run::arguments::Mode;
+use omo_plan::ultra_run::arguments::{Mode, Part};
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::billing::{self, Billing, billing};
 use omo_plan::ultra_run::own::quoted;
@@ -22,6 +23,7 @@ use super::super::blocks as plan_blocks;
 use super::super::here::{Here, another};
 use super::super::manage::news;
 use super::super::open::{say, unsound};
+use super::begin::PAYER;
 use super::wanted::{Wanted, refused};
 use super::{blocks, commands, facts};
 use crate::failure::{Failure, Kind};
@@ -38,6 +40,8 @@ pub fn known(
     let is_of_it = |state: &RunState| state.asked.is_some() && state.plan.source.path == plan.source.path;
     let resumes = wanted.arguments.mode == Mode::Resume;
     if let Some((run, state)) = here.executing(runs)? {
+        // A client that was left at work holds up no edit of the plan.
+        let (run, state) = here.reaped(run, state)?;
         return match is_of_it(&state) {
             false => Err(another(run.id(), &state)),
             true if is_the_same(&state, wanted, strategy) => Ok(Some((run, state))),
@@ -45,11 +49,25 @@ pub fn known(
         };
     }
     if resumes {
+        let mut done_in_part = None;
         for listed in runs.list()? {
             let Ok(state) = listed.state else { continue };
-            if here.is_here(&state) && is_of_it(&state) {
-                return Ok(Some((runs.get(&listed.id)?, state)));
+            if !here.is_here(&state) || !is_of_it(&state) {
+                continue;
             }
+            // A part that is done leaves the run of the whole where that was.
+            let is_part = state.asked.is_some_and(|asked| asked.part != Part::Whole);
+            if is_part && state.phase == (Phase::Ended { result: RunResult::Complete }) {
+                done_in_part.get_or_insert((listed.id, state));
+                continue;
+            }
+            if !is_the_same(&state, wanted, strategy) {
+                return Err(apart_for_good(&listed.id, &state));
+            }
+            return Ok(Some((runs.get(&listed.id)?, state)));
+        }
+        if let Some((id, state)) = done_in_part {
+            return Ok(Some((runs.get(&id)?, state)));
         }
     }
     if strategy.starts_sessions() {
@@ -79,8 +97,17 @@ fn otherwise(id: &str, state: &RunState) -> Failure {
     )
 }
 
+/// What its sessions did lies on their branches, where no step that is done here would find it.
+fn apart_for_good(id: &str, state: &RunState) -> Failure {
+    let path = quoted(&state.plan.source.path);
+    Failure::busy(
+        format!("the run {id} of {} was begun in parallel sessions, and goes on in them alone", state.plan.source.path),
+        format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --fg {path}` does all of it anew, here"),
+    )
+}
+
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
-fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
+pub fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
         if state.apart.is_some() && state.phase == Phase::Executing && own != Some(listed.id.as_str()) {
@@ -124,6 +151,7 @@ pub fn go_on(
     }
     let accepted = paid_for(before, wanted)?;
     let accepted = accepted.map(|gate| verbs::answer(before, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+    let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.own.accepts_billing);
     let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
     if let (Some(runs), true) = (&here.runs, before.apart.is_some()) {
         alone_in_repository(runs, Some(run.id()))?;
@@ -132,7 +160,11 @@ pub fn go_on(
     let ((), state) = engine.take_over(|state| {
         let replanned: Option<What> =
             replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        Ok((accepted.into_iter().chain(replanned).collect(), ()))
+        // Whoever starts the next client may be another one, who asks the ledger.
+        let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;
+        let accepted =
+            accepted.into_iter().chain(if accepts { verbs::accept_billing(state, PAYER) } else { Vec::new() });
+        Ok((accepted.chain(replanned).collect(), ()))
     })?;
     here.tell(run, before, &state);
     let mut said = wanted.map(|wanted| blocks::head(wanted, &state.plan, way(&state))).unwrap_or_default();
@@ -171,6 +203,21 @@ fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>,
     match billing(&facts::billing(), asked) {
         Billing::Stop { text, hint } => Err(Failure::precondition(text, hint).of_kind(Kind::Budget)),
         _ => Ok(None),
+    }
+}
+
+/// Refuses to start clients that a key would pay for which nobody has accepted: it may have been set since the run was
+/// opened, or where somebody else goes on with it.
+pub fn is_accepted(state: &RunState) -> Result<(), Failure> {
+    let asked = billing::Asked { starts_sessions: true, can_ask: false, is_accepted: accepts_billing(state) };
+    match billing(&facts::billing(), asked) {
+        Billing::Stop { text, .. } => {
+            let path = quoted(&state.plan.source.path);
+            let hint =
+                format!("unset ANTHROPIC_API_KEY; or `{COMMAND} --resume --accept-api-billing {path}` accepts that");
+            Err(Failure::precondition(text, hint).of_kind(Kind::Budget))
+        }
+        _ => Ok(()),
     }
 }
 

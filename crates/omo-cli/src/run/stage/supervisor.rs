@@ -16,6 +16,7 @@ use omo_store::pins;
 use super::RunOptions;
 use crate::failure::Failure;
 use crate::run::here::{Ended, Here};
+use crate::run::local;
 
 /// The file that takes what it complains about.
 const LOG: &str = "supervisor.log";
@@ -26,7 +27,9 @@ pub fn ensure(here: &Here, run: &Run) -> Result<(), Failure> {
         return Ok(());
     }
     // Found out now, while somebody is there to be told.
-    client_of(&run.state()?, &here.root)?;
+    let state = run.state()?;
+    local::is_accepted(&state)?;
+    client_of(&state, &here.root)?;
     let (log, path) = run.log_file(LOG)?;
     let arguments: Vec<OsString> = ["stage", "supervise", "--run", run.id()].map(OsString::from).to_vec();
     detached::start(&arguments, &here.root, log).map(drop).map_err(|error| {

@@ -154,6 +154,18 @@ impl RunState {
         }
     }
 
+    /// Of a session that an edited plan does not have any more only what it has cost still counts: one of the same name
+    /// begins anew.
+    pub(super) fn drop_groups(&mut self) {
+        let Some(apart) = &mut self.apart else { return };
+        for (id, known) in &mut apart.groups {
+            if self.plan.groups.iter().all(|group| group.id != *id) {
+                let (kept, cost_micros) = (known.kept.take(), known.cost_micros);
+                *known = GroupState { kept, cost_micros, ..GroupState::default() };
+            }
+        }
+    }
+
     /// A session may go on.
     pub(super) fn unstick_group(&mut self, id: &str) {
         if let Some(known) = self.apart.as_mut().and_then(|apart| apart.groups.get_mut(id)) {

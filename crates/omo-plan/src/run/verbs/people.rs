@@ -3,11 +3,14 @@
 use omo_core::words::neutral;
 
 use super::{Caller, Refusal, RefusalKind, found, over};
+use crate::dialect::ultra::report::SESSION_PREFIX;
 use crate::model::{Dialect, Plan, UnitKind};
+use crate::run::apart::{Apart, GroupStatus};
 use crate::run::event::{GateKind, What};
 use crate::run::iteration;
+use crate::run::question::gate;
 use crate::run::schedule::lacks_contract;
-use crate::run::state::{Phase, RunState, Standing, UnitStatus};
+use crate::run::state::{CONTINUE, Phase, RunState, Standing, UnitState, UnitStatus};
 
 /// A person leaves a unit out.
 ///
@@ -122,6 +125,13 @@ pub fn answer(
     Ok(What::GateAnswered { gate: gate.to_owned(), option: option.to_owned(), plan_sha256 })
 }
 
+/// A person accepts, before anybody has asked, that this pays for the clients.
+pub fn accept_billing(state: &RunState, payer: &str) -> Vec<What> {
+    let gate = gate(state, GateKind::Billing { payer: payer.to_owned() });
+    let answered = What::GateAnswered { gate: gate.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
+    vec![What::GateOpened { gate }, answered]
+}
+
 /// The run is ended before its end.
 ///
 /// # Errors
@@ -138,7 +148,7 @@ pub fn cancel(state: &RunState, why: &str) -> Result<What, Refusal> {
 ///
 /// # Errors
 ///
-/// It is of another dialect, or somebody is at a unit that changed or is gone.
+/// It is of another dialect, somebody is at a unit that changed or is gone, or a session loses what it has.
 pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<What, Refusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
@@ -156,5 +166,43 @@ pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<What, Re
             "let it finish, or `omo unit fail` it, and then again",
         ));
     }
+    if let Some(apart) = &state.apart {
+        keeps_sessions(state, apart, &plan)?;
+    }
     Ok(What::PlanChanged { plan: Box::new(plan), approved })
+}
+
+/// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
+/// which no other session's branch has.
+fn keeps_sessions(state: &RunState, apart: &Apart, plan: &Plan) -> Result<(), Refusal> {
+    let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
+    let is_gone = |id: &&String| plan.groups.iter().all(|group| group.id != **id);
+    if let Some(id) = apart.groups.keys().filter(is_gone).find(|id| apart.is(id, &[GroupStatus::Running])) {
+        let message = format!("a client works on {}, which the plan does not have any more", name(id));
+        return Err(Refusal::new(
+            RefusalKind::Contention,
+            message,
+            "let it finish, or `omo run cancel`, and then again",
+        ));
+    }
+    let has_work = |unit: &UnitState| {
+        let has_commit = || unit.end.as_ref().is_some_and(|end| end.commit.is_some());
+        unit.running.is_some() || unit.ground.is_some() || unit.status == UnitStatus::Passed && has_commit()
+    };
+    // What is merged is where every session begins from that has not begun yet.
+    let is_merged = |id: &str| apart.is(id, &[GroupStatus::Merged]);
+    let may_move = |from: &str, to: &str| is_merged(from) && (is_merged(to) || !apart.groups.contains_key(to));
+    for (id, _) in state.units.iter().filter(|(_, unit)| has_work(unit)) {
+        let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else { continue };
+        if from.id != to.id && !may_move(&from.id, &to.id) {
+            let word = state.plan.dialect.unit_word();
+            let message = format!("{word} {id} was worked on in {}, and no other session has that", name(&from.id));
+            let hint = format!(
+                "leave it there; a run of its own does all of the plan anew: `omo run open --for local {}`",
+                plan.source.path
+            );
+            return Err(Refusal::new(RefusalKind::Precondition, message, hint));
+        }
+    }
+    Ok(())
 }
