@@ -113,7 +113,7 @@ fn include(repository: &Repository, to: &Path) -> Result<Vec<String>, WorktreeEr
     }
     // 1 says that git ignores none of them.
     let (_, ignored) = repository.answer(&["check-ignore", "-z", "--stdin"], &[], &named)?;
-    let mut copies = Copies::new(repository.top(), to, None);
+    let mut copies = Copies::new(repository.top(), to);
     for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of) {
         let is_link = repository.top().join(&path).is_symlink();
         if is_link {

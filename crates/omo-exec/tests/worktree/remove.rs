@@ -101,6 +101,24 @@ fn what_a_build_makes_and_what_is_known_is_not_copied() {
 }
 
 #[test]
+fn what_git_ignores_is_kept_however_much_it_is() {
+    let it = Project::new();
+    it.write(".git/info/exclude", "vendor/\n");
+    let at = it.create().path;
+    for number in 0..10_050 {
+        write(&at.join(format!("vendor/{number}")), "");
+    }
+    write(&at.join("vendor/0"), "first");
+    // As an end in the middle leaves it.
+    fs::create_dir_all(it.files().join("vendor")).unwrap();
+    fs::hard_link(at.join("vendor/0"), it.files().join("vendor/0.omo-part")).unwrap();
+    let removal = it.remove();
+    assert_eq!(removal.kept.unwrap().copied.len(), 10_050);
+    assert_eq!(fs::read_to_string(it.files().join("vendor/0")).unwrap(), "first");
+    assert!(!at.exists() && !it.files().join("vendor/0.omo-part").exists());
+}
+
+#[test]
 fn a_repository_within_the_worktree_is_kept_whole() {
     let it = Project::new();
     let at = it.create().path;
