@@ -54,6 +54,34 @@ fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
 }
 
 #[test]
+fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
+    // To another commit; to nothing of what was there; to the one before.
+    for rewritten in [
+        "commit -q --amend -m mine",
+        "checkout -q --orphan new && git commit -qm mine && git branch -M main",
+        "reset -q --hard HEAD~1",
+    ] {
+        on(&four(), "", |ground| {
+            let before = ground.git(&["rev-parse", "HEAD"])?;
+            ground.script(5, &format!("echo 5 > e.txt; (cd ../../.. && git {rewritten})\n"))?;
+            ground.open(&[])?;
+            let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+            ensure!(said.out.contains("its history was rewritten"), "{rewritten}: {}", said.out);
+            let line = said.out.split('`').find(|part| part.starts_with("git merge ")).unwrap_or_default().to_owned();
+            ensure!(before.starts_with(line.trim_start_matches("git merge ")), "{rewritten}: {line:?}");
+            ensure!(ground.git(&["merge-base", "--is-ancestor", &before, "HEAD"]).is_err(), "{rewritten}");
+            ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
+            // Its user wants it after all.
+            ground.git(&["merge", "-q", "--no-edit", "--allow-unrelated-histories", &before])?;
+            ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
+            ground.omo(&["stage", "wait"])?.ends(0)?;
+            ground.is_whole(&WELL)
+        })
+        .unwrap();
+    }
+}
+
+#[test]
 fn an_edit_that_is_not_committed_is_never_written_over() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;

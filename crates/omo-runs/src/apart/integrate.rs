@@ -9,6 +9,7 @@ use omo_plan::run::event::What;
 use omo_plan::run::state::RunState;
 
 use super::{DriveError, Driver, INTEGRATED};
+use crate::ultra::short;
 
 impl Driver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -44,6 +45,19 @@ impl Driver<'_> {
             let short = |name: &str| neutral(name.trim_start_matches("refs/heads/"), 100);
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
             return self.refuse(&why, Vec::new());
+        }
+        if let Some(base) = state.base.as_ref().filter(|base| **base != at) {
+            let holds_base = |commit: &str| holds(&self.repository, commit, std::slice::from_ref(base));
+            // What its user has taken out of their branch is part of what the run has come to: it would come back.
+            if holds_base(&apart.tip)? && !holds_base(&at)? {
+                let base = neutral(short(base), 12);
+                let why = format!(
+                    "{} does not hold {base} any more, from which the run began: its history was rewritten. To have that \
+                     commit in it again, `git merge {base}`",
+                    name.trim_start_matches("refs/heads/")
+                );
+                return self.refuse(&why, Vec::new());
+            }
         }
         if !holds(&self.repository, &apart.tip, std::slice::from_ref(&at))? {
             return self.catch_up(apart, &at);
