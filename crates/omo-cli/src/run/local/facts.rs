@@ -97,7 +97,9 @@ pub fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
     let hint = |error: &RemoteError| match error {
         RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
         RemoteError::Program { .. } => "have it in your own settings instead: `git config --global`",
-        RemoteError::Failed { .. } | RemoteError::Git(_) => "run that yourself to see why; nothing was changed",
+        RemoteError::Failed { .. } | RemoteError::Silent { .. } | RemoteError::Git(_) => {
+            "run that yourself to see why; nothing was changed"
+        }
     };
     match Remote::find(&repository, terms.remote()) {
         Ok(_) => Ok(()),
