@@ -187,12 +187,20 @@ fn listed(text: &str, beginning: &str) -> Vec<(String, String)> {
     text.lines().filter_map(of).collect()
 }
 
+/// What git says of every remote that it cannot reach, behind what tells why.
+const UNREACHED: [&str; 3] = [
+    "fatal: Could not read from remote repository.",
+    "Please make sure you have the correct access rights",
+    "and the repository exists.",
+];
+
 /// The last thing that git complained about.
 fn said_last(complaint: &str) -> String {
     let is_news =
         |line: &&str| !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push");
-    let last = complaint.lines().map(str::trim).rfind(is_news).unwrap_or("it did not say why");
-    neutral(last, COMPLAINT_CHARS)
+    let mut news = complaint.lines().map(str::trim).filter(is_news);
+    let first = news.clone().next().unwrap_or("it did not say why");
+    neutral(news.rfind(|line| !UNREACHED.contains(line)).unwrap_or(first), COMPLAINT_CHARS)
 }
 
 /// The commits that one commit has and another does not, oldest first, each with its message.
@@ -242,5 +250,8 @@ mod tests {
             "remote: no\n ! [remote rejected] x (hook declined)\nerror: failed to push some refs\nhint: y\n\n";
         assert_eq!(said_last(complaint), "! [remote rejected] x (hook declined)");
         assert_eq!(said_last(""), "it did not say why");
+        let unreached = UNREACHED.join("\n");
+        assert_eq!(said_last(&format!("me@host: Permission denied\n{unreached}\n")), "me@host: Permission denied");
+        assert_eq!(said_last(&unreached), UNREACHED[0]);
     }
 }
