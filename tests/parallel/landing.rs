@@ -2,14 +2,18 @@
 //! meanwhile is theirs.
 
 use std::fs;
+use std::time::Duration;
 
 use anyhow::ensure;
+use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::Phase;
+use omo_testkit::wait_until;
 use omo_tests::apart::{PLAN, plan};
 
 use crate::ground::{Step, four, on, session, step};
 
+const LIMIT: Duration = Duration::from_secs(60);
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 
 #[test]
@@ -79,6 +83,25 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
         })
         .unwrap();
     }
+}
+
+#[test]
+fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
+    on(&four(), "", |ground| {
+        let lock = ground.project().join(".git/index.lock");
+        ground.script(5, &format!("echo 5 > e.txt; touch '{}'\n", lock.display()))?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "start"])?.ends(0)?;
+        let is_merged = || {
+            let groups = ground.state().ok()?.apart?.groups;
+            (groups.len() == 4 && groups.values().all(|known| known.status == GroupStatus::Merged)).then_some(())
+        };
+        wait_until("the merge of the last session", LIMIT, is_merged)?;
+        fs::remove_file(lock)?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
 }
 
 #[test]
