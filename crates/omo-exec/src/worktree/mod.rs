@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::platform::let_remove;
 use crate::repository::{GitFailed, Repository};
 
 pub use create::{Created, create};
@@ -215,7 +216,14 @@ fn is_on_branch(git_folder: &Path, name: &GroupName) -> bool {
 
 /// Takes a folder that holds nothing of anybody's, and what git knows of it, away.
 fn delete(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
-    match fs::remove_dir_all(path) {
+    let removed = fs::remove_dir_all(path).or_else(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            let_remove(path);
+            fs::remove_dir_all(path)
+        }
+        _ => Err(error),
+    });
+    match removed {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(at(path)(error)),

@@ -118,6 +118,22 @@ fn what_git_ignores_is_kept_however_much_it_is() {
     assert!(!at.exists() && !it.files().join("vendor/0.omo-part").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn folders_that_nobody_may_write_in_go_as_well() {
+    use std::os::unix::fs::PermissionsExt;
+    let it = Project::new();
+    it.write(".git/info/exclude", "cache/\n");
+    let at = it.create().path;
+    write(&at.join("cache/module/file.txt"), "downloaded");
+    write(&at.join("target/file.txt"), "built");
+    for folder in ["cache/module", "cache", "target"] {
+        fs::set_permissions(at.join(folder), fs::Permissions::from_mode(0o555)).unwrap();
+    }
+    assert_eq!(it.remove().kept.unwrap().copied, ["cache/module/file.txt"]);
+    assert!(!at.exists());
+}
+
 #[test]
 fn a_repository_within_the_worktree_is_kept_whole() {
     let it = Project::new();
