@@ -84,6 +84,19 @@ fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
 }
 
 #[test]
+fn a_work_tree_that_somebody_has_removed_is_made_again_and_what_has_passed_stays() {
+    on(&four(), "", |ground| {
+        let once = "if ! [ -e \"$scripts/once\" ]; then touch \"$scripts/once\"; rm -rf \"$PWD\"; cd /; fi\n";
+        ground.script(2, &format!("echo 2 > b.txt\n{once}"))?;
+        ground.open(&[])?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ensure!(ground.state()?.units["1"].attempts == 1, "what had passed was done again");
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
 fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
     // Both write a file that neither of their fences names.
     on(&four(), "", |ground| {

@@ -83,9 +83,14 @@ impl Ground {
         self.lab.project()
     }
 
+    /// omo's own.
+    pub fn program(&self) -> PathBuf {
+        self.plugin.join("bin/omo")
+    }
+
     /// A command of omo, as a person types it.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.lab.command(self.plugin.join("bin/omo"));
+        let mut command = self.lab.command(self.program());
         command.args(arguments).stdin(Stdio::null());
         command
     }

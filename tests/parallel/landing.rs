@@ -2,14 +2,18 @@
 //! meanwhile is theirs.
 
 use std::fs;
+use std::time::Duration;
 
 use anyhow::ensure;
+use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::Phase;
+use omo_testkit::wait_until;
 use omo_tests::apart::{PLAN, plan};
 
 use crate::ground::{Step, four, on, session, step};
 
+const LIMIT: Duration = Duration::from_secs(60);
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 
 #[test]
@@ -56,24 +60,48 @@ fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
 }
 
 #[test]
-fn what_its_user_took_out_of_the_branch_meanwhile_is_not_brought_back() {
+fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
+    // To another commit; to nothing of what was there; to the one before.
+    for rewritten in [
+        "commit -q --amend -m mine",
+        "checkout -q --orphan new && git commit -qm mine && git branch -M main",
+        "reset -q --hard HEAD~1",
+    ] {
+        on(&four(), "", |ground| {
+            let before = ground.git(&["rev-parse", "HEAD"])?;
+            ground.script(5, &format!("echo 5 > e.txt; (cd ../../.. && git {rewritten})\n"))?;
+            ground.open(&[])?;
+            let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+            ensure!(said.out.contains("its history was rewritten"), "{rewritten}: {}", said.out);
+            let line = said.out.split('`').find(|part| part.starts_with("git merge ")).unwrap_or_default().to_owned();
+            ensure!(before.starts_with(line.trim_start_matches("git merge ")), "{rewritten}: {line:?}");
+            ensure!(ground.git(&["merge-base", "--is-ancestor", &before, "HEAD"]).is_err(), "{rewritten}");
+            ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
+            // Its user wants it after all.
+            ground.git(&["merge", "-q", "--no-edit", "--allow-unrelated-histories", &before])?;
+            ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
+            ground.omo(&["stage", "wait"])?.ends(0)?;
+            ground.is_whole(&WELL)
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
     on(&four(), "", |ground| {
-        ground.lab.write("wrong.txt", "wrong\n")?;
-        ground.git(&["add", "."])?;
-        ground.git(&["commit", "-qm", "wrong"])?;
-        ground.script(5, "echo 5 > e.txt; (cd ../../.. && git reset -q --hard HEAD~1)\n")?;
+        let lock = ground.project().join(".git/index.lock");
+        ground.script(5, &format!("echo 5 > e.txt; touch '{}'\n", lock.display()))?;
         ground.open(&[])?;
-        let before = ground.git(&["rev-parse", "HEAD~1"])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
-        ensure!(said.out.contains("would bring back what you took out of it"), "{}", said.out);
-        ensure!(ground.git(&["rev-parse", "HEAD"])? == before && !ground.project().join("wrong.txt").exists());
-        // All of it is there for whoever wants it.
-        ground.omo(&["gate", "answer", "g1", "stop"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(1)?;
-        let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
-        let whole = kept.lines().find(|name| name.ends_with("/integrated"));
-        ensure!(whole.is_some_and(|name| ground.git(&["show", &format!("{name}:e.txt")]).is_ok()), "{kept}");
-        ground.is_tidy()
+        ground.omo(&["stage", "start"])?.ends(0)?;
+        let is_merged = || {
+            let groups = ground.state().ok()?.apart?.groups;
+            (groups.len() == 4 && groups.values().all(|known| known.status == GroupStatus::Merged)).then_some(())
+        };
+        wait_until("the merge of the last session", LIMIT, is_merged)?;
+        fs::remove_file(lock)?;
+        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.is_whole(&WELL)
     })
     .unwrap();
 }
@@ -164,6 +192,7 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
         let said = ground.omo(&["stage", "wait"])?.ends(0)?;
         ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
         let mut started = ground.started();
+        // Those of a wave begin at the same time.
         started.sort();
         ensure!(started == ["session-1", "session-2", "session-3"], "{started:?}");
         ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])

@@ -2,6 +2,7 @@
 //! here, what the command says counts for nothing, and nothing stays on the remote.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -175,6 +176,59 @@ fn a_connection_that_is_cut_uses_no_attempt_and_loses_nothing_that_was_pushed() 
         ensure!((first.attempts, second.attempts, second.lost) == (1, 1, 1), "{first:?} {second:?}");
         ensure!(second.status == UnitStatus::Passed);
         ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+fn what_was_pushed_and_cannot_be_fetched_is_asked_about_and_uses_no_attempt() {
+    on_host(|ground, host| {
+        // The branches can be listed, and nothing can be had of them.
+        let (broken, pack) = (ground.lab.root().join("broken"), ground.lab.root().join("pack"));
+        fs::write(&broken, "")?;
+        fs::write(&pack, format!("#!/bin/sh\n[ -e '{}' ] && exit 1\nexec \"$@\"\n", broken.display()))?;
+        fs::set_permissions(&pack, fs::Permissions::from_mode(0o755))?;
+        ground.git(&["config", "--global", "uploadpack.packObjectsHook", &pack.display().to_string()])?;
+        ground.open(&["--launcher", &host.launcher()])?;
+        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ensure!(said.out.contains("could not be fetched from origin"), "{}", said.out);
+        ensure!(!said.out.contains("--delete omo/"), "the only place that has it is to be emptied: {}", said.out);
+        ensure!((unit(ground, "1")?.attempts, unit(ground, "3")?.attempts) == (0, 0), "an attempt was used");
+        fs::remove_file(&broken)?;
+        for gate in ["g1", "g2"] {
+            ground.omo(&["gate", "answer", gate, "continue"])?.ends(0)?;
+            let said = ground.omo(&["stage", "wait"])?;
+            ensure!(said.status == if gate == "g1" { 7 } else { 0 }, "{}", said.out);
+        }
+        ground.is_whole(&WELL)
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
+    on_host(|ground, host| {
+        for (number, file) in [(1, "a.txt"), (3, "c.txt")] {
+            host.script(number, &format!("touch \"$HOME/hung-{number}\"; sleep 5; echo {number} > {file}\n"))?;
+        }
+        ground.open(&["--launcher", &host.launcher()])?;
+        ground.omo(&["stage", "start"])?.ends(0)?;
+        let is_hung = |number: u32| host.home().join(format!("hung-{number}")).exists();
+        wait_until("both sessions at work", LIMIT, || (is_hung(1) && is_hung(3)).then_some(()))?;
+        // It takes what is said to it, and says nothing.
+        let (asked, ssh) = (ground.lab.root().join("asked"), ground.lab.root().join("ssh"));
+        fs::write(&ssh, format!("#!/bin/sh\necho asked >>'{}'\nexec cat 3>&1 >/dev/null\n", asked.display()))?;
+        fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755))?;
+        ground.git(&["config", "--global", "core.sshCommand", &ssh.display().to_string()])?;
+        let there = ground.git(&["remote", "get-url", "origin"])?;
+        ground.git(&["remote", "set-url", "origin", "ssh://silent.invalid/hub.git"])?;
+        kill_supervisor(ground)?;
+        ground.omo(&["run", "show"])?.ends(0)?;
+        let times = fs::read_to_string(asked)?.lines().count();
+        ensure!(times == 1, "whoever looked waited {times} times");
+        ground.git(&["remote", "set-url", "origin", &there])?;
+        ground.omo(&["run", "cancel"])?.ends(0)?;
+        ground.is_tidy()
     })
     .unwrap();
 }

@@ -10,4 +10,5 @@ mod failures;
 mod kills;
 mod landing;
 mod launched;
+mod seen;
 mod waves;

@@ -18,7 +18,7 @@ use omo_store::lock::Lock;
 use omo_store::seal::digest;
 use omo_store::work_tree::WorkTree;
 
-use self::words::{list, message_with, own, refusing_hook, variables};
+use self::words::{has_run, list, message_with, own, refusing_hook, variables};
 use crate::changes::below_top;
 use crate::environment::Environment;
 use crate::git::{git, program};
@@ -143,10 +143,13 @@ impl Site {
         self.make_known(&new).inspect_err(|_| self.put_back(&before, &names))?;
         let outcome = self.run("commit --quiet", order, environment, &mut goes_on);
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
+        let trace = self.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
         if let Some(sha) = made {
+            if has_run(&trace, "pre-commit") {
+                self.follow_hook(&sha, &names);
+            }
             return Ok(CommitEnd::Made { sha });
         }
-        let trace = self.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
         let end = match (refusing_hook(&trace), head) {
             (Some(hook), _) => CommitEnd::RefusedByHook { hook, output: outcome.tail },
             (None, Some(sha)) if is_exit(&outcome, 1) && self.has_nothing(order, environment, &mut goes_on) => {
@@ -242,6 +245,32 @@ impl Site {
         if let Ok(now) = self.listing() {
             let _ = put_paths(&self.tree, before, &now, &differing(before, None, &now, Scope::Paths(names)));
         }
+    }
+
+    /// Has the index say of what was committed what the commit says. A hook formats what it is given and adds it, or
+    /// adds more, and git leaves the index as it was before that: all of it would be staged to be taken back. What its
+    /// user has staged of other files stays; where this fails, because another git is at work, so does the rest.
+    fn follow_hook(&self, sha: &str, names: &[Name]) -> Option<()> {
+        let arguments = ["diff-tree", "-r", "-z", "--root", "--no-renames", "--no-commit-id", sha];
+        let said = git(&self.tree.top, &arguments, &self.place(), &[])?;
+        let now = self.listing().ok()?;
+        let (mut committed, mut differing) = (Listing::new(), BTreeSet::new());
+        let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        // `:<mode> <mode> <object> <object> <letter>`, before and after, and the path.
+        for (about, path) in parts.chunks_exact(2).filter_map(|pair| Some((pair.first()?, *pair.last()?))) {
+            let words: Vec<&[u8]> = about.strip_prefix(b":")?.split(|byte| *byte == b' ').collect();
+            let [mode_before, mode, before, object, _] = words.as_slice() else { return None };
+            let entry = |mode: &[u8], object: &[u8]| {
+                (mode != b"000000").then(|| [mode, b" ", object, b" 0\t", path, b"\0"].concat())
+            };
+            let (name, entry, before) = (Name(path.to_vec()), entry(mode, object), entry(mode_before, before));
+            let known = now.get(&name);
+            if known != entry.as_ref() && (names.contains(&name) || known == before.as_ref()) {
+                committed.extend(entry.map(|entry| (name.clone(), entry)));
+                differing.insert(name);
+            }
+        }
+        put_paths(&self.tree, &committed, &now, &differing).ok()
     }
 
     fn tell(&self, order: &Order<'_>, names: &[Name]) -> Result<(), FolderError> {

@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// download, no lock on the index that its user works with.
 ///
 /// And what makes it look: a repository's own settings could tell it to take files for unchanged.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=keep",
@@ -39,6 +39,8 @@ const SETTINGS: [&str; 12] = [
     "core.trustctime=true",
     "core.checkStat=default",
     "core.attributesFile=/dev/null",
+    // Whether line ends may be converted is for the commits of its user to say.
+    "core.safecrlf=false",
 ];
 
 /// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.

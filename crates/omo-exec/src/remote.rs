@@ -13,8 +13,10 @@ use thiserror::Error;
 use crate::git::Ran;
 use crate::repository::{GitFailed, Repository, line_of};
 
-/// How long the other machine may take for one answer.
+/// How long the other machine may take to receive commits, or to send them.
 const LIMIT: Duration = Duration::from_secs(120);
+/// How long it may take to list its branches. This is asked first, and somebody may be waiting at a terminal.
+const LIST_LIMIT: Duration = Duration::from_secs(30);
 /// The ways that git knows by itself. Any other one is a program of that name.
 const WAYS: &str = "file:git:http:https:ssh";
 /// Settings that have git start a program on its way to a remote, or on the remote.
@@ -49,6 +51,14 @@ pub enum RemoteError {
         command: &'static str,
         /// What it complained about.
         why: String,
+    },
+    /// The other machine said nothing in time. Asked again it would make whoever waits wait as long.
+    #[error("`git {command}` failed: no answer within {seconds} s")]
+    Silent {
+        /// What was asked of git.
+        command: &'static str,
+        /// For how long it was waited.
+        seconds: u64,
     },
     /// A step of git that needs no other machine failed.
     #[error(transparent)]
@@ -93,7 +103,7 @@ impl<'r> Remote<'r> {
     pub fn push(&self, commit: &str, branch: &str) -> Result<(), RemoteError> {
         let reference = format!("refs/heads/{branch}");
         let (lease, refspec) = (format!("--force-with-lease={reference}:"), format!("{commit}:{reference}"));
-        self.ask("push", &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
+        self.ask("push", LIMIT, &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
     }
 
     /// The branches there whose names begin like this, with their commits.
@@ -103,7 +113,7 @@ impl<'r> Remote<'r> {
     /// The remote does not answer.
     pub fn branches(&self, beginning: &str) -> Result<Vec<(String, String)>, RemoteError> {
         let pattern = format!("refs/heads/{beginning}*");
-        let said = self.ask("ls-remote", &["ls-remote", "--quiet", "--refs", self.name, &pattern])?;
+        let said = self.ask("ls-remote", LIST_LIMIT, &["ls-remote", "--quiet", "--refs", self.name, &pattern])?;
         Ok(listed(&String::from_utf8_lossy(&said), beginning))
     }
 
@@ -115,7 +125,7 @@ impl<'r> Remote<'r> {
     /// The branch is not there, or does not go on from what the reference named.
     pub fn fetch(&self, branch: &str, reference: &str) -> Result<String, RemoteError> {
         let refspec = format!("refs/heads/{branch}:{reference}");
-        self.ask("fetch", &[FETCH.as_slice(), &[self.name, &refspec]].concat())?;
+        self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name, &refspec]].concat())?;
         let gone = || RemoteError::Failed { command: "fetch", why: "nothing came".to_owned() };
         self.repository.commit_of(reference)?.ok_or_else(gone)
     }
@@ -128,16 +138,16 @@ impl<'r> Remote<'r> {
     pub fn delete(&self, branch: &str, commit: &str) -> Result<(), RemoteError> {
         let reference = format!("refs/heads/{branch}");
         let (lease, refspec) = (format!("--force-with-lease={reference}:{commit}"), format!(":{reference}"));
-        self.ask("push --delete", &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
+        self.ask("push --delete", LIMIT, &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
     }
 
-    fn ask(&self, command: &'static str, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
+    fn ask(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
         let failed = |why: String| RemoteError::Failed { command, why };
         let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
-        match self.repository.call_afar(LIMIT, arguments, &ways) {
+        match self.repository.call_afar(limit, arguments, &ways) {
             Some(Ran::Ended { status: 0, said, .. }) => Ok(said),
             Some(Ran::Ended { complaint, .. }) => Err(failed(said_last(&String::from_utf8_lossy(&complaint)))),
-            Some(Ran::TooLong) => Err(failed(format!("no answer within {} s", LIMIT.as_secs()))),
+            Some(Ran::TooLong) => Err(RemoteError::Silent { command, seconds: limit.as_secs() }),
             None => Err(failed("git could not be run".to_owned())),
         }
     }
@@ -177,12 +187,20 @@ fn listed(text: &str, beginning: &str) -> Vec<(String, String)> {
     text.lines().filter_map(of).collect()
 }
 
+/// What git says of every remote that it cannot reach, behind what tells why.
+const UNREACHED: [&str; 3] = [
+    "fatal: Could not read from remote repository.",
+    "Please make sure you have the correct access rights",
+    "and the repository exists.",
+];
+
 /// The last thing that git complained about.
 fn said_last(complaint: &str) -> String {
     let is_news =
         |line: &&str| !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push");
-    let last = complaint.lines().map(str::trim).rfind(is_news).unwrap_or("it did not say why");
-    neutral(last, COMPLAINT_CHARS)
+    let mut news = complaint.lines().map(str::trim).filter(is_news);
+    let first = news.clone().next().unwrap_or("it did not say why");
+    neutral(news.rfind(|line| !UNREACHED.contains(line)).unwrap_or(first), COMPLAINT_CHARS)
 }
 
 /// The commits that one commit has and another does not, oldest first, each with its message.
@@ -232,5 +250,8 @@ mod tests {
             "remote: no\n ! [remote rejected] x (hook declined)\nerror: failed to push some refs\nhint: y\n\n";
         assert_eq!(said_last(complaint), "! [remote rejected] x (hook declined)");
         assert_eq!(said_last(""), "it did not say why");
+        let unreached = UNREACHED.join("\n");
+        assert_eq!(said_last(&format!("me@host: Permission denied\n{unreached}\n")), "me@host: Permission denied");
+        assert_eq!(said_last(&unreached), UNREACHED[0]);
     }
 }

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
             ("exactly_the_files_of_the_step_are_committed", exactly_the_files_of_the_step_are_committed),
             ("every_kind_of_change_is_committed", every_kind_of_change_is_committed),
             ("a_refusal_of_a_hook_is_told_apart", a_refusal_of_a_hook_is_told_apart),
+            ("what_a_hook_commits_besides_is_not_staged_to_go", what_a_hook_commits_besides_is_not_staged_to_go),
             ("no_change_is_not_the_same_as_nothing_to_commit", no_change_is_not_the_same_as_nothing_to_commit),
             ("what_cannot_be_committed_leaves_the_index_alone", what_cannot_be_committed_leaves_the_index_alone),
             ("a_hook_that_never_ends_is_ended", a_hook_that_never_ends_is_ended),
@@ -173,6 +174,24 @@ fn a_refusal_of_a_hook_is_told_apart() {
     it.write("a.txt", "2");
     assert_eq!(it.commit(&["a.txt"]), CommitEnd::Made { sha: it.head() });
     assert_eq!(it.git(&["show", "HEAD:a.txt"]), "formatted\n");
+}
+
+fn what_a_hook_commits_besides_is_not_staged_to_go() {
+    let it = Repository::new();
+    it.write("gone.txt", "here");
+    it.write("mine.txt", "one");
+    it.git(&["add", "."]);
+    it.git(&["commit", "-qm", "more"]);
+    let also = "echo formatted >>a.txt; echo formatted >>new.txt; echo list >LIST; echo of the hook >mine.txt";
+    it.hook("pre-commit", &format!("{also}; git rm -qf gone.txt; git add -A"));
+    it.write("mine.txt", "staged by its user");
+    it.git(&["add", "mine.txt"]);
+    it.write("a.txt", "2\n");
+    it.write("new.txt", "2\n");
+    assert_eq!(it.commit(&["a.txt", "new.txt"]), CommitEnd::Made { sha: it.head() });
+    assert_eq!(it.git(&["show", "HEAD:new.txt"]), "2\nformatted\n");
+    assert_eq!(it.git(&["status", "--porcelain"]), "MM mine.txt\n", "but what its user staged");
+    assert_eq!(it.git(&["show", ":mine.txt"]), "staged by its user");
 }
 
 fn no_change_is_not_the_same_as_nothing_to_commit() {

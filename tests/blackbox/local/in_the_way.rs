@@ -106,6 +106,22 @@ fn what_is_in_the_way_of_sessions_is_told_all_at_once() {
     play(cases).unwrap();
 }
 
+#[test]
+fn what_no_session_could_hand_on_is_told_before_anything_is_started() {
+    let cases: &[Case] = &[
+        ("a branch that leaves no room for those of the sessions", parallel(), |s| {
+            s.git(&["branch", "omo"])?;
+            s.ask(PLAN)?.refuses(5, "there is a branch `omo`", "`git branch -m omo <another name>`").map(drop)
+        }),
+        ("files that git ignores", parallel(), |s| {
+            s.lab().write(".git/info/exclude", "2.txt\n")?;
+            s.ask(PLAN)?.refuses(5, "only what is committed reaches you: words/2.txt", "or --fg")?;
+            s.begin("--fg docs/plan.md").map(drop)
+        }),
+    ];
+    play(cases).unwrap();
+}
+
 /// A program that says it is this git, and does everything else as the one that is here.
 fn another_git(steps: &Steps, version: &str) -> Result<String> {
     let folder = steps.lab().root().join("programs");

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use omo_store::folder::{Folder, FolderError};
 
+use crate::platform::let_remove;
+
 /// So many ports on this machine, of which nobody uses one at the moment, no two alike. Another program may take one
 /// before its session does: they are held only until all of them are found.
 pub fn ports(count: usize) -> io::Result<Vec<u16>> {
@@ -26,7 +28,11 @@ pub fn temp_folder(top: &Path, run: &str, group: &str) -> Result<PathBuf, Folder
 pub fn remove_temp_folder(top: &Path, run: &str, group: &str) -> Result<(), FolderError> {
     let Some(folder) = Folder::open_below(top, &[&name(run, group)])? else { return Ok(()) };
     drop(folder);
-    Folder::open_below(top, &[])?.map_or(Ok(()), |top| top.remove_folder(&name(run, group)))
+    let Some(folder) = Folder::open_below(top, &[])? else { return Ok(()) };
+    folder.remove_folder(&name(run, group)).or_else(|_| {
+        let_remove(&top.join(name(run, group)));
+        folder.remove_folder(&name(run, group))
+    })
 }
 
 fn name(run: &str, group: &str) -> String {

@@ -72,9 +72,8 @@ struct Event {
 
 /// The hook that refused a commit, from what git wrote down of itself.
 pub(super) fn refusing_hook(trace: &[u8]) -> Option<String> {
-    let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Event>(line).ok());
     let mut hooks = HashMap::new();
-    for event in events.filter(|event| !event.sid.contains('/')) {
+    for event in events(trace) {
         match (event.kind.as_str(), event.hook_name, event.code) {
             // Those that run when all is done refuse nothing.
             ("child_start", Some(hook), _) if !hook.starts_with("post-") => _ = hooks.insert(event.child_id, hook),
@@ -87,6 +86,17 @@ pub(super) fn refusing_hook(trace: &[u8]) -> Option<String> {
         }
     }
     None
+}
+
+/// Whether a hook of this name ran.
+pub(super) fn has_run(trace: &[u8], hook: &str) -> bool {
+    events(trace).any(|event| event.kind == "child_start" && event.hook_name.as_deref() == Some(hook))
+}
+
+/// What git wrote down of itself, and not of those that it started.
+fn events(trace: &[u8]) -> impl Iterator<Item = Event> {
+    let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Event>(line).ok());
+    events.filter(|event| !event.sid.contains('/'))
 }
 
 #[cfg(test)]

@@ -118,6 +118,21 @@ fn filtered(repository: &Repository, entries: &[u8]) -> Result<Vec<String>, GitF
     Ok(found)
 }
 
+/// Those of some paths, from the top, that git ignores. None is one that it cannot be asked about, in a submodule say.
+pub fn ignored(repository: &Repository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
+    let asked: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+    // 1 says that it ignores none of them.
+    match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
+        (0 | 1, said) => Ok(self::paths(&said, |path| (!path.is_empty()).then_some(path))),
+        // One of them alone may be what it cannot be asked about.
+        (_, _) if paths.len() > 1 => {
+            let each = paths.iter().map(|path| ignored(repository, std::slice::from_ref(path)));
+            Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// How many bytes a checkout of HEAD takes, what its submodules hold left out.
 pub fn checkout_bytes(repository: &Repository) -> Result<u64, GitFailed> {
     let listed = repository.git_with(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], &[], &[])?;

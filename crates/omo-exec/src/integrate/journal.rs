@@ -16,6 +16,9 @@ const INDEX: &str = "omo-landing-index";
 const COMPARED: &str = "omo-landing-compared";
 /// A git that outlived the omo that it worked for ends within this time, or is somebody else's.
 const LAST_GIT: Duration = Duration::from_secs(10);
+/// How long git's own lock of the index is waited for: an editor and a prompt have git look at the checkout every now and
+/// then, which takes a moment, and a person would be asked for that.
+const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The files of a move, in the folder with the index that it is about.
@@ -82,18 +85,19 @@ impl Places {
         indexes.map(|name| self.folder.join(name)).chain([self.journal()]).try_for_each(|file| remove(&file))
     }
 
-    /// Takes git's lock of the index; `None` where somebody else has it. One of an omo that has ended
+    /// Takes git's lock of the index; `None` where somebody else has it, and keeps it. One of an omo that has ended
     /// is taken over: it says whose it is.
     pub(super) fn take_lock(&self) -> std::io::Result<Option<Lock>> {
-        for _ in 0..2 {
+        let last = Instant::now() + PATIENCE;
+        loop {
             match self.make_lock() {
                 Ok(()) => return Ok(Some(Lock { path: self.lock() })),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && self.is_left() => remove(&self.lock())?,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
-                Err(error) => return Err(error),
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                Err(_) if Instant::now() >= last => return Ok(None),
+                Err(_) if self.is_left() => remove(&self.lock())?,
+                Err(_) => std::thread::sleep(LOOK_EVERY),
             }
         }
-        Ok(None)
     }
 
     /// Makes the lock together with what it says: at no moment is there one that nobody could tell from git's.

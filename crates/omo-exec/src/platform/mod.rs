@@ -12,7 +12,7 @@
 //!   programs a project has brought along.
 //! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that somebody else started.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
-//!   a path, and [`identity`] tells one state of a file from another.
+//!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
 //! - [`Inside`] is a folder of a work tree that is put back as it was; [`variable`] is how a shell's command
 //!   names a variable.
 //!
@@ -39,13 +39,13 @@ pub(crate) use inside_unix::{Inside, variable};
 pub(crate) use inside_windows::{Inside, variable};
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, leave_session, lies_in, may_run, note_endings,
-    own_program, path_of, show_no_window, stand_apart, start_mark, tell_ending,
+    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, leave_session, let_remove, lies_in, may_run,
+    note_endings, own_program, path_of, show_no_window, stand_apart, start_mark, tell_ending,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, leave_session, lies_in, may_run, note_endings,
-    own_program, path_of, show_no_window, stand_apart, start_mark, tell_ending,
+    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, leave_session, let_remove, lies_in, may_run,
+    note_endings, own_program, path_of, show_no_window, stand_apart, start_mark, tell_ending,
 };
 
 #[cfg(target_os = "linux")]

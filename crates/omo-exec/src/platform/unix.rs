@@ -1,11 +1,11 @@
 //! Linux and macOS: process groups, `/bin/sh`, and times of change that nobody can set back.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -211,6 +211,17 @@ pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
 /// A path, from what git calls it.
 pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// Lets a folder be removed in which its owner may not write: tools keep what they have downloaded like that. No link is
+/// followed.
+pub(crate) fn let_remove(folder: &Path) {
+    if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let_remove(&entry.path());
+        }
+    }
 }
 
 /// What tells one state of an open file from another without its content.

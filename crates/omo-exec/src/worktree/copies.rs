@@ -38,6 +38,8 @@ pub(super) struct Copies<'a> {
     to: &'a Path,
     /// A file that is here with the same content needs no copy.
     known: Option<&'a Path>,
+    /// What is copied from goes away: its files only get another name. There may be more of them than anybody would copy.
+    is_moving: bool,
     files: usize,
     bytes: u64,
     /// What was copied, by its path.
@@ -47,8 +49,13 @@ pub(super) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    pub(super) fn new(from: &'a Path, to: &'a Path, known: Option<&'a Path>) -> Self {
-        Self { from, to, known, files: 0, bytes: 0, copied: Vec::new(), left: Vec::new() }
+    pub(super) fn new(from: &'a Path, to: &'a Path) -> Self {
+        Self { from, to, known: None, is_moving: false, files: 0, bytes: 0, copied: Vec::new(), left: Vec::new() }
+    }
+
+    /// Those of a folder that is to be removed.
+    pub(super) fn moving(from: &'a Path, to: &'a Path, known: &'a Path) -> Self {
+        Self { known: Some(known), is_moving: true, ..Self::new(from, to) }
     }
 
     /// Copies a file, or a folder with all below it but what a build makes; `is_whole` takes a
@@ -74,12 +81,8 @@ impl<'a> Copies<'a> {
             }
             return Some(());
         }
-        self.files += 1;
-        self.bytes = self.bytes.checked_add(kind.len())?;
-        if self.files > MAX_FILES || self.bytes > MAX_BYTES {
-            return None;
-        }
         if kind.is_symlink() {
+            self.count(0)?;
             return self.note_link(path, &source);
         }
         // What is no file, a FIFO say, holds nothing.
@@ -91,13 +94,25 @@ impl<'a> Copies<'a> {
             return Some(());
         }
         let part = beside(&target);
-        let mut written = fs::File::create(&part).ok()?;
-        std::io::copy(&mut regular::open(&source).ok()??, &mut written).ok()?;
-        written.sync_all().ok()?;
-        fs::set_permissions(&part, kind.permissions()).ok()?;
+        // One that an earlier try has left may be the very file.
+        let _ = fs::remove_file(&part);
+        if !self.is_moving || fs::hard_link(&source, &part).is_err() {
+            self.count(kind.len())?;
+            let mut written = fs::File::create(&part).ok()?;
+            std::io::copy(&mut regular::open(&source).ok()??, &mut written).ok()?;
+            written.sync_all().ok()?;
+            fs::set_permissions(&part, kind.permissions()).ok()?;
+        }
         fs::rename(&part, &target).ok()?;
         self.copied.push(path.to_string_lossy().into_owned());
         Some(())
+    }
+
+    /// Counts a file that is copied; `None` where it is one too many.
+    fn count(&mut self, bytes: u64) -> Option<()> {
+        self.files += 1;
+        self.bytes = self.bytes.checked_add(bytes)?;
+        (self.files <= MAX_FILES && self.bytes <= MAX_BYTES).then_some(())
     }
 
     /// A link is kept as what it says: made again, it could lead anybody anywhere.

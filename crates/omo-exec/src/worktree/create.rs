@@ -1,6 +1,7 @@
 //! Making a group's worktree, so that an end between any two steps leaves nothing that stands in the way.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::copies::Copies;
@@ -46,9 +47,12 @@ pub fn create(repository: &Repository, name: &GroupName, base: &str) -> Result<C
             clear_locks(repository, name, &folder);
             return Ok(created(true, Vec::new()));
         }
-        if !is_whole {
-            delete(repository, &path)?;
+        if is_whole {
+            clear_locks(repository, name, &folder);
+            remake(repository, &path, &folder)?;
+            return Ok(created(false, include(repository, &path)?));
         }
+        delete(repository, &path)?;
     }
     refuse_taken(repository, &path)?;
     hide(repository.work_tree(), HIDDEN).map_err(at(&list_of(repository.work_tree())))?;
@@ -79,6 +83,23 @@ pub fn create(repository: &Repository, name: &GroupName, base: &str) -> Result<C
     Ok(created(false, not_copied))
 }
 
+/// Somebody has removed the folder of a worktree that was whole: its files are written again, as they were staged, and
+/// its branch stays where it is. In one step: half of them would be taken for the work of whoever goes on there.
+fn remake(repository: &Repository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
+    refuse_links(repository, path)?;
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    match fs::remove_dir_all(&part) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&part)(error)),
+        _ => fs::create_dir_all(&part).map_err(at(&part))?,
+    }
+    repository.seen_from(&part, folder).git_with(&["checkout-index", "--all", "--quiet"], &[], &[])?;
+    let dot = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
+    fs::write(part.join(".git"), dot).map_err(at(&part))?;
+    fs::rename(&part, path).map_err(at(path))
+}
+
 /// That nothing of anybody else's has the place.
 fn refuse_taken(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
     if folder_of_git(repository, path).is_some() {
@@ -89,7 +110,14 @@ fn refuse_taken(repository: &Repository, path: &Path) -> Result<(), WorktreeErro
     if path.symlink_metadata().is_ok_and(|found| !found.is_dir() || !is_empty()) {
         return Err(WorktreeError::Taken { path: path.to_owned() });
     }
-    // A link here would have the worktree lie wherever it leads.
+    refuse_links(repository, path)
+}
+
+/// That no link would have the worktree lie wherever it leads.
+fn refuse_links(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
+    if path.is_symlink() {
+        return Err(WorktreeError::Taken { path: path.to_owned() });
+    }
     let mut folder = repository.top().to_owned();
     for part in Path::new(FOLDER).components() {
         folder.push(part);
@@ -113,7 +141,7 @@ fn include(repository: &Repository, to: &Path) -> Result<Vec<String>, WorktreeEr
     }
     // 1 says that git ignores none of them.
     let (_, ignored) = repository.answer(&["check-ignore", "-z", "--stdin"], &[], &named)?;
-    let mut copies = Copies::new(repository.top(), to, None);
+    let mut copies = Copies::new(repository.top(), to);
     for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of) {
         let is_link = repository.top().join(&path).is_symlink();
         if is_link {

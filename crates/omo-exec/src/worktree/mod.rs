@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::platform::let_remove;
 use crate::repository::{GitFailed, Repository};
 
 pub use create::{Created, create};
@@ -30,6 +31,8 @@ pub use rescue::{Rescue, rescue};
 /// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a
 /// client may write without being asked.
 const FOLDER: &str = ".claude/worktrees";
+/// What the names of their branches begin with.
+const BRANCHES: &str = "omo";
 /// A longer name may be none that every file system takes.
 const MAX_NAME: usize = 80;
 /// Says in git's own folder of a worktree whose it is, once it is whole.
@@ -107,6 +110,11 @@ pub enum WorktreeError {
     },
 }
 
+/// The branch whose name leaves no room for those of groups; `None` where there is none of that name.
+pub fn branch_in_way(repository: &Repository) -> Result<Option<String>, GitFailed> {
+    Ok(repository.commit_of(&format!("refs/heads/{BRANCHES}"))?.map(|_| BRANCHES.to_owned()))
+}
+
 /// Adds the path to what went wrong with a file.
 fn at(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
     let path = path.to_owned();
@@ -140,7 +148,7 @@ impl GroupName {
 
     /// Its branch, as its user calls it.
     pub fn branch(&self) -> String {
-        format!("omo/{}/{}", self.run, self.group)
+        format!("{BRANCHES}/{}/{}", self.run, self.group)
     }
 
     /// Its branch, as git calls it.
@@ -208,7 +216,14 @@ fn is_on_branch(git_folder: &Path, name: &GroupName) -> bool {
 
 /// Takes a folder that holds nothing of anybody's, and what git knows of it, away.
 fn delete(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
-    match fs::remove_dir_all(path) {
+    let removed = fs::remove_dir_all(path).or_else(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            let_remove(path);
+            fs::remove_dir_all(path)
+        }
+        _ => Err(error),
+    });
+    match removed {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(at(path)(error)),

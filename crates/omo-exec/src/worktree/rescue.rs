@@ -89,7 +89,7 @@ pub(super) fn keep(
     files: &Path,
 ) -> Result<Rescue, WorktreeError> {
     let commit = keep_objects(repository, name, raw, heads, integrated)?;
-    let mut copies = Copies::new(inside.top(), files, Some(repository.top()));
+    let mut copies = Copies::moving(inside.top(), files, repository.top());
     if inside.top().is_dir() {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ignored = inside.git_with(&list, &[], &[])?;

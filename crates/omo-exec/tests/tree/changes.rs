@@ -127,6 +127,16 @@ fn a_setting_or_a_reference_of_the_repository_hides_nothing() {
 }
 
 #[test]
+fn line_ends_that_git_would_not_take_from_its_user_are_told() {
+    let it = Repository::new();
+    it.git(&["config", "core.autocrlf", "true"]);
+    it.git(&["config", "core.safecrlf", "true"]);
+    let before = it.snapshot();
+    it.write("new.txt", "one\n");
+    assert_eq!(it.differs(&before, &it.snapshot()), ["A new.txt"]);
+}
+
+#[test]
 fn a_change_in_a_submodule_is_one_of_the_submodule() {
     let inner = Repository::called("inner");
     let it = Repository::new();

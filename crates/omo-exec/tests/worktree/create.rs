@@ -58,6 +58,26 @@ fn a_try_that_was_cut_short_is_taken_up() {
 }
 
 #[test]
+fn a_worktree_whose_folder_somebody_has_removed_is_written_again_where_its_branch_is() {
+    let it = Project::new();
+    let at = it.create().path;
+    write(&at.join("b.txt"), "two\n");
+    git_in(&at, &["add", "b.txt"]);
+    git_in(&at, &["commit", "-qm", "a step"]);
+    write(&at.join("a.txt"), "staged\n");
+    git_in(&at, &["add", "a.txt"]);
+    let tip = git_in(&at, &["rev-parse", "HEAD"]);
+    for everything in [false, true] {
+        fs::remove_dir_all(if everything { it.top.join(".claude") } else { at.clone() }).unwrap();
+        let made = create(&it.repository(), &name(), &it.head()).unwrap();
+        assert!(!made.was_there, "what makes it ready is to be run again");
+        assert_eq!(git_in(&at, &["rev-parse", "HEAD"]), tip);
+        assert_eq!(git_in(&at, &["status", "--porcelain"]), "M  a.txt");
+        assert!(create(&it.repository(), &name(), &it.head()).unwrap().was_there);
+    }
+}
+
+#[test]
 fn what_is_not_ours_is_left_alone() {
     let it = Project::new();
     let base = it.head();

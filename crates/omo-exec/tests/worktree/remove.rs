@@ -101,6 +101,40 @@ fn what_a_build_makes_and_what_is_known_is_not_copied() {
 }
 
 #[test]
+fn what_git_ignores_is_kept_however_much_it_is() {
+    let it = Project::new();
+    it.write(".git/info/exclude", "vendor/\n");
+    let at = it.create().path;
+    for number in 0..10_050 {
+        write(&at.join(format!("vendor/{number}")), "");
+    }
+    write(&at.join("vendor/0"), "first");
+    // As an end in the middle leaves it.
+    fs::create_dir_all(it.files().join("vendor")).unwrap();
+    fs::hard_link(at.join("vendor/0"), it.files().join("vendor/0.omo-part")).unwrap();
+    let removal = it.remove();
+    assert_eq!(removal.kept.unwrap().copied.len(), 10_050);
+    assert_eq!(fs::read_to_string(it.files().join("vendor/0")).unwrap(), "first");
+    assert!(!at.exists() && !it.files().join("vendor/0.omo-part").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_that_nobody_may_write_in_go_as_well() {
+    use std::os::unix::fs::PermissionsExt;
+    let it = Project::new();
+    it.write(".git/info/exclude", "cache/\n");
+    let at = it.create().path;
+    write(&at.join("cache/module/file.txt"), "downloaded");
+    write(&at.join("target/file.txt"), "built");
+    for folder in ["cache/module", "cache", "target"] {
+        fs::set_permissions(at.join(folder), fs::Permissions::from_mode(0o555)).unwrap();
+    }
+    assert_eq!(it.remove().kept.unwrap().copied, ["cache/module/file.txt"]);
+    assert!(!at.exists());
+}
+
+#[test]
 fn a_repository_within_the_worktree_is_kept_whole() {
     let it = Project::new();
     let at = it.create().path;

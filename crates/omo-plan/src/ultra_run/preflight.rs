@@ -23,6 +23,8 @@ pub struct Facts {
     pub has_identity: bool,
     /// What is checked out.
     pub head: Head,
+    /// The branch whose name leaves no room for those of the sessions.
+    pub branch_in_way: Option<String>,
     /// The files that differ from what is checked out, untracked ones included, from the top.
     pub dirty: Vec<String>,
     /// The plan's own file, from the top; `None` where it lies outside. What it says is taken from the ledger, so it
@@ -32,6 +34,8 @@ pub struct Facts {
     pub submodules: Vec<String>,
     /// The files, from the top, that a filter stands before which the repository's own settings name.
     pub filtered: Vec<String>,
+    /// Those of the files that the plan names which git ignores.
+    pub ignored: Vec<String>,
     /// How much room one checkout takes, in bytes.
     pub checkout_bytes: u64,
     /// How much is free where the work trees go, in bytes; `None` where that is not known.
@@ -75,12 +79,16 @@ pub enum Rule {
     Identity,
     /// A branch with a commit is checked out.
     Head,
+    /// There is room for the branches of the sessions.
+    Branches,
     /// What the plan touches is committed.
     Dirty,
     /// The plan touches nothing in submodules.
     Submodules,
     /// Every file is the same without the programs that the repository names.
     Filters,
+    /// What the plan changes can be committed.
+    Ignored,
     /// The plan touches nothing that the client guards.
     Protected,
     /// The plan lies in the repository.
@@ -111,10 +119,11 @@ const NAMED: usize = 8;
 
 /// Looks at all rules.
 pub fn preflight(plan: &Plan, facts: &Facts) -> Vec<Finding> {
-    let found = [git(facts), leftovers(facts), operation(facts), identity(facts), head(facts)];
+    let found = [git(facts), leftovers(facts), operation(facts), identity(facts), head(facts), branches(facts)];
     let more = [
         submodules(plan, facts),
         filters(facts),
+        ignored(facts),
         protected(plan),
         plan_file(facts),
         overlap(plan),
@@ -173,6 +182,15 @@ fn head(facts: &Facts) -> Option<Finding> {
     Some(finding(Rule::Head, Weight::Stop, text, hint))
 }
 
+/// git keeps branches in folders: where one is called `omo`, none is called `omo/…`.
+fn branches(facts: &Facts) -> Option<Finding> {
+    let name = neutral(facts.branch_in_way.as_ref()?, 60);
+    let text =
+        format!("there is a branch `{name}`, and those of the sessions are called `{name}/…`: git cannot have both");
+    let hint = format!("`git branch -m {name} <another name>`, then run again; or --fg");
+    Some(finding(Rule::Branches, Weight::Stop, text, hint))
+}
+
 /// The files that are not committed: those that the plan touches, and the others. A work tree of a session is made of
 /// a commit, so the others are only not there.
 fn dirty(plan: &Plan, facts: &Facts) -> [Option<Finding>; 2] {
@@ -210,6 +228,15 @@ fn filters(facts: &Facts) -> Option<Finding> {
     let text = format!("the repository's own settings name a filter, and omo runs none of those: {files}");
     let hint = "set it up in your own settings (`git config --global`), or run it with --fg";
     Some(finding(Rule::Filters, Weight::Stop, text, hint))
+}
+
+/// Sessions hand on what they commit: anything else would stay behind, and its step would have passed.
+fn ignored(facts: &Facts) -> Option<Finding> {
+    let text = format!(
+        "the plan changes what git ignores, and only what is committed reaches you: {}",
+        named(&facts.ignored)?
+    );
+    Some(finding(Rule::Ignored, Weight::Stop, text, "take it out of `.gitignore`, then run again; or --fg"))
 }
 
 fn protected(plan: &Plan) -> Option<Finding> {

@@ -11,14 +11,16 @@ use omo_plan::run::event::What;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
 
+use super::on_remote::Silence;
 use super::{AT_ONCE, DriveError, Driver, WHOLE, beside, group_of, on_remote};
 use crate::engine::Engine;
 
 impl Driver<'_> {
     /// Removes the work trees and branches of these sessions.
     pub(super) fn clean(&self, state: &RunState, apart: &Apart, ids: &[&str]) -> Result<(), DriveError> {
+        let silence = Silence::new();
         for some in ids.chunks(AT_ONCE) {
-            let remove = |id: &&str| remove(self.engine, &self.repository, &self.name(id)?, state, apart);
+            let remove = |id: &&str| remove(self.engine, &self.repository, &self.name(id)?, state, apart, &silence);
             beside(some, remove).into_iter().collect::<Result<(), DriveError>>()?;
         }
         Ok(())
@@ -32,6 +34,7 @@ fn remove(
     name: &GroupName,
     state: &RunState,
     apart: &Apart,
+    silence: &Silence,
 ) -> Result<(), DriveError> {
     let removed = name.group();
     let group = removed.to_owned();
@@ -55,7 +58,7 @@ fn remove(
     }
     // Nothing in it is anybody's work, and the system clears the folder that it lies in.
     let _ = supplies::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
-    if let Some(why) = on_remote::put_away(engine.run, repository, &apart.terms, name, &apart.tip)? {
+    if let Some(why) = on_remote::put_away(engine.run, repository, &apart.terms, name, &apart.tip, silence)? {
         record(What::GroupLeft { group: removed.to_owned(), why })?;
     }
     match worktree::carry_out(repository, &removal) {
@@ -92,11 +95,12 @@ pub fn reap(engine: &Engine) -> Result<Reaped, DriveError> {
     let state = engine.run.state()?;
     let Some(apart) = &state.apart else { return Ok(reaped) };
     let Some(repository) = Repository::find(engine.root) else { return Ok(reaped) };
+    let silence = Silence::new();
     for (id, known) in &apart.groups {
         let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
         left::end(&left::Mark { pid: process.pid, start: process.mark.clone() });
         let left_there = match GroupName::new(engine.run.id(), id) {
-            Ok(name) => on_remote::put_away(engine.run, &repository, &apart.terms, &name, &apart.tip)?,
+            Ok(name) => on_remote::put_away(engine.run, &repository, &apart.terms, &name, &apart.tip, &silence)?,
             Err(_) => None,
         };
         let id = id.clone();
@@ -128,7 +132,7 @@ pub fn reap(engine: &Engine) -> Result<Reaped, DriveError> {
             let _ = worktree::discard(&repository, &name);
             continue;
         }
-        remove(engine, &repository, &name, &state, apart)?;
+        remove(engine, &repository, &name, &state, apart, &silence)?;
         reaped.removed.push(name.branch());
     }
     Ok(reaped)

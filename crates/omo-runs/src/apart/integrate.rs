@@ -9,6 +9,7 @@ use omo_plan::run::event::What;
 use omo_plan::run::state::RunState;
 
 use super::{DriveError, Driver, INTEGRATED};
+use crate::ultra::short;
 
 impl Driver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -45,18 +46,25 @@ impl Driver<'_> {
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
             return self.refuse(&why, Vec::new());
         }
-        let base = Some(apart.base.clone()).filter(|base| !base.is_empty());
-        if !base.as_ref().map_or(Ok(true), |base| holds(&self.repository, &at, std::slice::from_ref(base)))? {
-            let why = "it does not have the commit any more that the run began from, and moving it would bring back \
-                       what you took out of it";
-            return self.refuse(why, Vec::new());
+        let base = Some(apart.base.clone()).filter(|base| !base.is_empty()).or_else(|| state.base.clone());
+        // What its user has taken out of their branch is part of what the run has come to: it would come back.
+        if let Some(base) = base.as_ref().filter(|base| **base != at)
+            && !holds(&self.repository, &at, std::slice::from_ref(base))?
+        {
+            let base = neutral(short(base), 12);
+            let why = format!(
+                "{} does not hold {base} any more, which it had before: its history was rewritten. To have that commit in \
+                 it again, `git merge {base}`",
+                name.trim_start_matches("refs/heads/")
+            );
+            return self.refuse(&why, Vec::new());
         }
         if !holds(&self.repository, &apart.tip, std::slice::from_ref(&at))? {
             return self.catch_up(apart, &at);
         }
         let landed = match land(&self.repository, &at, &apart.tip) {
             Ok(Landed::Moved) => at,
-            Ok(Landed::WasThere) => base.or_else(|| state.base.clone()).unwrap_or(at),
+            Ok(Landed::WasThere) => base.unwrap_or(at),
             Err(error) => return self.land_refused(error),
         };
         let moved = What::Landed { from: landed, to: apart.tip.clone() };

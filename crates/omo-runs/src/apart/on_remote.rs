@@ -1,6 +1,8 @@
 //! The branches that omo has on a remote repository: each of them is gone once the command that it was pushed for has
 //! ended, and all that it held is kept here before that.
 
+use std::sync::OnceLock;
+
 use omo_exec::integrate::{holds, release};
 use omo_exec::remote::{Remote, RemoteError};
 use omo_exec::repository::Repository;
@@ -23,7 +25,13 @@ pub(super) struct Collected {
     pub(super) tips: Vec<(u32, String, GroupName)>,
     /// What is still there, and why.
     pub(super) left: Vec<String>,
+    /// Why not all of it could be fetched. What could not is nowhere else: nobody is told how to delete it.
+    pub(super) missed: Option<String>,
 }
+
+/// Why a remote repository does not answer, once it was found out. Whoever puts away what several sessions have left
+/// there asks it for each of them, somebody may be waiting for that, and it would be silent as long every time.
+pub(super) type Silence = OnceLock<String>;
 
 /// Fetches what is still on the remote of a session whose command has ended or was lost, keeps it, and deletes it there.
 /// What could not be deleted is told.
@@ -33,20 +41,27 @@ pub(super) fn put_away(
     terms: &Terms,
     name: &GroupName,
     integrated: &str,
+    silence: &Silence,
 ) -> Result<Option<String>, DriveError> {
     if terms.launcher.is_none() || launches(run, name.group()) == 0 {
         return Ok(None);
     }
+    let not_known = |why: &str| Ok(Some(format!("what is on the remote {} is not known: {why}", terms.remote())));
+    if let Some(why) = silence.get() {
+        return not_known(why);
+    }
     let collected = match collect(run, repository, terms, name) {
         Ok(collected) => collected,
-        Err(error) => return Ok(Some(format!("what is on the remote {} is not known: {error}", terms.remote()))),
+        Err(error @ RemoteError::Silent { .. }) => return not_known(silence.get_or_init(|| error.to_string())),
+        Err(error) => return not_known(&error.to_string()),
     };
     for (_, tip, keeper) in collected.tips {
         if holds(repository, integrated, std::slice::from_ref(&tip))? {
             release(repository, &keeper)?;
         }
     }
-    Ok((!collected.left.is_empty()).then(|| collected.left.join("; ")))
+    let told: Vec<String> = collected.left.into_iter().chain(collected.missed).collect();
+    Ok((!told.is_empty()).then(|| told.join("; ")))
 }
 
 /// Fetches each branch of a session that the remote has, under a reference that keeps it, and deletes it there.
@@ -67,7 +82,11 @@ pub(super) fn collect(
                 collected.tips.push((launch, tip, keeper));
                 collected.left.push(left(&branch, terms, &error));
             }
-            Err(error) => collected.left.push(left(&branch, terms, &error)),
+            // It would be as silent about the others.
+            Err(error @ RemoteError::Silent { .. }) if collected.tips.is_empty() => return Err(error),
+            Err(error) => {
+                collected.missed = Some(format!("{branch} could not be fetched from {}: {error}", terms.remote()));
+            }
         }
     }
     Ok(collected)

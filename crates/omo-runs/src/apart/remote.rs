@@ -123,8 +123,10 @@ impl Driver<'_> {
             stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote()));
             Collected::default()
         });
+        let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
+        // What is there and did not come is not nothing: no attempt is used for it.
+        stuck = stuck.or_else(|| collected.missed.clone().filter(|_| pushed.is_none()));
         if goes_on && stuck.is_none() {
-            let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
             match self.judge_pushed(group, &name, pushed)? {
                 Judgement::Settled => follow = FollowUp::Settled,
                 Judgement::Refused(why) => (follow, stuck) = (FollowUp::Settled, Some(why)),
@@ -133,7 +135,7 @@ impl Driver<'_> {
         } else if stuck.is_some() {
             follow = FollowUp::Settled;
         }
-        for left in &collected.left {
+        for left in collected.left.iter().chain(&collected.missed) {
             how = format!("{how}; {left}");
         }
         for kept in self.release_held(&name, collected.tips)? {

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use omo_exec::commit::has_identity;
-use omo_exec::integrate::{self, checkout_bytes};
+use omo_exec::integrate::{self, checkout_bytes, ignored};
 use omo_exec::remote::{Remote, RemoteError};
 use omo_exec::repository::{GitFailed, Repository};
-use omo_exec::worktree::{GroupName, leftovers};
+use omo_exec::worktree::{GroupName, branch_in_way, leftovers};
 use omo_plan::model::Plan;
+use omo_plan::paths;
 use omo_plan::run::apart::Terms;
 use omo_plan::run::state::Phase;
 use omo_plan::ultra_run::billing::BillingFacts;
@@ -44,16 +45,21 @@ fn facts(here: &Here, plan: &Plan, repository: &Repository) -> Result<Facts, Fai
         integrate::Head::Unborn { .. } => (Head::Unborn, false),
     };
     let path = &plan.source.path;
+    let files: BTreeSet<String> =
+        plan.units.iter().flat_map(|unit| &unit.files).filter_map(|file| paths::normal(&file.path)).collect();
+    let files: Vec<String> = files.into_iter().collect();
     Ok(Facts {
         git: seen.git,
         leftovers: left_by_dead_runs(here, repository)?,
         operation: seen.operation.map(|known| known.command().trim_start_matches("git ").to_owned()),
         has_identity: has_identity(repository),
         head,
+        branch_in_way: branch_in_way(repository).map_err(|error| failed(&error))?,
         dirty: seen.dirty,
         plan_file: (!Path::new(path).is_absolute()).then(|| path.clone()),
         submodules: seen.submodules,
         filtered: seen.filtered,
+        ignored: ignored(repository, &files).map_err(|error| failed(&error))?,
         checkout_bytes: if has_commit { checkout_bytes(repository).map_err(|error| failed(&error))? } else { 0 },
         free_bytes: seen.free_bytes,
     })
@@ -97,7 +103,9 @@ pub fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
     let hint = |error: &RemoteError| match error {
         RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
         RemoteError::Program { .. } => "have it in your own settings instead: `git config --global`",
-        RemoteError::Failed { .. } | RemoteError::Git(_) => "run that yourself to see why; nothing was changed",
+        RemoteError::Failed { .. } | RemoteError::Silent { .. } | RemoteError::Git(_) => {
+            "run that yourself to see why; nothing was changed"
+        }
     };
     match Remote::find(&repository, terms.remote()) {
         Ok(_) => Ok(()),

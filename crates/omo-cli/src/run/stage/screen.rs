@@ -14,6 +14,9 @@ use crate::failure::Failure;
 use crate::run::blocks::{self, PATIENTLY};
 use crate::table::{self, Cell};
 
+/// Beside the rows a line for the heads, and one for where the cursor stands: what scrolls away cannot be written over.
+const AROUND: usize = 2;
+
 /// A screen.
 pub struct Screen {
     /// It is a terminal that can be written over.
@@ -53,21 +56,22 @@ impl Screen {
         if now == self.shown {
             return Ok(());
         }
-        let mut text = Vec::new();
-        write_table(&mut text, &now)?;
-        // One for the heads.
-        let lines = now.len() + 1;
-        let mut out = anstream::stdout().lock();
-        if self.lines > 0 {
-            write!(out, "\u{1b}[{}A", self.lines)?;
-        }
-        // Line over line: a terminal that is told to clear all of its screen keeps what was there above it.
-        for line in String::from_utf8_lossy(&text).lines() {
-            writeln!(out, "{line}\u{1b}[K")?;
-        }
-        write!(out, "\u{1b}[J")?;
+        let mut table = Vec::new();
+        write_table(&mut table, fitting(&now, rows().saturating_sub(AROUND)))?;
+        // Whoever wants no colours gets none, and one table that is written over all the same.
+        let stdout = std::io::stdout();
+        let mut plain = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&stdout));
+        plain.write_all(&table)?;
+        let up = if self.lines > 0 { format!("\u{1b}[{}A", self.lines) } else { String::new() };
+        // Line over line: a terminal that is told to clear all of its screen keeps what was there above it. One that is
+        // too long is cut: broken, it would be two.
+        let table = String::from_utf8_lossy(&plain.into_inner()).into_owned();
+        let lines: Vec<String> = table.lines().map(|line| format!("\u{1b}[2K\u{1b}[?7l{line}\u{1b}[?7h\n")).collect();
+        // At once: whoever ends this in the middle keeps a terminal that breaks lines.
+        let mut out = stdout.lock();
+        out.write_all(format!("{up}{}\u{1b}[J", lines.concat()).as_bytes())?;
         out.flush()?;
-        (self.lines, self.shown) = (lines, now);
+        (self.lines, self.shown) = (lines.len(), now);
         Ok(())
     }
 
@@ -93,7 +97,7 @@ impl Screen {
     }
 }
 
-fn write_table(out: &mut impl Write, rows: &[Look]) -> Result<(), Failure> {
+fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l Look>) -> Result<(), Failure> {
     let cells = |row: &Look| {
         let style = match row.is_good {
             Some(true) => AnsiColor::Green.on_default(),
@@ -109,14 +113,32 @@ fn write_table(out: &mut impl Write, rows: &[Look]) -> Result<(), Failure> {
             Cell::plain(&row.cost),
         ]
     };
-    table::write(out, ["session", "state", "at", "last check", "for", "cost"], rows.iter().map(cells).collect())?;
+    table::write(out, ["session", "state", "at", "last check", "for", "cost"], rows.into_iter().map(cells).collect())?;
     Ok(())
+}
+
+/// The rows that so many lines have room for: those that have come to a good end are left out first, then the last.
+fn fitting(rows: &[Look], room: usize) -> Vec<&Look> {
+    let mut surplus = rows.len().saturating_sub(room);
+    let mut fitting: Vec<&Look> = rows.iter().collect();
+    fitting.retain(|row| {
+        let stays = surplus == 0 || row.is_good != Some(true);
+        surplus -= usize::from(!stays);
+        stays
+    });
+    fitting.truncate(room);
+    fitting
+}
+
+/// How many lines the terminal has.
+fn rows() -> usize {
+    terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| height.0.into())
 }
 
 /// The sessions as they stand, without colour.
 fn plain_table(state: &RunState) -> String {
     let mut text = Vec::new();
-    let _ = write_table(&mut text, &look(state, env::now()));
+    let _ = write_table(&mut text, look(state, env::now()).iter());
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 
