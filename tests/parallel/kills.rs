@@ -24,12 +24,11 @@ fn processes(words: &[&str]) -> Vec<u32> {
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(of).collect()
 }
 
-/// The processes that stand in a work tree of the run, or below it.
+/// The processes that stand in the project, or below it: clients in their work trees, and a git that was making one.
 fn at_work(ground: &Ground) -> Vec<u32> {
-    let trees = ground.project().join(".claude/worktrees");
     let of = |entry: fs::DirEntry| {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-        fs::read_link(entry.path().join("cwd")).ok()?.starts_with(&trees).then_some(pid)
+        fs::read_link(entry.path().join("cwd")).ok()?.starts_with(ground.project()).then_some(pid)
     };
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(of).collect()
 }

@@ -38,7 +38,15 @@ pub enum LockError {
 /// The lock; dropping it gives it back.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Closing the file is not enough: a process that another thread is starting at this moment has it open as well,
+    /// until it runs its own program, and would hold the lock for so long.
+    fn drop(&mut self) {
+        let _ = fs2::FileExt::unlock(&self.file);
+    }
 }
 
 impl Lock {
@@ -55,7 +63,7 @@ impl Lock {
         let mut pause = longest.min(Duration::from_micros(200));
         loop {
             match fs2::FileExt::try_lock_exclusive(&file) {
-                Ok(()) => return Ok(Self { _file: file }),
+                Ok(()) => return Ok(Self { file }),
                 Err(error) if is_held(&error) && start.elapsed() < deadline => {
                     std::thread::sleep(pause.min(deadline.saturating_sub(start.elapsed())));
                     pause = (pause * 2).min(longest);
