@@ -173,6 +173,9 @@ pub enum Step<'a> {
     End(RunResult),
 }
 
+/// Why no client of a session can be started once all that its user lets them cost was spent.
+pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-budget-usd X sets another one";
+
 /// Decides what comes next.
 pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
     if apart.landed.is_some() {

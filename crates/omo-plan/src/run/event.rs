@@ -265,6 +265,11 @@ pub enum What {
         #[serde(flatten)]
         terms: Terms,
     },
+    /// All clients of the run together may cost so much from now on, what they have cost so far included.
+    BudgetSet {
+        /// In millionths of a US dollar.
+        micros: u64,
+    },
     /// A session is about to get a work tree and a branch of its own. Written down before they are made: what a
     /// kill leaves behind is found by it.
     GroupPrepared {

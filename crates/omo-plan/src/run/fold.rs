@@ -86,7 +86,8 @@ impl RunState {
             What::LinesSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
             What::VerdictGiven { verdict } => self.take_verdict(event, verdict)?,
             What::IterationStarted { iteration, reopened } => self.start_iteration(event, *iteration, reopened)?,
-            What::SetApart { .. }
+            What::BudgetSet { .. }
+            | What::SetApart { .. }
             | What::GroupPrepared { .. }
             | What::ChildStarted { .. }
             | What::ChildEnded { .. }
@@ -321,7 +322,7 @@ impl RunState {
     }
 
     /// Takes back every open question of this kind: something has made it moot.
-    fn withdraw(&mut self, event: &Event, is_moot: impl Fn(&GateKind) -> bool) {
+    pub(super) fn withdraw(&mut self, event: &Event, is_moot: impl Fn(&GateKind) -> bool) {
         for gate in self.gates.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.gate.about)) {
             gate.answer = Some(Answer { option: WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
         }

@@ -19,7 +19,7 @@ use crate::run::schedule::{self, Action, lacks_contract};
 use crate::run::state::{GateState, Phase, RunState, UnitStatus};
 
 pub use apart::{client_ended, is_to_be_noted, paused, running_in, waits_for_a_limit};
-pub use people::{accept_billing, answer, cancel, replan, retry, skip};
+pub use people::{accept_billing, answer, cancel, replan, retry, set_budget, skip};
 pub use session::{add_unit, evidence, refuses, verdict};
 pub use work::{
     CommitOutcome, Measured, Start, finals, gave_up, judged, keeping, may_start, of_ticket, passes, start, takes_back,

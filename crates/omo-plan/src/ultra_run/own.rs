@@ -42,9 +42,10 @@ impl Own {
         *self == Self::default()
     }
 
-    /// Whether the clients are started in the usual way, whoever pays for them.
-    pub fn terms_are_usual(&self) -> bool {
-        self.terms == Terms::default()
+    /// Whether a run that is gone on with does all that is said here of its clients: what they may cost can be set anew,
+    /// and how they are started stays as it was.
+    pub fn keeps_terms(&self) -> bool {
+        Terms { budget_micros: None, ..self.terms.clone() } == Terms::default()
     }
 
     /// Takes one option in; `value` is empty for one that has none.

@@ -3,7 +3,7 @@
 use omo_core::check::Check;
 use omo_core::check::CheckVerdict::Green;
 use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
-use omo_plan::run::apart::{Apart, Grant, GroupState, GroupStatus, Step, Terms, has_more, outcome};
+use omo_plan::run::apart::{Apart, BUDGET_SPENT, Grant, GroupState, GroupStatus, Step, Terms, has_more, outcome};
 use omo_plan::run::event::{Actor, Event, GateKind, Process, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
@@ -377,6 +377,27 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
     assert!(matches!(&gate.about, GateKind::Stuck { group, why } if group == "a" && why == "no room"), "{gate:?}");
     run.write([What::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "start a");
+}
+
+#[test]
+fn another_budget_takes_back_what_was_asked_for_want_of_it() {
+    let mut run = apart(0);
+    begin(&mut run, "a");
+    let ended =
+        |group: &str| What::ChildEnded { group: group.to_owned(), how: String::new(), cost_micros: Some(300_000) };
+    begin(&mut run, "b");
+    run.pass("3");
+    end(&mut run, "b", None);
+    merge(&mut run, "b");
+    run.write([ended("a"), What::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
+    run.advance();
+    assert!(run.state.open_gate().is_some());
+    run.write(omo_plan::run::verbs::set_budget(&run.state, 2_000_000));
+    assert!(run.state.open_gate().is_none());
+    assert_eq!(step(&run), "start a");
+    let granted = run.state.apart.as_ref().unwrap().grant(0, 1);
+    assert_eq!(granted, Grant::Micros(1_700_000), "what was spent before counts");
+    assert_eq!(omo_plan::run::verbs::set_budget(&run.state, 2_000_000), None);
 }
 
 #[test]

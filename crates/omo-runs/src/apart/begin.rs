@@ -16,7 +16,7 @@ use omo_exec::supervisor::minder::Spec;
 use omo_exec::worktree::{self, GroupName, WorktreeError};
 use omo_plan::fence::{self, Rules};
 use omo_plan::model::Group;
-use omo_plan::run::apart::{Apart, Grant, GroupStatus, Terms, outcome};
+use omo_plan::run::apart::{Apart, BUDGET_SPENT, Grant, GroupStatus, Terms, outcome};
 use omo_plan::run::event::{Process, What};
 use omo_plan::run::state::{Phase, RunState, UnitStatus};
 use omo_plan::run::verbs;
@@ -83,7 +83,7 @@ impl Driver<'_> {
                 Grant::Unbounded => None,
                 Grant::Micros(micros) => Some(micros),
                 Grant::Later | Grant::Nothing => {
-                    return self.stuck::<()>(group, "the budget of the run is spent").map(drop);
+                    return self.stuck::<()>(group, BUDGET_SPENT).map(drop);
                 }
             };
             let spec = match &apart.terms.launcher {

@@ -13,7 +13,7 @@ mod judged;
 mod on_remote;
 mod pushed;
 mod remote;
-mod view;
+pub mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;

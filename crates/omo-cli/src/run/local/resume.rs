@@ -1,5 +1,6 @@
 //! A plan in steps that has a run already: which one that is, and how it goes on.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use omo_plan::dialect::Options;
@@ -15,6 +16,7 @@ use omo_plan::ultra_run::own::quoted;
 use omo_plan::ultra_run::resume;
 use omo_plan::ultra_run::strategy::Strategy;
 use omo_plan::ultra_run::target::check_part;
+use omo_runs::apart::view::dollars;
 use omo_runs::engine::{PlanFile, edited, is_alive};
 use omo_runs::ultra::COMMAND;
 use omo_runs::{Run, Runs};
@@ -157,6 +159,7 @@ pub fn go_on(
         alone_in_repository(runs, Some(run.id()))?;
     }
     let is_edited = replanned.is_some();
+    let budget = wanted.and_then(|wanted| wanted.own.terms.budget_micros);
     let ((), state) = engine.take_over(|state| {
         let replanned: Option<What> =
             replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
@@ -164,7 +167,8 @@ pub fn go_on(
         let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;
         let accepted =
             accepted.into_iter().chain(if accepts { verbs::accept_billing(state, PAYER) } else { Vec::new() });
-        Ok((accepted.chain(replanned).collect(), ()))
+        let budget = budget.and_then(|micros| verbs::set_budget(state, micros));
+        Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
     here.tell(run, before, &state);
     let mut said = wanted.map(|wanted| blocks::head(wanted, &state.plan, way(&state))).unwrap_or_default();
@@ -175,8 +179,12 @@ pub fn go_on(
     } else {
         said += "note: a run of this plan is open; going on with it, as --resume does\n";
     }
-    if wanted.is_some_and(|wanted| !wanted.own.terms_are_usual()) {
+    if wanted.is_some_and(|wanted| !wanted.own.keeps_terms()) {
         said += "note: the run keeps the options for clients that it was opened with\n";
+    }
+    if let (Some(micros), Some(apart)) = (budget, &state.apart) {
+        let (may, have) = (dollars(micros), dollars(apart.cost_micros()));
+        let _ = writeln!(said, "note: the clients may cost {may} in all, and have cost {have}");
     }
     if let Some(edit) = edit {
         said += &news(&edit, before, &state);

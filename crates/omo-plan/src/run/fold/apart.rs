@@ -3,26 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::{RunState, reopen};
-use crate::run::apart::{Apart, GroupState, GroupStatus, outcome};
-use crate::run::event::{Event, What};
+use crate::run::apart::{Apart, BUDGET_SPENT, GroupState, GroupStatus, Terms, outcome};
+use crate::run::event::{Event, GateKind, What};
 use crate::run::state::{BadLedger, UnitStatus};
 
 impl RunState {
     /// Folds what only such a run knows. What no verb writes down is refused.
     pub(super) fn apply_to_group(&mut self, event: &Event) -> Result<(), BadLedger> {
         let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
-        if let What::SetApart { base, terms } = &event.what {
-            let is_begun = self.units.values().any(|unit| unit.attempts > 0);
-            let (groups, landed_before) = match &self.apart {
-                None if !is_begun => (BTreeMap::new(), None),
-                // What was merged is in the user's branch, and it goes on from there.
-                Some(apart) if apart.landed.is_some() => (apart.groups.clone(), apart.landed.clone()),
-                _ => return Err(bad("sets sessions apart that are worked on")),
-            };
-            let (tip, base, terms) = (base.clone(), base.clone(), terms.clone());
-            self.apart = Some(Apart { tip, base, terms, groups, landed_before, ..Apart::default() });
-            self.final_checks.clear();
-            return Ok(());
+        match &event.what {
+            What::SetApart { base, terms } => return self.set_apart(event, base, terms),
+            What::BudgetSet { micros } => return self.set_budget(event, *micros),
+            _ => {}
         }
         if let What::GroupEnded { group: id, failed: None, .. } = &event.what {
             let group = self.plan.groups.iter().find(|group| group.id == *id);
@@ -110,6 +102,32 @@ impl RunState {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    fn set_apart(&mut self, event: &Event, base: &str, terms: &Terms) -> Result<(), BadLedger> {
+        let is_begun = self.units.values().any(|unit| unit.attempts > 0);
+        let (groups, landed_before) = match &self.apart {
+            None if !is_begun => (BTreeMap::new(), None),
+            // What was merged is in the user's branch, and it goes on from there.
+            Some(apart) if apart.landed.is_some() => (apart.groups.clone(), apart.landed.clone()),
+            _ => return Err(BadLedger { seq: event.seq, what: "sets sessions apart that are worked on".to_owned() }),
+        };
+        let (tip, base, terms) = (base.to_owned(), base.to_owned(), terms.clone());
+        self.apart = Some(Apart { tip, base, terms, groups, landed_before, ..Apart::default() });
+        self.final_checks.clear();
+        Ok(())
+    }
+
+    /// Whoever could not go on for want of it can.
+    fn set_budget(&mut self, event: &Event, micros: u64) -> Result<(), BadLedger> {
+        let bad = || BadLedger { seq: event.seq, what: "is about sessions that are not worked on apart".to_owned() };
+        let apart = self.apart.as_mut().ok_or_else(bad)?;
+        apart.terms.budget_micros = Some(micros);
+        for known in apart.groups.values_mut().filter(|known| known.stuck.as_deref() == Some(BUDGET_SPENT)) {
+            known.stuck = None;
+        }
+        self.withdraw(event, |about| matches!(about, GateKind::Stuck { why, .. } if why == BUDGET_SPENT));
         Ok(())
     }
 

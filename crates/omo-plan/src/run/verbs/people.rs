@@ -132,6 +132,13 @@ pub fn accept_billing(state: &RunState, payer: &str) -> Vec<What> {
     vec![What::GateOpened { gate }, answered]
 }
 
+/// A person lets the clients of a run cost so much, in millionths of a US dollar: another sum than before, of a run that
+/// has clients.
+pub fn set_budget(state: &RunState, micros: u64) -> Option<What> {
+    let apart = state.apart.as_ref()?;
+    (apart.terms.budget_micros != Some(micros)).then_some(What::BudgetSet { micros })
+}
+
 /// The run is ended before its end.
 ///
 /// # Errors
