@@ -59,7 +59,7 @@ pub(crate) fn gate(state: &RunState, about: GateKind) -> Gate {
             vec![option(CONTINUE, "try again"), option(STOP, "end the run here; what was done is kept")],
         ),
         GateKind::LandRefused { why } => (
-            format!("Everything is done and checked, and your branch could not move to it: {}. Try again?", neutral(why, 600)),
+            format!("Everything is done, and your branch could not move to it: {}. Try again?", neutral(why, 600)),
             vec![
                 option(CONTINUE, "what was in the way is out of the way"),
                 option(STOP, "end the run here; the report has the command that brings it back"),

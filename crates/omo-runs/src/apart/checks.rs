@@ -3,17 +3,17 @@
 
 use omo_exec::worktree;
 use omo_plan::run::apart::Apart;
-use omo_plan::run::state::Phase;
+use omo_plan::run::state::{Phase, RunState};
 
 use super::{DriveError, Driver, WHOLE};
 use crate::Run;
 use crate::engine::{EngineError, Watcher};
 
 impl Driver<'_> {
-    pub(super) fn check_the_whole(&self, apart: &Apart) -> Result<(), DriveError> {
+    pub(super) fn check_the_whole(&self, state: &RunState, apart: &Apart) -> Result<(), DriveError> {
         // What its user has committed meanwhile may be what mends it.
         if let Some(at) = self.ahead(apart)? {
-            return self.catch_up(apart, &at);
+            return self.catch_up(state, apart, &at);
         }
         let name = self.name(WHOLE)?;
         // One that an earlier try has left may be of an earlier tip.

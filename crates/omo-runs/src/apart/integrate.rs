@@ -46,25 +46,15 @@ impl Driver<'_> {
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
             return self.refuse(&why, Vec::new());
         }
-        let base = Some(apart.base.clone()).filter(|base| !base.is_empty()).or_else(|| state.base.clone());
-        // What its user has taken out of their branch is part of what the run has come to: it would come back.
-        if let Some(base) = base.as_ref().filter(|base| **base != at)
-            && !holds(&self.repository, &at, std::slice::from_ref(base))?
-        {
-            let base = neutral(short(base), 12);
-            let why = format!(
-                "{} does not hold {base} any more, which it had before: its history was rewritten. To have that commit in \
-                 it again, `git merge {base}`",
-                name.trim_start_matches("refs/heads/")
-            );
-            return self.refuse(&why, Vec::new());
-        }
         if !holds(&self.repository, &apart.tip, std::slice::from_ref(&at))? {
-            return self.catch_up(apart, &at);
+            return self.catch_up(state, apart, &at);
+        }
+        if let Some(why) = self.rewritten(state, apart, &at)? {
+            return self.refuse(&why, Vec::new());
         }
         let landed = match land(&self.repository, &at, &apart.tip) {
             Ok(Landed::Moved) => at,
-            Ok(Landed::WasThere) => base.unwrap_or(at),
+            Ok(Landed::WasThere) => base(state, apart).map_or(at, str::to_owned),
             Err(error) => return self.land_refused(error),
         };
         let moved = What::Landed { from: landed, to: apart.tip.clone() };
@@ -90,8 +80,23 @@ impl Driver<'_> {
         Ok(is_behind.then_some(commit))
     }
 
+    /// Why the user's branch cannot follow where its user has taken something out of it: that is part of what the run has
+    /// come to, and would come back.
+    fn rewritten(&self, state: &RunState, apart: &Apart, at: &str) -> Result<Option<String>, DriveError> {
+        let Some(base) = base(state, apart).filter(|base| *base != at) else { return Ok(None) };
+        if holds(&self.repository, at, &[base.to_owned()])? {
+            return Ok(None);
+        }
+        let base = neutral(short(base), 12);
+        let text = "any more, which it had before: its history was rewritten. To have that commit in it again,";
+        Ok(Some(format!("it does not hold {base} {text} `git merge {base}`")))
+    }
+
     /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
-    pub(super) fn catch_up(&self, apart: &Apart, at: &str) -> Result<(), DriveError> {
+    pub(super) fn catch_up(&self, state: &RunState, apart: &Apart, at: &str) -> Result<(), DriveError> {
+        if let Some(why) = self.rewritten(state, apart, at)? {
+            return self.refuse(&why, Vec::new());
+        }
         let tip = match preview(&self.repository, at, None, &apart.tip)? {
             // Its user has all of it already, and more.
             Preview::Nothing => at.to_owned(),
@@ -111,6 +116,11 @@ impl Driver<'_> {
         let refused = What::LandRefused { why: neutral(why, 300), files };
         self.note(|_| vec![refused]).map(drop)
     }
+}
+
+/// Where the user's branch was when sessions began, or when what was committed on it was last merged with.
+fn base<'a>(state: &'a RunState, apart: &'a Apart) -> Option<&'a str> {
+    Some(apart.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
 }
 
 /// What the merge of a session is called.

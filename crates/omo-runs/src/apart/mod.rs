@@ -149,7 +149,7 @@ impl<'a> Driver<'a> {
                 Action::Apart(Step::Merge(group)) => self.merge(&state, apart, group)?,
                 Action::Apart(Step::Land) => self.land(&state, apart)?,
                 Action::Apart(Step::Clean(ids)) => self.clean(&state, apart, &ids)?,
-                Action::FinalChecks => self.check_the_whole(apart)?,
+                Action::FinalChecks => self.check_the_whole(&state, apart)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {
                         // Somebody else's client would be waited for, of whom nothing can be told: `reap` has ended
