@@ -12,10 +12,8 @@ use omo_plan::run::state::RunState;
 
 use super::short;
 use crate::apart::INTEGRATED;
+use crate::apart::view::dollars;
 use crate::task_session::report::table::{cell, table};
-
-/// Millionths of a dollar in a cent.
-const MICROS_IN_A_CENT: u64 = 10_000;
 
 /// The section of the sessions; empty for a run without any.
 pub(super) fn section(state: &RunState) -> String {
@@ -128,9 +126,4 @@ fn name(group: &Group) -> String {
 
 fn cut(commit: &str) -> String {
     neutral(short(commit), 12)
-}
-
-fn dollars(micros: u64) -> String {
-    let cents = micros.saturating_add(MICROS_IN_A_CENT / 2) / MICROS_IN_A_CENT;
-    format!("${}.{:02}", cents / 100, cents % 100)
 }
