@@ -138,8 +138,14 @@ impl Terminal {
     pub fn wait_until(&self, what: &str, limit: Duration, mut holds: impl FnMut(&str) -> bool) -> Result<String> {
         let found = wait_until(what, limit, || {
             let screen = self.screen();
-            let found = holds(&screen);
-            (found || self.has_ended()).then_some((found, screen))
+            if holds(&screen) {
+                return Some((true, screen));
+            }
+            // It may have said its last words since the screen was looked at.
+            self.has_ended().then(|| {
+                let last = self.screen();
+                (holds(&last), last)
+            })
         });
         match found {
             Ok((true, screen)) => Ok(screen),
