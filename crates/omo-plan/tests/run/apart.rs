@@ -392,12 +392,20 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     run.write([ended("a"), What::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
     run.advance();
     assert!(run.state.open_gate().is_some());
-    run.write(omo_plan::run::verbs::set_budget(&run.state, 2_000_000));
+    let budget = |run: &Run, micros: u64| verbs::set_budget(&run.state, &run.caller, micros);
+    run.write(budget(&run, 300_000).unwrap());
+    run.write([What::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
+    run.advance();
+    run.caller.prompted_at = None;
+    let refusal = budget(&run, 2_000_000).unwrap_err();
+    assert_eq!(refusal.kind, verbs::RefusalKind::Human, "a model does not raise what its user may pay");
+    run.types();
+    run.write(budget(&run, 2_000_000).unwrap());
     assert!(run.state.open_gate().is_none());
     assert_eq!(step(&run), "start a");
     let granted = run.state.apart.as_ref().unwrap().grant(0, 1);
     assert_eq!(granted, Grant::Micros(1_700_000), "what was spent before counts");
-    assert_eq!(omo_plan::run::verbs::set_budget(&run.state, 2_000_000), None);
+    assert_eq!(budget(&run, 2_000_000).unwrap(), None);
 }
 
 #[test]

@@ -167,7 +167,7 @@ pub fn go_on(
         let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;
         let accepted =
             accepted.into_iter().chain(if accepts { verbs::accept_billing(state, PAYER) } else { Vec::new() });
-        let budget = budget.and_then(|micros| verbs::set_budget(state, micros));
+        let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
     here.tell(run, before, &state);

@@ -134,9 +134,21 @@ pub fn accept_billing(state: &RunState, payer: &str) -> Vec<What> {
 
 /// A person lets the clients of a run cost so much, in millionths of a US dollar: another sum than before, of a run that
 /// has clients.
-pub fn set_budget(state: &RunState, micros: u64) -> Option<What> {
-    let apart = state.apart.as_ref()?;
-    (apart.terms.budget_micros != Some(micros)).then_some(What::BudgetSet { micros })
+///
+/// # Errors
+///
+/// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
+pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Option<What>, Refusal> {
+    let Some(apart) = state.apart.as_ref().filter(|apart| apart.terms.budget_micros != Some(micros)) else {
+        return Ok(None);
+    };
+    let is_more = apart.terms.budget_micros.is_some_and(|before| micros > before);
+    let since = state.open_gate().map_or(state.opened_at, |gate| gate.opened_at);
+    if is_more && !caller.has_person_since(since) {
+        let message = "a person decides what the clients may cost, and none has typed anything since";
+        return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "show them the question and end the turn"));
+    }
+    Ok(Some(What::BudgetSet { micros }))
 }
 
 /// The run is ended before its end.
