@@ -3,7 +3,9 @@
 use omo_core::check::Check;
 use omo_core::check::CheckVerdict::Green;
 use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
-use omo_plan::run::apart::{Apart, BUDGET_SPENT, Grant, GroupState, GroupStatus, Step, Terms, has_more, outcome};
+use omo_plan::run::apart::{
+    Apart, BUDGET_SPENT, Grant, GroupState, GroupStatus, Step, Terms, accepts_billing, has_more, outcome,
+};
 use omo_plan::run::event::{Actor, Event, GateKind, Process, RunResult, What};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
@@ -406,6 +408,16 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     let granted = run.state.apart.as_ref().unwrap().grant(0, 1);
     assert_eq!(granted, Grant::Micros(1_700_000), "what was spent before counts");
     assert_eq!(budget(&run, 2_000_000).unwrap(), None);
+}
+
+#[test]
+fn only_a_person_accepts_who_pays() {
+    let mut run = apart(0);
+    assert_eq!(verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap_err().kind, verbs::RefusalKind::Human);
+    run.types();
+    let accepted = verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap();
+    run.write(accepted);
+    assert!(accepts_billing(&run.state));
 }
 
 #[test]

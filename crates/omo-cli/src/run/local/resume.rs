@@ -165,8 +165,11 @@ pub fn go_on(
             replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
         // Whoever starts the next client may be another one, who asks the ledger.
         let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;
-        let accepted =
-            accepted.into_iter().chain(if accepts { verbs::accept_billing(state, PAYER) } else { Vec::new() });
+        let accepted = accepted.into_iter().chain(if accepts {
+            verbs::accept_billing(state, &engine.caller, PAYER)?
+        } else {
+            Vec::new()
+        });
         let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;

@@ -126,10 +126,18 @@ pub fn answer(
 }
 
 /// A person accepts, before anybody has asked, that this pays for the clients.
-pub fn accept_billing(state: &RunState, payer: &str) -> Vec<What> {
+///
+/// # Errors
+///
+/// No person has spoken since the run was opened.
+pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<Vec<What>, Refusal> {
+    if !caller.has_person_since(state.opened_at) {
+        let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
+        return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "end the turn and ask them"));
+    }
     let gate = gate(state, GateKind::Billing { payer: payer.to_owned() });
     let answered = What::GateAnswered { gate: gate.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
-    vec![What::GateOpened { gate }, answered]
+    Ok(vec![What::GateOpened { gate }, answered])
 }
 
 /// A person lets the clients of a run cost so much, in millionths of a US dollar: another sum than before, of a run that
