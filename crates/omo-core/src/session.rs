@@ -259,6 +259,18 @@ impl HookEvent {
             Self::SessionEnd => "SessionEnd",
         }
     }
+
+    /// The program that `hooks.json` names for it.
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::SessionStart => "omo-session-start",
+            Self::UserPromptSubmit => "omo-user-prompt-submit",
+            Self::Stop => "omo-stop",
+            Self::SubagentStop => "omo-subagent-stop",
+            Self::StopFailure => "omo-stop-failure",
+            Self::SessionEnd => "omo-session-end",
+        }
+    }
 }
 
 /// The user pressed Esc.

@@ -1,4 +1,4 @@
-//! The hooks of omo: one small binary for each event over this shared edge.
+//! The hooks of omo: one small program for all events over this shared edge.
 //!
 //! A hook is always the same five steps: read one JSON value, load a snapshot, decide, apply,
 //! print. It exits 0 whatever happens, with nothing or one valid answer on stdout, within its
@@ -26,3 +26,13 @@ pub mod stop;
 pub mod stop_failure;
 pub mod subagent_stop;
 pub mod user_prompt_submit;
+
+/// The hook of each event.
+pub static HOOKS: [edge::Hook; 6] = [
+    session_start::HOOK,
+    user_prompt_submit::HOOK,
+    stop::HOOK,
+    subagent_stop::HOOK,
+    stop_failure::HOOK,
+    session_end::HOOK,
+];

@@ -105,8 +105,8 @@ impl Case {
 
     fn run(&self, binaries: &Path, profile: &Path) -> Result<u64> {
         let lab = Lab::builder().without_git().folder(&padded_folder()).build()?;
-        // The length of the program's own path is counted as well.
-        let hook = lab.root().join("hook");
+        // The length of the program's own path is counted as well, and its name says which hook it is.
+        let hook = lab.root().join(self.binary);
         std::fs::copy(binaries.join(self.binary), &hook).with_context(|| format!("copy {}", self.binary))?;
         if let Some(state) = self.state {
             let mut text = Vec::new();

@@ -4,19 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use omo_core::client_version::ClientVersion;
+use omo_core::session::HookEvent;
 use omo_exec::claude::Plugin;
 use omo_exec::tracked::Tracked;
 use serde_json::Value;
 
-/// The hook binaries, with the event that each of them is for.
-pub const HOOKS: [(&str, &str); 6] = [
-    ("SessionStart", "omo-session-start"),
-    ("UserPromptSubmit", "omo-user-prompt-submit"),
-    ("Stop", "omo-stop"),
-    ("SubagentStop", "omo-subagent-stop"),
-    ("StopFailure", "omo-stop-failure"),
-    ("SessionEnd", "omo-session-end"),
-];
+/// The events that omo has a hook for, each with the program that `hooks.json` names.
+pub fn hook_programs() -> [(&'static str, &'static str); 6] {
+    HookEvent::ALL.map(|event| (event.name(), event.program()))
+}
 
 /// What is known of this machine, this user and this project.
 #[derive(Clone, Debug)]
@@ -207,7 +203,7 @@ pub fn hooks_of_omo(hooks: &Value) -> Vec<Hook> {
 fn is_of_omo(command: &str) -> bool {
     let words = command.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     let mut names = words.filter_map(|word| Path::new(word).file_stem()?.to_str());
-    names.any(|name| HOOKS.iter().any(|(_, binary)| *binary == name))
+    names.any(|name| hook_programs().iter().any(|(_, binary)| *binary == name))
 }
 
 /// The folder that this is about.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use omo_core::session::HookEvent;
 use serde_json::Value;
 
 use crate::{read, rust_files, top};
@@ -23,7 +24,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-runs", "omo-store"]),
     // Plans as data, for tests of what is done with one; nothing that does anything.
     ("omo-testkit", &["omo-core", "omo-plan"]),
-    ("xtask", &["omo-testkit"]),
+    ("xtask", &["omo-core", "omo-testkit"]),
     ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-store", "omo-testkit"]),
 ];
 
@@ -222,7 +223,8 @@ fn every_hook_is_a_binary_run_in_exec_form_with_a_bound() {
         let handler = &handlers[0]["hooks"][0];
         let command = handler["command"].as_str().unwrap();
         let binary = command.strip_prefix("${CLAUDE_PLUGIN_ROOT}/bin/").unwrap();
-        assert!(top().join(format!("crates/omo-hooks/src/bin/{binary}.rs")).is_file(), "{event} runs {binary}");
+        let known = HookEvent::ALL.into_iter().find(|known| known.name() == event);
+        assert_eq!(known.map(HookEvent::program), Some(binary), "{event}");
         assert!(top().join("bin").join(binary).is_file(), "a clone has no launcher {binary}");
         assert_eq!(handler["args"], Value::Array(Vec::new()), "{event} is not in exec form");
         // Only a Stop may run checks; all of them together have 840 seconds.

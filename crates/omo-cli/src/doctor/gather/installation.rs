@@ -7,7 +7,7 @@ use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
 use omo_store::pins::own_search_path;
 use serde_json::Value;
 
-use super::super::facts::{Built, Carrier, Client, HOOKS, Hook, Program, ProgramKind, hooks_of_omo};
+use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, hook_programs, hooks_of_omo};
 use super::super::judge::name_of;
 use super::files;
 use crate::platform;
@@ -95,7 +95,7 @@ fn built(plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
     let name: String = id.chars().map(|char| if is_plain(char) && char != '.' { char } else { '-' }).collect();
     let data = plugin_home.join("data").join(name);
     let folder = data.join("bin").join(version);
-    let names = HOOKS.iter().map(|(_, name)| *name).chain(["omo"]);
+    let names = hook_programs().map(|(_, name)| name).into_iter().chain(["omo"]);
     let programs = names.map(|name| program(folder.join(name))).collect();
     let log = files::tail(&data.join("build.log"), LOG_TAIL);
     let last_line = log.and_then(|log| {

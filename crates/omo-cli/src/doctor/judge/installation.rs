@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_core::client_version::LEAST;
 
-use super::super::facts::{Carrier, Client, Facts, HOOKS, Live, Program, ProgramKind};
+use super::super::facts::{Carrier, Client, Facts, Live, Program, ProgramKind, hook_programs};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quoted};
 
@@ -148,7 +148,8 @@ pub fn programs(facts: &Facts) -> Vec<Finding> {
             problems.push(Finding::new(NAME, Level::Bad, found, WHY, format!("chmod +x {}/*", quoted(folder))));
         }
         let is_named = |event: &str| carrier.hooks.iter().any(|hook| hook.event == event);
-        let unnamed: Vec<&str> = HOOKS.iter().map(|(event, _)| *event).filter(|event| !is_named(event)).collect();
+        let unnamed: Vec<&str> =
+            hook_programs().iter().map(|(event, _)| *event).filter(|event| !is_named(event)).collect();
         if name_of(&carrier.id) == "omo" && !unnamed.is_empty() {
             let found = format!("{} names no hook for {}", carrier.id, unnamed.join(", "));
             problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
@@ -225,10 +226,14 @@ pub fn hooks(facts: &Facts) -> Vec<Finding> {
         None => format!("{event} not seen"),
     };
     let events = |wanted: fn(usize) -> bool| {
-        HOOKS.iter().filter(|(event, _)| times(event).is_some_and(wanted)).map(|(event, _)| *event).collect::<Vec<_>>()
+        hook_programs()
+            .iter()
+            .filter(|(event, _)| times(event).is_some_and(wanted))
+            .map(|(event, _)| *event)
+            .collect::<Vec<_>>()
     };
     let (never, often) = (events(|times| times == 0), events(|times| times > 1));
-    let all = HOOKS.map(told).join(", ");
+    let all = hook_programs().map(told).join(", ");
     let mut problems = Vec::new();
     if !never.is_empty() {
         problems.push(Finding::new(
@@ -248,7 +253,8 @@ pub fn hooks(facts: &Facts) -> Vec<Finding> {
             "remove all but one of what the row `twice` names",
         ));
     }
-    let unseen: Vec<&str> = HOOKS.iter().map(|(event, _)| *event).filter(|event| times(event).is_none()).collect();
+    let unseen: Vec<&str> =
+        hook_programs().iter().map(|(event, _)| *event).filter(|event| times(event).is_none()).collect();
     let note = match &*unseen {
         [] => String::new(),
         unseen => format!("; {} not seen, which need not be wrong", unseen.join(" and ")),

@@ -35,14 +35,15 @@ fn carrier(id: &str, kind: ProgramKind) -> Carrier {
         id: id.to_owned(),
         folder: PathBuf::from("/plugin"),
         version: Some("1.0.0".to_owned()),
-        hooks: HOOKS.map(hook).into(),
-        programs: HOOKS.map(|(_, name)| program(name, kind)).into(),
+        hooks: hook_programs().map(hook).into(),
+        programs: hook_programs().map(|(_, name)| program(name, kind)).into(),
         built: None,
     }
 }
 
 fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> Carrier {
-    let programs = HOOKS.map(|(_, name)| Program { version: Some(version.to_owned()), ..program(name, kind) });
+    let programs =
+        hook_programs().map(|(_, name)| Program { version: Some(version.to_owned()), ..program(name, kind) });
     let built = Built {
         folder: PathBuf::from("/data/bin/1.0.0"),
         programs: programs.into(),
@@ -56,7 +57,7 @@ fn settings(scope: Scope, value: Value) -> Settings {
 }
 
 fn seen(times: [Option<usize>; 6]) -> Live {
-    Live::Seen(HOOKS.iter().map(|(event, _)| *event).zip(times).collect::<BTreeMap<_, _>>())
+    Live::Seen(hook_programs().iter().map(|(event, _)| *event).zip(times).collect::<BTreeMap<_, _>>())
 }
 
 fn state(facts: &mut Facts) -> &mut StateFolder {

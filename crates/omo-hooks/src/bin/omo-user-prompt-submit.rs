@@ -1,5 +1,0 @@
-//! The `UserPromptSubmit` hook.
-
-fn main() -> std::process::ExitCode {
-    omo_hooks::edge::run(&omo_hooks::user_prompt_submit::HOOK)
-}

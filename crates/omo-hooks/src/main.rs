@@ -1,0 +1,47 @@
+//! The one program of all hooks: the name that it is started under says which event it answers.
+//!
+//! The client starts it as `omo-stop`, `omo-session-start` and so on, which are links to one file. A
+//! launcher, which cannot choose that name, gives it as the first argument.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+
+use omo_hooks::{HOOKS, edge};
+
+fn main() -> ExitCode {
+    omo_exec::keeper::run_if_asked();
+    let mut names = std::env::args_os().take(2);
+    // An unknown name is of a client's hook file that is newer than this program: no event of ours.
+    match names.find_map(|name| hook_named(&name)) {
+        Some(hook) => edge::run(hook),
+        None => ExitCode::SUCCESS,
+    }
+}
+
+/// The hook that a program of this name runs.
+fn hook_named(name: &OsStr) -> Option<&'static edge::Hook> {
+    let name = Path::new(name).file_stem()?;
+    HOOKS.iter().find(|hook| name == hook.event.program())
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_core::session::HookEvent;
+
+    use super::*;
+
+    #[test]
+    fn each_event_has_one_hook_under_its_name_wherever_the_program_lies() {
+        for event in HookEvent::ALL {
+            for name in
+                [event.program().to_owned(), format!("/a b/{}", event.program()), format!("{}.exe", event.program())]
+            {
+                assert_eq!(hook_named(OsStr::new(&name)).map(|hook| hook.event), Some(event), "{name}");
+            }
+        }
+        for name in ["omo-hook", "omo", "stop", "", "/proc/self/exe", "omo-stop/bin"] {
+            assert!(hook_named(OsStr::new(name)).is_none(), "{name}");
+        }
+    }
+}
