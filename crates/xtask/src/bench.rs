@@ -11,13 +11,13 @@ use crate::{cargo, plugin};
 pub fn run() -> Result<()> {
     let plugin = plugin::build()?;
     let build = &plugin.build;
-    cargo::run(build.cargo("build")?.args(["--release", "--locked", "-p", "omo-benches", "--bin", "empty"]))?;
-    let empty = build.release_folder()?.join("empty");
+    cargo::run(build.cargo("build")?.args(["--locked", "-p", "omo-benches", "--bin", "empty"]))?;
+    let empty = build.folder()?.join("empty");
     let mut contest = Command::new(cargo::cargo());
     contest.args(["run", "--release", "--locked", "-p", "omo-benches", "--bin", "omo-benches", "--"]);
     let top = cargo::top()?;
     contest.arg(plugin.path.join("bin")).arg(empty).arg(top.join("benches").join("peers"));
-    contest.arg(top.join("docs")).arg(&build.triple);
-    anstream::println!("target: {}\n", build.triple);
+    contest.arg(top.join("docs")).arg(build.triple());
+    anstream::println!("target: {}\n", build.triple());
     cargo::run(contest.current_dir(top))
 }

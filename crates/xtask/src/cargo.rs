@@ -35,6 +35,13 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs this program once more, built with a feature that only few of its tasks need.
+pub fn run_with_feature(feature: &str, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new(cargo());
+    command.args(["run", "--quiet", "--locked", "-p", env!("CARGO_PKG_NAME"), "--features", feature, "--"]);
+    run(command.args(arguments).current_dir(top()?))
+}
+
 /// Runs a command and returns what it prints.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("run {command:?}"))?;

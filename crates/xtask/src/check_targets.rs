@@ -61,7 +61,9 @@ fn outcome(target: &str, verb: &str, rest: &[&str]) -> Result<Outcome> {
     }
     anstream::println!("cargo {verb} for {target}");
     let mut command = Command::new(cargo::cargo());
-    command.args([verb, "--quiet", "--workspace", "--all-targets", "--locked", "--target", target]).args(rest);
+    command
+        .args([verb, "--quiet", "--workspace", "--all-targets", "--all-features", "--locked", "--target", target])
+        .args(rest);
     let status = command.current_dir(cargo::top()?).status()?;
     Ok(if status.success() { Outcome::Compiles } else { Outcome::Fails })
 }

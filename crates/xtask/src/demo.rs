@@ -18,7 +18,7 @@ const DONE: &str = "<promise>DONE</promise>";
 
 /// Builds the plugin and plays the run.
 pub fn run() -> Result<()> {
-    let plugin = plugin::build()?;
+    let plugin = plugin::build_for_development()?;
     let lab = Lab::builder().plugin(&plugin.path).build()?;
     let mut play = Play { session: StandIn::new(&lab, &plugin.path)?, lab: &lab };
     title("1. A run: `ulw` turns it on, and the session is held until its work is proved");

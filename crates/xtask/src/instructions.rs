@@ -29,7 +29,7 @@ pub fn run(options: &Options) -> Result<()> {
         bail!("valgrind is not installed, and it counts the instructions");
     }
     let plugin = plugin::build()?;
-    let triple = &plugin.build.triple;
+    let triple = plugin.build.triple();
     let counts = instructions::count_all(&plugin.path.join("bin"))?;
     let held = instructions::held(triple)?;
     println!("{:<44} {:>12} {:>12}", format!("instructions, {triple}"), "held", "now");
@@ -60,11 +60,11 @@ fn remark(verdict: Verdict) -> String {
 fn break_down(build: &Build) -> Result<()> {
     let folder = cargo::target()?.join("profiled");
     let mut cargo = build.cargo("build")?;
-    cargo.args(["--release", "--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins", "--target-dir"]).arg(&folder);
+    cargo.args(plugin::BUILT).arg("--target-dir").arg(&folder);
     cargo.args(["--config", "profile.release.strip=false"]);
     cargo.args(["--config", "profile.release.debug=\"line-tables-only\""]);
     cargo::run(&mut cargo)?;
-    let binaries = folder.join(&build.triple).join("release");
+    let binaries = folder.join(build.triple()).join("release");
     println!("\nWhat they are spent for; other crates count for the part that calls them:");
     CASES.iter().try_for_each(|case| show_parts(case, &binaries, &folder))
 }

@@ -11,7 +11,7 @@ mod guide;
 mod install;
 mod instructions;
 mod parts;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "picture"))]
 mod picture;
 mod plugin;
 mod profile;
@@ -69,8 +69,10 @@ fn main() -> ExitCode {
         Task::Demo => demo::run(),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Guide => guide::run(),
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "picture"))]
         Task::Picture => picture::run(),
+        #[cfg(all(unix, not(feature = "picture")))]
+        Task::Picture => cargo::run_with_feature("picture", &["picture"]),
         Task::Install => install::run(),
         Task::Dist(options) => dist::run(&options),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use omo_core::session::HookEvent;
 
 use crate::{cargo, rust_target};
 
@@ -28,19 +29,11 @@ const PARTS: [&str; 15] = [
     "icon.png",
 ];
 
-/// The binaries of a plugin.
-pub const BINARIES: [&str; 7] = [
-    "omo",
-    "omo-session-end",
-    "omo-session-start",
-    "omo-stop",
-    "omo-stop-failure",
-    "omo-subagent-stop",
-    "omo-user-prompt-submit",
-];
-
 /// What cargo builds for a plugin.
-pub const BUILT: [&str; 7] = ["--release", "--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins"];
+pub const BUILT: [&str; 6] = ["--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins"];
+
+/// The program of all hooks, which lies in a plugin under the name of each.
+pub const HOOKS: &str = "omo-hook";
 
 /// A plugin that was built.
 pub struct Plugin {
@@ -50,25 +43,80 @@ pub struct Plugin {
     pub build: Build,
 }
 
-/// What the binaries are built for.
-pub struct Build {
+/// How the binaries of a plugin are built.
+pub enum Build {
+    /// As users get them.
+    Release(Target),
+    /// In seconds, and in one tree with this program and the tests: for a demo and for a developer's tests.
+    Development {
+        /// The target triple of this machine.
+        host: String,
+    },
+}
+
+/// What a release is built for.
+pub struct Target {
     /// The target triple.
     pub triple: String,
-    /// Whether they need no library of the system.
+    /// Whether the binaries need no library of the system.
     pub is_static: bool,
 }
 
 impl Build {
-    /// The best that this machine can build.
-    pub fn for_this_machine() -> Result<Self> {
-        Ok(Self::choose(&host()?, rust_target::is_available, can_link_statically))
+    /// The best release that this machine can build for itself.
+    pub fn release() -> Result<Self> {
+        Ok(Self::Release(Target::choose(&host()?, rust_target::is_available, can_link_statically)))
+    }
+
+    /// The build of a developer.
+    pub fn development() -> Result<Self> {
+        Ok(Self::Development { host: host()? })
+    }
+
+    /// The target triple.
+    pub fn triple(&self) -> &str {
+        match self {
+            Self::Release(target) => &target.triple,
+            Self::Development { host } => host,
+        }
     }
 
     /// The name of a binary's file on that system.
     pub fn binary(&self, name: &str) -> String {
-        if self.triple.contains("-windows-") { format!("{name}.exe") } else { name.to_owned() }
+        if self.triple().contains("-windows-") { format!("{name}.exe") } else { name.to_owned() }
     }
 
+    /// How the binaries are built, for people.
+    fn description(&self) -> &'static str {
+        match self {
+            Self::Development { .. } => "not optimised",
+            Self::Release(target) => target.linked(),
+        }
+    }
+
+    /// A cargo command for this build.
+    pub fn cargo(&self, verb: &str) -> Result<Command> {
+        let mut command = Command::new(cargo::cargo());
+        command.arg(verb).current_dir(cargo::top()?);
+        match self {
+            Self::Release(target) => target.add_to(&mut command),
+            // With this program in the same call, so that the crates that both are made of are built once.
+            Self::Development { .. } => drop(command.args(["-p", env!("CARGO_PKG_NAME")])),
+        }
+        Ok(command)
+    }
+
+    /// Where cargo puts the binaries.
+    pub fn folder(&self) -> Result<PathBuf> {
+        let target = cargo::target()?;
+        Ok(match self {
+            Self::Release(build) => target.join(&build.triple).join("release"),
+            Self::Development { .. } => target.join("debug"),
+        })
+    }
+}
+
+impl Target {
     /// The best for a host: on Linux static with musl where that target is or can be had, else
     /// static with the system's own C library where it can be, else as usual.
     fn choose(host: &str, is_available: impl FnOnce(&str) -> bool, can_link_statically: impl FnOnce() -> bool) -> Self {
@@ -94,10 +142,8 @@ impl Build {
         }
     }
 
-    /// A cargo command for this target.
-    pub fn cargo(&self, verb: &str) -> Result<Command> {
-        let mut command = Command::new(cargo::cargo());
-        command.arg(verb).arg("--target").arg(&self.triple).current_dir(cargo::top()?);
+    fn add_to(&self, command: &mut Command) {
+        command.args(["--release", "--target", &self.triple]);
         if self.is_static {
             // Named for the target alone, so that build scripts and macros stay as they are.
             // At a fixed address: moving a program that runs for a fifth of a millisecond costs a
@@ -106,12 +152,6 @@ impl Build {
             let flags = format!("target.{}.rustflags={flags:?}", self.triple);
             command.args(["--config", &flags]);
         }
-        Ok(command)
-    }
-
-    /// Where cargo puts release binaries for this target.
-    pub fn release_folder(&self) -> Result<PathBuf> {
-        Ok(cargo::target()?.join(&self.triple).join("release"))
     }
 }
 
@@ -128,11 +168,19 @@ fn can_link_statically() -> bool {
     found.is_ok_and(|path| Path::new(path.trim()).is_absolute())
 }
 
-/// Builds the plugin into `target/plugin`.
+/// Builds the plugin as users get it, into `target/plugin`.
 pub fn build() -> Result<Plugin> {
-    let build = Build::for_this_machine()?;
+    build_into("plugin", Build::release()?)
+}
+
+/// Builds the plugin for a developer, into `target/plugin-dev`.
+pub fn build_for_development() -> Result<Plugin> {
+    build_into("plugin-dev", Build::development()?)
+}
+
+fn build_into(name: &str, build: Build) -> Result<Plugin> {
     cargo::run(build.cargo("build")?.args(BUILT))?;
-    let plugin = Plugin { path: cargo::target()?.join("plugin"), build };
+    let plugin = Plugin { path: cargo::target()?.join(name), build };
     assemble(&plugin.path, &plugin.build)?;
     Ok(plugin)
 }
@@ -146,11 +194,16 @@ pub fn assemble(folder: &Path, build: &Build) -> Result<()> {
     for part in PARTS {
         copy(&top.join(part), &folder.join(part))?;
     }
-    let release = build.release_folder()?;
-    for binary in BINARIES.map(|binary| build.binary(binary)) {
-        copy(&release.join(&binary), &folder.join("bin").join(&binary))?;
-    }
-    Ok(())
+    let (built, bin) = (build.folder()?, folder.join("bin"));
+    copy(&built.join(build.binary("omo")), &bin.join(build.binary("omo")))?;
+    let [first, others @ ..] = HookEvent::ALL.map(|event| bin.join(build.binary(event.program())));
+    copy(&built.join(build.binary(HOOKS)), &first)?;
+    others.iter().try_for_each(|name| link(&first, name))
+}
+
+/// Gives a file another name, or a copy of that name where the file system has no such links.
+fn link(file: &Path, name: &Path) -> Result<()> {
+    fs::hard_link(file, name).or_else(|_| copy(file, name))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
@@ -170,8 +223,10 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 impl Plugin {
     /// Says what was built and how it is used.
     pub fn announce(&self) {
-        anstream::println!("built {} ({}, {})", self.path.display(), self.build.triple, self.build.linked());
-        if let Some(system) = self.build.triple.strip_suffix("-linux-gnu") {
+        anstream::println!("built {} ({}, {})", self.path.display(), self.build.triple(), self.build.description());
+        if let Build::Release(target) = &self.build
+            && let Some(system) = target.triple.strip_suffix("-linux-gnu")
+        {
             anstream::println!("hint: with the Rust target {system}-linux-musl the hooks start three times as fast");
         }
         anstream::println!("\nTry it:  claude --plugin-dir {}", self.path.display());
@@ -180,7 +235,7 @@ impl Plugin {
 
 #[cfg(test)]
 mod tests {
-    use super::Build;
+    use super::Target;
 
     #[test]
     fn musl_is_best_then_a_static_glibc_then_what_there_is() {
@@ -196,8 +251,8 @@ mod tests {
             ("aarch64-apple-darwin", true, true, "aarch64-apple-darwin", as_usual),
             ("x86_64-pc-windows-gnu", true, true, "x86_64-pc-windows-gnu", as_usual),
         ] {
-            let build = Build::choose(host, |_| has_musl, || has_static);
-            assert_eq!((build.triple.as_str(), build.linked()), (triple, linked), "{host} {has_musl} {has_static}");
+            let target = Target::choose(host, |_| has_musl, || has_static);
+            assert_eq!((target.triple.as_str(), target.linked()), (triple, linked), "{host} {has_musl} {has_static}");
         }
     }
 }

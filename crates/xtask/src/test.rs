@@ -40,9 +40,9 @@ pub fn run(options: &Options) -> Result<()> {
         bail!("{program} is not installed, and the tests of {what} need it");
     }
     let mut tests = Command::new(cargo::cargo());
-    tests.args(["test", "--workspace", "--locked"]).current_dir(cargo::top()?);
-    tests.env("OMO_TEST_PLUGIN", &plugin.path).env("OMO_TEST_TARGET", &plugin.build.triple);
-    tests.env("OMO_TEST_ARCHIVE", dist::pack(&plugin)?);
+    tests.args(["test", "--workspace", "--all-features", "--locked"]).current_dir(cargo::top()?);
+    tests.env("OMO_TEST_PLUGIN", &plugin.path).env("OMO_TEST_TARGET", plugin.build.triple());
+    tests.env("OMO_TEST_ARCHIVE", dist::pack_for_tests()?);
     match &client {
         Ok(program) => {
             tests.env("OMO_TEST_CLIENT", program);

@@ -10,9 +10,9 @@ use crate::cargo;
 /// What is run, in this order: the quickest first.
 const COMMANDS: [&str; 5] = [
     "cargo fmt --all --check",
-    "cargo clippy --workspace --all-targets --locked -- -D warnings",
+    "cargo clippy --workspace --all-targets --all-features --locked -- -D warnings",
     // The layers, the heads of files, the versions, what core may not call, the links of the pages.
-    "cargo test --quiet --locked -p xtask",
+    "cargo test --quiet --locked -p xtask --all-features",
     // Every page of help, and every page that says what the code says.
     "cargo test --quiet --locked -p omo-cli -p omo-pages",
     "cargo test --quiet --locked -p omo-tests --test readme",

@@ -1,27 +1,16 @@
-//! `cargo xtask dist`: for each system that can be built for here an archive with a ready plugin.
-
-mod archive;
-mod targets;
+//! Makes the archives of a release.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::Args;
 
-use self::archive::Written;
-use self::targets::{Linker, TARGETS};
-use crate::plugin::{self, Build};
+use super::Options;
+use super::archive::{self, Written};
+use super::targets::{self, Linker, TARGETS};
+use crate::plugin::{self, Build, Target};
 use crate::{cargo, rust_target};
-
-/// What archives are made of.
-#[derive(Args)]
-pub struct Options {
-    /// Only for this target; may be given again. Without it: all that can be built for here
-    #[arg(long, value_name = "TRIPLE")]
-    target: Vec<String>,
-}
 
 /// What became of one target.
 enum Outcome {
@@ -78,7 +67,8 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
     if target != host && !rust_target::is_available(target) {
         return Ok(Outcome::LeftOut("its Rust target is not here and cannot be added".to_owned()));
     }
-    let build = Build { triple: target.to_owned(), is_static: target.ends_with("-linux-musl") };
+    let is_static = target.ends_with("-linux-musl");
+    let build = Build::Release(Target { triple: target.to_owned(), is_static });
     anstream::println!("building for {target}");
     let mut command = build.cargo("build")?;
     if let Some(program) = program(&linker, target)? {
@@ -88,7 +78,7 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
     if cargo::run(command.args(plugin::BUILT)).is_err() {
         return Ok(Outcome::Failed("cargo could not build it, as it says above".to_owned()));
     }
-    let name = format!("omo-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let name = super::name_of(target);
     let staged = cargo::target()?.join("dist-plugin");
     plugin::assemble(&staged, &build)?;
     let stop = staged.join("bin").join(build.binary("omo-stop"));
@@ -97,13 +87,12 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
     Ok(Outcome::Made { archives, stop })
 }
 
-/// Packs a plugin that was built as `run` does, for the tests.
-pub fn pack(plugin: &plugin::Plugin) -> Result<PathBuf> {
-    let folder = cargo::target()?.join("dist-tests");
+/// Packs the plugin that was built for the tests.
+pub fn pack_for_tests() -> Result<()> {
+    let folder = super::test_folder()?;
     clear(&folder)?;
-    let name = format!("omo-{}-{}", env!("CARGO_PKG_VERSION"), plugin.build.triple);
-    archive::write(&plugin.path, &name, &folder)?;
-    Ok(folder.join(format!("{name}.tar.gz")))
+    let name = super::name_of(&plugin::host()?);
+    archive::write(&cargo::target()?.join("plugin"), &name, &folder).map(drop)
 }
 
 /// Makes an empty folder in the place of what is there.
