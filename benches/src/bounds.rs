@@ -11,7 +11,7 @@ use crate::peers;
 use crate::sessions::Cost;
 
 /// One bound, and what the run says about it.
-pub struct Bound {
+pub(crate) struct Bound {
     /// What is bounded.
     pub what: &'static str,
     /// What it was.
@@ -24,7 +24,7 @@ pub struct Bound {
 
 /// On which side of a bound the value has to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limit {
+pub(crate) enum Limit {
     /// It or less.
     AtMost(f64),
     /// It or more.
@@ -33,7 +33,7 @@ pub enum Limit {
 
 impl Bound {
     /// Whether it was kept. What is no number keeps nothing.
-    pub fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         match self.limit {
             Limit::AtMost(most) => self.value <= most,
             Limit::AtLeast(least) => self.value >= least,
@@ -42,12 +42,12 @@ impl Bound {
 }
 
 /// The figures of one contestant.
-pub fn of<'a>(figures: &'a [Figures], name: &str) -> Result<&'a Figures> {
+pub(crate) fn of<'a>(figures: &'a [Figures], name: &str) -> Result<&'a Figures> {
     figures.iter().find(|figures| figures.name == name).with_context(|| format!("no figures of {name}"))
 }
 
 /// All bounds. `largest_state` is what the state file of 1,000 sessions has, in bytes.
-pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
+pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
     let median = |name: &str| of(figures, name).map(|figures| figures.median);
     let memory = |is_meant: &dyn Fn(&str) -> bool| {
         let meant = figures.iter().filter(|figures| is_meant(&figures.name));
@@ -101,7 +101,7 @@ pub fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
 }
 
 /// The bounds of parallel sessions.
-pub fn of_sessions(cost: &Cost) -> [Bound; 2] {
+pub(crate) fn of_sessions(cost: &Cost) -> [Bound; 2] {
     let (engine, git) = (cost.engine.as_secs_f64(), cost.git.as_secs_f64());
     [
         at_most("20 parallel sessions, all but their clients' time", engine, 2.0, " s"),

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 /// What is drawn.
-pub struct Chart {
+pub(crate) struct Chart {
     /// Said above the bars.
     pub title: String,
     /// Said below the title.
@@ -16,7 +16,7 @@ pub struct Chart {
 }
 
 /// Bars that belong together.
-pub struct Group {
+pub(crate) struct Group {
     /// What they have in common.
     pub title: String,
     /// The bars, from above.
@@ -24,7 +24,7 @@ pub struct Group {
 }
 
 /// One bar.
-pub struct Bar {
+pub(crate) struct Bar {
     /// Whose it is.
     pub label: String,
     /// How long it took, in microseconds.
@@ -35,7 +35,7 @@ pub struct Bar {
 
 /// Whose bar it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// What the others are measured against.
     Floor,
     /// One of ours.
@@ -79,7 +79,7 @@ text { font: 13px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-s
 ";
 
 /// The chart as SVG.
-pub fn svg(chart: &Chart) -> String {
+pub(crate) fn svg(chart: &Chart) -> String {
     let axis = Axis::over(chart.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.us));
     let mut body = String::new();
     text(&mut body, MARGIN, 34.0, "title", &chart.title);

@@ -15,7 +15,7 @@ const DONE: &str = "All of it is done.\n\n<promise>DONE</promise>";
 const AGREES: &str = "All of it holds.\n\n<promise>VERIFIED</promise>";
 
 /// A project with so many files in one commit, and the states that its session may be in.
-pub struct Claims {
+pub(crate) struct Claims {
     /// The project.
     pub project: PathBuf,
     /// The user's home, in which the key is.
@@ -32,7 +32,7 @@ pub struct Claims {
 
 impl Claims {
     /// Makes the project below a folder, and has the real hooks bring its session there.
-    pub fn new(folder: &Path, hooks: &Path, files: usize) -> Result<Self> {
+    pub(crate) fn new(folder: &Path, hooks: &Path, files: usize) -> Result<Self> {
         let (project, home) = (folder.join("project"), folder.join("home"));
         fs::create_dir_all(&home)?;
         for number in 0..files {
@@ -73,13 +73,13 @@ impl Claims {
     }
 
     /// Puts the session back to where a claim with fresh evidence is made.
-    pub fn judge(&self) -> Result<()> {
+    pub(crate) fn judge(&self) -> Result<()> {
         fs::write(self.read_by_reviewer(), &self.material)?;
         self.set_back(&self.judged)
     }
 
     /// Puts the session back to where a claim has nothing to be judged by.
-    pub fn let_go(&self) -> Result<()> {
+    pub(crate) fn let_go(&self) -> Result<()> {
         self.set_back(&self.plain)
     }
 
@@ -89,7 +89,7 @@ impl Claims {
     }
 
     /// What a hook of this user has in its environment beside everybody's.
-    pub fn variables(&self) -> [(&'static str, PathBuf); 2] {
+    pub(crate) fn variables(&self) -> [(&'static str, PathBuf); 2] {
         [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))]
     }
 

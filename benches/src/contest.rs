@@ -15,7 +15,7 @@ const WARM_UP: usize = 10;
 const SLOW_EVERY: usize = 10;
 
 /// A program with its input.
-pub struct Contestant<'a> {
+pub(crate) struct Contestant<'a> {
     name: String,
     program: PathBuf,
     arguments: Vec<PathBuf>,
@@ -29,7 +29,7 @@ pub struct Contestant<'a> {
 }
 
 /// What a contestant took.
-pub struct Figures {
+pub(crate) struct Figures {
     /// Its name.
     pub name: String,
     /// How often it was timed.
@@ -54,39 +54,39 @@ struct Taken {
 
 impl<'a> Contestant<'a> {
     /// A contestant that finds nothing to do.
-    pub fn new(name: &str, program: &Path, folder: &Path, input: PathBuf) -> Self {
+    pub(crate) fn new(name: &str, program: &Path, folder: &Path, input: PathBuf) -> Self {
         let (program, folder) = (program.to_owned(), folder.to_owned());
         let (name, arguments, variables) = (name.to_owned(), Vec::new(), Vec::new());
         Self { name, program, arguments, folder, input, variables, before: None, says: None, every: 1 }
     }
 
     /// With arguments.
-    pub fn arguments(mut self, arguments: &[PathBuf]) -> Self {
+    pub(crate) fn arguments(mut self, arguments: &[PathBuf]) -> Self {
         self.arguments.extend_from_slice(arguments);
         self
     }
 
     /// With variables beside everybody's.
-    pub fn variables(mut self, variables: impl IntoIterator<Item = (&'static str, PathBuf)>) -> Self {
+    pub(crate) fn variables(mut self, variables: impl IntoIterator<Item = (&'static str, PathBuf)>) -> Self {
         self.variables.extend(variables);
         self
     }
 
     /// One that finds something to do, each time anew, and must say so.
-    pub fn finds(mut self, before: impl Fn() -> Result<()> + 'a, says: &'static str) -> Self {
+    pub(crate) fn finds(mut self, before: impl Fn() -> Result<()> + 'a, says: &'static str) -> Self {
         self.before = Some(Box::new(before));
         self.says = Some(says);
         self
     }
 
     /// One whose answer is its own affair.
-    pub fn may_say_anything(mut self) -> Self {
+    pub(crate) fn may_say_anything(mut self) -> Self {
         self.says = Some("");
         self
     }
 
     /// One that needs fewer rounds.
-    pub fn slow(mut self) -> Self {
+    pub(crate) fn slow(mut self) -> Self {
         self.every = SLOW_EVERY;
         self
     }
@@ -117,7 +117,7 @@ impl<'a> Contestant<'a> {
 }
 
 /// Runs all contestants in turn, round by round, so that a drift of the machine meets them all.
-pub fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
+pub(crate) fn run(contestants: &[Contestant]) -> Result<Vec<Figures>> {
     let mut taken: Vec<Vec<Taken>> = contestants.iter().map(|_| Vec::new()).collect();
     for round in 0..WARM_UP + ROUNDS {
         for (contestant, taken) in contestants.iter().zip(&mut taken) {

@@ -11,47 +11,47 @@ use crate::peers::Peer;
 use crate::stage::{Project, Stage};
 
 /// A process that does nothing, built as the hooks are.
-pub const EMPTY: &str = "empty process";
+pub(crate) const EMPTY: &str = "empty process";
 /// What every system has.
-pub const TRUE: &str = "/bin/true";
+pub(crate) const TRUE: &str = "/bin/true";
 /// The hooks where no run is on.
-pub const IDLE_PROMPT: &str = "omo-user-prompt-submit, idle";
+pub(crate) const IDLE_PROMPT: &str = "omo-user-prompt-submit, idle";
 /// The same of a Stop.
-pub const IDLE_STOP: &str = "omo-stop, idle";
+pub(crate) const IDLE_STOP: &str = "omo-stop, idle";
 /// The same where others have a run.
-pub const IDLE_AMONG_OTHERS: &str = "omo-stop, idle, 50 other sessions";
+pub(crate) const IDLE_AMONG_OTHERS: &str = "omo-stop, idle, 50 other sessions";
 /// A Stop that is turned into a continuation.
-pub const ARMED: &str = "omo-stop, armed, 50 sessions";
+pub(crate) const ARMED: &str = "omo-stop, armed, 50 sessions";
 /// A Stop that reads the end of a transcript of 1 MB.
-pub const SHORT_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 MB";
+pub(crate) const SHORT_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 MB";
 /// The same of one that is a hundred times as long.
-pub const MIDDLE_TRANSCRIPT: &str = "omo-stop, armed, transcript of 100 MB";
+pub(crate) const MIDDLE_TRANSCRIPT: &str = "omo-stop, armed, transcript of 100 MB";
 /// The same of one that is a thousand times as long.
-pub const LONG_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 GB";
+pub(crate) const LONG_TRANSCRIPT: &str = "omo-stop, armed, transcript of 1 GB";
 /// The status line where no run is on.
-pub const IDLE_STATUSLINE: &str = "omo statusline, idle";
+pub(crate) const IDLE_STATUSLINE: &str = "omo statusline, idle";
 /// The same where one is.
-pub const ARMED_STATUSLINE: &str = "omo statusline, armed, 50 sessions";
+pub(crate) const ARMED_STATUSLINE: &str = "omo statusline, armed, 50 sessions";
 /// A prompt of 100 kB.
-pub const LONG_PROMPT: &str = "omo-user-prompt-submit, 100 kB prompt";
+pub(crate) const LONG_PROMPT: &str = "omo-user-prompt-submit, 100 kB prompt";
 /// A prompt that is larger than any that a client sends.
-pub const ENDLESS_PROMPT: &str = "omo-user-prompt-submit, 64 MiB prompt";
+pub(crate) const ENDLESS_PROMPT: &str = "omo-user-prompt-submit, 64 MiB prompt";
 /// A claim with nothing to judge it by.
-pub const PLAIN: &str = "omo-stop, a claim without gates, 1,000 files";
+pub(crate) const PLAIN: &str = "omo-stop, a claim without gates, 1,000 files";
 /// A claim whose evidence still holds.
-pub const FRESH: &str = "omo-stop, a claim, fresh evidence, 1,000 files";
+pub(crate) const FRESH: &str = "omo-stop, a claim, fresh evidence, 1,000 files";
 /// The same in a large project.
-pub const LARGE: &str = "omo-stop, a claim, fresh evidence, 50,000";
+pub(crate) const LARGE: &str = "omo-stop, a claim, fresh evidence, 50,000";
 /// What git needs for the same files.
-pub const GIT: &str = "git status, 1,000 files";
+pub(crate) const GIT: &str = "git status, 1,000 files";
 /// The batches of a plan.
-pub const SEGMENTS: &str = "omo plan segments, 1,000 tasks";
+pub(crate) const SEGMENTS: &str = "omo plan segments, 1,000 tasks";
 /// The same plan, printed as it is.
-pub const CAT: &str = "cat, the same plan";
+pub(crate) const CAT: &str = "cat, the same plan";
 /// The same batches by a program in Python.
-pub const SEGMENTS_IN_PYTHON: &str = "Python, the same batches";
+pub(crate) const SEGMENTS_IN_PYTHON: &str = "Python, the same batches";
 /// What comes next in a run that has gone on for long.
-pub const NEXT: &str = "omo next, 10,000 events";
+pub(crate) const NEXT: &str = "omo next, 10,000 events";
 
 /// What a block says, a status line, and the two ends of a claim.
 const BLOCK: &str = "\"block\"";
@@ -60,17 +60,17 @@ const RELEASED: &str = "ended: released";
 const VERIFIED: &str = "ended: verified";
 
 /// What a peer is called where no run is on.
-pub fn idle(peer: &str) -> String {
+pub(crate) fn idle(peer: &str) -> String {
     format!("{peer}, idle, 50 other sessions")
 }
 
 /// What a peer is called where a run is on.
-pub fn armed(peer: &str) -> String {
+pub(crate) fn armed(peer: &str) -> String {
     format!("{peer}, armed, 50 sessions")
 }
 
 /// Everything that the hooks and their peers find on the disk.
-pub struct Projects {
+pub(crate) struct Projects {
     unused: Project,
     others: Project,
     alone: Project,
@@ -81,7 +81,7 @@ pub struct Projects {
 
 impl Projects {
     /// Makes them.
-    pub fn new(stage: &Stage) -> Result<Self> {
+    pub(crate) fn new(stage: &Stage) -> Result<Self> {
         Ok(Self {
             unused: stage.project("unused", None)?,
             others: stage.project("others", Some(Sessions::Others(50)))?,
@@ -93,7 +93,12 @@ impl Projects {
 }
 
 /// The hooks, and the processes that do nothing.
-pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Path) -> Result<Vec<Contestant<'a>>> {
+pub(crate) fn hooks<'a>(
+    stage: &Stage,
+    projects: &'a Projects,
+    hooks: &Path,
+    empty: &Path,
+) -> Result<Vec<Contestant<'a>>> {
     let (stop, prompt) = (hooks.join("omo-stop"), hooks.join("omo-user-prompt-submit"));
     let Projects { unused, others, alone, usual, many } = projects;
     let silent = |name, program: &Path, project: &Project, input| {
@@ -138,7 +143,7 @@ pub fn hooks<'a>(stage: &Stage, projects: &'a Projects, hooks: &Path, empty: &Pa
 }
 
 /// The same Stop hook in other languages, with and without something to do.
-pub fn peers<'a>(stage: &Stage, projects: &'a Projects, peers: &[Peer]) -> Result<Vec<Contestant<'a>>> {
+pub(crate) fn peers<'a>(stage: &Stage, projects: &'a Projects, peers: &[Peer]) -> Result<Vec<Contestant<'a>>> {
     let Projects { others, usual, .. } = projects;
     let mut all = Vec::new();
     for peer in peers {
@@ -154,7 +159,7 @@ pub fn peers<'a>(stage: &Stage, projects: &'a Projects, peers: &[Peer]) -> Resul
 }
 
 /// Claims, each time from the same state, and git's own look at the same files.
-pub fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) -> Vec<Contestant<'a>> {
+pub(crate) fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) -> Vec<Contestant<'a>> {
     let stop = hooks.join("omo-stop");
     let claim = |name, claims: &'a Claims| {
         Contestant::new(name, &stop, &claims.project, claims.claim.clone()).variables(claims.variables())

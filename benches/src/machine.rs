@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use crate::peers::answer;
 
 /// Where and when a run was made. What cannot be found out is "unknown".
-pub struct Machine {
+pub(crate) struct Machine {
     /// When, in UTC.
     pub date: String,
     /// What the hooks and the empty process were built for.
@@ -23,7 +23,7 @@ pub struct Machine {
 
 impl Machine {
     /// This one, now.
-    pub fn this(target: String) -> Self {
+    pub(crate) fn this(target: String) -> Self {
         let or_unknown = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
         Self {
             date: omo_testkit::timestamp(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A Stop hook in another language.
-pub struct Peer {
+pub(crate) struct Peer {
     /// What it is called.
     pub name: &'static str,
     /// What it runs on, with the version.
@@ -17,16 +17,16 @@ pub struct Peer {
 }
 
 /// Bash with one jq for everything.
-pub const BASH: &str = "bash and one jq";
+pub(crate) const BASH: &str = "bash and one jq";
 /// Bash with one jq for each field.
-pub const COMMON_BASH: &str = "bash and a jq per field";
+pub(crate) const COMMON_BASH: &str = "bash and a jq per field";
 /// Python.
-pub const PYTHON: &str = "Python";
+pub(crate) const PYTHON: &str = "Python";
 /// Node.js.
-pub const NODE: &str = "Node.js";
+pub(crate) const NODE: &str = "Node.js";
 
 /// The peers that can be run, and for each of the others what is missing.
-pub fn find(folder: &Path) -> (Vec<Peer>, Vec<String>) {
+pub(crate) fn find(folder: &Path) -> (Vec<Peer>, Vec<String>) {
     let all = [
         bash(folder, BASH, "stop.sh"),
         bash(folder, COMMON_BASH, "stop-common.sh"),
@@ -75,7 +75,7 @@ fn two_lines<const N: usize>(program: &str, arguments: [&str; N]) -> Option<(Str
 }
 
 /// What a program prints; nothing where it is not there, or fails.
-pub fn answer<const N: usize>(program: impl AsRef<OsStr>, arguments: [&str; N]) -> Option<String> {
+pub(crate) fn answer<const N: usize>(program: impl AsRef<OsStr>, arguments: [&str; N]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned()).filter(|text| !text.is_empty())

@@ -12,7 +12,7 @@ use crate::report::Report;
 const PEERS: [&str; 4] = [peers::PYTHON, peers::BASH, peers::NODE, peers::COMMON_BASH];
 
 /// The chart of a run. A peer that was left out is not in it.
-pub fn of(report: &Report) -> Chart {
+pub(crate) fn of(report: &Report) -> Chart {
     let bar = |label: &str, name: &str, kind| {
         let figures = report.figures.iter().find(|figures| figures.name == name)?;
         Some(Bar { label: label.to_owned(), us: figures.median, kind })

@@ -27,7 +27,7 @@ const PLAN: &str = "docs/plan.md";
 const MAKE: &str = "--make-run";
 
 /// Where plans are read and a run goes on.
-pub struct Plans {
+pub(crate) struct Plans {
     project: PathBuf,
     home: PathBuf,
     input: PathBuf,
@@ -36,7 +36,7 @@ pub struct Plans {
 impl Plans {
     /// Makes them below a folder. The run is made by a process of its own: what a bench has in its memory counts
     /// as the least that each contestant can have.
-    pub fn new(folder: &Path) -> Result<Self> {
+    pub(crate) fn new(folder: &Path) -> Result<Self> {
         let plans = Self::below(folder);
         fs::create_dir_all(plans.project.join("docs"))?;
         fs::create_dir_all(plans.home.join("state"))?;
@@ -54,7 +54,7 @@ impl Plans {
     }
 
     /// Makes the run below a folder, where this process was started for that.
-    pub fn make_if_asked() -> Option<Result<()>> {
+    pub(crate) fn make_if_asked() -> Option<Result<()>> {
         let mut arguments = std::env::args_os().skip(1);
         let folder = arguments.next().filter(|first| first == MAKE).and_then(|_| arguments.next())?;
         let plans = Self::below(Path::new(&folder));
@@ -92,7 +92,7 @@ impl Plans {
     }
 
     /// The batches of the plan: by omo, by nobody but read all the same, and by Python.
-    pub fn readers(&self, omo: &Path, python: Option<&Peer>, peers: &Path) -> Result<Vec<Contestant<'static>>> {
+    pub(crate) fn readers(&self, omo: &Path, python: Option<&Peer>, peers: &Path) -> Result<Vec<Contestant<'static>>> {
         let arguments = [PathBuf::from("plan"), "segments".into(), PLAN.into()];
         let new = |name, program: &Path| Contestant::new(name, program, &self.project, self.input.clone());
         let mut all = vec![
@@ -115,7 +115,7 @@ impl Plans {
     }
 
     /// What comes next in the run.
-    pub fn next(&self, omo: &Path) -> Contestant<'static> {
+    pub(crate) fn next(&self, omo: &Path) -> Contestant<'static> {
         let new = Contestant::new(NEXT, omo, &self.project, self.input.clone());
         let variables = [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))];
         new.arguments(&["next".into()]).variables(variables).finds(|| Ok(()), "omo unit start")

@@ -8,7 +8,7 @@ use crate::contest::Figures;
 use crate::machine::Machine;
 
 /// Everything that a run found out.
-pub struct Report<'a> {
+pub(crate) struct Report<'a> {
     /// Where and when.
     pub machine: &'a Machine,
     /// What the peers ran on.
@@ -25,7 +25,7 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// Prints the table and the bounds.
-    pub fn print(&self) {
+    pub(crate) fn print(&self) {
         println!(
             "{:<48} {:>6} {:>10} {:>10} {:>8} {:>10} {:>9}",
             "whole process", "rounds", "median", "p90", "x empty", "cpu", "peak KiB"
@@ -56,7 +56,7 @@ impl Report<'_> {
     }
 
     /// The same as JSON. Microseconds are of this machine; the ratios are what others can compare.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let Machine { date, target, rustc, kernel, cpu, cores } = self.machine;
         let contestants = self.figures.iter().map(|figures| {
             json!({

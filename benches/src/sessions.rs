@@ -34,7 +34,7 @@ const CLIENT: &str = "claude";
 const IDLE: Duration = Duration::from_secs(2);
 
 /// What the sessions cost.
-pub struct Cost {
+pub(crate) struct Cost {
     /// With omo.
     pub engine: Duration,
     /// With the bare commands of git.
@@ -42,7 +42,7 @@ pub struct Cost {
 }
 
 /// Does what a client does, where this program was started as one.
-pub fn play_client_if_asked() -> Option<Result<()>> {
+pub(crate) fn play_client_if_asked() -> Option<Result<()>> {
     let name = std::env::args_os().next().map(PathBuf::from)?;
     (name.file_stem()? == CLIENT).then(play_client)
 }
@@ -67,7 +67,7 @@ fn play_client() -> Result<()> {
 const MEMORY: &str = "/dev/shm";
 
 /// The median of all rounds. Without room in memory they are done below `folder`.
-pub fn measure(folder: &Path, omo: &Path) -> Result<Cost> {
+pub(crate) fn measure(folder: &Path, omo: &Path) -> Result<Cost> {
     let memory = tempfile::tempdir_in(MEMORY).ok();
     let folder = memory.as_ref().map_or(folder, |memory| memory.path());
     let mut engine = Vec::new();

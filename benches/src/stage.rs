@@ -17,12 +17,12 @@ const STATE_FOLDER: &str = ".sisyphus/cc-omo";
 const STATE: &str = "runtime.local.json";
 
 /// Where everything on disk that a run needs is made.
-pub struct Stage {
+pub(crate) struct Stage {
     temp: TempDir,
 }
 
 /// A project, and the state that it starts from each time.
-pub struct Project {
+pub(crate) struct Project {
     /// Its folder.
     pub folder: PathBuf,
     /// A file with that state.
@@ -31,17 +31,17 @@ pub struct Project {
 
 impl Stage {
     /// A folder that goes when this does.
-    pub fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         Ok(Self { temp: tempfile::tempdir()? })
     }
 
     /// A path in that folder.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }
 
     /// A project; without sessions it never used omo.
-    pub fn project(&self, name: &str, sessions: Option<Sessions>) -> Result<Project> {
+    pub(crate) fn project(&self, name: &str, sessions: Option<Sessions>) -> Result<Project> {
         let folder = self.path(name);
         fs::create_dir_all(&folder)?;
         let Some(sessions) = sessions else { return Ok(Project { folder, start: None }) };
@@ -56,7 +56,7 @@ impl Stage {
     }
 
     /// A file with an input.
-    pub fn input(&self, value: &Value) -> Result<PathBuf> {
+    pub(crate) fn input(&self, value: &Value) -> Result<PathBuf> {
         let number = fs::read_dir(self.temp.path())?.count();
         let path = self.path(&format!("input-{number}.json"));
         fs::write(&path, format!("{value}\n"))?;
@@ -65,7 +65,7 @@ impl Stage {
 
     /// A file with a prompt of so many MiB, written piece by piece: the memory of this process is
     /// the least that a child of it can show.
-    pub fn endless_prompt(&self, project: &Project, mib: usize) -> Result<PathBuf> {
+    pub(crate) fn endless_prompt(&self, project: &Project, mib: usize) -> Result<PathBuf> {
         let path = self.path("endless.json");
         let whole = samples::prompt(&project.folder, "@").to_string();
         let (before, after) = whole.split_once('@').unwrap_or_default();
@@ -82,7 +82,7 @@ impl Stage {
 
     /// A transcript of so many bytes. What is far from its end is a hole, which costs no disk and
     /// would cost time all the same whoever read it.
-    pub fn transcript(&self, name: &str, length: usize) -> Result<PathBuf> {
+    pub(crate) fn transcript(&self, name: &str, length: usize) -> Result<PathBuf> {
         let path = self.path(name);
         let mut file = BufWriter::new(File::create(&path)?);
         let lines = length.min(LINES_AT_THE_END);
@@ -98,7 +98,7 @@ impl Stage {
 }
 
 /// Has a file look as if it had been written long ago.
-pub fn make_old(path: &Path) -> Result<()> {
+pub(crate) fn make_old(path: &Path) -> Result<()> {
     let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     Ok(File::options().write(true).open(path)?.set_modified(long_ago)?)
 }
@@ -107,7 +107,7 @@ impl Project {
     /// Puts the state back to its start, and waits until it is on the disk: between two Stops of a
     /// real session there is time enough for that, and replacing a file that is still being
     /// written costs several times as much. For the same reason it looks as if it had been written long ago.
-    pub fn set_back(&self) -> Result<()> {
+    pub(crate) fn set_back(&self) -> Result<()> {
         let Some(start) = &self.start else { return Ok(()) };
         let (new, file) = (self.folder.join(STATE_FOLDER).join("new"), self.state_file());
         fs::copy(start, &new)?;
@@ -117,17 +117,17 @@ impl Project {
     }
 
     /// The state file.
-    pub fn state_file(&self) -> PathBuf {
+    pub(crate) fn state_file(&self) -> PathBuf {
         self.folder.join(STATE_FOLDER).join(STATE)
     }
 
     /// The input of a Stop in it.
-    pub fn stop(&self, transcript: Option<&Path>) -> Value {
+    pub(crate) fn stop(&self, transcript: Option<&Path>) -> Value {
         samples::stop(&self.folder, transcript)
     }
 
     /// The input of a prompt in it.
-    pub fn prompt(&self, text: &str) -> Value {
+    pub(crate) fn prompt(&self, text: &str) -> Value {
         samples::prompt(&self.folder, text)
     }
 }

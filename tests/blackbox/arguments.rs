@@ -48,7 +48,7 @@ fn is_refused(scene: &mut Scene, id: &str, part: &str) -> Result<()> {
     Ok(())
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("arg-007", |s| {
         let told = s.prompt("/omo:ulw")?;
         ensure!(is_contract(&told) && s.entry()?["ulw"]["task"].is_null(), "{told:?}");

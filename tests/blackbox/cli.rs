@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::stage::{Case, Scene, is_contract, play, sound};
 
 /// Runs `omo` in the project; gives what it did.
-pub fn omo(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
+pub(crate) fn omo(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
     let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
     Ok(command.args(arguments).envs(variables.iter().copied()).output()?)
 }
@@ -26,7 +26,7 @@ fn good(scene: &Scene, arguments: &[&str]) -> Result<String> {
 }
 
 /// A second session whose run is on.
-pub fn second(scene: &Scene) -> Result<omo_testkit::StandIn> {
+pub(crate) fn second(scene: &Scene) -> Result<omo_testkit::StandIn> {
     let mut other = scene.another()?;
     ensure!(is_contract(&sound(&other.prompt("ulw fix the docs")?)?));
     Ok(other)

@@ -14,7 +14,7 @@ use omo_tests::pretended_cargo::{PretendedCargo, outcome};
 use crate::stage::{plugin, sound};
 
 /// The version of the clone.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What a path may hold.
 const ODD: &str = "it's a \"path\"\\ with $HOME, `id`, ü, 한 and\na second line";
 /// How long a pretended build takes at most.
@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 const SECRETS: [&str; 3] = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_MESSAGING_TOKEN", "OMO_DISABLE"];
 
 /// A clone, a home, and a cargo that pretends.
-pub struct Fresh {
+pub(crate) struct Fresh {
     /// The home, and a project.
     pub lab: Lab,
     /// The folder of the clone.
@@ -36,7 +36,7 @@ pub struct Fresh {
 
 impl Fresh {
     /// Nothing is built yet. `None` where no plugin was built for the tests.
-    pub fn new() -> Result<Option<Self>> {
+    pub(crate) fn new() -> Result<Option<Self>> {
         let Some(plugin) = plugin() else { return Ok(None) };
         let cargo = PretendedCargo::new(&plugin.join("bin"))?;
         let mut builder = Lab::builder().without_git().folder(ODD).path(cargo.folder());
@@ -50,44 +50,44 @@ impl Fresh {
     }
 
     /// A new session.
-    pub fn session(&self) -> Result<StandIn> {
+    pub(crate) fn session(&self) -> Result<StandIn> {
         StandIn::new(&self.lab, &self.clone)
     }
 
     /// A new session starts; gives its line.
-    pub fn line_of_a_new_session(&self) -> Result<String> {
+    pub(crate) fn line_of_a_new_session(&self) -> Result<String> {
         starts(&self.session()?, "startup")?.context("nothing was said")
     }
 
     /// The folder of the plugin's data.
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.lab.home().join(".claude/plugins/data/omo-inline")
     }
 
     /// Where the binaries are, by version.
-    pub fn built(&self) -> PathBuf {
+    pub(crate) fn built(&self) -> PathBuf {
         self.data().join("bin")
     }
 
     /// The log of the build.
-    pub fn log(&self) -> PathBuf {
+    pub(crate) fn log(&self) -> PathBuf {
         self.data().join("build.log")
     }
 
     /// How the build ended, once it has.
-    pub fn outcome(&self) -> Result<String> {
+    pub(crate) fn outcome(&self) -> Result<String> {
         outcome(&self.log(), LIMIT)
     }
 
     /// Runs the script that builds to its end; it has to be one that comes soon.
-    pub fn build_by_hand(&self) -> Result<()> {
+    pub(crate) fn build_by_hand(&self) -> Result<()> {
         let run = run_command(&self.builder(), "")?;
         ensure!(run.is_silent() && !run.timed_out, "{run:?}");
         Ok(())
     }
 
     /// The script that builds, as a session start runs it in the background.
-    pub fn builder(&self) -> Command {
+    pub(crate) fn builder(&self) -> Command {
         let mut builder = self.lab.command("/bin/sh");
         builder.arg("scripts/build-in-background.sh").arg(VERSION).arg(self.cargo.told("version").trim());
         builder.arg(self.data()).current_dir(&self.clone);
@@ -95,7 +95,7 @@ impl Fresh {
     }
 
     /// Lays the ready binaries of a version.
-    pub fn lay(&self, version: &str) -> Result<()> {
+    pub(crate) fn lay(&self, version: &str) -> Result<()> {
         fs::create_dir_all(self.built().join(version))?;
         for entry in fs::read_dir(self.plugin.join("bin"))? {
             let entry = entry?;
@@ -106,7 +106,7 @@ impl Fresh {
 }
 
 /// What the start of a session says to the person.
-pub fn starts(session: &StandIn, source: &str) -> Result<Option<String>> {
+pub(crate) fn starts(session: &StandIn, source: &str) -> Result<Option<String>> {
     let answer = sound(&session.clone().session_start(source)?)?;
     Ok(answer.system_message().map(str::to_owned))
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::stage::{Scene, plugin, sound};
 
 /// Files by path, with what they hold and when they were last written.
-pub type Listing = BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>;
+pub(crate) type Listing = BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>;
 
 /// Adds everything below a folder.
 fn listing(folder: &Path, found: &mut Listing) -> Result<()> {
@@ -31,7 +31,7 @@ fn listing(folder: &Path, found: &mut Listing) -> Result<()> {
 }
 
 /// The project and the home but for the client's own transcripts.
-pub fn everything(scene: &Scene) -> Result<Listing> {
+pub(crate) fn everything(scene: &Scene) -> Result<Listing> {
     let mut found = Listing::new();
     listing(scene.lab.project(), &mut found)?;
     listing(scene.lab.home(), &mut found)?;

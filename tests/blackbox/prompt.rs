@@ -66,7 +66,7 @@ fn is_short(text: &str) -> bool {
     text.chars().count() <= 600 && text.contains("As before")
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("ups-001", |s| {
         injects(s, &json!({}))?;
         ensure!(!s.lab.project().join(".claude").exists(), "another loop's file was made");

@@ -35,7 +35,7 @@ fn message(scene: &mut Scene, role: &str, content: &Value) -> Result<()> {
     line(scene, &json!({"type": role, "message": {"role": role, "content": content}}))
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("prv-001", |s| {
         s.start("")?;
         ensure!(s.claim_fails()?.contains("needs an independent review"), "no claim");

@@ -13,7 +13,7 @@ use crate::stage::{Case, Scene, plugin};
 const VERIFIED: &str = "<promise>VERIFIED</promise>";
 
 /// A run that waits for its review.
-pub fn waiting(scene: &mut Scene) -> Result<()> {
+pub(crate) fn waiting(scene: &mut Scene) -> Result<()> {
     scene.start("")?;
     let reason = scene.claim_fails()?;
     ensure!(reason.contains("subagent_type omo:oracle") && !reason.contains(VERIFIED), "{reason}");
@@ -22,7 +22,7 @@ pub fn waiting(scene: &mut Scene) -> Result<()> {
 }
 
 /// The claim is not verified; the verdict that was asked for is missed.
-pub fn is_missed(scene: &Scene) -> Result<()> {
+pub(crate) fn is_missed(scene: &Scene) -> Result<()> {
     let reason = scene.claim_fails()?;
     ensure!(reason.contains("no verdict of the agent omo:oracle was seen"), "{reason}");
     ensure!(scene.field("/verification/attempts")? == 1 && scene.field("/verdict")?.is_null());
@@ -30,7 +30,7 @@ pub fn is_missed(scene: &Scene) -> Result<()> {
 }
 
 /// A line of the transcript, of the main conversation and of this moment.
-pub fn line(scene: &mut Scene, fields: &Value) -> Result<()> {
+pub(crate) fn line(scene: &mut Scene, fields: &Value) -> Result<()> {
     let mut all =
         json!({"isSidechain": false, "timestamp": crate::stage::ago(-1_000), "sessionId": scene.session.session()});
     if let (Some(all), Some(fields)) = (all.as_object_mut(), fields.as_object()) {
@@ -40,7 +40,7 @@ pub fn line(scene: &mut Scene, fields: &Value) -> Result<()> {
 }
 
 /// The line of a subagent's report that the session waited for.
-pub fn agent_result(scene: &mut Scene, agent_type: &str, status: &str, text: &str) -> Result<()> {
+pub(crate) fn agent_result(scene: &mut Scene, agent_type: &str, status: &str, text: &str) -> Result<()> {
     let content =
         json!([{"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": text}]}]);
     line(

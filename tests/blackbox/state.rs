@@ -65,7 +65,7 @@ fn bad_entry(scene: &mut Scene, counter: &str) -> Result<()> {
     quarantined(scene, text.as_bytes())
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     // The design's deadline is 250 ms instead of 200 ms.
     ("state-001", |s| {
         s.arm()?;

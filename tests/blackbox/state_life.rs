@@ -69,7 +69,7 @@ fn idle_since(scene: &mut Scene, millis: i64) -> Result<()> {
     scene.edit(&[("/ulw/startedAt", then.clone()), ("/ulw/lastStopAt", then.clone()), ("/updatedAt", then)])
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("state-024", |s| {
         for id in ["../../x", "a/b", "..", "a\\b", "a\u{0}b"] {
             rejected(s, id)?;

@@ -34,7 +34,7 @@ fn last_block(scene: &mut Scene, millis_ago: i64) -> Result<()> {
     scene.edit(&[("/ulw/stopBlocks", json!(1)), ("/ulw/lastStopAt", json!(ago(millis_ago)))])
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("stop-x-not-armed", |s| {
         s.allows(&json!({}))?;
         ensure!(!s.lab.project().join(".sisyphus").exists(), "an idle session left a trace");

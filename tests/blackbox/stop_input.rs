@@ -51,7 +51,7 @@ fn armed_with(scene: &Scene, blocks: &str) -> String {
     scene.armed_text().replace("\"stopBlocks\":0", &format!("\"stopBlocks\":{blocks}"))
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("stop-x-other-session", |s| {
         s.arm()?;
         let other = s.another()?;

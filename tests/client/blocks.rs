@@ -7,7 +7,7 @@ use serde_json::json;
 const BLOCKS: [&str; 8] = ["SPAWN workflow", "SPAWN agent", "SPAWN agents", "DO", "ASK", "WAIT", "STOP", "DONE"];
 
 /// The last block of a text, from its word to the end.
-pub fn last_block(text: &str) -> Option<&str> {
+pub(crate) fn last_block(text: &str) -> Option<&str> {
     let mut at = 0;
     let mut found = None;
     for line in text.split_inclusive('\n') {
@@ -20,7 +20,7 @@ pub fn last_block(text: &str) -> Option<&str> {
 }
 
 /// A command of a block, as it stands there.
-pub fn bash(line: &str) -> Turn {
+pub(crate) fn bash(line: &str) -> Turn {
     let mut parts = line.splitn(2, "      (");
     let command = parts.next().unwrap_or_default().trim();
     // Patience where the line asks for it: the client ends a command after two minutes by itself.
@@ -29,12 +29,12 @@ pub fn bash(line: &str) -> Turn {
 }
 
 /// What stands behind a name in a block.
-pub fn field<'a>(block: &'a str, name: &str) -> &'a str {
+pub(crate) fn field<'a>(block: &'a str, name: &str) -> &'a str {
     let line = block.lines().find_map(|line| line.trim_start().strip_prefix(name));
     line.unwrap_or_else(|| panic!("no {name} in:\n{block}"))
 }
 
 /// What is between the first `start` and the `end` behind it.
-pub fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
+pub(crate) fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     text.split(start).nth(1)?.split(end).next()
 }

@@ -9,7 +9,7 @@ use omo_testkit::{Script, Turn};
 use crate::stage::{CLAIM, LIMIT, Stage, stage};
 
 /// How a reviewer agrees.
-pub const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
+pub(crate) const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
 
 /// The stage, where a claim needs a review as well.
 fn with_review(script: Script) -> Option<Stage> {
@@ -19,7 +19,7 @@ fn with_review(script: Script) -> Option<Stage> {
 }
 
 /// The call that the reason of a block asks for, made by the model with the prompt that it was given.
-pub fn asks_for_review() -> Turn {
+pub(crate) fn asks_for_review() -> Turn {
     Turn::computed(|request| {
         let text = request.last_user_text();
         let prompt = text.rsplit("```\n").nth(1).unwrap_or("no prompt was given").trim().to_owned();

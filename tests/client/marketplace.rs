@@ -15,12 +15,12 @@ use tempfile::TempDir;
 use crate::stage::{client, plugin};
 
 /// The version in this repository.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A higher one.
-pub const HIGHER: &str = "99.0.0";
+pub(crate) const HIGHER: &str = "99.0.0";
 
 /// The repository as it would be committed now, and its server.
-pub struct Marketplace {
+pub(crate) struct Marketplace {
     server: GitServer,
     folder: TempDir,
 }
@@ -41,7 +41,7 @@ impl Marketplace {
     }
 
     /// Publishes a higher version. Its binaries are never built, so `Cargo.lock` stays as it is.
-    pub fn raise_version(&self) {
+    pub(crate) fn raise_version(&self) {
         let launchers = fs::read_dir(self.work().join("bin")).expect("the launchers").flatten();
         let manifests = [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "Cargo.toml"];
         let manifests = manifests.map(|name| self.work().join(name));
@@ -71,7 +71,7 @@ impl Marketplace {
 }
 
 /// A home in which the plugin is installed from the marketplace.
-pub struct Installed {
+pub(crate) struct Installed {
     /// The scripted model.
     pub model: MockModel,
     /// Home, project, state.
@@ -82,7 +82,7 @@ pub struct Installed {
 }
 
 /// Installs the plugin in a fresh home; `None`, and a line that says why, where there is no client.
-pub fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Installed> {
+pub(crate) fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Installed> {
     let client = client()?;
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
@@ -95,13 +95,13 @@ pub fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> O
 
 impl Installed {
     /// Runs `claude plugin …`; it has to succeed.
-    pub fn does(&self, arguments: &[&str]) {
+    pub(crate) fn does(&self, arguments: &[&str]) {
         let run = self.client.run(&self.lab, [&["plugin"], arguments].concat()).expect("run the client");
         assert!(run.status.success(), "{arguments:?}: {run:?}");
     }
 
     /// One prompt with `claude -p`, and everything that the client tells about it.
-    pub fn session(&self, prompt: &str, more: &[&str]) -> PrintRun {
+    pub(crate) fn session(&self, prompt: &str, more: &[&str]) -> PrintRun {
         let mut arguments = vec!["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
         arguments.extend(["--permission-mode", "bypassPermissions"]);
         arguments.extend(more);
@@ -112,29 +112,29 @@ impl Installed {
     }
 
     /// A terminal with the client in it, ready for a person.
-    pub fn terminal(&self) -> Terminal {
+    pub(crate) fn terminal(&self) -> Terminal {
         let terminal = Terminal::start(&self.lab, &self.client, &[]).expect("start a terminal");
         terminal.ready().expect("the client is ready");
         terminal
     }
 
     /// The copy of the clone that the client runs.
-    pub fn cache(&self) -> PathBuf {
+    pub(crate) fn cache(&self) -> PathBuf {
         self.lab.home().join(".claude/plugins/cache/omo/omo").join(VERSION)
     }
 
     /// The folder of the plugin's data.
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.lab.home().join(".claude/plugins/data/omo-omo")
     }
 
     /// The log of the build.
-    pub fn log(&self) -> PathBuf {
+    pub(crate) fn log(&self) -> PathBuf {
         self.data().join("build.log")
     }
 
     /// Lays ready binaries of a version into the data folder, each of which says first that it runs.
-    pub fn lay_binaries(&self, version: &str) {
+    pub(crate) fn lay_binaries(&self, version: &str) {
         let folder = self.data().join("bin").join(version);
         fs::create_dir_all(&folder).expect("make the folder of the version");
         let quote = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
@@ -148,7 +148,7 @@ impl Installed {
     }
 
     /// The binaries that were laid and ran since this was asked last, as `0.1.0 omo-stop`.
-    pub fn ran(&self) -> Vec<String> {
+    pub(crate) fn ran(&self) -> Vec<String> {
         let text = fs::read_to_string(self.ran_file()).unwrap_or_default();
         fs::remove_file(self.ran_file()).ok();
         text.lines().map(str::to_owned).collect()
@@ -159,12 +159,12 @@ impl Installed {
     }
 
     /// How often a text stood in the messages of one request of the session's own conversation.
-    pub fn told_in(&self, request: usize, text: &str) -> usize {
+    pub(crate) fn told_in(&self, request: usize, text: &str) -> usize {
         self.model.requests_of(Kind::Main)[request].count_of(text)
     }
 
     /// Every decision about a Stop, as `row: decision`.
-    pub fn stops(&self) -> Vec<String> {
+    pub(crate) fn stops(&self) -> Vec<String> {
         let decisions = self.lab.decisions().expect("read the decisions");
         let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
         stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
@@ -172,19 +172,19 @@ impl Installed {
 }
 
 /// What the client tells of each hook that ran in a session.
-pub fn hooks(run: &PrintRun) -> Vec<Value> {
+pub(crate) fn hooks(run: &PrintRun) -> Vec<Value> {
     let values = run.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     values.filter(|value| value["subtype"] == "hook_response").collect()
 }
 
 /// The lines that hooks said to the person.
-pub fn lines(run: &PrintRun) -> Vec<String> {
+pub(crate) fn lines(run: &PrintRun) -> Vec<String> {
     let told = hooks(run).into_iter().filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
     told.filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned)).collect()
 }
 
 /// The id of the session.
-pub fn session_id(run: &PrintRun) -> String {
+pub(crate) fn session_id(run: &PrintRun) -> String {
     let hook = hooks(run).into_iter().next().expect("a hook");
     hook["session_id"].as_str().expect("an id").to_owned()
 }

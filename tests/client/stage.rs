@@ -8,12 +8,12 @@ use omo_testkit::{Client, Lab, LabBuilder, MockModel, PrintRun, Script, Terminal
 use serde_json::Value;
 
 /// How long anything may take until a person, or a test, gives up.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// How a model claims.
-pub const CLAIM: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
+pub(crate) const CLAIM: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
 
 /// Everything that a scenario needs.
-pub struct Stage {
+pub(crate) struct Stage {
     /// The scripted model.
     pub model: MockModel,
     /// Home, project, state.
@@ -23,17 +23,17 @@ pub struct Stage {
 }
 
 /// The client; `None`, and a line that says why, where there is none on this machine.
-pub fn client() -> Option<Client> {
+pub(crate) fn client() -> Option<Client> {
     Client::find().map_err(|error| eprintln!("skipped: {error}")).ok()
 }
 
 /// Sets the stage; `None`, and a line that says why, where there is no client on this machine.
-pub fn stage(script: Script) -> Option<Stage> {
+pub(crate) fn stage(script: Script) -> Option<Stage> {
     stage_with(script, |lab| lab)
 }
 
 /// As [`stage`], with more said about the lab.
-pub fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Stage> {
+pub(crate) fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Stage> {
     let client = client()?;
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
@@ -43,7 +43,7 @@ pub fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -
 }
 
 /// The plugin under test.
-pub fn plugin() -> PathBuf {
+pub(crate) fn plugin() -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the plugin that it built")]
     let plugin = std::env::var_os("OMO_TEST_PLUGIN");
     PathBuf::from(plugin.expect("OMO_TEST_PLUGIN is set by `cargo xtask test`"))
@@ -51,63 +51,63 @@ pub fn plugin() -> PathBuf {
 
 impl Stage {
     /// One prompt with `claude -p`.
-    pub fn print(&self, prompt: &str, arguments: &[&str]) -> PrintRun {
+    pub(crate) fn print(&self, prompt: &str, arguments: &[&str]) -> PrintRun {
         let run = self.client.print(&self.lab, prompt, arguments).expect("run the client");
         assert!(run.status.success(), "the client failed: {run:?}");
         run
     }
 
     /// One prompt with `claude -p`, whose answer does not matter.
-    pub fn play(&self, prompt: &str) {
+    pub(crate) fn play(&self, prompt: &str) {
         let _ = self.print(prompt, &[]);
     }
 
     /// A terminal with the client in it, ready for a person.
-    pub fn terminal(&self) -> Terminal {
+    pub(crate) fn terminal(&self) -> Terminal {
         let terminal = Terminal::start(&self.lab, &self.client, &[]).expect("start a terminal");
         terminal.ready().expect("the client is ready");
         terminal
     }
 
     /// How many requests the model got in the session's own conversation.
-    pub fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.model.requests_of(Kind::Main).len()
     }
 
     /// How often a text stood in the messages of one request, from 0.
-    pub fn count(&self, request: usize, text: &str) -> usize {
+    pub(crate) fn count(&self, request: usize, text: &str) -> usize {
         let requests = self.model.requests_of(Kind::Main);
         requests.get(request).map_or_else(|| panic!("only {} requests", requests.len()), |it| it.count_of(text))
     }
 
     /// Waits for so many requests.
-    pub fn wait_for_requests(&self, count: usize) {
+    pub(crate) fn wait_for_requests(&self, count: usize) {
         self.model.wait_for_requests(Kind::Main, count, LIMIT).expect("the model is asked");
     }
 
     /// A field of the only session in the state, such as `/ulw/stopBlocks`.
-    pub fn state(&self, pointer: &str) -> Value {
+    pub(crate) fn state(&self, pointer: &str) -> Value {
         let sessions = self.sessions();
         assert_eq!(sessions.len(), 1, "{sessions:?}");
         sessions[0].1.pointer(pointer).cloned().unwrap_or(Value::Null)
     }
 
     /// Every session in the state, with its id.
-    pub fn sessions(&self) -> Vec<(String, Value)> {
+    pub(crate) fn sessions(&self) -> Vec<(String, Value)> {
         let state = self.lab.state().unwrap_or(Value::Null);
         let sessions = state.get("sessions").and_then(Value::as_object).cloned().unwrap_or_default();
         sessions.into_iter().collect()
     }
 
     /// Every decision about a Stop, as `row: decision`.
-    pub fn stops(&self) -> Vec<String> {
+    pub(crate) fn stops(&self) -> Vec<String> {
         let decisions = self.lab.decisions().expect("read the decisions");
         let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
         stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
     }
 
     /// Waits until the state says something.
-    pub fn wait_for_state(&self, what: &str, mut holds: impl FnMut(&Value) -> bool) {
+    pub(crate) fn wait_for_state(&self, what: &str, mut holds: impl FnMut(&Value) -> bool) {
         let state = || self.lab.state().filter(|state| holds(state)).map(|_| ());
         omo_testkit::wait_until(what, LIMIT, state).expect("the state");
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::run::{Call, Run};
 
 /// What is asked: its name, the binary, its arguments, and the input of a hook.
-pub struct Ask {
+pub(crate) struct Ask {
     /// The name, for messages.
     pub name: &'static str,
     binary: &'static str,
@@ -29,17 +29,17 @@ impl Ask {
     }
 
     /// It is a hook's.
-    pub fn is_hook(&self) -> bool {
+    pub(crate) fn is_hook(&self) -> bool {
         self.input.is_some()
     }
 
     /// It is a Stop.
-    pub fn is_stop(&self) -> bool {
+    pub(crate) fn is_stop(&self) -> bool {
         self.binary == "omo-stop"
     }
 
     /// Asks a hook with some fields of its input set to other texts.
-    pub fn with(&self, scene: &Scene, fields: &[(&str, String)]) -> Result<Run> {
+    pub(crate) fn with(&self, scene: &Scene, fields: &[(&str, String)]) -> Result<Run> {
         let input = self.input.context("no hook")?(scene)?;
         let mut input: Value = serde_json::from_str(&input)?;
         for (name, text) in fields {
@@ -49,12 +49,12 @@ impl Ask {
     }
 
     /// Asks it, and sees to what holds of every answer: it is sound, and a block is counted.
-    pub fn of(&self, scene: &Scene) -> Result<Run> {
+    pub(crate) fn of(&self, scene: &Scene) -> Result<Run> {
         self.after(scene, "")
     }
 
     /// What is run for it.
-    pub fn call(&self, scene: &Scene) -> Result<Call<'_>> {
+    pub(crate) fn call(&self, scene: &Scene) -> Result<Call<'_>> {
         match self.input {
             Some(input) => Ok(Call::hook(self.binary, &input(scene)?)),
             None => Ok(Call::omo(self.arguments)),
@@ -62,7 +62,7 @@ impl Ask {
     }
 
     /// As [`Ask::of`], after a shell did something.
-    pub fn after(&self, scene: &Scene, setup: &str) -> Result<Run> {
+    pub(crate) fn after(&self, scene: &Scene, setup: &str) -> Result<Run> {
         let before = counted(scene);
         let run = Call { setup, ..self.call(scene)? }.run(scene)?;
         run.sound()?;
@@ -99,48 +99,49 @@ fn subagent(scene: &Scene) -> Result<String> {
 }
 
 /// A plain Stop.
-pub const STOP: Ask = Ask::hook("Stop", "omo-stop", |s| s.stop_input(&json!({})));
+pub(crate) const STOP: Ask = Ask::hook("Stop", "omo-stop", |s| s.stop_input(&json!({})));
 /// A Stop with a claim.
-pub const CLAIM: Ask = Ask::hook("a claim", "omo-stop", |s| s.stop_input(&json!({"last_assistant_message": DONE})));
+pub(crate) const CLAIM: Ask =
+    Ask::hook("a claim", "omo-stop", |s| s.stop_input(&json!({"last_assistant_message": DONE})));
 /// A prompt that asks for nothing.
-pub const PROMPT: Ask = Ask::hook("a prompt", "omo-user-prompt-submit", |s| prompt(s, "go on"));
+pub(crate) const PROMPT: Ask = Ask::hook("a prompt", "omo-user-prompt-submit", |s| prompt(s, "go on"));
 /// A prompt that turns ultrawork on.
-pub const ULW: Ask = Ask::hook("ulw", "omo-user-prompt-submit", |s| prompt(s, "ulw fix the tests"));
+pub(crate) const ULW: Ask = Ask::hook("ulw", "omo-user-prompt-submit", |s| prompt(s, "ulw fix the tests"));
 /// The session starts again.
-pub const START: Ask = Ask::hook("SessionStart", "omo-session-start", |s| {
+pub(crate) const START: Ask = Ask::hook("SessionStart", "omo-session-start", |s| {
     s.input("SessionStart", &json!({"source": "resume"}), &json!({}))
 });
 /// The session ends.
-pub const END: Ask =
+pub(crate) const END: Ask =
     Ask::hook("SessionEnd", "omo-session-end", |s| s.input("SessionEnd", &json!({"reason": "other"}), &json!({})));
 /// A reviewer ends.
-pub const SUBAGENT: Ask = Ask::hook("SubagentStop", "omo-subagent-stop", subagent);
+pub(crate) const SUBAGENT: Ask = Ask::hook("SubagentStop", "omo-subagent-stop", subagent);
 /// A turn ends in an error.
-pub const FAILURE: Ask = Ask::hook("StopFailure", "omo-stop-failure", |s| {
+pub(crate) const FAILURE: Ask = Ask::hook("StopFailure", "omo-stop-failure", |s| {
     s.input("StopFailure", &json!({"error": "rate_limit"}), &json!({}))
 });
 /// `omo status`.
-pub const STATUS: Ask = Ask::omo("omo status", &["status"]);
+pub(crate) const STATUS: Ask = Ask::omo("omo status", &["status"]);
 /// `omo log`.
-pub const LOG: Ask = Ask::omo("omo log", &["log"]);
+pub(crate) const LOG: Ask = Ask::omo("omo log", &["log"]);
 /// `omo stop --all`.
-pub const STOP_ALL: Ask = Ask::omo("omo stop --all", &["stop", "--all"]);
+pub(crate) const STOP_ALL: Ask = Ask::omo("omo stop --all", &["stop", "--all"]);
 
 /// What judges, from a prompt.
-pub const LIST: Ask = Ask::hook("/omo:gate list", "omo-user-prompt-submit", |s| prompt(s, "/omo:gate list"));
+pub(crate) const LIST: Ask = Ask::hook("/omo:gate list", "omo-user-prompt-submit", |s| prompt(s, "/omo:gate list"));
 const APPROVE: Ask = Ask::hook("/omo:gate approve", "omo-user-prompt-submit", |s| prompt(s, "/omo:gate approve"));
 /// What judges, from a terminal.
-pub const OMO_LIST: Ask = Ask::omo("omo gate list", &["gate", "list"]);
+pub(crate) const OMO_LIST: Ask = Ask::omo("omo gate list", &["gate", "list"]);
 const OMO_TRUST: Ask = Ask::omo("omo trust", &["trust", "--digest", "x"]);
 const OMO_ON: Ask = Ask::omo("omo ulw on", &["ulw", "on"]);
 /// The checks are run.
-pub const VERIFY: Ask = Ask::omo("omo verify", &["verify"]);
+pub(crate) const VERIFY: Ask = Ask::omo("omo verify", &["verify"]);
 /// The way out: a prompt that no model reads.
 const WAY_OUT: Ask =
     Ask::hook("/omo:stop-continuation", "omo-user-prompt-submit", |s| prompt(s, "/omo:stop-continuation"));
 
 /// All of it, in an order in which a run stays on for as long as it can.
-pub const ALL: [Ask; 21] = [
+pub(crate) const ALL: [Ask; 21] = [
     START,
     PROMPT,
     Ask::hook("/omo:status", "omo-user-prompt-submit", |s| prompt(s, "/omo:status")),
@@ -165,7 +166,7 @@ pub const ALL: [Ask; 21] = [
 ];
 
 /// What looks at the files of the work tree, and at what omo keeps of them.
-pub const CLAIMING: [Ask; 7] = [LIST, APPROVE, OMO_TRUST, VERIFY, CLAIM, ULW, CLAIM];
+pub(crate) const CLAIMING: [Ask; 7] = [LIST, APPROVE, OMO_TRUST, VERIFY, CLAIM, ULW, CLAIM];
 
 /// What looks at them and starts no git.
-pub const WITHOUT_GIT: [Ask; 5] = [LIST, OMO_LIST, ULW, STOP_ALL, OMO_ON];
+pub(crate) const WITHOUT_GIT: [Ask; 5] = [LIST, OMO_LIST, ULW, STOP_ALL, OMO_ON];

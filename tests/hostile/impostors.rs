@@ -15,7 +15,7 @@ use crate::watch::SECRET;
 const SOMEBODY_ELSE: u32 = 12_345;
 
 /// A thing in the place of another; put at a path, with a stranger's file and folder to point at.
-pub struct Impostor {
+pub(crate) struct Impostor {
     /// What it is.
     pub name: &'static str,
     /// Puts it there. `false` where this machine, or this user, cannot.
@@ -23,14 +23,14 @@ pub struct Impostor {
 }
 
 /// What belongs to a stranger.
-pub struct Strangers {
+pub(crate) struct Strangers {
     file: PathBuf,
     folder: PathBuf,
 }
 
 impl Strangers {
     /// A file and a folder beside the project, with something in them.
-    pub fn beside(scene: &Scene) -> Result<Self> {
+    pub(crate) fn beside(scene: &Scene) -> Result<Self> {
         let folder = scene.lab.root().join("stranger");
         fs::create_dir_all(folder.join("cc-omo/deep"))?;
         for path in ["file", "key", "kept.json", "runtime.local.json", "cc-omo/decisions.jsonl", "cc-omo/deep/file"] {
@@ -46,7 +46,7 @@ fn text() -> String {
 }
 
 /// Clears a place, and makes the folder that it is in.
-pub fn clear(path: &Path) -> Result<()> {
+pub(crate) fn clear(path: &Path) -> Result<()> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path)?,
         Ok(_) => fs::remove_file(path)?,
@@ -70,7 +70,7 @@ fn node(path: &Path, kind: FileType, device: rustix::fs::Dev) -> bool {
 }
 
 /// What may stand in a place of omo's own, where no link is ever followed.
-pub const IN_OUR_PLACE: [Impostor; 11] = [
+pub(crate) const IN_OUR_PLACE: [Impostor; 11] = [
     Impostor { name: "a link to a file", put: |path, strangers| link(path, &strangers.file) },
     Impostor { name: "a link to a folder", put: |path, strangers| link(path, &strangers.folder) },
     Impostor { name: "a link to nothing", put: |path, strangers| link(path, strangers.folder.join("nothing")) },
@@ -129,7 +129,7 @@ pub const IN_OUR_PLACE: [Impostor; 11] = [
 ];
 
 /// What a link may lead to where links are followed: in the user's own files, and in git's.
-pub const LINKS: [Impostor; 4] = [
+pub(crate) const LINKS: [Impostor; 4] = [
     Impostor { name: "a link to itself", put: |path, _| link(path, path) },
     Impostor { name: "a link to /dev/zero", put: |path, _| link(path, "/dev/zero") },
     Impostor { name: "a link to /dev/full", put: |path, _| link(path, "/dev/full") },

@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 const MEMORY_KIB: u64 = 16 * 1024;
 
 /// What a program gets as its stdin.
-pub enum Stdin {
+pub(crate) enum Stdin {
     /// These bytes, and then the end.
     Bytes(Vec<u8>),
     /// What this writes; the end comes after the program's own.
@@ -31,13 +31,13 @@ pub enum Stdin {
 
 impl Stdin {
     /// A text, and then the end.
-    pub fn text(text: &str) -> Self {
+    pub(crate) fn text(text: &str) -> Self {
         Self::Bytes(text.as_bytes().to_vec())
     }
 }
 
 /// One run of a program that is to come.
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The name of the binary.
     pub binary: &'a str,
     /// Its arguments.
@@ -52,27 +52,27 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// A hook with an input.
-    pub fn hook(binary: &'a str, input: &str) -> Self {
+    pub(crate) fn hook(binary: &'a str, input: &str) -> Self {
         Self { binary, arguments: &[], setup: "", stdin: Stdin::text(input), stdout: None }
     }
 
     /// A hook with some stdin.
-    pub fn fed(binary: &'a str, stdin: Stdin) -> Self {
+    pub(crate) fn fed(binary: &'a str, stdin: Stdin) -> Self {
         Self { stdin, ..Self::hook(binary, "") }
     }
 
     /// `omo` with arguments.
-    pub fn omo(arguments: &'a [&'a str]) -> Self {
+    pub(crate) fn omo(arguments: &'a [&'a str]) -> Self {
         Self { arguments, ..Self::hook("omo", "") }
     }
 
     /// After a shell did this.
-    pub fn after(self, setup: &'a str) -> Self {
+    pub(crate) fn after(self, setup: &'a str) -> Self {
         Self { setup, ..self }
     }
 
     /// Runs it in the scene's project.
-    pub fn run(self, scene: &Scene) -> Result<Run> {
+    pub(crate) fn run(self, scene: &Scene) -> Result<Run> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let report = scene.lab.root().join(format!("run-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
         let program = scene.plugin.join("bin").join(self.binary);
@@ -138,7 +138,7 @@ fn feed_of(bytes: Vec<u8>) -> (Feed, bool) {
 
 /// What a program left behind.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// Its name.
     pub binary: String,
     /// The memory that it took at most.
@@ -157,7 +157,7 @@ impl Run {
     /// What holds of every run: it ended by itself and in time, within its memory; a hook with
     /// status 0, nothing on stderr, and nothing or one whole answer; `omo` with a status that it
     /// documents, and with words where that is not 0.
-    pub fn sound(&self) -> Result<()> {
+    pub(crate) fn sound(&self) -> Result<()> {
         let Self { binary, peak_kib, status, signal, stdout, stderr } = self;
         ensure!(*signal == -1, "{binary}: ended by signal {signal}; on stderr: {stderr}");
         ensure!(*peak_kib <= MEMORY_KIB, "{binary}: took {peak_kib} KiB of memory");
@@ -185,23 +185,23 @@ impl Run {
     }
 
     /// It says nothing.
-    pub fn silent(&self) -> Result<()> {
+    pub(crate) fn silent(&self) -> Result<()> {
         ensure!(self.stdout.is_empty(), "{}: says {}", self.binary, self.stdout);
         Ok(())
     }
 
     /// What it answers, where that is JSON.
-    pub fn json(&self) -> Option<Value> {
+    pub(crate) fn json(&self) -> Option<Value> {
         serde_json::from_str(&self.stdout).ok()
     }
 
     /// It turns a Stop, or a prompt, into something else.
-    pub fn blocks(&self) -> bool {
+    pub(crate) fn blocks(&self) -> bool {
         self.json().is_some_and(|answer| answer["decision"] == "block")
     }
 }
 
 /// A file of some length without a byte that takes space on the disk.
-pub fn hollow(path: &std::path::Path, bytes: u64) -> Result<()> {
+pub(crate) fn hollow(path: &std::path::Path, bytes: u64) -> Result<()> {
     Ok(File::create(path)?.set_len(bytes)?)
 }

@@ -14,7 +14,7 @@ use crate::watch::SECRET;
 
 /// A scene with two armed sessions: what is written of the first one, and the second one's entry,
 /// byte for byte.
-pub struct Stage {
+pub(crate) struct Stage {
     /// The scene.
     pub scene: Scene,
     /// The text of a real state, of both.
@@ -25,7 +25,7 @@ pub struct Stage {
 
 impl Stage {
     /// Arms both; the first has a check, a claim that was judged, and a review that is waited for.
-    pub fn new(plugin: &std::path::Path) -> Result<Self> {
+    pub(crate) fn new(plugin: &std::path::Path) -> Result<Self> {
         let mut scene = Scene::in_lab(plugin, Lab::builder().without_git().build()?)?;
         scene.start("--gate true --max-blocks 100")?;
         scene.claim_fails()?;

@@ -12,7 +12,7 @@ use omo_tests::stage::Scene;
 use crate::run::Run;
 
 /// What stands in every file that is none of omo's business.
-pub const SECRET: &str = "a-stranger-wrote-this";
+pub(crate) const SECRET: &str = "a-stranger-wrote-this";
 
 /// What can be seen of one path.
 #[derive(PartialEq, Eq)]
@@ -26,20 +26,20 @@ struct Seen {
 }
 
 /// Everything around a scene that omo may not change.
-pub struct Watch {
+pub(crate) struct Watch {
     seen: BTreeMap<PathBuf, Seen>,
 }
 
 impl Watch {
     /// Looks at all of it.
-    pub fn begin(scene: &Scene) -> Result<Self> {
+    pub(crate) fn begin(scene: &Scene) -> Result<Self> {
         let mut seen = BTreeMap::new();
         look(scene.lab.root(), &own_folders(scene), &mut seen)?;
         Ok(Self { seen })
     }
 
     /// Nothing is new, changed or gone, and the run showed nothing of it.
-    pub fn unchanged(&self, scene: &Scene, run: &Run) -> Result<()> {
+    pub(crate) fn unchanged(&self, scene: &Scene, run: &Run) -> Result<()> {
         ensure!(!run.stdout.contains(SECRET), "{} shows a stranger's file: {}", run.binary, run.stdout);
         ensure!(!run.stderr.contains(SECRET), "{} shows a stranger's file: {}", run.binary, run.stderr);
         let mut now = BTreeMap::new();

@@ -10,13 +10,13 @@ use omo_plan::run::state::RunState;
 use omo_runs::Run;
 use omo_testkit::Lab;
 use omo_tests::apart::{self, plan};
-pub use omo_tests::apart::{Session, Step, four, session, step};
+pub(crate) use omo_tests::apart::{Session, Step, four, session, step};
 use omo_tests::planned::Said;
 use omo_tests::stage;
 use tempfile::TempDir;
 
 /// A repository with a plan.
-pub struct Ground {
+pub(crate) struct Ground {
     pub lab: Lab,
     plugin: PathBuf,
     programs: TempDir,
@@ -24,7 +24,7 @@ pub struct Ground {
 
 impl Ground {
     /// One whose steps are done as their plan says, until a test says otherwise.
-    pub fn new(sessions: &[Session], verification: &str) -> Result<Option<Self>> {
+    pub(crate) fn new(sessions: &[Session], verification: &str) -> Result<Option<Self>> {
         let Some(plugin) = stage::plugin() else { return Ok(None) };
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
         let lab = Lab::builder().path(programs.path()).build()?;
@@ -41,27 +41,27 @@ impl Ground {
         Ok(Some(ground))
     }
 
-    pub fn steps(&self) -> PathBuf {
+    pub(crate) fn steps(&self) -> PathBuf {
         self.programs.path().join("steps")
     }
 
     /// How a step is worked on: lines of bash.
-    pub fn script(&self, step: u32, text: &str) -> Result<()> {
+    pub(crate) fn script(&self, step: u32, text: &str) -> Result<()> {
         Ok(fs::write(self.steps().join(format!("{step}.sh")), text)?)
     }
 
     /// A step is worked on as its plan says.
-    pub fn well(&self, step: u32, file: &str) -> Result<()> {
+    pub(crate) fn well(&self, step: u32, file: &str) -> Result<()> {
         self.script(step, &format!("echo {step} > {file}\n"))
     }
 
     /// Another stand-in for the client: lines of bash.
-    pub fn client(&self, text: &str) -> Result<()> {
+    pub(crate) fn client(&self, text: &str) -> Result<()> {
         Ok(fs::write(self.programs.path().join("claude"), format!("#!/usr/bin/env bash\n{text}"))?)
     }
 
     /// The user's branch has all of these steps, the checkout is as it is there, and nothing is left of the run.
-    pub fn is_whole(&self, steps: &[(u32, &str)]) -> Result<()> {
+    pub(crate) fn is_whole(&self, steps: &[(u32, &str)]) -> Result<()> {
         let state = self.state()?;
         let landed = state.apart.as_ref().and_then(|apart| apart.landed.as_ref());
         ensure!(landed.is_some(), "it did not land: {:?}", state.phase);
@@ -74,57 +74,57 @@ impl Ground {
     }
 
     /// Which sessions were started, in their order.
-    pub fn started(&self) -> Vec<String> {
+    pub(crate) fn started(&self) -> Vec<String> {
         let text = fs::read_to_string(self.steps().join("started")).unwrap_or_default();
         text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
     }
 
-    pub fn project(&self) -> &Path {
+    pub(crate) fn project(&self) -> &Path {
         self.lab.project()
     }
 
     /// omo's own.
-    pub fn program(&self) -> PathBuf {
+    pub(crate) fn program(&self) -> PathBuf {
         self.plugin.join("bin/omo")
     }
 
     /// A command of omo, as a person types it.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.lab.command(self.program());
         command.args(arguments).stdin(Stdio::null());
         command
     }
 
-    pub fn omo(&self, arguments: &[&str]) -> Result<Said> {
+    pub(crate) fn omo(&self, arguments: &[&str]) -> Result<Said> {
         Ok(Said::of(&self.command(arguments).output()?))
     }
 
     /// What git prints.
-    pub fn git(&self, arguments: &[&str]) -> Result<String> {
+    pub(crate) fn git(&self, arguments: &[&str]) -> Result<String> {
         apart::git(&self.lab, arguments)
     }
 
     /// Opens the run, or goes on with it, and approves what its plan executes where nobody has yet.
-    pub fn open(&self, more: &[&str]) -> Result<()> {
+    pub(crate) fn open(&self, more: &[&str]) -> Result<()> {
         apart::open(|arguments| self.omo(arguments), &[&["--accept-api-billing"], more].concat())
     }
 
     /// The last run.
-    pub fn run(&self) -> Result<Run> {
+    pub(crate) fn run(&self) -> Result<Run> {
         apart::last_run(&self.lab)
     }
 
-    pub fn state(&self) -> Result<RunState> {
+    pub(crate) fn state(&self) -> Result<RunState> {
         Ok(self.run()?.state()?)
     }
 
     /// Nothing is left of a run but what its user was told of.
-    pub fn is_tidy(&self) -> Result<()> {
+    pub(crate) fn is_tidy(&self) -> Result<()> {
         apart::is_tidy(&self.lab)
     }
 }
 
 /// Plays a case where the plugin is built.
-pub fn on(sessions: &[Session], verification: &str, case: impl FnOnce(&Ground) -> Result<()>) -> Result<()> {
+pub(crate) fn on(sessions: &[Session], verification: &str, case: impl FnOnce(&Ground) -> Result<()>) -> Result<()> {
     Ground::new(sessions, verification)?.map_or(Ok(()), |ground| case(&ground))
 }

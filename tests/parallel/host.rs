@@ -21,7 +21,7 @@ const SEPARATED: &str = "/run/sshd";
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The other host. It ends with this.
-pub struct Host {
+pub(crate) struct Host {
     folder: TempDir,
     server: Child,
     port: u16,
@@ -37,7 +37,7 @@ impl Drop for Host {
 impl Host {
     /// One that does each step of these as its plan says, and the ground's remote repository. `None` where there is
     /// no server to start.
-    pub fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Option<Self>> {
+    pub(crate) fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Option<Self>> {
         if !Path::new(SERVER).is_file() {
             stage::say("not run: sessions on another host; install openssh-server");
             return Ok(None);
@@ -66,17 +66,17 @@ impl Host {
     }
 
     /// The home folder there.
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
     /// How a step is worked on there: lines of bash.
-    pub fn script(&self, step: u32, text: &str) -> Result<()> {
+    pub(crate) fn script(&self, step: u32, text: &str) -> Result<()> {
         Ok(fs::write(self.home().join("steps").join(format!("{step}.sh")), text)?)
     }
 
     /// The template that starts a session there.
-    pub fn launcher(&self) -> String {
+    pub(crate) fn launcher(&self) -> String {
         let folder = self.folder.path().display();
         let options = "-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR";
         format!(
@@ -86,13 +86,13 @@ impl Host {
     }
 
     /// The sessions that were started there, in their order.
-    pub fn launched(&self) -> Vec<String> {
+    pub(crate) fn launched(&self) -> Vec<String> {
         let text = fs::read_to_string(self.home().join("launched")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
     /// The remote repository has what it had before the run, and nothing of omo's.
-    pub fn is_clean(&self, ground: &Ground) -> Result<()> {
+    pub(crate) fn is_clean(&self, ground: &Ground) -> Result<()> {
         ensure!(self.hub().is_dir(), "the remote repository is gone");
         let there = ground.git(&["ls-remote", "--refs", "origin"])?;
         let names: Vec<&str> = there.lines().filter_map(|line| line.split('\t').nth(1)).collect();

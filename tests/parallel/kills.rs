@@ -58,7 +58,7 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
 }
 
 /// Kills the supervisor, and waits for the end of all that it had started.
-pub fn kill_supervisor(ground: &Ground) -> Result<()> {
+pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
     let id = ground.run()?.id().to_owned();
     for pid in processes(&["stage supervise", &id]) {
         kill(pid)?;

@@ -25,13 +25,13 @@ fn code(page: &str) -> Vec<String> {
 
 /// A line of a shell block without what stands behind it for the reader, and without what is done
 /// with its output.
-pub fn without_remark(line: &str) -> &str {
+pub(crate) fn without_remark(line: &str) -> &str {
     let ends = ["#", "||", "&&", ">", "   "];
     ends.iter().fold(line, |line, end| line.split(end).next().unwrap()).trim()
 }
 
 /// The tasks of `cargo xtask`, from the table that a test of its own holds.
-pub fn tasks() -> Vec<String> {
+pub(crate) fn tasks() -> Vec<String> {
     let cells = first_cells(&page("CONTRIBUTING.md"), "made by cargo xtask guide: tasks");
     cells.iter().map(|cell| cell.trim_start_matches("cargo xtask ").to_owned()).collect()
 }

@@ -10,7 +10,7 @@ use omo_tests::stage::{Scene, ago};
 use serde_json::{Value, json};
 
 /// A deed: how its stage is set, and the process that does it.
-pub struct Deed {
+pub(crate) struct Deed {
     /// What it is called in messages.
     pub name: &'static str,
     /// Sets the stage.
@@ -23,7 +23,7 @@ pub struct Deed {
 
 /// Who does a deed, and so what is asked of its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub(crate) enum By {
     /// A hook: status 0 and nothing on stderr, whatever happens.
     Hook,
     /// A command: a documented status, and words where it is not 0.
@@ -31,12 +31,12 @@ pub enum By {
 }
 
 /// Whether a command ended by itself, with a status that `omo --help` lists.
-pub fn is_documented(run: &HookRun) -> bool {
+pub(crate) fn is_documented(run: &HookRun) -> bool {
     omo_cli::exit_statuses().any(|(status, _)| run.status.code() == Some(i32::from(status)))
 }
 
 /// A hook with the fields of its event beside those of every event.
-pub fn hook(scene: &Scene, binary: &str, event: &str, fields: &Value) -> Result<(Command, String)> {
+pub(crate) fn hook(scene: &Scene, binary: &str, event: &str, fields: &Value) -> Result<(Command, String)> {
     let mut command = scene.lab.command(scene.plugin.join("bin").join(binary));
     command.env("CLAUDE_PROJECT_DIR", scene.lab.project());
     Ok((command, scene.input(event, &json!({"prompt_id": "1"}), fields)?))
@@ -52,14 +52,14 @@ fn stop(scene: &Scene, message: &str) -> Result<(Command, String)> {
 }
 
 /// `omo` with arguments, at a terminal of its user.
-pub fn omo(scene: &Scene, arguments: &[&str]) -> (Command, String) {
+pub(crate) fn omo(scene: &Scene, arguments: &[&str]) -> (Command, String) {
     let mut command = scene.lab.command(scene.plugin.join("bin/omo"));
     command.args(arguments);
     (command, String::new())
 }
 
 /// A run that is on, begun a while ago, beside the entry of a stranger.
-pub fn armed(scene: &mut Scene) -> Result<()> {
+pub(crate) fn armed(scene: &mut Scene) -> Result<()> {
     scene.lab.configure("[verify]\nreview = false\n[limits]\ncooldown_seconds = 0\n")?;
     scene.arm()?;
     scene.edit(&[("/ulw/startedAt", json!(ago(60_000)))])?;
@@ -68,7 +68,8 @@ pub fn armed(scene: &mut Scene) -> Result<()> {
 }
 
 /// The entry of another session as it is written: no byte of it is omo's to change.
-pub const STRANGER: &str = r#""stranger":{"ulw" : {"enabled":false, "stopBlocks":3.0e0} ,"ü":[ 1.50, "\u00e9" ]}"#;
+pub(crate) const STRANGER: &str =
+    r#""stranger":{"ulw" : {"enabled":false, "stopBlocks":3.0e0} ,"ü":[ 1.50, "\u00e9" ]}"#;
 
 fn corrupt(scene: &mut Scene) -> Result<()> {
     scene.write_state(b"{\"sessions\":{\"a\":")
@@ -92,7 +93,7 @@ fn asks_for_gates(scene: &mut Scene) -> Result<()> {
 }
 
 /// All of them.
-pub const DEEDS: [Deed; 26] = [
+pub(crate) const DEEDS: [Deed; 26] = [
     Deed {
         name: "the first prompt with the keyword",
         prepare: |_| Ok(()),

@@ -21,7 +21,7 @@ const COMMAND_BOUND: Duration = Duration::from_secs(5);
 
 /// Runs a deed. Where it took longer than it may, the machine may have been busy: it gets two more
 /// chances.
-pub fn within(bound: Duration, mut deed: impl FnMut() -> Result<HookRun>) -> Result<HookRun> {
+pub(crate) fn within(bound: Duration, mut deed: impl FnMut() -> Result<HookRun>) -> Result<HookRun> {
     let mut run = deed()?;
     for _ in 0..2 {
         if run.duration <= bound {

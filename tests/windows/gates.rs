@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::wine::{Case, DONE, Wine, sound};
 
-pub const CASES: [Case; 6] = [
+pub(crate) const CASES: [Case; 6] = [
     ("a red check sends the model on, a green one ends the run as verified", decided),
     ("a claim without checks and review is released, not verified", unverified),
     ("a check sees neither keys nor our own variables", environment),

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::wine::{Case, Wine, sound};
 
-pub const CASES: [Case; 6] = [
+pub(crate) const CASES: [Case; 6] = [
     ("a session without a run finds nothing of omo", idle),
     ("a run is turned on, held, shown and stopped", held),
     ("the project is where the client was started", project_dir),

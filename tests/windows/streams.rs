@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::wine::{Case, Project, Wine};
 
-pub const CASES: [Case; 4] = [
+pub(crate) const CASES: [Case; 4] = [
     ("input that is none is let be", garbage),
     ("an input that is never closed is answered at once", never_closed),
     ("an input that never comes, or never ends, holds nobody up", never_whole),

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::wine::{Case, Wine};
 
-pub const CASES: [Case; 2] = [
+pub(crate) const CASES: [Case; 2] = [
     ("while another process holds the lock nobody is held, and then they are again", locked),
     ("of twenty at once each block that is given is counted, once", twenty),
 ];

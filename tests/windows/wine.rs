@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// One case: what it is about, and how it is played.
-pub type Case = (&'static str, fn(&Wine) -> Result<()>);
+pub(crate) type Case = (&'static str, fn(&Wine) -> Result<()>);
 
 /// How a model claims.
-pub const DONE: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
+pub(crate) const DONE: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
 
 /// A Wine with a drive and a registry of its own, and the programs that run in it.
-pub struct Wine {
+pub(crate) struct Wine {
     prefix: TempDir,
     binaries: PathBuf,
     projects: AtomicU32,
@@ -27,7 +27,7 @@ pub struct Wine {
 
 impl Wine {
     /// Sets one up, which takes a while.
-    pub fn new(binaries: PathBuf) -> Result<Self> {
+    pub(crate) fn new(binaries: PathBuf) -> Result<Self> {
         let prefix = tempfile::Builder::new().prefix("omo-wine-").tempdir()?;
         let wine = Self { prefix, binaries, projects: AtomicU32::new(0) };
         let status = wine.command("wineboot", Path::new("/")).arg("--init").stderr(Stdio::null()).status()?;
@@ -41,12 +41,12 @@ impl Wine {
     }
 
     /// Its drive `C:`.
-    pub fn drive(&self) -> PathBuf {
+    pub(crate) fn drive(&self) -> PathBuf {
         self.prefix.path().join("drive_c")
     }
 
     /// A command that is run by Wine, in a folder.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>, folder: &Path) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>, folder: &Path) -> Command {
         let mut command = Command::new("wine");
         command.arg(program.as_ref()).current_dir(folder).env_clear();
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8");
@@ -57,23 +57,23 @@ impl Wine {
     }
 
     /// One of our programs, in a folder.
-    pub fn program(&self, name: &str, folder: &Path) -> Command {
+    pub(crate) fn program(&self, name: &str, folder: &Path) -> Command {
         self.command(self.binary(name), folder)
     }
 
     /// The file of one of our programs.
-    pub fn binary(&self, name: &str) -> PathBuf {
+    pub(crate) fn binary(&self, name: &str) -> PathBuf {
         self.binaries.join(format!("{name}.exe"))
     }
 
     /// A new project on drive `C:`, in a folder whose name has a space and more letters than ASCII.
-    pub fn project(&self) -> Result<Project<'_>> {
+    pub(crate) fn project(&self) -> Result<Project<'_>> {
         let number = self.projects.fetch_add(1, Ordering::Relaxed);
         self.project_at(&format!("Projekte mit ü 한\\p{number}"))
     }
 
     /// A new project at a path of drive `C:`.
-    pub fn project_at(&self, path: &str) -> Result<Project<'_>> {
+    pub(crate) fn project_at(&self, path: &str) -> Result<Project<'_>> {
         let folder = self.drive().join(path.replace('\\', "/"));
         fs::create_dir_all(&folder)?;
         Ok(Project { wine: self, folder, path: format!("C:\\{path}") })
@@ -91,7 +91,7 @@ impl Drop for Wine {
 }
 
 /// A project, and one session in it.
-pub struct Project<'a> {
+pub(crate) struct Project<'a> {
     /// Where it runs.
     pub wine: &'a Wine,
     /// Where it is, for this test.
@@ -102,7 +102,7 @@ pub struct Project<'a> {
 
 impl Project<'_> {
     /// The input of an event, as the client on Windows would send it.
-    pub fn input(&self, event: &str, fields: &Value) -> String {
+    pub(crate) fn input(&self, event: &str, fields: &Value) -> String {
         let mut input = json!({ "session_id": "wine-1", "hook_event_name": event, "cwd": self.path });
         if let (Some(input), Some(fields)) = (input.as_object_mut(), fields.as_object()) {
             input.extend(fields.clone());
@@ -111,52 +111,52 @@ impl Project<'_> {
     }
 
     /// Runs a hook to its end; its promise holds: status 0, and nothing or one whole answer.
-    pub fn hook(&self, name: &str, input: &str) -> Result<Answer> {
+    pub(crate) fn hook(&self, name: &str, input: &str) -> Result<Answer> {
         sound(&run_command(&self.wine.program(name, &self.folder), input)?)
     }
 
     /// A prompt of a person.
-    pub fn prompt(&self, text: &str) -> Result<Answer> {
+    pub(crate) fn prompt(&self, text: &str) -> Result<Answer> {
         self.hook("omo-user-prompt-submit", &self.input("UserPromptSubmit", &json!({ "prompt": text })))
     }
 
     /// The model ends its turn.
-    pub fn stop(&self, message: &str) -> Result<Answer> {
+    pub(crate) fn stop(&self, message: &str) -> Result<Answer> {
         self.hook("omo-stop", &self.input("Stop", &json!({ "last_assistant_message": message })))
     }
 
     /// Turns ultrawork on.
-    pub fn arm(&self, prompt: &str) -> Result<()> {
+    pub(crate) fn arm(&self, prompt: &str) -> Result<()> {
         let told = self.prompt(prompt)?;
         ensure!(is_contract(&told), "no contract: {told:?}");
         Ok(())
     }
 
     /// Runs `omo`.
-    pub fn omo(&self, arguments: &[&str]) -> Result<HookRun> {
+    pub(crate) fn omo(&self, arguments: &[&str]) -> Result<HookRun> {
         run_command(self.wine.program("omo", &self.folder).args(arguments), "")
     }
 
     /// Its state folder.
-    pub fn state_folder(&self) -> PathBuf {
+    pub(crate) fn state_folder(&self) -> PathBuf {
         self.folder.join(".sisyphus/cc-omo")
     }
 
     /// The entry of its session.
-    pub fn entry(&self) -> Result<Value> {
+    pub(crate) fn entry(&self) -> Result<Value> {
         let text = fs::read_to_string(self.state_folder().join("runtime.local.json"))?;
         Ok(serde_json::from_str::<Value>(&text)?["sessions"]["wine-1"].clone())
     }
 
     /// Puts a text in the place of its state.
-    pub fn write_state(&self, text: &str) -> Result<()> {
+    pub(crate) fn write_state(&self, text: &str) -> Result<()> {
         fs::create_dir_all(self.state_folder())?;
         Ok(fs::write(self.state_folder().join("runtime.local.json"), text)?)
     }
 }
 
 /// What holds of every run of a hook. What Wine itself says on stderr is not the hook's.
-pub fn sound(run: &HookRun) -> Result<Answer> {
+pub(crate) fn sound(run: &HookRun) -> Result<Answer> {
     ensure!(!run.timed_out, "the hook had to be ended");
     ensure!(run.status.success(), "{}: {}", run.status, run.stderr);
     run.answer()

@@ -10,13 +10,13 @@ use crate::help;
 #[derive(Debug, Parser)]
 #[command(name = "omo", version, arg_required_else_help = true, after_help = help::top())]
 #[command(max_term_width = 80)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     pub command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Show where each session of this project stands
     #[command(after_help = help::STATUS)]
     Status(StatusOptions),
@@ -134,7 +134,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
-pub struct StatusOptions {
+pub(crate) struct StatusOptions {
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -144,7 +144,7 @@ pub struct StatusOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct StatuslineOptions {
+pub(crate) struct StatuslineOptions {
     /// Your other status line, a command for sh: it gets the same input, and what it prints comes
     /// first
     #[arg(long, value_name = "COMMAND")]
@@ -152,14 +152,14 @@ pub struct StatuslineOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct FenceOptions {
+pub(crate) struct FenceOptions {
     /// What holds for the session, as omo wrote it down when it started it
     #[arg(long, value_name = "FILE")]
     pub rules: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub struct StopOptions {
+pub(crate) struct StopOptions {
     /// Which session, if not this shell's own or the only one on
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub session: Option<String>,
@@ -172,7 +172,7 @@ pub struct StopOptions {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Switch {
+pub(crate) enum Switch {
     /// Turn ultrawork on: the session is held from its next stop on
     #[command(after_help = help::ULW_ON)]
     On(OnOptions),
@@ -182,14 +182,14 @@ pub enum Switch {
 }
 
 #[derive(Debug, Args)]
-pub struct OnOptions {
+pub(crate) struct OnOptions {
     /// Which session, if not this shell's own or the only one
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct OffOptions {
+pub(crate) struct OffOptions {
     /// Which session, if not this shell's own or the only one on
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -202,7 +202,7 @@ impl From<OffOptions> for StopOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct LogOptions {
+pub(crate) struct LogOptions {
     /// Keep showing decisions as they are made, until Ctrl-C
     #[arg(long, short)]
     pub follow: bool,
@@ -212,7 +212,7 @@ pub struct LogOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct VerifyOptions {
+pub(crate) struct VerifyOptions {
     /// The checks of this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -222,7 +222,7 @@ pub struct VerifyOptions {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Gate {
+pub(crate) enum Gate {
     /// Show what judges a claim, and what omo.toml asks for
     #[command(after_help = help::GATE_LIST)]
     List(SessionOptions),
@@ -247,7 +247,7 @@ pub enum Gate {
 }
 
 #[derive(Debug, Args)]
-pub struct SessionOptions {
+pub(crate) struct SessionOptions {
     /// Which session, if not this shell's own or the only one on
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -255,14 +255,14 @@ pub struct SessionOptions {
 
 /// How a person agrees.
 #[derive(Debug, Args)]
-pub struct ConfirmOptions {
+pub(crate) struct ConfirmOptions {
     /// Agree without a terminal: the digest in `omo gate list`
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct AddOptions {
+pub(crate) struct AddOptions {
     /// What it is called
     #[arg(long)]
     pub name: Option<String>,
@@ -279,7 +279,7 @@ pub struct AddOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct RemoveOptions {
+pub(crate) struct RemoveOptions {
     /// Which check
     pub name: String,
     #[command(flatten)]
@@ -289,7 +289,7 @@ pub struct RemoveOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct AcceptOptions {
+pub(crate) struct AcceptOptions {
     /// Which check; without it all of them
     pub name: Option<String>,
     #[command(flatten)]
@@ -299,7 +299,7 @@ pub struct AcceptOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct DoctorOptions {
+pub(crate) struct DoctorOptions {
     /// Start sessions of the client to see each hook run; they cost nothing
     #[arg(long)]
     pub live: bool,
@@ -309,14 +309,14 @@ pub struct DoctorOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct SetupOptions {
+pub(crate) struct SetupOptions {
     /// Take the plugin out of Claude Code and remove its copy
     #[arg(long)]
     pub remove: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct BlockedOptions {
+pub(crate) struct BlockedOptions {
     /// Why it cannot be done
     pub reason: String,
     #[command(flatten)]

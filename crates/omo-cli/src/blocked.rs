@@ -14,7 +14,7 @@ use crate::project::Project;
 use crate::stop::note;
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
-pub fn run(env: &Env, options: &BlockedOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, options: &BlockedOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let reason = neutral(&options.reason, 300);
     if reason.is_empty() {

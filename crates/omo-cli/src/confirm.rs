@@ -7,7 +7,7 @@ use omo_store::env::Env;
 use crate::failure::Failure;
 
 /// What a person is asked.
-pub struct Question<'a> {
+pub(crate) struct Question<'a> {
     /// The question, with everything that they agree to.
     pub text: &'a str,
     /// What stands for exactly that.
@@ -19,7 +19,7 @@ pub struct Question<'a> {
 }
 
 /// Asks. Whoever has no terminal gives the digest of what they have read.
-pub fn ask(env: &Env, question: &Question, given: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn ask(env: &Env, question: &Question, given: Option<&str>) -> Result<(), Failure> {
     if env.in_session {
         return Err(Failure::human(question.own_shell.0, question.own_shell.1));
     }

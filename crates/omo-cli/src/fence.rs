@@ -25,7 +25,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The options where the command line is as the settings of a session have it. Clap is left to every other one: it
 /// would end with 2 where something is wrong.
-pub fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
+pub(crate) fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
     if arguments.next()? != "fence" {
         return None;
     }
@@ -54,7 +54,7 @@ struct ToolInput {
 }
 
 /// Answers, and prints nothing where there is nothing to say.
-pub fn run(options: &FenceOptions) {
+pub(crate) fn run(options: &FenceOptions) {
     let is_of_a_group = Env::from_process().group.is_some();
     let unclear = Refusal::Unclear("what is asked cannot be read, or the rules of this session");
     let otherwise = is_of_a_group.then(|| unclear.to_string());

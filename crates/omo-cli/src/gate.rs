@@ -30,7 +30,7 @@ use crate::table::{self, Cell};
 use crate::verify;
 
 /// Does what was asked for.
-pub fn run(env: &Env, config: &Config, action: Action) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, config: &Config, action: Action) -> Result<(), Failure> {
     // With a configuration that cannot be nothing is run at all, which says it as an error.
     if !matches!(action, Action::Run(_)) {
         crate::warn(config);
@@ -220,7 +220,7 @@ fn changed_meanwhile() -> Failure {
 }
 
 /// A session's entry, where omo itself wrote what judges it.
-pub fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, Failure> {
+pub(crate) fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, Failure> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
     if seal::is_own(env.state_home.as_deref(), id, &session) {
         return Ok(session);

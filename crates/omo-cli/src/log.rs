@@ -17,7 +17,7 @@ use crate::project::Project;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Shows the log, and what is added to it where it is followed.
-pub fn run(env: &Env, options: &LogOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, options: &LogOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let mut out = anstream::stdout().lock();
     let Some(folder) = &project.folder else { return say_none(&project) };

@@ -11,7 +11,7 @@ use omo_exec::gates::Watcher;
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// A line that says what runs, and for how long; elsewhere than on a terminal nothing is shown.
-pub struct Line {
+pub(crate) struct Line {
     is_shown: bool,
     name: String,
     run: String,
@@ -21,20 +21,20 @@ pub struct Line {
 
 impl Line {
     /// One on stderr, where that is a terminal.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (name, run) = (String::new(), String::new());
         Self { is_shown: std::io::stderr().is_terminal(), name, run, since: Instant::now(), told: None }
     }
 
     /// Something begins to run.
-    pub fn begin(&mut self, name: String, run: String) {
+    pub(crate) fn begin(&mut self, name: String, run: String) {
         (self.name, self.run) = (name, run);
         (self.since, self.told) = (Instant::now(), None);
         self.show(0);
     }
 
     /// Time goes by.
-    pub fn tick(&mut self) {
+    pub(crate) fn tick(&mut self) {
         let seconds = Duration::from_secs(self.since.elapsed().as_secs());
         if self.told != Some(seconds) {
             self.told = Some(seconds);
@@ -51,7 +51,7 @@ impl Line {
     }
 
     /// What ran is done.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         if self.is_shown {
             let mut err = anstream::stderr().lock();
             let _ = write!(err, "{CLEAR}");
@@ -67,11 +67,11 @@ impl Drop for Line {
 }
 
 /// Shows which gate runs, and for how long.
-pub struct Progress(Line);
+pub(crate) struct Progress(Line);
 
 impl Progress {
     /// A progress on stderr, where that is a terminal.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Line::new())
     }
 }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 const DEADLINE: Duration = Duration::from_secs(3);
 
 /// The project that the command was started in.
-pub struct Project {
+pub(crate) struct Project {
     /// Its top folder.
     pub root: PathBuf,
     /// Its state folder, where there is one.
@@ -25,14 +25,14 @@ pub struct Project {
 
 impl Project {
     /// Finds the project of the current folder.
-    pub fn find(env: &Env) -> Result<Self, Failure> {
+    pub(crate) fn find(env: &Env) -> Result<Self, Failure> {
         let root = Self::top(env)?;
         let folder = Folder::open(&root)?;
         Ok(Self { root, folder })
     }
 
     /// The top folder of that project, whatever its state is in.
-    pub fn top(env: &Env) -> Result<PathBuf, Failure> {
+    pub(crate) fn top(env: &Env) -> Result<PathBuf, Failure> {
         let cwd = std::env::current_dir()?;
         let missing =
             || Failure::precondition("this folder is not there any more", "run `omo` in the project's folder");
@@ -43,7 +43,7 @@ impl Project {
 
     /// Every session that the state knows. Of an entry that cannot be read the user is told: it
     /// holds nobody, and looks like a session that never used omo.
-    pub fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
+    pub(crate) fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
         let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
         for (id, error) in &entries.unreadable {
             let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
@@ -54,14 +54,14 @@ impl Project {
 
     /// How a command changes the state: a broken file is moved aside, because somebody asked for
     /// the change.
-    pub fn update(env: &Env) -> Update<'_> {
+    pub(crate) fn update(env: &Env) -> Update<'_> {
         let state_home = env.state_home.as_deref();
         Update { deadline: DEADLINE, corrupt: Corrupt::MoveAside, now: env.now, state_home }
     }
 
     /// The session that is meant: the one that was named, the one that this shell belongs to, or
     /// the only one that is on; `None` where none is.
-    pub fn session(&self, named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
+    pub(crate) fn session(&self, named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
         if let Some(id) = named_or_own(named, env)? {
             return Ok(Some(id));
         }
@@ -79,7 +79,7 @@ impl Project {
     }
 
     /// As [`Project::session`], where there has to be one.
-    pub fn some_session(&self, named: Option<&str>, env: &Env) -> Result<SessionId, Failure> {
+    pub(crate) fn some_session(&self, named: Option<&str>, env: &Env) -> Result<SessionId, Failure> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
             Failure::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
@@ -89,7 +89,7 @@ impl Project {
 }
 
 /// The session that was named, or the one that this shell belongs to.
-pub fn named_or_own(named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
+pub(crate) fn named_or_own(named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
     match named.or(env.session_id.as_deref()) {
         None => Ok(None),
         Some(text) => SessionId::parse(text).map(Some).map_err(|error| {
@@ -100,7 +100,7 @@ pub fn named_or_own(named: Option<&str>, env: &Env) -> Result<Option<SessionId>,
 }
 
 /// The ids as a hint lists them.
-pub fn list(ids: &[&SessionId]) -> String {
+pub(crate) fn list(ids: &[&SessionId]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| format!("  --session {id}")).collect();
     ids.join("\n")
 }

@@ -35,7 +35,7 @@ struct Places {
 }
 
 /// Sets omo up, or undoes that.
-pub fn run(env: &Env, options: &SetupOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, options: &SetupOptions) -> Result<(), Failure> {
     let missing =
         || Failure::precondition("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
     let data_home = env::data_home().ok_or_else(missing)?;

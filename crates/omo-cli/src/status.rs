@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 
 /// Shows the sessions: the armed ones first, then the last ones that ended.
-pub fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let mut sessions = project.sessions()?;
     if let Some(id) = named_or_own(options.session.as_deref(), &Env { session_id: None, ..env.clone() })? {

@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 /// The options where the command line is as a status line has it. It runs often, so that clap, and
 /// all that it sets up, is left to every other command line.
-pub fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<StatuslineOptions> {
+pub(crate) fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<StatuslineOptions> {
     if arguments.next()? != "statusline" {
         return None;
     }
@@ -51,7 +51,7 @@ struct Workspace {
 }
 
 /// Prints the segment, behind what the other status line says.
-pub fn run(options: &StatuslineOptions) {
+pub(crate) fn run(options: &StatuslineOptions) {
     // A status line that crashes is no reason to show half of one.
     std::panic::set_hook(Box::new(|_| watchdog::leave()));
     let input = stdin::read_json().unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::project::{Project, list, named_or_own};
 
 /// Ends the runs that are meant, and says which.
-pub fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let targets = targets(&project, env, options)?;
     let mut out = anstream::stdout().lock();
@@ -76,7 +76,7 @@ fn stop(
 
 /// Writes a line into the decision log. What was done is done: a log that cannot be written is
 /// told, and keeps nobody held.
-pub fn note(folder: &Folder, entry: &LogEntry) {
+pub(crate) fn note(folder: &Folder, entry: &LogEntry) {
     if let Err(error) = decisions::append(folder, entry) {
         crate::say_warning(&format!("done, but not written into the decision log: {error}"));
     }

@@ -6,26 +6,30 @@ use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A cell, and how it is shown.
-pub struct Cell {
+pub(crate) struct Cell {
     text: String,
     style: Style,
 }
 
 impl Cell {
     /// A cell in a style.
-    pub fn new(text: impl Into<String>, style: Style) -> Self {
+    pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style }
     }
 
     /// A cell as it is.
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self::new(text, Style::new())
     }
 }
 
 /// Writes rows under their heads; every column is as wide as its widest cell, and nothing stands
 /// behind the last one.
-pub fn write<const N: usize>(out: &mut impl Write, heads: [&str; N], rows: Vec<[Cell; N]>) -> std::io::Result<()> {
+pub(crate) fn write<const N: usize>(
+    out: &mut impl Write,
+    heads: [&str; N],
+    rows: Vec<[Cell; N]>,
+) -> std::io::Result<()> {
     let dim = Style::new().dimmed();
     let heads = heads.map(|head| Cell::new(head, dim));
     let rows: Vec<[Cell; N]> = std::iter::once(heads).chain(rows).collect();
@@ -47,7 +51,7 @@ pub fn write<const N: usize>(out: &mut impl Write, heads: [&str; N], rows: Vec<[
 }
 
 /// A text in at most so many columns; what is cut off leaves a sign.
-pub fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }

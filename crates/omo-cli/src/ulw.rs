@@ -20,7 +20,7 @@ use crate::project::{Project, list, named_or_own};
 use crate::stop::note;
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
-pub fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure> {
+pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let id = target(&project, env, options)?;
     let folder = Folder::create(&project.root)?;

@@ -26,7 +26,7 @@ use crate::project::Project;
 use crate::table::{self, Cell};
 
 /// The checks that are meant, and what the repository asks for beside them.
-pub struct Meant {
+pub(crate) struct Meant {
     /// The checks.
     pub gates: Vec<Gate>,
     /// What is not approved of omo.toml.
@@ -34,7 +34,7 @@ pub struct Meant {
 }
 
 /// The checks of a session, or those that a new run would have.
-pub fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str>) -> Result<Meant, Failure> {
+pub(crate) fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str>) -> Result<Meant, Failure> {
     let search = omo_store::pins::own_search_path();
     let anew = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let not_approved = anew.not_approved;
@@ -45,7 +45,7 @@ pub fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str
 }
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
-pub fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Failure> {
     crate::sound(config)?;
     if env.in_gate {
         return Err(Failure::precondition(

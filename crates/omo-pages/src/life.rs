@@ -13,7 +13,7 @@ const HOLDING: [State; 3] = ["working", "checks", "review"];
 
 /// The diagram, in Mermaid's notation, and what takes each of its arrows. An arrow that leaves a
 /// state of a run that holds its session, or comes back to one, is drawn once for all of them.
-pub fn diagram() -> String {
+pub(crate) fn diagram() -> String {
     let arrows = together(&arrows());
     let is_inside = |(from, to): (State, State)| HOLDING.contains(&from) && HOLDING.contains(&to);
     let drawn = |wanted: bool| {

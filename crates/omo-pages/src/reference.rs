@@ -12,7 +12,7 @@ use serde_json::Value;
 const COLUMNS: usize = 80;
 
 /// Every slash command, from what stands at the top of its file.
-pub fn slash_commands(folder: &Path) -> Result<String> {
+pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
     let mut rows = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
         let path = entry?.path();
@@ -37,21 +37,21 @@ fn front_matter(text: &str, field: &str) -> Option<String> {
 }
 
 /// Every page of help, as `--help` shows it.
-pub fn commands() -> String {
+pub(crate) fn commands() -> String {
     let pages = omo_cli::help_pages(COLUMNS).into_iter();
     let shown = pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```", page.trim_end()));
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
 /// What a script can ask of `omo`.
-pub fn exit_statuses() -> String {
+pub(crate) fn exit_statuses() -> String {
     let rows: Vec<String> =
         omo_cli::exit_statuses().map(|(status, meaning)| format!("| {status} | {meaning} |")).collect();
     table("exit status | meaning", &rows)
 }
 
 /// The bounds of a run.
-pub fn limits() -> String {
+pub(crate) fn limits() -> String {
     let Limits { max_blocks, max_minutes, cooldown_seconds } = Limits::default();
     let row = |limit: Limit| {
         let (default, what) = match limit {
@@ -69,7 +69,7 @@ pub fn limits() -> String {
 }
 
 /// What the client runs, and for how long at most.
-pub fn hooks(file: &Path) -> Result<String> {
+pub(crate) fn hooks(file: &Path) -> Result<String> {
     let text = fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
     let hooks: Value = serde_json::from_str(&text).with_context(|| format!("parse {}", file.display()))?;
     let mut rows = Vec::new();
@@ -99,7 +99,7 @@ fn does(event: HookEvent) -> &'static str {
 }
 
 /// A Markdown table; `heading` is its first row, without the outer bars.
-pub fn table(heading: &str, rows: &[String]) -> String {
+pub(crate) fn table(heading: &str, rows: &[String]) -> String {
     let columns = heading.split(" | ").count();
     format!("| {heading} |\n|{}\n{}\n", "---|".repeat(columns), rows.join("\n"))
 }

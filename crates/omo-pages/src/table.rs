@@ -5,7 +5,7 @@ use omo_core::stop::Row;
 use crate::reference;
 
 /// One row of the table for each row of the code, in its order.
-pub fn decisions() -> String {
+pub(crate) fn decisions() -> String {
     let row = |row: Row| {
         let (when, then) = words(row);
         format!("| {} | {} | {when} | {then} |", row.number(), row.label())

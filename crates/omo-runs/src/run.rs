@@ -30,13 +30,13 @@ const SNAPSHOT: &str = "snapshot.json";
 const TORN: &str = "torn-";
 const LOGS: &str = "logs";
 /// A larger ledger is neither read nor written. A plan of the greatest size fits in several times.
-pub const MAX_LEDGER: u64 = 256 * 1024 * 1024;
+pub(crate) const MAX_LEDGER: u64 = 256 * 1024 * 1024;
 /// A larger snapshot is not read.
 const MAX_SNAPSHOT: u64 = 64 * 1024 * 1024;
 /// So many events that no snapshot covers are folded again and again before one is written.
 const UNCOVERED: u64 = 64;
 /// The longest name of a file for output: an id, and what tells its logs apart.
-pub const MAX_LOG_NAME: usize = 128;
+pub(crate) const MAX_LOG_NAME: usize = 128;
 /// How long a writer waits for the others. Each of them is done within milliseconds, but for a disk that
 /// is very slow.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);

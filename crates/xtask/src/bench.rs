@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::{cargo, plugin};
 
 /// Builds everything for the same target, then runs the contest.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build()?;
     let build = &plugin.build;
     cargo::run(build.cargo("build")?.args(["--locked", "-p", "omo-benches", "--bin", "empty"]))?;

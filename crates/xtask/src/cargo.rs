@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// The top of the repository.
-pub fn top() -> Result<PathBuf> {
+pub(crate) fn top() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     Ok(here.ancestors().nth(2).context("find the top of the repository")?.to_owned())
 }
 
 /// The build folder of this repository.
-pub fn target() -> Result<PathBuf> {
+pub(crate) fn target() -> Result<PathBuf> {
     let metadata =
         output(Command::new(cargo()).args(["metadata", "--no-deps", "--format-version=1"]).current_dir(top()?))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata).context("read cargo metadata")?;
@@ -21,13 +21,13 @@ pub fn target() -> Result<PathBuf> {
 }
 
 /// The cargo that runs this task.
-pub fn cargo() -> PathBuf {
+pub(crate) fn cargo() -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "cargo says through its environment which cargo it is")]
     std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
 /// Runs a command in the repository; its output goes where ours goes.
-pub fn run(command: &mut Command) -> Result<()> {
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("run {command:?}"))?;
     if !status.success() {
         bail!("{command:?} failed: {status}");
@@ -36,14 +36,14 @@ pub fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Runs this program once more, built with a feature that only few of its tasks need.
-pub fn run_with_feature(feature: &str, arguments: &[&str]) -> Result<()> {
+pub(crate) fn run_with_feature(feature: &str, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new(cargo());
     command.args(["run", "--quiet", "--locked", "-p", env!("CARGO_PKG_NAME"), "--features", feature, "--"]);
     run(command.args(arguments).current_dir(top()?))
 }
 
 /// Runs a command and returns what it prints.
-pub fn output(command: &mut Command) -> Result<String> {
+pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("run {command:?}"))?;
     if !output.status.success() {
         bail!("{command:?} failed: {}", output.status);
@@ -52,7 +52,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Whether a program is there to be run.
-pub fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let version = if matches!(program, "tmux" | "sshd") { "-V" } else { "--version" };
     let probe =
         Command::new(program).arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -33,7 +33,7 @@ impl Outcome {
 }
 
 /// Compiles for each target that can be had, and prints a table. Fails where one does not compile.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let (verb, rest) = compiler();
     let mut outcomes = Vec::new();
     for target in TARGETS {

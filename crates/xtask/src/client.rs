@@ -11,7 +11,7 @@ use crate::cargo;
 const VERSION: &str = "2.1.328";
 
 /// The client's program, installing it where it is not there yet.
-pub fn find_or_install() -> Result<PathBuf> {
+pub(crate) fn find_or_install() -> Result<PathBuf> {
     let folder = cargo::target()?.join("claude-code").join(VERSION);
     let program = folder.join("node_modules").join("@anthropic-ai").join(platform_package()?).join("claude");
     if program.is_file() {

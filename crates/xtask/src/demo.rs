@@ -17,7 +17,7 @@ const CHECK: &str = "sh test.sh";
 const DONE: &str = "<promise>DONE</promise>";
 
 /// Builds the plugin and plays the run.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build_for_development()?;
     let lab = Lab::builder().plugin(&plugin.path).build()?;
     let mut play = Play { session: StandIn::new(&lab, &plugin.path)?, lab: &lab };

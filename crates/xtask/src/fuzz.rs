@@ -19,7 +19,7 @@ const MAX_BYTES: u32 = 8_192;
 
 /// What is run, and for how long.
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// How long each target runs, in seconds
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
@@ -29,7 +29,7 @@ pub struct Options {
 }
 
 /// Builds the targets and runs them; fails where one of them found something.
-pub fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     let fuzz = cargo::top()?.join("fuzz");
     let targets = chosen(names(&fuzz.join("corpus"))?, options.target.as_deref())?;
     is_ready()?;

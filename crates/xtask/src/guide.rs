@@ -16,7 +16,7 @@ const BEGINS: &str = "<!-- made by cargo xtask guide: tasks -->\n";
 const ENDS: &str = "<!-- end of tasks -->";
 
 /// Writes every page.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let path = cargo::top()?.join(PAGE);
     let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
     let filled = fill(&text).with_context(|| format!("{PAGE} has no place for the tasks"))?;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::{cargo, plugin};
 
 /// Builds the plugin, then has its own `omo` set it up.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build()?;
     let omo = plugin.path.join("bin").join(plugin.build.binary("omo"));
     anstream::println!("built {}; running its `omo setup`\n", plugin.path.display());

@@ -17,14 +17,14 @@ const SHOWN: f64 = 0.005;
 
 /// What is to be done with the counts.
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Hold the counts of now from now on: write them into benches/instructions.json
     #[arg(long)]
     accept: bool,
 }
 
 /// Counts every case, and shows where the instructions go.
-pub fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     if !instructions::has_valgrind() {
         bail!("valgrind is not installed, and it counts the instructions");
     }

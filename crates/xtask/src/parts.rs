@@ -1,12 +1,12 @@
 //! The parts of a hook's work, and which of our files stands for which.
 
 /// What is of no part below: the start and the end of a process in the C library and in Rust's own.
-pub const START: &str = "start and end of the process";
+pub(crate) const START: &str = "start and end of the process";
 
 /// The parts, in the order of a hook's life, and the paths of the files that stand for them. What
 /// other crates do counts for whichever of our files called them, and so do our files that are
 /// named nowhere here.
-pub const PARTS: [(&str, &[&str]); 10] = [
+pub(crate) const PARTS: [(&str, &[&str]); 10] = [
     ("environment, settings", &["omo-store/src/env.rs", "omo-store/src/config.rs", "omo-store/src/gate_toml.rs"]),
     ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs", "omo-hooks/src/platform"]),
     ("parsing the input", &["omo-hooks/src/input.rs"]),
@@ -57,7 +57,7 @@ pub const PARTS: [(&str, &[&str]); 10] = [
 
 /// The number of the part that a file stands for. The longest path that fits decides, so that a
 /// folder can be named beside a file of it.
-pub fn of(file: &str) -> Option<usize> {
+pub(crate) fn of(file: &str) -> Option<usize> {
     let fits = |paths: &[&str]| paths.iter().filter(|path| file.contains(*path)).map(|path| path.len()).max();
     let parts = PARTS.iter().enumerate().filter_map(|(part, (_, paths))| Some((fits(paths)?, part)));
     // The allocator is in the hooks' crate, and is whoever's who allocates.

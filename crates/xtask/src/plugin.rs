@@ -30,13 +30,13 @@ const PARTS: [&str; 15] = [
 ];
 
 /// What cargo builds for a plugin.
-pub const BUILT: [&str; 6] = ["--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins"];
+pub(crate) const BUILT: [&str; 6] = ["--locked", "-p", "omo-hooks", "-p", "omo-cli", "--bins"];
 
 /// The program of all hooks, which lies in a plugin under the name of each.
-pub const HOOKS: &str = "omo-hook";
+pub(crate) const HOOKS: &str = "omo-hook";
 
 /// A plugin that was built.
-pub struct Plugin {
+pub(crate) struct Plugin {
     /// Its folder.
     pub path: PathBuf,
     /// What the binaries were built for.
@@ -44,7 +44,7 @@ pub struct Plugin {
 }
 
 /// How the binaries of a plugin are built.
-pub enum Build {
+pub(crate) enum Build {
     /// As users get them.
     Release(Target),
     /// In seconds, and in one tree with this program and the tests: for a demo and for a developer's tests.
@@ -55,7 +55,7 @@ pub enum Build {
 }
 
 /// What a release is built for.
-pub struct Target {
+pub(crate) struct Target {
     /// The target triple.
     pub triple: String,
     /// Whether the binaries need no library of the system.
@@ -64,17 +64,17 @@ pub struct Target {
 
 impl Build {
     /// The best release that this machine can build for itself.
-    pub fn release() -> Result<Self> {
+    pub(crate) fn release() -> Result<Self> {
         Ok(Self::Release(Target::choose(&host()?, rust_target::is_available, can_link_statically)))
     }
 
     /// The build of a developer.
-    pub fn development() -> Result<Self> {
+    pub(crate) fn development() -> Result<Self> {
         Ok(Self::Development { host: host()? })
     }
 
     /// The target triple.
-    pub fn triple(&self) -> &str {
+    pub(crate) fn triple(&self) -> &str {
         match self {
             Self::Release(target) => &target.triple,
             Self::Development { host } => host,
@@ -82,7 +82,7 @@ impl Build {
     }
 
     /// The name of a binary's file on that system.
-    pub fn binary(&self, name: &str) -> String {
+    pub(crate) fn binary(&self, name: &str) -> String {
         if self.triple().contains("-windows-") { format!("{name}.exe") } else { name.to_owned() }
     }
 
@@ -95,7 +95,7 @@ impl Build {
     }
 
     /// A cargo command for this build.
-    pub fn cargo(&self, verb: &str) -> Result<Command> {
+    pub(crate) fn cargo(&self, verb: &str) -> Result<Command> {
         let mut command = Command::new(cargo::cargo());
         command.arg(verb).current_dir(cargo::top()?);
         match self {
@@ -107,7 +107,7 @@ impl Build {
     }
 
     /// Where cargo puts the binaries.
-    pub fn folder(&self) -> Result<PathBuf> {
+    pub(crate) fn folder(&self) -> Result<PathBuf> {
         let target = cargo::target()?;
         Ok(match self {
             Self::Release(build) => target.join(&build.triple).join("release"),
@@ -156,7 +156,7 @@ impl Target {
 }
 
 /// The target triple of this machine.
-pub fn host() -> Result<String> {
+pub(crate) fn host() -> Result<String> {
     let rustc = cargo::output(Command::new("rustc").arg("-vV"))?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     Ok(host.to_owned())
@@ -169,12 +169,12 @@ fn can_link_statically() -> bool {
 }
 
 /// Builds the plugin as users get it, into `target/plugin`.
-pub fn build() -> Result<Plugin> {
+pub(crate) fn build() -> Result<Plugin> {
     build_into("plugin", Build::release()?)
 }
 
 /// Builds the plugin for a developer, into `target/plugin-dev`.
-pub fn build_for_development() -> Result<Plugin> {
+pub(crate) fn build_for_development() -> Result<Plugin> {
     build_into("plugin-dev", Build::development()?)
 }
 
@@ -186,7 +186,7 @@ fn build_into(name: &str, build: Build) -> Result<Plugin> {
 }
 
 /// Puts a plugin together in a folder, from the binaries that were built.
-pub fn assemble(folder: &Path, build: &Build) -> Result<()> {
+pub(crate) fn assemble(folder: &Path, build: &Build) -> Result<()> {
     let top = cargo::top()?;
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("clear {}", folder.display()))?;
@@ -222,7 +222,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 impl Plugin {
     /// Says what was built and how it is used.
-    pub fn announce(&self) {
+    pub(crate) fn announce(&self) {
         anstream::println!("built {} ({}, {})", self.path.display(), self.build.triple(), self.build.description());
         if let Build::Release(target) = &self.build
             && let Some(system) = target.triple.strip_suffix("-linux-gnu")

@@ -25,7 +25,7 @@ struct Function {
 }
 
 /// How many instructions each part took, with its name.
-pub fn by_part(profile: &str) -> Result<Vec<(&'static str, f64)>> {
+pub(crate) fn by_part(profile: &str) -> Result<Vec<(&'static str, f64)>> {
     let functions = parse(profile)?;
     let inherited = inherited(&functions);
     let mut spent: Shares = Default::default();

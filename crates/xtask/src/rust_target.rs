@@ -10,7 +10,7 @@ use crate::cargo;
 /// Whether this machine can build for the target, which rustup is asked for once where it is missing.
 ///
 /// That this failed is said in a line and is no error: there are other ways to build.
-pub fn is_available(target: &str) -> bool {
+pub(crate) fn is_available(target: &str) -> bool {
     let had = obtain(target, "for hooks that start faster");
     if let Err(error) = &had {
         anstream::println!("building without the target {target}: {error:#}");
@@ -20,7 +20,7 @@ pub fn is_available(target: &str) -> bool {
 
 /// Has the target, which rustup is asked for once where it is missing. `what_for` is said then. The
 /// error says why it cannot be had.
-pub fn obtain(target: &str, what_for: &str) -> Result<()> {
+pub(crate) fn obtain(target: &str, what_for: &str) -> Result<()> {
     obtain_with(target, is_installed, |target| add(target, what_for))
 }
 

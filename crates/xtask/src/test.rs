@@ -10,7 +10,7 @@ use crate::{cargo, client, dist, plugin, windows};
 
 /// How the tests are run.
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Fail where a program that tests need is missing, instead of leaving those tests out: the real
     /// client, tmux to drive it, strace, valgrind, Wine with what builds for Windows
     #[arg(long)]
@@ -27,7 +27,7 @@ const NEEDED: [(&str, &str); 3] = [
 ];
 
 /// Builds the plugin, then runs all tests against it.
-pub fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     let plugin = plugin::build()?;
     let client = real_client();
     let windows = match windows::can_be_built() {

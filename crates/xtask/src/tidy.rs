@@ -19,7 +19,7 @@ const COMMANDS: [&str; 5] = [
 ];
 
 /// Runs all of them, up to the first that fails.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     for line in COMMANDS {
         anstream::println!("{line}");
         cargo::run(Command::new(cargo::cargo()).args(line.split(' ').skip(1)).current_dir(cargo::top()?))?;

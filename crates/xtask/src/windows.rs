@@ -13,12 +13,12 @@ const TARGET: &str = "x86_64-pc-windows-gnu";
 const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 
 /// A program that it needs and that is not installed.
-pub fn missing_program() -> Option<&'static str> {
+pub(crate) fn missing_program() -> Option<&'static str> {
     ["wine", COMPILER].into_iter().find(|program| !cargo::has(program))
 }
 
 /// Whether all is here that it needs. The error says what is missing.
-pub fn can_be_built() -> Result<()> {
+pub(crate) fn can_be_built() -> Result<()> {
     if let Some(program) = missing_program() {
         bail!("{program} is not installed");
     }
@@ -28,7 +28,7 @@ pub fn can_be_built() -> Result<()> {
 /// Builds the programs, and gives their folder.
 ///
 /// Unoptimised, which builds in a fraction of the time: what is tried is what they do there.
-pub fn build() -> Result<PathBuf> {
+pub(crate) fn build() -> Result<PathBuf> {
     let mut build = Command::new(cargo::cargo());
     build.args(["build", "--locked", "--target", TARGET, "--bins"]).current_dir(cargo::top()?);
     cargo::run(build.args(["-p", "omo-hooks", "-p", "omo-cli", "-p", "omo-tests"]))?;

@@ -9,7 +9,7 @@ use super::{ID, session_file, task_file};
 /// A case, what its program does wrong, and what omo does.
 type Fault = (&'static str, &'static str, fn(&Played) -> Result<()>);
 
-pub const FAULTS: [Fault; 24] = [
+pub(super) const FAULTS: [Fault; 24] = [
     ("S06", "a new session takes over the tasks of an old one", |played| {
         ended(played, &[0])?;
         ensure!(played.place.json(&session_file())?["goal"] == "new");

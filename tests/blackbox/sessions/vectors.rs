@@ -40,7 +40,7 @@ const ELSEWHERE: [(&str, &str); 5] = [
 ];
 
 /// A case that was played.
-pub struct Played {
+pub(super) struct Played {
     pub place: Place,
     /// What each command did.
     pub outputs: Vec<Output>,
@@ -48,17 +48,17 @@ pub struct Played {
 
 impl Played {
     /// The exit status of each command.
-    pub fn statuses(&self) -> Vec<i32> {
+    pub(super) fn statuses(&self) -> Vec<i32> {
         self.outputs.iter().map(|output| output.status.code().unwrap_or(-1)).collect()
     }
 
     /// What the last command printed.
-    pub fn stdout(&self) -> String {
+    pub(super) fn stdout(&self) -> String {
         self.outputs.last().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
     }
 
     /// What the last command said.
-    pub fn stderr(&self) -> String {
+    pub(super) fn stderr(&self) -> String {
         self.outputs.last().map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default()
     }
 }

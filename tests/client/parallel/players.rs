@@ -12,7 +12,7 @@ use crate::blocks::{bash, between, field, last_block};
 
 /// How the steps of a plan are worked on: for each its turns, between its brief and the line that ends it.
 #[derive(Clone, Default)]
-pub struct Works(Arc<Mutex<State>>);
+pub(super) struct Works(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -29,23 +29,28 @@ impl Works {
     }
 
     /// A step is worked on so from now on.
-    pub fn set(&self, step: u32, turns: impl IntoIterator<Item = Turn>) {
+    pub(super) fn set(&self, step: u32, turns: impl IntoIterator<Item = Turn>) {
         self.lock().steps.insert(step, turns.into_iter().collect());
     }
 
     /// A step is worked on so by whoever begins with it first, and otherwise by all others.
-    pub fn set_once(&self, step: u32, first: impl IntoIterator<Item = Turn>, others: impl IntoIterator<Item = Turn>) {
+    pub(super) fn set_once(
+        &self,
+        step: u32,
+        first: impl IntoIterator<Item = Turn>,
+        others: impl IntoIterator<Item = Turn>,
+    ) {
         self.set(step, others);
         self.lock().firsts.insert(step, (None, first.into_iter().collect()));
     }
 
     /// A step is worked on as its plan says.
-    pub fn well(&self, step: u32, file: &str) {
+    pub(super) fn well(&self, step: u32, file: &str) {
         self.set(step, [write(file, &step.to_string())]);
     }
 
     /// The script of all of them.
-    pub fn script(&self) -> Script {
+    pub(super) fn script(&self) -> Script {
         let works = self.clone();
         Script::new().whenever("", Turn::computed(move |request| works.answer(request)))
     }
@@ -84,12 +89,12 @@ impl Works {
 }
 
 /// A file is written, below the folder that the session stands in or where its path says.
-pub fn write(file: &str, text: &str) -> Turn {
+pub(super) fn write(file: &str, text: &str) -> Turn {
     Turn::call("Write", json!({ "file_path": file, "content": format!("{text}\n") }))
 }
 
 /// The session of the plan that a request is about; `None` for the one that the plan was typed in.
-pub fn group(request: &Recorded) -> Option<String> {
+pub(super) fn group(request: &Recorded) -> Option<String> {
     between(&request.all_text(), " --group ", "`").map(str::to_owned)
 }
 

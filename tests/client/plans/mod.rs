@@ -25,7 +25,7 @@ const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
 /// The report that people read.
 const REPORT: &str = "docs/06-plans/execution-report.md";
 /// The person allows edits and nothing else: what else runs unasked, the command itself allows.
-pub const ACCEPT_EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
+pub(crate) const ACCEPT_EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
 
 /// A plan of three tasks, each of which writes one word and is checked for it.
 fn words() -> String {
@@ -48,19 +48,19 @@ fn planned(plan: &str, script: Script) -> Option<Stage> {
 }
 
 /// One prompt that a person types, in a new session or behind `--resume`.
-pub fn typed(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
+pub(crate) fn typed(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
     stage.print(prompt, &[&ACCEPT_EDITS, more].concat())
 }
 
 /// The same, in a client that the test goes on beside.
-pub fn begun(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
+pub(crate) fn begun(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
     let mut command = stage.client.command(&stage.lab, prompt, &[&ACCEPT_EDITS, more].concat());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().expect("start the client")
 }
 
 /// The code that the person is shown with the commands, and is to type.
-pub fn code(shown: &str) -> String {
+pub(crate) fn code(shown: &str) -> String {
     let code = shown.split("--approve ").nth(1).and_then(|rest| rest.split_whitespace().next());
     code.unwrap_or_else(|| panic!("no code in:\n{shown}")).to_owned()
 }
@@ -74,7 +74,7 @@ fn approved(stage: &Stage, options: &str, more: &[&str]) -> PrintRun {
 }
 
 /// What `omo` says in a terminal beside the session, with its status.
-pub fn omo(stage: &Stage, arguments: &[&str]) -> (String, Option<i32>) {
+pub(crate) fn omo(stage: &Stage, arguments: &[&str]) -> (String, Option<i32>) {
     let done = stage.lab.command(plugin().join("bin/omo")).args(arguments).output().expect("run omo");
     let text = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     (text, done.status.code())

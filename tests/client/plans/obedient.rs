@@ -15,7 +15,7 @@ const MOST_TURNS: usize = 8;
 
 /// What goes wrong while a plan is executed.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble {
+pub(super) struct Trouble {
     /// The task that is done wrong.
     pub wrong: Option<&'static str>,
     /// The task whose first executor never comes to write anything.
@@ -35,7 +35,7 @@ struct Made {
 }
 
 /// The script of a session that executes a plan.
-pub fn obedient(trouble: Trouble) -> Script {
+pub(super) fn obedient(trouble: Trouble) -> Script {
     let made = Arc::new(Made::default());
     let worker = {
         let (trouble, made) = (trouble.clone(), Arc::clone(&made));

@@ -15,7 +15,7 @@ use crate::plans::{omo, typed};
 use crate::stage::{LIMIT, stage};
 
 /// A goal with all that a shell would take for something else.
-pub const GOAL: &str = "a word's `file` for \"each\" $(task); --force it";
+pub(super) const GOAL: &str = "a word's `file` for \"each\" $(task); --force it";
 
 #[test]
 fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
@@ -50,7 +50,7 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
 
 /// A session that explores with two agents, designs, and makes two tasks. Behind so many steps it ends its turn:
 /// with the eighth it goes too far.
-pub fn planner(steps: usize) -> Script {
+pub(super) fn planner(steps: usize) -> Script {
     let explorer = |request: &Recorded| {
         let prompt = request.first_text();
         let (id, name) =

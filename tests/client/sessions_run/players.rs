@@ -17,7 +17,7 @@ const MOST_TURNS: usize = 8;
 
 /// What goes wrong while a session is executed.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble {
+pub(super) struct Trouble {
     /// A task, and the first attempt at it that goes well.
     pub wrong: Option<(&'static str, u32)>,
     /// The task whose first worker never comes to write anything.
@@ -43,7 +43,7 @@ struct Made {
 }
 
 /// The script of a session that executes a task session.
-pub fn players(trouble: Trouble) -> Script {
+pub(super) fn players(trouble: Trouble) -> Script {
     let (trouble, made) = (Arc::new(trouble), Arc::new(Made::default()));
     let agent = {
         let (trouble, made) = (Arc::clone(&trouble), Arc::clone(&made));
@@ -101,7 +101,7 @@ fn started(block: &str) -> impl Iterator<Item = serde_json::Value> {
 }
 
 /// The task that an agent was started for.
-pub fn task(request: &Recorded) -> &'static str {
+pub(super) fn task(request: &Recorded) -> &'static str {
     let prompt = request.first_text();
     let id = between(&prompt, "TASK_ID: ", " ").unwrap_or_default();
     let known = ["1", "2", "3", "4", "5", "6", "verify"];

@@ -10,13 +10,13 @@ use omo_exec::tracked::Tracked;
 use serde_json::Value;
 
 /// The events that omo has a hook for, each with the program that `hooks.json` names.
-pub fn hook_programs() -> [(&'static str, &'static str); 6] {
+pub(super) fn hook_programs() -> [(&'static str, &'static str); 6] {
     HookEvent::ALL.map(|event| (event.name(), event.program()))
 }
 
 /// What is known of this machine, this user and this project.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub(super) struct Facts {
     /// The version of this very `omo`.
     pub version: String,
     /// The client.
@@ -59,7 +59,7 @@ pub struct Facts {
 
 /// The client on `PATH`.
 #[derive(Clone, Debug)]
-pub enum Client {
+pub(super) enum Client {
     /// There is none.
     Missing,
     /// It does not say its version.
@@ -75,7 +75,7 @@ pub enum Client {
 
 /// An enabled plugin that runs hooks of omo.
 #[derive(Clone, Debug)]
-pub struct Carrier {
+pub(super) struct Carrier {
     /// `name@marketplace`.
     pub id: String,
     /// The folder that it runs from.
@@ -93,7 +93,7 @@ pub struct Carrier {
 
 /// What launchers run.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub(super) struct Built {
     /// The folder of the binaries.
     pub folder: PathBuf,
     /// They.
@@ -104,7 +104,7 @@ pub struct Built {
 
 /// One hook, as a plugin or a settings file names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hook {
+pub(super) struct Hook {
     /// The event.
     pub event: String,
     /// The command, as it is written.
@@ -113,7 +113,7 @@ pub struct Hook {
 
 /// One file that is to be run.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(super) struct Program {
     /// It.
     pub path: PathBuf,
     /// What is there.
@@ -124,7 +124,7 @@ pub struct Program {
 
 /// What is there in the place of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProgramKind {
+pub(super) enum ProgramKind {
     /// A binary.
     Binary,
     /// A script that runs a binary.
@@ -137,7 +137,7 @@ pub enum ProgramKind {
 
 /// Where a settings file of the client counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(super) enum Scope {
     /// The user's own.
     User,
     /// The project's, shared.
@@ -150,7 +150,7 @@ pub enum Scope {
 
 /// A settings file of the client.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(super) struct Settings {
     /// Where it counts.
     pub scope: Scope,
     /// It.
@@ -161,12 +161,12 @@ pub struct Settings {
 
 impl Settings {
     /// A value in it.
-    pub fn get(&self, pointer: &str) -> Option<&Value> {
+    pub(super) fn get(&self, pointer: &str) -> Option<&Value> {
         self.value.as_ref().ok()?.pointer(pointer)
     }
 
     /// A variable that it sets.
-    pub fn variable(&self, name: &str) -> Option<String> {
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
         match self.get("/env")?.get(name)? {
             Value::String(text) => Some(text.clone()),
             Value::Null => None,
@@ -175,19 +175,19 @@ impl Settings {
     }
 
     /// The hooks of omo that it names.
-    pub fn hooks(&self) -> Vec<Hook> {
+    pub(super) fn hooks(&self) -> Vec<Hook> {
         self.get("/hooks").map(hooks_of_omo).unwrap_or_default()
     }
 }
 
 /// How many commands the client's `hooks` name for an event, whatever they are.
-pub fn commands_of(hooks: &Value, event: &str) -> usize {
+pub(super) fn commands_of(hooks: &Value, event: &str) -> usize {
     let groups = hooks.get(event).and_then(Value::as_array).into_iter().flatten();
     groups.filter_map(|group| group.get("hooks")?.as_array()).map(Vec::len).sum()
 }
 
 /// The hooks among the client's `hooks` that run a binary of omo.
-pub fn hooks_of_omo(hooks: &Value) -> Vec<Hook> {
+pub(super) fn hooks_of_omo(hooks: &Value) -> Vec<Hook> {
     let mut found = Vec::new();
     for (event, groups) in hooks.as_object().into_iter().flatten() {
         let groups = groups.as_array().into_iter().flatten();
@@ -208,7 +208,7 @@ fn is_of_omo(command: &str) -> bool {
 
 /// The folder that this is about.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub(super) struct Place {
     /// `CLAUDE_PROJECT_DIR`, where it is set, and what is there.
     pub given: Option<(String, Given)>,
     /// The folder that `omo` was started in.
@@ -221,7 +221,7 @@ pub struct Place {
 
 /// What `CLAUDE_PROJECT_DIR` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub(super) enum Given {
     /// A folder.
     Folder,
     /// A path that depends on where the process is.
@@ -234,7 +234,7 @@ pub enum Given {
 
 /// An active `/goal` of the client.
 #[derive(Clone, Debug)]
-pub struct Goal {
+pub(super) struct Goal {
     /// In which session.
     pub session: String,
     /// What it waits for.
@@ -245,7 +245,7 @@ pub struct Goal {
 
 /// The project's state folder.
 #[derive(Clone, Debug)]
-pub enum State {
+pub(super) enum State {
     /// There is none.
     Absent,
     /// It is not one that omo uses.
@@ -256,7 +256,7 @@ pub enum State {
 
 /// What is in a state folder.
 #[derive(Clone, Debug, Default)]
-pub struct StateFolder {
+pub(super) struct StateFolder {
     /// It.
     pub path: PathBuf,
     /// The files, and the folder itself, that others may read or write.
@@ -275,7 +275,7 @@ pub struct StateFolder {
 
 /// What git has to do with the state.
 #[derive(Clone, Debug)]
-pub struct Git {
+pub(super) struct Git {
     /// Whether there is a git.
     pub is_there: bool,
     /// Whether the project lies in a work tree.
@@ -286,7 +286,7 @@ pub struct Git {
 
 /// The user's own folder.
 #[derive(Clone, Debug)]
-pub enum Own {
+pub(super) enum Own {
     /// The user has no folder for what programs remember.
     NoHome,
     /// Nothing was kept yet.
@@ -311,7 +311,7 @@ pub enum Own {
 
 /// The project's omo.toml.
 #[derive(Clone, Debug)]
-pub enum Repository {
+pub(super) enum Repository {
     /// There is none, or it asks for no check.
     Absent,
     /// It cannot be read as one.
@@ -324,7 +324,7 @@ pub enum Repository {
 
 /// What was seen of the hooks.
 #[derive(Clone, Debug)]
-pub enum Live {
+pub(super) enum Live {
     /// Nobody asked.
     NotTried,
     /// There is no session to look at, or it failed.

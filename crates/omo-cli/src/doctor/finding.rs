@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How much it matters. The order is the one in which a table shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub(super) enum Level {
     /// omo does not do what its user believes.
     Bad,
     /// It works, and not as well as it could.
@@ -18,7 +18,7 @@ pub enum Level {
 
 impl Level {
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Bad => "bad",
             Self::Warning => "warning",
@@ -30,7 +30,7 @@ impl Level {
 
 /// One row: what was found, why that matters, and what mends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub(super) struct Finding {
     /// The name of the check.
     pub name: &'static str,
     /// How much it matters.
@@ -45,12 +45,12 @@ pub struct Finding {
 
 impl Finding {
     /// Nothing is wrong.
-    pub fn good(name: &'static str, found: impl Into<String>) -> Self {
+    pub(super) fn good(name: &'static str, found: impl Into<String>) -> Self {
         Self { name, level: Level::Good, found: found.into(), why: None, mend: None }
     }
 
     /// Something is wrong, or could not be looked at.
-    pub fn new(
+    pub(super) fn new(
         name: &'static str,
         level: Level,
         found: impl Into<String>,

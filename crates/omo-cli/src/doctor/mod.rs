@@ -18,10 +18,10 @@ use omo_store::env::Env;
 use crate::arguments::DoctorOptions;
 use crate::failure::Failure;
 use finding::Level;
-pub use gather::json;
+pub(crate) use gather::json;
 
 /// Looks at everything and shows it. Where something is bad that is a failure.
-pub fn run(env: &Env, config: &Config, options: &DoctorOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, config: &Config, options: &DoctorOptions) -> Result<(), Failure> {
     let surroundings = gather::Surroundings::of_process();
     let mut facts = gather::facts(env, config, &surroundings);
     if options.live {

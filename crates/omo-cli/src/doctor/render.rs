@@ -9,7 +9,7 @@ use super::finding::{Finding, Level};
 use crate::table::{self, Cell};
 
 /// No line is longer, however wide the terminal is.
-pub const MOST_COLUMNS: usize = 100;
+pub(super) const MOST_COLUMNS: usize = 100;
 /// Narrower than this nothing is wrapped to: there would be no room for words.
 const LEAST_COLUMNS: usize = 40;
 
@@ -21,13 +21,13 @@ struct Report<'a> {
 }
 
 /// One JSON object.
-pub fn json(findings: &[Finding]) -> String {
+pub(super) fn json(findings: &[Finding]) -> String {
     let ok = findings.iter().all(|finding| finding.level != Level::Bad);
     serde_json::to_string_pretty(&Report { ok, checks: findings }).unwrap_or_default()
 }
 
 /// A table that is no wider than `columns`.
-pub fn table(out: &mut impl Write, findings: &[Finding], columns: usize) -> std::io::Result<()> {
+pub(super) fn table(out: &mut impl Write, findings: &[Finding], columns: usize) -> std::io::Result<()> {
     const HEADS: [&str; 3] = ["", "check", "found"];
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let before = widest(&mut findings.iter().map(|finding| finding.level.word().len()))

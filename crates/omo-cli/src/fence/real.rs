@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 4_096;
 const MAX_LINKS: u8 = 40;
 
 /// The place of an absolute path, written with `/`; `None` where it cannot be told.
-pub fn place(path: &Path) -> Option<String> {
+pub(super) fn place(path: &Path) -> Option<String> {
     let is_usual = path.is_absolute() && path.as_os_str().len() <= MAX_BYTES;
     if is_usual { platform::with_slashes(&real(path, MAX_LINKS)?) } else { None }
 }

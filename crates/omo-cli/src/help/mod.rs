@@ -2,14 +2,14 @@
 //!
 //! Each example is a whole command line; a test reads every one with the parser.
 
-pub mod run;
-pub mod session;
-pub mod stage;
+pub(crate) mod run;
+pub(crate) mod session;
+pub(crate) mod stage;
 
 use crate::failure::Kind;
 
 /// Below the first page.
-pub fn top() -> String {
+pub(crate) fn top() -> String {
     format!("{TOP}\n\nExit status:\n{}", in_two_columns(&Kind::ALL).join("\n"))
 }
 
@@ -29,14 +29,14 @@ Examples:
   omo status               where each session of this project stands
   omo verify               run the checks now, and see what they are worth";
 
-pub const STATUS: &str = "\
+pub(crate) const STATUS: &str = "\
 Examples:
   omo status               the phase, the bounds and the last decision
   omo status --json        the same for a script, or for a status line
 
 It reads and never writes, whatever state the session is in.";
 
-pub const STOP: &str = "\
+pub(crate) const STOP: &str = "\
 Examples:
   omo stop                           the only session that is on
   omo stop --all                     every session of this project
@@ -45,24 +45,24 @@ Examples:
 In the session itself `/omo:stop-continuation` does the same, and no model reads
 it. Stopping works while a turn runs: its end is then let through.";
 
-pub const ULW: &str = "\
+pub(crate) const ULW: &str = "\
 Examples:
   omo ulw on               hold the session from its next stop on
   omo ulw off              let go of it
 
 In the session you type `ulw <task>` instead; from here it has no task.";
 
-pub const ULW_ON: &str = "\
+pub(crate) const ULW_ON: &str = "\
 Example:
   omo ulw on
 
 It is for a session that runs already. `omo stop` takes it back.";
 
-pub const ULW_OFF: &str = "\
+pub(crate) const ULW_OFF: &str = "\
 Example:
   omo ulw off";
 
-pub const LOG: &str = "\
+pub(crate) const LOG: &str = "\
 Examples:
   omo log                  when, which session, which rule, what was done
   omo log --follow         the same, and each new line as it comes
@@ -70,7 +70,7 @@ Examples:
 
 No prompt and no answer of the model is ever in it.";
 
-pub const VERIFY: &str = "\
+pub(crate) const VERIFY: &str = "\
 Examples:
   omo verify               a table, and the end of what each red check printed
   omo verify --json        the same for a script
@@ -79,7 +79,7 @@ The exit status is 0 only when everything is green, and 1 when it is not or when
 there is no check, so `omo verify && git push` does what it says. Whose checks:
 those of this shell's session, else of the only one on, else those of a new run.";
 
-pub const GATE: &str = "\
+pub(crate) const GATE: &str = "\
 Examples:
   omo gate list
   omo gate add --name tests -- cargo test --workspace
@@ -88,35 +88,35 @@ Examples:
 What widens or narrows the judgement asks you on a terminal first, or wants the
 digest that `omo gate list` shows. In the session `/omo:gate` does the same.";
 
-pub const GATE_LIST: &str = "\
+pub(crate) const GATE_LIST: &str = "\
 Example:
   omo gate list";
 
-pub const GATE_ADD: &str = "\
+pub(crate) const GATE_ADD: &str = "\
 Example:
   omo gate add --name tests -- cargo test --workspace";
 
-pub const GATE_REMOVE: &str = "\
+pub(crate) const GATE_REMOVE: &str = "\
 Example:
   omo gate remove tests";
 
-pub const GATE_RUN: &str = "\
+pub(crate) const GATE_RUN: &str = "\
 Example:
   omo gate run";
 
-pub const APPROVE: &str = "\
+pub(crate) const APPROVE: &str = "\
 Example:
   omo gate approve
 
 It shows each command before it asks. Any later change of omo.toml asks again.";
 
-pub const TRUST: &str = "\
+pub(crate) const TRUST: &str = "\
 Example:
   omo trust
 
 It shows each command before it asks. Any later change of omo.toml asks again.";
 
-pub const GATE_ACCEPT: &str = "\
+pub(crate) const GATE_ACCEPT: &str = "\
 Examples:
   omo gate accept          all checks
   omo gate accept tests    one of them
@@ -124,14 +124,14 @@ Examples:
 For when tests were taken away on purpose, or a script that a check runs was
 changed by you: without it the check stays red.";
 
-pub const BLOCKED: &str = "\
+pub(crate) const BLOCKED: &str = "\
 Example:
   omo blocked \"the database of the task does not exist\"
 
 It is for the model, which may as well end its message with
 `<promise>BLOCKED: the reason</promise>`. The run ends at the next stop.";
 
-pub const STATUSLINE: &str = "\
+pub(crate) const STATUSLINE: &str = "\
 Examples, each as the \"command\" of a \"statusLine\":
   omo statusline
   omo statusline --wrap 'my-status-line --short'
@@ -140,7 +140,7 @@ It reads on stdin what Claude Code sends to a status line, and prints nothing
 where no run is on. `/omo:statusline` in a session shows the lines for your
 settings.json, with the path of this omo.";
 
-pub const SETUP: &str = "\
+pub(crate) const SETUP: &str = "\
 Examples:
   ./bin/omo setup          from an unpacked archive
   omo setup --remove       undo it
@@ -150,7 +150,7 @@ your PATH register that, for all your projects. Run it again at any time: it
 mends what is missing, and updates what is older. It needs no network, and never
 edits the settings of Claude Code itself.";
 
-pub const DOCTOR: &str = "\
+pub(crate) const DOCTOR: &str = "\
 Examples:
   omo doctor           what is wrong, why it matters, and what mends it
   omo doctor --live    the same, and whether each hook runs once in a session
@@ -162,6 +162,6 @@ client, in a temporary folder and against a scripted model on this machine; that
 takes seconds and leaves nothing behind. The exit status is 1 when something is
 bad; a warning is not.";
 
-pub const COMPLETIONS: &str = "\
+pub(crate) const COMPLETIONS: &str = "\
 Example:
   omo completions bash > ~/.local/share/bash-completion/completions/omo";

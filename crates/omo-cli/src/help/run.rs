@@ -1,6 +1,6 @@
 //! The pages of plans and their runs.
 
-pub const PLAN: &str = "\
+pub(crate) const PLAN: &str = "\
 Examples:
   omo plan show docs/plan.md
   omo plan lint docs/plan.md
@@ -10,14 +10,14 @@ It reads one file and changes nothing; `-` in its place is stdin. Three dialects
 are known: `### Task N:` with dependencies, `### Step N:` below an Implementation
 Plan, and one session of the latter. `omo run open --for plan FILE` runs a plan.";
 
-pub const PLAN_SHOW: &str = "\
+pub(crate) const PLAN_SHOW: &str = "\
 Example:
   omo plan show docs/plan.md
 
 It ends with every command that a run of the plan executes, and the digest that
 stands for exactly these in this project: what you approve is what you see.";
 
-pub const PLAN_LINT: &str = "\
+pub(crate) const PLAN_LINT: &str = "\
 Examples:
   omo plan lint docs/plan.md
   omo plan lint --json docs/plan.md   a list with one object for each finding
@@ -25,14 +25,14 @@ Examples:
 The exit status is 4 when something is an error: nothing of such a plan is run.
 With warnings and notes alone it is 0.";
 
-pub const PLAN_PARSE: &str = "\
+pub(crate) const PLAN_PARSE: &str = "\
 Example:
   omo plan parse docs/plan.md
 
 The JSON is printed, with what was found, also when the plan is not valid; the
 exit status is 4 then.";
 
-pub const PLAN_SEGMENTS: &str = "\
+pub(crate) const PLAN_SEGMENTS: &str = "\
 Example:
   omo plan segments docs/plan.md --k 3 --batch-size 5
 
@@ -41,17 +41,17 @@ You are asked behind the first batch, one with a hub, and one with a task that
 has a line `<!-- checkpoint -->`. Where tasks need each other, or have the same
 id, there are no batches; stderr says why, and the exit status is 4.";
 
-pub const CKPT: &str = "\
+pub(crate) const CKPT: &str = "\
 Example:
   omo ckpt compute docs/plan.md
 
 Only for what calls it by this name: it is `omo plan segments`.";
 
-pub const CKPT_COMPUTE: &str = "\
+pub(crate) const CKPT_COMPUTE: &str = "\
 Example:
   omo ckpt compute docs/plan.md --k 3 --batch-size 5";
 
-pub const RUN: &str = "\
+pub(crate) const RUN: &str = "\
 Example:
   omo run open --for plan docs/plan.md
 
@@ -59,48 +59,48 @@ In a session `/omo:execute-plan FILE` does it all. Whoever works on a run calls
 `omo next`, which says what to do, `omo unit` for each task, and `omo check`. A
 task has passed when omo has seen its checks green; no verb says so by itself.";
 
-pub const OPEN: &str = "\
+pub(crate) const OPEN: &str = "\
 Examples:
   omo run open --for plan docs/plan.md
   omo run open --for local docs/plan.md
 
 `omo run open --for local` alone shows the options that only it has.";
 
-pub const LIST: &str = "\
+pub(crate) const LIST: &str = "\
 Example:
   omo run list";
 
-pub const SHOW: &str = "\
+pub(crate) const SHOW: &str = "\
 Examples:
   omo run show             the run that is open here, else the last one
   omo run show --json      the same for a script";
 
-pub const RESUME: &str = "\
+pub(crate) const RESUME: &str = "\
 Example:
   omo run resume
 
 While the session that holds a run lives, the exit status is 6. What the plan
 says by now is taken in: tasks that were edited are done again.";
 
-pub const CANCEL: &str = "\
+pub(crate) const CANCEL: &str = "\
 Example:
   omo run cancel --reason \"the plan was replaced\"
 
 What was done stays, in your files and in the record.";
 
-pub const GC: &str = "\
+pub(crate) const GC: &str = "\
 Example:
   omo run gc --days 7
 
 A run that is open is never removed.";
 
-pub const IMPORT: &str = "\
+pub(crate) const IMPORT: &str = "\
 Example:
   omo run import .claude/execute-plan-checkpoint.json
 
 What it says is done counts as a claim: no check was seen to be green.";
 
-pub const NEXT: &str = "\
+pub(crate) const NEXT: &str = "\
 Examples:
   omo next                 what to do now, as one block
   omo next --wait 540      wait for whoever is at work first
@@ -109,7 +109,7 @@ The block begins with a word, DO, SPAWN, ASK, WAIT, STOP or DONE, and ends with
 the command to run next. The exit status is 7 when a person is needed, and 1
 when the run has ended with failures.";
 
-pub const UNIT: &str = "\
+pub(crate) const UNIT: &str = "\
 Examples:
   omo unit start 3
   omo unit done --ticket 4f1c9a
@@ -118,17 +118,17 @@ Examples:
 It is for whoever works on a task. The ticket that `start` prints is for that
 worker alone.";
 
-pub const UNIT_START: &str = "\
+pub(crate) const UNIT_START: &str = "\
 Example:
   omo unit start 3
 
 A task is begun once, and after everything that it depends on has passed.";
 
-pub const UNIT_BRIEF: &str = "\
+pub(crate) const UNIT_BRIEF: &str = "\
 Example:
   omo unit brief 3";
 
-pub const UNIT_DONE: &str = "\
+pub(crate) const UNIT_DONE: &str = "\
 Examples:
   omo unit done --ticket 4f1c9a --note \"the parser is in src/parse.rs\"
   omo unit done --ticket 4f1c9a --evidence e1,e2
@@ -136,7 +136,7 @@ Examples:
 The exit status is 0 only when each of the task's checks did what the plan
 expects, and 1 when not.";
 
-pub const EVIDENCE: &str = "\
+pub(crate) const EVIDENCE: &str = "\
 Examples:
   omo evidence run --ticket 4f1c9a -- npm test
   omo evidence list
@@ -144,22 +144,22 @@ Examples:
 It is for what a task of a session is judged by where its criteria are no
 commands: what was run stays, with all that it printed.";
 
-pub const EVIDENCE_RUN: &str = "\
+pub(crate) const EVIDENCE_RUN: &str = "\
 Example:
   omo evidence run --ticket 4f1c9a -- npm test
 
 It prints the id that `omo unit done --evidence` and `omo verdict` take. The exit
 status is 1 where the command failed; that is kept too, and shows nothing.";
 
-pub const EVIDENCE_LIST: &str = "\
+pub(crate) const EVIDENCE_LIST: &str = "\
 Example:
   omo evidence list --task 2";
 
-pub const EVIDENCE_SHOW: &str = "\
+pub(crate) const EVIDENCE_SHOW: &str = "\
 Example:
   omo evidence show e1";
 
-pub const VERDICT: &str = "\
+pub(crate) const VERDICT: &str = "\
 Examples:
   omo verdict PASS --ticket 4f1c9a --evidence e4,e5
   omo verdict FAIL --ticket 4f1c9a --reopen \"2: no test for an empty file\"
@@ -168,39 +168,39 @@ A PASS counts when every task is done, the evidence is the verifier's own and
 green, and every check of the tasks is green once more. Where it does not count
 the exit status is 1, and the ticket stays.";
 
-pub const UNIT_FAIL: &str = "\
+pub(crate) const UNIT_FAIL: &str = "\
 Examples:
   omo unit fail --ticket 4f1c9a --why \"the API it needs is gone\"
   omo unit fail --lost 3
 
 What depends on a failed task is not begun; the rest goes on.";
 
-pub const UNIT_SKIP: &str = "\
+pub(crate) const UNIT_SKIP: &str = "\
 Example:
   omo unit skip 3 --why \"not needed any more\"
 
 From a session it needs a prompt of its user since the task failed.";
 
-pub const UNIT_RETRY: &str = "\
+pub(crate) const UNIT_RETRY: &str = "\
 Example:
   omo unit retry 3
 
 From a session it needs a prompt of its user since the task failed.";
 
-pub const CHECK: &str = "\
+pub(crate) const CHECK: &str = "\
 Example:
   omo check 3
 
 The exit status is 1 when one of its checks does not do what the plan expects.";
 
-pub const FENCE: &str = "\
+pub(crate) const FENCE: &str = "\
 Example:
   omo fence --rules fence.json < asked.json
 
 It prints why a session that works on one group of a plan may not do that, and
 nothing where it may. Only the sessions that omo starts have it asked.";
 
-pub const REPORT: &str = "\
+pub(crate) const REPORT: &str = "\
 Examples:
   omo report               what passed, what did not, and what was not checked
   omo report --as 000      as a task session ends
@@ -208,7 +208,7 @@ Examples:
   omo report --as 004      as a section of execution-report.md
   omo report --as json     the same for a script";
 
-pub const ANSWER: &str = "\
+pub(crate) const ANSWER: &str = "\
 Example:
   omo gate answer g2 continue
 

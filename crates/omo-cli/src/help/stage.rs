@@ -1,6 +1,6 @@
 //! The pages of sessions that are worked on apart.
 
-pub const STAGE: &str = "\
+pub(crate) const STAGE: &str = "\
 Example:
   omo stage wait
 
@@ -10,20 +10,20 @@ wave at a time. Your checkout is not touched before all of it is done and checke
 your branch then moves once. What cannot be merged is kept, and named. Ending the
 terminal ends nothing; `omo run cancel` does.";
 
-pub const SUPERVISE: &str = "\
+pub(crate) const SUPERVISE: &str = "\
 Example:
   omo stage supervise --run 20261122-101500-abcd
 
 What `omo stage start` starts. It ends when the run is over, or a question waits.";
 
-pub const START: &str = "\
+pub(crate) const START: &str = "\
 Example:
   omo stage start
 
 The supervisor runs behind the terminal until the run is over or a question waits
 for you. `omo next` and `omo stage wait` start it, too, where it is gone.";
 
-pub const WAIT: &str = "\
+pub(crate) const WAIT: &str = "\
 Examples:
   omo stage wait
   omo stage wait --seconds 60
@@ -32,7 +32,7 @@ On a terminal a line for each session is kept up to date; elsewhere a line is
 printed for each thing that happens. The exit status is 7 where a question waits
 for you, and 1 where the run ended otherwise than complete.";
 
-pub const MERGE: &str = "\
+pub(crate) const MERGE: &str = "\
 Example:
   omo stage merge
 

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use crate::help;
 
 #[derive(Debug, Subcommand)]
-pub enum Plan {
+pub(crate) enum Plan {
     /// Show a plan: its tasks, its batches, and what it would run
     #[command(after_help = help::run::PLAN_SHOW)]
     Show(ReadOptions),
@@ -24,21 +24,21 @@ pub enum Plan {
 
 /// The command by which the batches were asked for before there was `omo plan`.
 #[derive(Debug, Subcommand)]
-pub enum Checkpoints {
+pub(crate) enum Checkpoints {
     /// Print the batches and hard stops of a plan, as `omo plan segments` does
     #[command(after_help = help::run::CKPT_COMPUTE)]
     Compute(SegmentsOptions),
 }
 
 #[derive(Debug, Args)]
-pub struct FileOptions {
+pub(crate) struct FileOptions {
     /// The plan; `-` reads it from stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub struct ReadOptions {
+pub(crate) struct ReadOptions {
     #[command(flatten)]
     pub plan: FileOptions,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub struct ReadOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct ParseOptions {
+pub(crate) struct ParseOptions {
     #[command(flatten)]
     pub plan: FileOptions,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub struct ParseOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct SegmentsOptions {
+pub(crate) struct SegmentsOptions {
     #[command(flatten)]
     pub plan: FileOptions,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub struct SegmentsOptions {
 
 /// What the batches of a plan are computed with.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct SizeOptions {
+pub(crate) struct SizeOptions {
     /// So many direct dependents make a task a hub, behind whose batch you are asked
     #[arg(long, default_value_t = 3)]
     pub k: u32,

@@ -31,12 +31,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// All findings of a plan with their lines, each followed by an empty line; the empty text where there are
 /// none. With colours: whoever writes it takes them away where nobody sees them.
-pub fn diagnostics(plan: &Plan, bytes: &[u8]) -> String {
+pub(crate) fn diagnostics(plan: &Plan, bytes: &[u8]) -> String {
     render(&plan.source.path, bytes, &plan.diagnostics)
 }
 
 /// The same of findings that stand by themselves. Where there are too many the worst ones are shown.
-pub fn render(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
+pub(super) fn render(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
     let mut worst: Vec<&Diagnostic> = found.iter().collect();
     worst.sort_by_key(|one| (std::cmp::Reverse(one.severity), one.span.start));
     worst.truncate(SHOWN);
@@ -152,7 +152,7 @@ fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<Place> {
 
 /// A finding, for programs.
 #[derive(Debug, Serialize)]
-pub struct Row<'a> {
+pub(super) struct Row<'a> {
     code: &'static str,
     severity: Severity,
     line: usize,
@@ -166,7 +166,7 @@ pub struct Row<'a> {
 }
 
 /// All findings, in the order of the file.
-pub fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
+pub(super) fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
     let mut found: Vec<&Diagnostic> = found.iter().collect();
     found.sort_by_key(|one| one.span.start);
     let places = places(bytes, &found);
@@ -184,7 +184,7 @@ pub fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
 }
 
 /// How many findings there are of each kind: warnings and errors always, notes where there are some.
-pub fn tally(found: &[Diagnostic]) -> String {
+pub(super) fn tally(found: &[Diagnostic]) -> String {
     let notes = match count(found, Severity::Note) {
         0 => String::new(),
         notes => format!("{}, ", counted(notes, "note")),
@@ -193,12 +193,12 @@ pub fn tally(found: &[Diagnostic]) -> String {
 }
 
 /// How many errors there are, in words.
-pub fn number_of_errors(found: &[Diagnostic]) -> String {
+pub(crate) fn number_of_errors(found: &[Diagnostic]) -> String {
     counted(count(found, Severity::Error), "error")
 }
 
 /// How many findings are as bad as this.
-pub fn count(found: &[Diagnostic], severity: Severity) -> usize {
+pub(super) fn count(found: &[Diagnostic], severity: Severity) -> usize {
     found.iter().filter(|one| one.severity == severity).count()
 }
 

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 /// The JSON of a value, with a line's end behind it.
-pub fn indented(value: &impl Serialize) -> Vec<u8> {
+pub(super) fn indented(value: &impl Serialize) -> Vec<u8> {
     let compact = serde_json::to_string(value).unwrap_or_default();
     let mut out = Vec::with_capacity(compact.len() * 3);
     let (mut level, mut in_text, mut is_escaped) = (0_usize, false, false);

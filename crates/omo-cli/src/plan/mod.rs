@@ -16,8 +16,8 @@ use omo_plan::{model, segments};
 use omo_runs::engine::read_plan_bytes;
 use serde::Serialize;
 
-pub use arguments::{Checkpoints, Plan};
-pub use findings::{diagnostics, number_of_errors};
+pub(crate) use arguments::{Checkpoints, Plan};
+pub(crate) use findings::{diagnostics, number_of_errors};
 
 use crate::failure::{Failure, Kind};
 use arguments::{FileOptions, ReadOptions, SegmentsOptions, SizeOptions};
@@ -26,7 +26,7 @@ use arguments::{FileOptions, ReadOptions, SegmentsOptions, SizeOptions};
 const STDIN: &str = "-";
 
 /// `omo plan …`.
-pub fn run(action: Plan) -> Result<(), Failure> {
+pub(crate) fn run(action: Plan) -> Result<(), Failure> {
     match action {
         Plan::Show(options) => {
             let (plan, _) = read(&options.plan, options.sizes)?;
@@ -44,7 +44,7 @@ pub fn run(action: Plan) -> Result<(), Failure> {
 }
 
 /// `omo ckpt …`.
-pub fn checkpoints(action: Checkpoints) -> Result<(), Failure> {
+pub(crate) fn checkpoints(action: Checkpoints) -> Result<(), Failure> {
     match action {
         Checkpoints::Compute(options) => compute(&options),
     }

@@ -74,7 +74,7 @@ struct Batch<'a> {
 }
 
 /// Shows a plan.
-pub fn show(plan: &Plan, json: bool) -> Result<(), Failure> {
+pub(super) fn show(plan: &Plan, json: bool) -> Result<(), Failure> {
     let approval = approval(plan)?;
     if json {
         return super::print(&report(plan, approval));

@@ -16,7 +16,7 @@ use super::local::blocks::then;
 use crate::failure::Failure;
 
 /// Writes an answer down; a decision also into the plan.
-pub fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
+pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = here.engine(&run, &before)?;

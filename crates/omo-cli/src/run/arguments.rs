@@ -5,12 +5,12 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::help;
 
 /// So many dependents make a hub, unless its user says otherwise.
-pub const HUB_K: u32 = 3;
+pub(super) const HUB_K: u32 = 3;
 /// So many tasks make a batch, unless its user says otherwise.
-pub const BATCH_SIZE: u32 = 5;
+pub(super) const BATCH_SIZE: u32 = 5;
 
 #[derive(Debug, Subcommand)]
-pub enum Run {
+pub(crate) enum Run {
     /// Open a run of a plan, or go on with the one that is open
     #[command(after_help = help::run::OPEN)]
     Open(OpenOptions),
@@ -37,14 +37,14 @@ pub enum Run {
 // Without a line of help each: with one the whole page is shown in its long form.
 /// What a run is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     Plan,
     Exec,
     Local,
 }
 
 #[derive(Debug, Args)]
-pub struct OpenOptions {
+pub(crate) struct OpenOptions {
     /// What is opened
     #[arg(long = "for", value_enum, value_name = "WHAT")]
     pub purpose: Purpose,
@@ -77,7 +77,7 @@ pub struct OpenOptions {
 
 /// How a plan in steps is executed. They are told by `omo run open --for local` alone: its page would be too long.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct LocalOptions {
+pub(crate) struct LocalOptions {
     #[command(flatten)]
     pub given: GivenOptions,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub struct LocalOptions {
 
 /// How much of a plan in steps is executed, and in which way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct GivenOptions {
+pub(crate) struct GivenOptions {
     /// One step after the other, in this session
     #[arg(long, hide = true)]
     pub fg: bool,
@@ -103,7 +103,7 @@ pub struct GivenOptions {
 
 /// What the clients of sessions are started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct ClientOptions {
+pub(crate) struct ClientOptions {
     /// Clients at once
     #[arg(long, hide = true, value_name = "N")]
     pub max_sessions: Option<String>,
@@ -135,7 +135,7 @@ pub struct ClientOptions {
 
 /// How a task session is executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct ExecOptions {
+pub(crate) struct ExecOptions {
     /// Which task session, if not this shell's own
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -151,14 +151,14 @@ pub struct ExecOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     /// Which run, if not the one that is open here
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct ResumeOptions {
+pub(crate) struct ResumeOptions {
     #[command(flatten)]
     pub run: RunOptions,
     /// Approve the commands of an edited plan without a terminal: the digest that was shown
@@ -167,14 +167,14 @@ pub struct ResumeOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct ListOptions {
+pub(crate) struct ListOptions {
     /// Print JSON: a list with one object for each run
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct ShowOptions {
+pub(crate) struct ShowOptions {
     #[command(flatten)]
     pub run: RunOptions,
     /// Print JSON: one object
@@ -183,7 +183,7 @@ pub struct ShowOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct CancelOptions {
+pub(crate) struct CancelOptions {
     #[command(flatten)]
     pub run: RunOptions,
     /// Why, for the record
@@ -192,14 +192,14 @@ pub struct CancelOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct GcOptions {
+pub(crate) struct GcOptions {
     /// Keep those that were worked on within so many days
     #[arg(long, default_value_t = 30)]
     pub days: u32,
 }
 
 #[derive(Debug, Args)]
-pub struct ImportOptions {
+pub(crate) struct ImportOptions {
     /// The checkpoint; the plan is the one that it names
     #[arg(default_value = ".claude/execute-plan-checkpoint.json")]
     pub file: String,
@@ -209,7 +209,7 @@ pub struct ImportOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct NextOptions {
+pub(crate) struct NextOptions {
     /// While somebody is at work, wait so many seconds for it to end
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub wait: u64,
@@ -227,7 +227,7 @@ pub struct NextOptions {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// Begin with a task: prints what it asks for, and the ticket to end it with
     #[command(after_help = help::run::UNIT_START)]
     Start(UnitOptions),
@@ -249,7 +249,7 @@ pub enum Unit {
 }
 
 #[derive(Debug, Args)]
-pub struct UnitOptions {
+pub(crate) struct UnitOptions {
     /// Which task
     pub id: String,
     #[command(flatten)]
@@ -257,7 +257,7 @@ pub struct UnitOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct DoneOptions {
+pub(crate) struct DoneOptions {
     /// What `omo unit start` gave
     #[arg(long)]
     pub ticket: String,
@@ -272,7 +272,7 @@ pub struct DoneOptions {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Evidence {
+pub(crate) enum Evidence {
     /// Run a command to show something, and keep what it prints
     #[command(after_help = help::run::EVIDENCE_RUN)]
     Run(EvidenceRunOptions),
@@ -285,7 +285,7 @@ pub enum Evidence {
 }
 
 #[derive(Debug, Args)]
-pub struct EvidenceRunOptions {
+pub(crate) struct EvidenceRunOptions {
     /// What `omo unit start` gave
     #[arg(long)]
     pub ticket: String,
@@ -297,7 +297,7 @@ pub struct EvidenceRunOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct EvidenceListOptions {
+pub(crate) struct EvidenceListOptions {
     /// Only what was run for this task
     #[arg(long, value_name = "ID")]
     pub task: Option<String>,
@@ -309,7 +309,7 @@ pub struct EvidenceListOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct EvidenceShowOptions {
+pub(crate) struct EvidenceShowOptions {
     /// Which one: e1, e2 and so on
     pub id: String,
     #[command(flatten)]
@@ -318,7 +318,7 @@ pub struct EvidenceShowOptions {
 
 /// What whoever verifies says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Word {
+pub(crate) enum Word {
     #[value(name = "PASS")]
     Pass,
     #[value(name = "FAIL")]
@@ -326,7 +326,7 @@ pub enum Word {
 }
 
 #[derive(Debug, Args)]
-pub struct VerdictOptions {
+pub(crate) struct VerdictOptions {
     /// What is said of the whole
     #[arg(value_enum, ignore_case = true, value_name = "PASS|FAIL")]
     pub word: Word,
@@ -348,7 +348,7 @@ pub struct VerdictOptions {
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("whose").required(true).args(["ticket", "lost"]))]
-pub struct FailOptions {
+pub(crate) struct FailOptions {
     /// What `omo unit start` gave
     #[arg(long)]
     pub ticket: Option<String>,
@@ -363,7 +363,7 @@ pub struct FailOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct SkipOptions {
+pub(crate) struct SkipOptions {
     /// Which task
     pub id: String,
     /// Why, for the record
@@ -374,7 +374,7 @@ pub struct SkipOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct AnswerOptions {
+pub(crate) struct AnswerOptions {
     /// Which gate
     pub gate: String,
     /// Which of its options
@@ -384,7 +384,7 @@ pub struct AnswerOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct CheckOptions {
+pub(crate) struct CheckOptions {
     /// Which task
     pub id: String,
     #[command(flatten)]
@@ -393,7 +393,7 @@ pub struct CheckOptions {
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Form {
+pub(crate) enum Form {
     #[value(name = "000")]
     Seed000,
     #[value(name = "002")]
@@ -404,7 +404,7 @@ pub enum Form {
 }
 
 #[derive(Debug, Args)]
-pub struct ReportOptions {
+pub(crate) struct ReportOptions {
     /// Another form than the one for people: as a session, a plan of steps or the execution report has it, or one object
     #[arg(long = "as", value_enum, value_name = "FORM")]
     pub form: Option<Form>,

@@ -23,23 +23,23 @@ use super::segment::HandOut;
 use super::{exec, local, typed};
 
 /// The greatest length of a block.
-pub const MAX_BYTES: usize = 2_048;
+pub(super) const MAX_BYTES: usize = 2_048;
 /// Rows of tasks in a block.
 const ROWS: usize = 12;
 /// Characters of such a row.
 const ROW_CHARS: usize = 100;
 /// What the Bash tool has to be told for a command that may take minutes.
-pub const PATIENTLY: &str = "(Bash timeout 600000)";
+pub(super) const PATIENTLY: &str = "(Bash timeout 600000)";
 
 /// Nothing was typed behind the command: the model called it by itself.
-pub fn nothing_typed() -> String {
+pub(super) fn nothing_typed() -> String {
     "DO\n  No arguments were typed for this command. If you called it yourself, run this with the plan that you \
      were asked to execute:\n  run: omo run open --for plan '<plan.md>'\n  If you do not know which plan is meant, ask the user."
         .to_owned()
 }
 
 /// A run was opened.
-pub fn opened(id: &str, state: &RunState) -> String {
+pub(super) fn opened(id: &str, state: &RunState) -> String {
     let plan = &state.plan;
     let stops: Vec<String> = plan
         .groups
@@ -65,7 +65,7 @@ pub fn opened(id: &str, state: &RunState) -> String {
 }
 
 /// `1 batch`, `2 batches`.
-pub fn counted(count: usize, word: &str) -> String {
+pub(crate) fn counted(count: usize, word: &str) -> String {
     let ending = if word.ends_with("ch") { "es" } else { "s" };
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
 }
@@ -85,12 +85,12 @@ fn notes(state: &RunState) -> String {
 }
 
 /// The command that says what comes next: a session hands its agents out by itself.
-pub fn next_command(state: &RunState) -> &'static str {
+pub(super) fn next_command(state: &RunState) -> &'static str {
     if task_session::is_one(state) || local::is_one(state) { "omo next" } else { "omo next --workflow" }
 }
 
 /// A run goes on.
-pub fn resumed(id: &str, state: &RunState) -> String {
+pub(super) fn resumed(id: &str, state: &RunState) -> String {
     if task_session::is_one(state) {
         return exec::blocks::resumed(id, state);
     }
@@ -99,7 +99,7 @@ pub fn resumed(id: &str, state: &RunState) -> String {
 }
 
 /// The run of this very plan has come to its end before.
-pub fn complete_already(id: &str, state: &RunState) -> String {
+pub(super) fn complete_already(id: &str, state: &RunState) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", path(state));
     let typed = neutral(&typed::command(&state.plan.source.path), 300);
     // Below the block's own lines, which are what the person is shown.
@@ -107,7 +107,7 @@ pub fn complete_already(id: &str, state: &RunState) -> String {
 }
 
 /// A segment for the Workflow tool.
-pub fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
+pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
         "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
@@ -119,7 +119,7 @@ pub fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
 }
 
 /// One task for a subagent.
-pub fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
+pub(super) fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
     let id = &unit.id;
     within(format!(
         "SPAWN agent\n  {}; next is task {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"omo:executor\"   \
@@ -133,7 +133,7 @@ pub fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
 }
 
 /// One unit of a plan for this session itself.
-pub fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
+pub(super) fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
     let (id, word) = (&unit.id, if local::is_one(state) { "Step" } else { "Task" });
     within(format!(
         "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo unit start {id} --run {run}      {PATIENTLY}\n  \
@@ -143,7 +143,7 @@ pub fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
 }
 
 /// Agents were asked for, and have not begun.
-pub fn wait_for_agents(ids: &[String]) -> String {
+pub(super) fn wait_for_agents(ids: &[String]) -> String {
     let word = if ids.len() == 1 { "Task" } else { "Tasks" };
     format!(
         "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo next --wait 540      {PATIENTLY}",
@@ -152,7 +152,7 @@ pub fn wait_for_agents(ids: &[String]) -> String {
 }
 
 /// Somebody is at work.
-pub fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
+pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
     let word = if local::is_one(state) { "Step" } else { "Task" };
     let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", age(since(id), now));
@@ -170,19 +170,19 @@ pub fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> S
 }
 
 /// A segment was handed out, and nobody has begun yet.
-pub fn wait_for_workers() -> String {
+pub(super) fn wait_for_workers() -> String {
     format!(
         "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo next --workflow --wait 540      {PATIENTLY}"
     )
 }
 
 /// What of a block is for a person; before that stands what it tells a model.
-pub fn shown(block: &str) -> &str {
+pub(super) fn shown(block: &str) -> &str {
     block.split_once("\n\n").map_or(block, |(_, shown)| shown)
 }
 
 /// A person has to answer.
-pub fn ask(gate: &GateState, state: &RunState) -> String {
+pub(super) fn ask(gate: &GateState, state: &RunState) -> String {
     match &gate.gate.about {
         GateKind::Decisions { .. } => ask_within_the_turn(gate),
         GateKind::HardStop { group } => hard_stop(gate, *group, state),
@@ -280,7 +280,7 @@ fn go_on(text: &mut String, gate: &GateState, state: &RunState) {
 }
 
 /// The run came to its end.
-pub fn done(state: &RunState) -> String {
+pub(super) fn done(state: &RunState) -> String {
     let word = match &state.phase {
         Phase::Ended { result } => result.word(),
         Phase::Cancelled { .. } => "cancelled",
@@ -317,7 +317,7 @@ fn retry(state: &RunState) -> String {
 }
 
 /// The exit status that goes with it: whether all of it went well.
-pub fn is_all_well(state: &RunState) -> bool {
+pub(super) fn is_all_well(state: &RunState) -> bool {
     state.phase == Phase::Ended { result: RunResult::Complete }
 }
 
@@ -338,7 +338,7 @@ fn rows(text: &mut String, tasks: &[Completed]) {
 }
 
 /// How far a run is, in the words for what it is of.
-pub fn tally_of(state: &RunState) -> String {
+pub(super) fn tally_of(state: &RunState) -> String {
     if task_session::is_one(state) {
         return exec::blocks::tally(state);
     }
@@ -358,7 +358,7 @@ fn tally(counts: Counts, word: &str) -> String {
 }
 
 /// The commands that a plan executes, one a line.
-pub fn commands(commands: &[PlannedCommand], shown: usize) -> String {
+pub(crate) fn commands(commands: &[PlannedCommand], shown: usize) -> String {
     let width = commands.iter().take(shown).map(|command| command.unit.len()).max().unwrap_or(0);
     let mut text = String::new();
     for command in commands.iter().take(shown) {
@@ -388,7 +388,7 @@ fn path(state: &RunState) -> String {
 }
 
 /// What a run is of, for people: the plan's path, or the task session.
-pub fn name(state: &RunState) -> String {
+pub(super) fn name(state: &RunState) -> String {
     if task_session::is_one(state) {
         return format!("session {}", task_session::session_id(state));
     }
@@ -397,7 +397,7 @@ pub fn name(state: &RunState) -> String {
 
 /// The block, no longer than it may be: lines are taken out of its middle, never its last ones, which say
 /// what to do.
-pub fn within(text: String) -> String {
+pub(super) fn within(text: String) -> String {
     if text.len() <= MAX_BYTES {
         return text;
     }

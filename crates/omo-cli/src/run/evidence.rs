@@ -18,7 +18,7 @@ use crate::table::{self, Cell};
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// `omo evidence …`.
-pub fn evidence(env: &Env, action: Evidence) -> Result<(), Failure> {
+pub(crate) fn evidence(env: &Env, action: Evidence) -> Result<(), Failure> {
     match action {
         Evidence::Run(options) => run(env, &options),
         Evidence::List(options) => list(env, &options),

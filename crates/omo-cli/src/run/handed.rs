@@ -6,22 +6,22 @@ use omo_plan::run::event::{Event, What};
 use omo_plan::run::state::RunState;
 
 /// How long an agent may take to begin, in milliseconds.
-pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
+pub(super) const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
 /// What is written down where a person types the command again: agents are started anew.
-pub fn none_is_counted_on() -> What {
+pub(super) fn none_is_counted_on() -> What {
     What::HandedOut { units: Vec::new(), to_agents: true }
 }
 
 /// The same where a plan is gone on with, if anything was handed out.
-pub fn started_anew(state: &RunState) -> Option<What> {
+pub(super) fn started_anew(state: &RunState) -> Option<What> {
     let out = state.handed_out.as_ref().filter(|out| !out.units.is_empty());
     out.map(|_| none_is_counted_on())
 }
 
 /// Whether anything that went to agents may be out: what was handed out last is the newest of it. Without reading what
 /// has happened, which is long where a run is.
-pub fn may_be_out(state: &RunState, now: Timestamp) -> bool {
+pub(super) fn may_be_out(state: &RunState, now: Timestamp) -> bool {
     state.handed_out.as_ref().is_some_and(|out| !out.units.is_empty() && is_new(out.at, now))
 }
 
@@ -30,7 +30,7 @@ fn is_new(at: Timestamp, now: Timestamp) -> bool {
 }
 
 /// The tasks that went to agents a moment ago and that nobody has begun since.
-pub fn out(events: &[Event], now: Timestamp) -> Vec<String> {
+pub(super) fn out(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {
         match &event.what {

@@ -29,7 +29,7 @@ use crate::session::note;
 const NAMELESS: &str = "?";
 
 /// Where a verb works.
-pub struct Here<'a> {
+pub(super) struct Here<'a> {
     /// The environment and the time.
     pub env: &'a Env,
     /// The top of the project.
@@ -48,7 +48,7 @@ pub struct Here<'a> {
 
 impl<'a> Here<'a> {
     /// Finds out.
-    pub fn find(env: &'a Env) -> Result<Self, Failure> {
+    pub(super) fn find(env: &'a Env) -> Result<Self, Failure> {
         if env.in_gate {
             let hint = "remove the `omo` command from what the check runs";
             return Err(Failure::precondition("a check cannot change the run that it judges", hint));
@@ -70,7 +70,7 @@ impl<'a> Here<'a> {
     }
 
     /// Who asks.
-    pub fn actor(&self) -> Actor {
+    pub(super) fn actor(&self) -> Actor {
         let process = env::client_pid().map(|pid| Process { pid, mark: alive::start_mark(pid) });
         match &self.session {
             Some(id) => Actor { session: Some(id.as_str().to_owned()), process },
@@ -80,12 +80,12 @@ impl<'a> Here<'a> {
     }
 
     /// Whether a person asks, at a terminal of their own.
-    pub fn is_terminal(&self) -> bool {
+    pub(super) fn is_terminal(&self) -> bool {
         !self.env.in_session
     }
 
     /// The run that is open in this work tree, if one is.
-    pub fn executing(&self, runs: &Runs) -> Result<Option<(Run, RunState)>, Failure> {
+    pub(super) fn executing(&self, runs: &Runs) -> Result<Option<(Run, RunState)>, Failure> {
         for listed in runs.list()? {
             match listed.state {
                 Ok(state) if self.is_here(&state) && state.phase == Phase::Executing => {
@@ -99,7 +99,7 @@ impl<'a> Here<'a> {
 
     /// Holds the door: until this is dropped no run is opened or gone on with that is over. Refuses where
     /// another one than `own` is open in this work tree: both would write the same checkpoint.
-    pub fn alone(&self, runs: &Runs, own: Option<&str>) -> Result<Guard, Failure> {
+    pub(super) fn alone(&self, runs: &Runs, own: Option<&str>) -> Result<Guard, Failure> {
         let guard = runs.lock_opening()?;
         match self.executing(runs)? {
             Some((run, state)) if own != Some(run.id()) => Err(another(run.id(), &state)),
@@ -109,7 +109,7 @@ impl<'a> Here<'a> {
 
     /// Lets the session of whoever asks know of a run that is over, so that what its user says about it is
     /// heard.
-    pub fn listen(&self, run: &Run, state: &RunState) {
+    pub(super) fn listen(&self, run: &Run, state: &RunState) {
         if let (Some(id), false) = (&self.session, state.phase == Phase::Executing) {
             let told = Folder::create(Path::new(&state.root))
                 .map_err(|error| plan_run::PlanRunError::from(omo_store::state::StateError::from(error)))
@@ -121,7 +121,7 @@ impl<'a> Here<'a> {
     }
 
     /// Who asks, and when a person last spoke there.
-    pub fn caller(&self) -> Result<Caller, Failure> {
+    pub(super) fn caller(&self) -> Result<Caller, Failure> {
         let read = |id| plan_run::read(&self.root, id, Some(&self.state_home));
         let known = self.session.as_ref().map(read).transpose()?.flatten();
         let prompted_at = known.and_then(|run| run.prompt_at);
@@ -130,7 +130,7 @@ impl<'a> Here<'a> {
 
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
     /// of use, the last one.
-    pub fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), Failure> {
+    pub(super) fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), Failure> {
         let missing = || {
             let hint = "`omo run open --for plan FILE` opens one, for a plan in steps `omo run open --for local FILE`; \
                         in Claude Code /omo:execute-plan FILE or /omo:execute-local FILE";
@@ -174,7 +174,7 @@ impl<'a> Here<'a> {
 
     /// The run once what a dead supervisor of it has left is put right. Where that cannot be, it is told, and holds
     /// nobody up.
-    pub fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
+    pub(super) fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
         if state.apart.is_none() || self.env.group.is_some() {
             return Ok((run, state));
         }
@@ -193,12 +193,12 @@ impl<'a> Here<'a> {
     }
 
     /// Whether a run changes this work tree.
-    pub fn is_here(&self, state: &RunState) -> bool {
+    pub(super) fn is_here(&self, state: &RunState) -> bool {
         Path::new(&state.root) == self.root
     }
 
     /// What does something with a run.
-    pub fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, Failure> {
+    pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, Failure> {
         Ok(Engine {
             run,
             root: Path::new(&state.root),
@@ -222,7 +222,7 @@ impl<'a> Here<'a> {
 
     /// Writes into the session's entry where its run stands, for the hooks. One that cannot be written
     /// holds up nothing: the ledger is the truth.
-    pub fn tell(&self, run: &Run, before: &RunState, now: &RunState) {
+    pub(super) fn tell(&self, run: &Run, before: &RunState, now: &RunState) {
         if is_one(now) {
             note::of_run(self.env, now);
         }
@@ -244,14 +244,14 @@ impl<'a> Here<'a> {
 }
 
 /// What is said where another run is open.
-pub fn another(id: &str, state: &RunState) -> Failure {
+pub(super) fn another(id: &str, state: &RunState) -> Failure {
     let message = format!("the run {id} of {} is open here, and one work tree has one run", blocks::name(state));
     Failure::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
 /// Whether runs that have ended are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub(super) enum Ended {
     /// They are.
     Too,
     /// Only one that is open.

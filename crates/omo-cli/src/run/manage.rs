@@ -41,7 +41,7 @@ struct Line {
 }
 
 /// Lists the runs, the newest first.
-pub fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
+pub(super) fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let listed = here.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
     let lines: Vec<Line> = listed.into_iter().map(|listed| line(listed.id, listed.state)).collect();
@@ -103,7 +103,7 @@ fn line(id: String, state: Result<RunState, omo_runs::RunsError>) -> Line {
 }
 
 /// Where a run stands, in one word.
-pub fn word(state: &RunState) -> &'static str {
+pub(super) fn word(state: &RunState) -> &'static str {
     match &state.phase {
         Phase::Executing if state.open_gate().is_some() => "waits for you",
         Phase::Executing => "executing",
@@ -122,7 +122,7 @@ fn colour(word: &str) -> Style {
 }
 
 /// Shows a run, task by task.
-pub fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
+pub(super) fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let mut out = anstream::stdout().lock();
@@ -210,7 +210,7 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
 }
 
 /// Takes a run over, with its plan as the file says it now.
-pub fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
+pub(super) fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
     if !here.is_terminal() {
@@ -228,7 +228,7 @@ pub fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
 
 /// Goes on with a run. `plan` is its plan, where that was read already, and `digest` what its user has read
 /// of an edited one.
-pub fn go_on(
+pub(super) fn go_on(
     here: &Here,
     run: &Run,
     before: &RunState,
@@ -283,7 +283,7 @@ fn read_again(
 }
 
 /// What an edit of the plan means for its run.
-pub fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
+pub(super) fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
     let (were, are) = (before.plan.units.len(), now.plan.units.len());
     let word = now.plan.dialect.unit_word();
     let total = format!("ℹ️ Plan now has {are} {word}s (was {were}); resuming with updated total.\n");
@@ -298,7 +298,7 @@ pub fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
 }
 
 /// Ends a run before its end.
-pub fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
+pub(super) fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = here.engine(&run, &before)?;
@@ -313,7 +313,7 @@ pub fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
 }
 
 /// Removes the records of runs that ended long ago.
-pub fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
+pub(super) fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let Some(runs) = &here.runs else { return open::say("There is nothing to remove.") };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
@@ -330,7 +330,7 @@ pub fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
 }
 
 /// Goes on from the checkpoint that another program left.
-pub fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
+pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let path = std::env::current_dir()?.join(&options.file);
     let shown = neutral(&options.file, 200);

@@ -23,15 +23,17 @@ mod unit;
 mod verdict;
 mod watch;
 
-pub use answer::answer;
-pub use arguments::{AnswerOptions, CheckOptions, Evidence, NextOptions, ReportOptions, Run, Unit, VerdictOptions};
-pub use blocks::{commands, counted};
-pub use evidence::evidence;
-pub use exec::AddedTask;
-pub use next::{LONGEST_WAIT, LOOK_EVERY, next};
-pub use report::{check, report};
-pub use stage::{Stage, stage};
-pub use verdict::verdict;
+pub(crate) use answer::answer;
+pub(crate) use arguments::{
+    AnswerOptions, CheckOptions, Evidence, NextOptions, ReportOptions, Run, Unit, VerdictOptions,
+};
+pub(crate) use blocks::{commands, counted};
+pub(crate) use evidence::evidence;
+pub(crate) use exec::AddedTask;
+pub(crate) use next::{LONGEST_WAIT, LOOK_EVERY, next};
+pub(crate) use report::{check, report};
+pub(crate) use stage::{Stage, stage};
+pub(crate) use verdict::verdict;
 
 use omo_store::config::Config;
 use omo_store::env::Env;
@@ -39,7 +41,7 @@ use omo_store::env::Env;
 use crate::failure::Failure;
 
 /// `omo run …`.
-pub fn run(env: &Env, config: &Config, action: Run) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, config: &Config, action: Run) -> Result<(), Failure> {
     crate::warn(config);
     match action {
         Run::Open(options) => open::open(env, &options),
@@ -53,7 +55,7 @@ pub fn run(env: &Env, config: &Config, action: Run) -> Result<(), Failure> {
 }
 
 /// `omo unit …`.
-pub fn unit(env: &Env, action: Unit) -> Result<(), Failure> {
+pub(crate) fn unit(env: &Env, action: Unit) -> Result<(), Failure> {
     match action {
         Unit::Start(options) => unit::start(env, &options),
         Unit::Brief(options) => unit::brief(env, &options),

@@ -20,12 +20,12 @@ use super::{blocks, exec, handed, local, stage};
 use crate::failure::{Failure, Kind};
 
 /// The longest wait: a command of the client lives ten minutes.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(590);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
 /// How often the ledger is looked at while somebody is waited for.
-pub const LOOK_EVERY: Duration = Duration::from_millis(200);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Prints what comes next.
-pub fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
+pub(crate) fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let named = options.group.as_ref().map(|group| OwnGroup { run: run.id().to_owned(), group: group.clone() });

@@ -29,7 +29,7 @@ use crate::failure::Failure;
 use crate::project::Project;
 
 /// Opens a run of a plan, or goes on with the one that is open.
-pub fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
+pub(super) fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     if options.purpose == Purpose::Exec {
         not_in_steps(options)?;
@@ -125,7 +125,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
 }
 
 /// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
-pub fn writable(here: &Here) -> Result<(), Failure> {
+pub(super) fn writable(here: &Here) -> Result<(), Failure> {
     let memory = here.runs.as_ref().map(|runs| projection::memory(&runs.path(), &here.root)).unwrap_or_default();
     let projection = Projection::new(&here.root, &memory, "");
     if !projection.owns_checkpoint()? {
@@ -153,12 +153,12 @@ fn outside(given: &str) -> impl Fn(omo_runs::engine::PlanFileError) -> Failure {
     }
 }
 
-pub fn no_repository(root: &Path) -> Failure {
+pub(super) fn no_repository(root: &Path) -> Failure {
     let message = format!("{} is in no git repository, so nobody could tell what a task has changed", root.display());
     Failure::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
 }
 
-pub fn unsound(plan: &Plan, bytes: &[u8]) -> Failure {
+pub(super) fn unsound(plan: &Plan, bytes: &[u8]) -> Failure {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     let shown = crate::plan::diagnostics(plan, bytes);
     let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
@@ -213,7 +213,7 @@ fn known(here: &Here, runs: &Runs, plan: &Plan, options: &OpenOptions) -> Result
 }
 
 /// How a person is asked about commands.
-pub struct Asked {
+pub(super) struct Asked {
     /// Whose commands they are, for people.
     pub name: String,
     /// The command that executes it, as they type it, with its options.
@@ -224,7 +224,7 @@ pub struct Asked {
 
 impl Asked {
     /// About those of a plan; `options` are as they are typed behind its path.
-    pub fn of_plan(path: &str, options: &str) -> Self {
+    pub(super) fn of_plan(path: &str, options: &str) -> Self {
         Self {
             name: path.to_owned(),
             typed: format!("{}{options}", typed::command(path)),
@@ -234,12 +234,12 @@ impl Asked {
 }
 
 /// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
-pub fn approve(here: &Here, plan: &Plan, digest: Option<&str>, asked: &Asked) -> Result<String, Failure> {
+pub(super) fn approve(here: &Here, plan: &Plan, digest: Option<&str>, asked: &Asked) -> Result<String, Failure> {
     approve_all(here, &planned_commands(plan), digest, asked)
 }
 
 /// The same for these commands.
-pub fn approve_all(
+pub(super) fn approve_all(
     here: &Here,
     commands: &[PlannedCommand],
     digest: Option<&str>,
@@ -284,6 +284,6 @@ fn not_approved(asked: &Asked, commands: &[PlannedCommand], code: &str) -> Failu
 }
 
 /// Prints a block.
-pub fn say(text: &str) -> Result<(), Failure> {
+pub(super) fn say(text: &str) -> Result<(), Failure> {
     Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
 }

@@ -19,7 +19,7 @@ use crate::failure::{Failure, Kind};
 use crate::table::{self, Cell};
 
 /// Prints the report of a run.
-pub fn report(env: &Env, options: ReportOptions) -> Result<(), Failure> {
+pub(crate) fn report(env: &Env, options: ReportOptions) -> Result<(), Failure> {
     if options.form == Some(Form::Json) {
         return manage::show(env, &ShowOptions { run: options.run, json: true });
     }
@@ -54,7 +54,7 @@ fn in_words_of(form: Form, state: &RunState) -> Result<String, Failure> {
 }
 
 /// Runs the checks of a task, and changes nothing.
-pub fn check(env: &Env, options: &CheckOptions) -> Result<(), Failure> {
+pub(crate) fn check(env: &Env, options: &CheckOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = here.engine(&run, &state)?;

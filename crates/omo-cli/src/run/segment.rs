@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 1_200;
 
 /// What the workflow is given, in the names of seed 004.
 #[derive(Clone, Debug, Serialize)]
-pub struct Arguments {
+pub(super) struct Arguments {
     run: String,
     plan_file: String,
     project_root: String,
@@ -29,20 +29,20 @@ struct Task {
 
 /// A segment that is handed out.
 #[derive(Clone, Debug)]
-pub struct HandOut {
+pub(super) struct HandOut {
     /// For the tool.
     pub arguments: Arguments,
 }
 
 impl HandOut {
     /// The units of it, in their order.
-    pub fn units(&self) -> Vec<&str> {
+    pub(super) fn units(&self) -> Vec<&str> {
         self.arguments.batches.iter().flatten().map(String::as_str).collect()
     }
 
     /// As much of the segment as is to be handed out: whole batches while the arguments are short, and of a
     /// first batch that is too long as much as fits. What is left comes with the next one.
-    pub fn of(run: &str, state: &RunState) -> Self {
+    pub(super) fn of(run: &str, state: &RunState) -> Self {
         let all = segment(state);
         let mut out = Self { arguments: arguments(run, state, &[]) };
         for batch in &all {

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Kind};
 const FILES: usize = 8;
 
 /// What became of an attempt at a step. The exit status says whether it has passed.
-pub fn told(here: &Here, judged: &Judged) -> Result<(), Failure> {
+pub(super) fn told(here: &Here, judged: &Judged) -> Result<(), Failure> {
     let (id, state) = (&judged.unit.id, &judged.state);
     let mut said: Vec<String> =
         judged.outcomes.iter().flat_map(|(check, outcome)| lines::verified(check, outcome)).collect();

@@ -12,7 +12,7 @@ const USAGE: &str =
 
 /// What they ask for.
 #[derive(Debug)]
-pub enum Typed {
+pub(super) enum Typed {
     /// To open a run of a plan.
     Open(OpenOptions),
     /// To go on with the one that is open, past the stop that it waits at.
@@ -20,7 +20,7 @@ pub enum Typed {
 }
 
 /// Reads it.
-pub fn read(text: &str) -> Result<Typed, Failure> {
+pub(super) fn read(text: &str) -> Result<Typed, Failure> {
     let mut words = Words::of(text, USAGE)?;
     let mut options = OpenOptions {
         purpose: Purpose::Plan,
@@ -61,13 +61,13 @@ pub fn read(text: &str) -> Result<Typed, Failure> {
 
 /// The words behind a command, one after the other. They were never near a shell; they are parted as one
 /// would part them.
-pub struct Words {
+pub(super) struct Words {
     left: std::vec::IntoIter<String>,
     usage: &'static str,
 }
 
 /// One of them.
-pub struct Word {
+pub(super) struct Word {
     /// All of it.
     whole: String,
     /// What of it names an option: all of it, or what stands before `=`.
@@ -77,13 +77,13 @@ pub struct Word {
 
 impl Words {
     /// Those of a text.
-    pub fn of(text: &str, usage: &'static str) -> Result<Self, Failure> {
+    pub(super) fn of(text: &str, usage: &'static str) -> Result<Self, Failure> {
         let words = shlex::split(text).ok_or_else(|| Failure::user("a quote is not closed", usage))?;
         Ok(Self { left: words.into_iter(), usage })
     }
 
     /// The next one.
-    pub fn next(&mut self) -> Option<Word> {
+    pub(super) fn next(&mut self) -> Option<Word> {
         let whole = self.left.next()?;
         Some(match whole.split_once('=') {
             Some((name, value)) if name.starts_with("--") => {
@@ -94,38 +94,38 @@ impl Words {
     }
 
     /// What stands behind an option.
-    pub fn value(&mut self, option: &Word) -> Result<String, Failure> {
+    pub(super) fn value(&mut self, option: &Word) -> Result<String, Failure> {
         let value = option.inline.clone().or_else(|| self.left.next());
         value.ok_or_else(|| self.wrong(format!("{} needs a value", option.name)))
     }
 
     /// As [`Words::value`], a whole number from `least` on.
-    pub fn number(&mut self, option: &Word, least: u32) -> Result<u32, Failure> {
+    pub(super) fn number(&mut self, option: &Word, least: u32) -> Result<u32, Failure> {
         let text = self.value(option)?;
         let number = text.parse().ok().filter(|number| *number >= least);
         number.ok_or_else(|| self.wrong(format!("`{}` is no whole number from {least} on", neutral(&text, 40))))
     }
 
     /// This is no option of the command.
-    pub fn unknown(&self, option: &str) -> Failure {
+    pub(super) fn unknown(&self, option: &str) -> Failure {
         self.wrong(format!("`{}` is no option of this command", neutral(option, 40)))
     }
 
     /// Something about them is wrong.
-    pub fn wrong(&self, what: String) -> Failure {
+    pub(super) fn wrong(&self, what: String) -> Failure {
         Failure::user(what, self.usage)
     }
 }
 
 /// The command with a plan behind it, as it is typed.
-pub fn command(path: &str) -> String {
+pub(super) fn command(path: &str) -> String {
     let quoted = shlex::try_quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned);
     format!("/omo:execute-plan {quoted}")
 }
 
 /// The options as they are typed once more, each with a space in front: who approves a plan types its line
 /// again, and means the same batches.
-pub fn again(options: &OpenOptions) -> String {
+pub(super) fn again(options: &OpenOptions) -> String {
     let mut text = String::new();
     for (name, value, usual) in [("--k", options.k, HUB_K), ("--batch-size", options.batch_size, BATCH_SIZE)] {
         if value != usual {

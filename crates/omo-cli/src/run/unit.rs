@@ -17,7 +17,7 @@ use super::{exec, local, step};
 use crate::failure::{Failure, Kind};
 
 /// A worker begins.
-pub fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
+pub(super) fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
     let started = here.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
@@ -47,7 +47,7 @@ fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
 }
 
 /// What a task asks for, once more.
-pub fn brief(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
+pub(super) fn brief(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let unit = verbs::found(&state, &options.id)?;
@@ -55,7 +55,7 @@ pub fn brief(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
 }
 
 /// A worker is done: omo finds out whether it is so.
-pub fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
+pub(super) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let note = options.note.as_ref().map(|note| neutral(note, 500)).filter(|note| !note.is_empty());
@@ -67,7 +67,7 @@ pub fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
 }
 
 /// A worker gives up, or is gone.
-pub fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
+pub(super) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = here.engine(&run, &before)?;
@@ -142,7 +142,7 @@ fn told(judged: &Judged) -> Result<(), Failure> {
 }
 
 /// A person leaves a task out.
-pub fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
+pub(super) fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = here.engine(&run, &before)?;
@@ -152,7 +152,7 @@ pub fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
 }
 
 /// A person has a failed task done again.
-pub fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
+pub(super) fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = here.engine(&run, &before)?;

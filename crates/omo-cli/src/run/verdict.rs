@@ -15,7 +15,7 @@ use super::watch::Shown;
 use crate::failure::{Failure, Kind};
 
 /// Has a verdict written down, if it counts.
-pub fn verdict(env: &Env, options: &VerdictOptions) -> Result<(), Failure> {
+pub(crate) fn verdict(env: &Env, options: &VerdictOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let verdict = read(options)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;

@@ -6,11 +6,11 @@ use omo_runs::engine::Watcher;
 use crate::progress::Line;
 
 /// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
-pub struct Shown(Line);
+pub(super) struct Shown(Line);
 
 impl Shown {
     /// One on stderr.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Line::new())
     }
 }

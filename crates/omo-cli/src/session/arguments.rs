@@ -12,7 +12,7 @@ use crate::help::session as help;
 
 #[derive(Debug, Subcommand)]
 #[command(args_override_self = true)]
-pub enum Session {
+pub(crate) enum Session {
     /// Begin a session, or go on with one that was given up
     #[command(after_help = help::CREATE)]
     Create(CreateOptions),
@@ -35,7 +35,7 @@ pub enum Session {
 
 #[derive(Debug, Subcommand)]
 #[command(args_override_self = true)]
-pub enum Task {
+pub(crate) enum Task {
     /// Add a task to a session
     #[command(after_help = help::TASK_CREATE)]
     Create(Box<TaskCreateOptions>),
@@ -55,7 +55,7 @@ pub enum Task {
 
 #[derive(Debug, Subcommand)]
 #[command(args_override_self = true)]
-pub enum Context {
+pub(crate) enum Context {
     /// Say which explorers are expected
     #[command(after_help = help::CONTEXT_INIT)]
     Init(ContextInitOptions),
@@ -68,14 +68,14 @@ pub enum Context {
 }
 
 #[derive(Clone, Debug, Default, Args)]
-pub struct Which {
+pub(crate) struct Which {
     /// Which session, if not this shell's own
     #[arg(long, short, value_name = "ID")]
     pub session: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct WhichTask {
+pub(crate) struct WhichTask {
     /// Which task
     #[arg(long, short = 't', visible_short_alias = 'i', aliases = ["task", "task-id"])]
     #[arg(allow_hyphen_values = true, value_parser = id)]
@@ -84,7 +84,7 @@ pub struct WhichTask {
 
 #[derive(Clone, Debug, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct CreateOptions {
+pub(crate) struct CreateOptions {
     #[command(flatten)]
     pub which: Which,
     /// What it is for, in place of the words
@@ -118,13 +118,13 @@ pub struct CreateOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct DesignOptions {
+pub(crate) struct DesignOptions {
     #[command(flatten)]
     pub which: Which,
 }
 
 #[derive(Debug, Args)]
-pub struct GetOptions {
+pub(crate) struct GetOptions {
     #[command(flatten)]
     pub which: Which,
     /// One value, such as `plan.design_doc`
@@ -140,7 +140,7 @@ pub struct GetOptions {
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct UpdateOptions {
+pub(crate) struct UpdateOptions {
     #[command(flatten)]
     pub which: Which,
     /// Where it stands from now on
@@ -171,7 +171,7 @@ pub struct UpdateOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct ListOptions {
+pub(crate) struct ListOptions {
     /// Print JSON: a list with one object for each session
     #[arg(long)]
     pub json: bool,
@@ -179,7 +179,7 @@ pub struct ListOptions {
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-pub struct CleanOptions {
+pub(crate) struct CleanOptions {
     /// This session, whatever its phase
     #[arg(long, short, value_name = "ID")]
     pub session: Option<String>,
@@ -195,7 +195,7 @@ pub struct CleanOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct TaskCreateOptions {
+pub(crate) struct TaskCreateOptions {
     #[command(flatten)]
     pub which: Which,
     /// What it is called, if not the next number
@@ -235,20 +235,20 @@ pub struct TaskCreateOptions {
 // Without a line of help each: with one the whole page is shown in its long form.
 /// How tasks are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     Table,
     Json,
 }
 
 /// Whose words stand for where a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Words {
+pub(crate) enum Words {
     Own,
     Seed,
 }
 
 #[derive(Debug, Args)]
-pub struct TaskListOptions {
+pub(crate) struct TaskListOptions {
     #[command(flatten)]
     pub which: Which,
     /// Only those that stand there
@@ -266,7 +266,7 @@ pub struct TaskListOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct TaskGetOptions {
+pub(crate) struct TaskGetOptions {
     #[command(flatten)]
     pub which: Which,
     #[command(flatten)]
@@ -277,7 +277,7 @@ pub struct TaskGetOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct TaskUpdateOptions {
+pub(crate) struct TaskUpdateOptions {
     #[command(flatten)]
     pub which: Which,
     #[command(flatten)]
@@ -295,14 +295,14 @@ pub struct TaskUpdateOptions {
 
 /// How a summary is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SummaryFormat {
+pub(crate) enum SummaryFormat {
     #[value(alias = "markdown")]
     Md,
     Json,
 }
 
 #[derive(Debug, Args)]
-pub struct TaskSummaryOptions {
+pub(crate) struct TaskSummaryOptions {
     #[command(flatten)]
     pub which: Which,
     /// Only this task
@@ -317,7 +317,7 @@ pub struct TaskSummaryOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct ContextInitOptions {
+pub(crate) struct ContextInitOptions {
     #[command(flatten)]
     pub which: Which,
     /// What they are called, with commas between them
@@ -326,7 +326,7 @@ pub struct ContextInitOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct ContextAddOptions {
+pub(crate) struct ContextAddOptions {
     #[command(flatten)]
     pub which: Which,
     /// What it is called
@@ -353,7 +353,7 @@ pub struct ContextAddOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct ContextGetOptions {
+pub(crate) struct ContextGetOptions {
     #[command(flatten)]
     pub which: Which,
     /// One value, such as `key_files[0]`
@@ -372,7 +372,7 @@ pub struct ContextGetOptions {
 
 /// Several tasks, as one option names them.
 #[derive(Clone, Debug)]
-pub struct Ids(pub Vec<String>);
+pub(crate) struct Ids(pub Vec<String>);
 
 fn id(text: &str) -> Result<String, String> {
     rules::task_id(text).ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
@@ -383,7 +383,7 @@ fn ids(text: &str) -> Result<Ids, String> {
 }
 
 /// The texts of a list with commas between them.
-pub fn list(text: &str) -> Vec<String> {
+pub(super) fn list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 

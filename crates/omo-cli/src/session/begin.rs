@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 
 /// Begins one, or goes on.
-pub fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
     if options.args_from_hook {
         let options = typed(env, options)?;
         return run(env, &CreateOptions { args_from_hook: false, ..options });

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes the one that was named, or those that are meant.
-pub fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
     let sessions = super::sessions()?;
     if options.session.is_some() {
         let id = super::which(&Which { session: options.session.clone() }, env)?;

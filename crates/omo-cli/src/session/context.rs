@@ -18,7 +18,7 @@ use crate::run::{LONGEST_WAIT, LOOK_EVERY};
 const MAX_CHARS: usize = 2_000;
 
 /// Says which explorers are expected.
-pub fn init(env: &Env, options: &ContextInitOptions) -> Result<(), Failure> {
+pub(super) fn init(env: &Env, options: &ContextInitOptions) -> Result<(), Failure> {
     let expected = list(&options.expected);
     if expected.is_empty() {
         return Err(Failure::user("`--expected` names nobody", "such as `--expected overview,tests`"));
@@ -30,7 +30,7 @@ pub fn init(env: &Env, options: &ContextInitOptions) -> Result<(), Failure> {
 }
 
 /// Adds what an explorer found. What it has said before stays.
-pub fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> {
+pub(super) fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> {
     let locked = super::open(&options.which, env)?.lock()?;
     let id = options.explorer_id;
     let found = Finding {
@@ -52,7 +52,7 @@ pub fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> {
 }
 
 /// Prints what was found.
-pub fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let path = folder.context_path();
     if options.file {

@@ -26,7 +26,7 @@ struct Line {
 }
 
 /// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
-pub fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
     let sessions = super::sessions()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {

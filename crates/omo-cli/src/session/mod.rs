@@ -11,7 +11,7 @@ mod clean;
 mod context;
 mod design;
 mod list;
-pub mod note;
+pub(crate) mod note;
 mod sessions;
 mod summary;
 mod tasks;
@@ -29,14 +29,14 @@ use omo_store::env::{self, Env};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use arguments::{Context, Session, Task};
+pub(crate) use arguments::{Context, Session, Task};
 
 use crate::failure::{Failure, Kind};
 use crate::project::named_or_own;
 use arguments::Which;
 
 /// `omo session …`.
-pub fn run(env: &Env, action: Session) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, action: Session) -> Result<(), Failure> {
     let done = match action {
         Session::Create(options) => begin::run(env, &options),
         Session::Get(options) => sessions::get(env, &options),
@@ -49,7 +49,7 @@ pub fn run(env: &Env, action: Session) -> Result<(), Failure> {
 }
 
 /// `omo task …`.
-pub fn task(env: &Env, action: Task) -> Result<(), Failure> {
+pub(crate) fn task(env: &Env, action: Task) -> Result<(), Failure> {
     let done = match action {
         Task::Create(options) => tasks::create(env, *options),
         Task::List(options) => tasks::list(env, &options),
@@ -61,7 +61,7 @@ pub fn task(env: &Env, action: Task) -> Result<(), Failure> {
 }
 
 /// `omo context …`.
-pub fn context(env: &Env, action: Context) -> Result<(), Failure> {
+pub(crate) fn context(env: &Env, action: Context) -> Result<(), Failure> {
     let done = match action {
         Context::Init(options) => context::init(env, &options),
         Context::Add(options) => context::add(env, options),
@@ -79,7 +79,7 @@ fn with_status(failure: Failure) -> Failure {
 }
 
 /// The exit status of a command line that could not be read, by the word that it begins with.
-pub fn status_of(error: &clap::Error, word: Option<&OsStr>) -> u8 {
+pub(crate) fn status_of(error: &clap::Error, word: Option<&OsStr>) -> u8 {
     let is_of_sessions = word.is_some_and(|word| ["session", "task", "context"].iter().any(|verb| word == *verb));
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
@@ -98,7 +98,7 @@ pub fn status_of(error: &clap::Error, word: Option<&OsStr>) -> u8 {
 }
 
 /// All sessions of the user.
-pub fn sessions() -> Result<Sessions, Failure> {
+pub(crate) fn sessions() -> Result<Sessions, Failure> {
     let missing =
         || Failure::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
     Ok(Sessions::below(&env::client_home().ok_or_else(missing)?))

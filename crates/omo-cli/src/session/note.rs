@@ -16,7 +16,7 @@ use omo_store::root;
 use omo_store::task_session::{self, NoteError};
 
 /// Notes where a session stands, as its files say it now.
-pub fn of_files(env: &Env, session: &SessionFolder) {
+pub(crate) fn of_files(env: &Env, session: &SessionFolder) {
     let Ok(file) = session.session() else { return };
     let Some(root) = project(Path::new(&file.working_dir)) else { return };
     let tasks = session.tasks().ok().flatten().unwrap_or_default().tasks;
@@ -27,7 +27,7 @@ pub fn of_files(env: &Env, session: &SessionFolder) {
 }
 
 /// Notes where a session stands, as its run says it now.
-pub fn of_run(env: &Env, state: &RunState) {
+pub(crate) fn of_run(env: &Env, state: &RunState) {
     let tasks = || state.plan.units.iter().filter(|unit| unit.kind != UnitKind::Verify);
     let is_done = |id: &str| matches!(state.standing(id), Some(Standing::Is(UnitStatus::Passed | UnitStatus::Claimed)));
     let done = tasks().filter(|unit| is_done(&unit.id)).count();
@@ -37,7 +37,7 @@ pub fn of_run(env: &Env, state: &RunState) {
 }
 
 /// Forgets a session that was removed.
-pub fn forget(env: &Env, id: &str, working_dir: &str) {
+pub(crate) fn forget(env: &Env, id: &str, working_dir: &str) {
     if let Some(root) = project(Path::new(working_dir)) {
         let forgotten = clear(&root, id, env);
         warn(forgotten);

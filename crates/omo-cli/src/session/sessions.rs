@@ -10,7 +10,7 @@ use super::{print, print_done, print_field};
 use crate::failure::Failure;
 
 /// Prints a session, a value of it, or where it is.
-pub fn get(env: &Env, options: &GetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &Env, options: &GetOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     if options.dir {
         return print(&folder.path().display().to_string());
@@ -31,7 +31,7 @@ pub fn get(env: &Env, options: &GetOptions) -> Result<(), Failure> {
 }
 
 /// Changes where a session stands.
-pub fn update(env: &Env, options: UpdateOptions) -> Result<(), Failure> {
+pub(super) fn update(env: &Env, options: UpdateOptions) -> Result<(), Failure> {
     let locked = super::open(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let change = SessionChange {

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 const MAX_CHARS: usize = 2_000;
 
 /// Prints the summary, or writes it beside the tasks.
-pub fn run(env: &Env, options: &TaskSummaryOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &Env, options: &TaskSummaryOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let session = folder.session()?;
     let (tasks, text) = if let Some(id) = &options.id {
@@ -80,7 +80,7 @@ fn details(task: &TaskFile) -> String {
 }
 
 /// Texts as a list below a heading; `None` where there are none.
-pub fn items<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(super) fn items<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
     let items: Vec<String> = texts.map(|text| format!("- {}", neutral(text, MAX_CHARS))).collect();
     (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }

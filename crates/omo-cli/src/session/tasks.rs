@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::run::AddedTask;
 
 /// Adds a task.
-pub fn create(env: &Env, options: TaskCreateOptions) -> Result<(), Failure> {
+pub(super) fn create(env: &Env, options: TaskCreateOptions) -> Result<(), Failure> {
     if options.test_file.is_some() && options.approach != "tdd" {
         return Err(Failure::user("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
     }
@@ -65,7 +65,7 @@ fn described(file: &Path) -> Result<String, Failure> {
 }
 
 /// Lists the tasks.
-pub fn list(env: &Env, options: &TaskListOptions) -> Result<(), Failure> {
+pub(super) fn list(env: &Env, options: &TaskListOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let missing = || {
         let path = folder.path().join(TASKS);
@@ -101,7 +101,7 @@ fn line(row: &Row) -> String {
 
 /// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named
 /// on stderr.
-pub fn readable(folder: &SessionFolder) -> Result<Option<Tasks>, Failure> {
+pub(super) fn readable(folder: &SessionFolder) -> Result<Option<Tasks>, Failure> {
     folder.session()?;
     let tasks = folder.tasks()?;
     tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| crate::say_warning(error));
@@ -144,7 +144,7 @@ fn row(task: TaskFile, words: Words) -> Row {
 }
 
 /// Prints a task, or a value of it.
-pub fn get(env: &Env, options: &TaskGetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &Env, options: &TaskGetOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let task = folder.task(&options.task.id)?;
     match &options.field {
@@ -154,7 +154,7 @@ pub fn get(env: &Env, options: &TaskGetOptions) -> Result<(), Failure> {
 }
 
 /// Changes where a task stands, or adds evidence.
-pub fn update(env: &Env, options: TaskUpdateOptions) -> Result<(), Failure> {
+pub(super) fn update(env: &Env, options: TaskUpdateOptions) -> Result<(), Failure> {
     let locked = super::open(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let task = locked.task(&options.task.id)?;

@@ -7,11 +7,11 @@ use super::arguments::{CreateOptions, Which};
 use crate::failure::Failure;
 
 /// The command whose arguments the hook keeps.
-pub const COMMAND: &str = "ulw-plan";
+pub(super) const COMMAND: &str = "ulw-plan";
 
 /// Reads it over what the command line said: the options that stand in front, and behind them the goal, byte
 /// for byte. A goal is prose, in which a quote or a second option is a word like any other.
-pub fn read(text: &str, options: &CreateOptions) -> Result<CreateOptions, Failure> {
+pub(super) fn read(text: &str, options: &CreateOptions) -> Result<CreateOptions, Failure> {
     let mut options = CreateOptions { words: Vec::new(), goal: None, ..options.clone() };
     let mut rest = text.trim();
     while rest.starts_with("--") {

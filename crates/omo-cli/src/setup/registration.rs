@@ -7,13 +7,13 @@ use omo_exec::claude::{Claude, Marketplace, Plugin};
 use crate::failure::Failure;
 
 /// The name of the marketplace, as `marketplace.json` gives it.
-pub const MARKETPLACE: &str = "omo";
+pub(super) const MARKETPLACE: &str = "omo";
 /// The plugin in it.
-pub const PLUGIN: &str = "omo@omo";
+pub(super) const PLUGIN: &str = "omo@omo";
 
 /// What the client knows of omo.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Registered {
+pub(super) struct Registered {
     /// The marketplace of omo's name.
     pub marketplace: Whose,
     /// The plugin of the user from it.
@@ -22,7 +22,7 @@ pub struct Registered {
 
 /// Whose the marketplace is.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Whose {
+pub(super) enum Whose {
     /// There is none.
     Nobodys,
     /// It is the staged folder.
@@ -33,7 +33,7 @@ pub enum Whose {
 
 /// The plugin as the client has it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     /// The version that it wrote down.
     pub version: Option<String>,
     /// Whether new sessions have it.
@@ -42,7 +42,7 @@ pub struct Entry {
 
 /// One thing that the client is told to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// Take the folder for a marketplace.
     Add,
     /// Install the plugin from it.
@@ -58,7 +58,7 @@ pub enum Step {
 }
 
 /// What the client knows of the plugin that is, or will be, staged in `place`.
-pub fn look(claude: &Claude, place: &Path) -> Result<Registered, Failure> {
+pub(super) fn look(claude: &Claude, place: &Path) -> Result<Registered, Failure> {
     let is_place = |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_at(&path, place));
     Ok(read(&claude.marketplaces()?, &claude.plugins()?, is_place))
 }
@@ -81,7 +81,7 @@ fn read(marketplaces: &[Marketplace], plugins: &[Plugin], is_place: impl Fn(&Pat
 }
 
 /// What is to be done so that new sessions have this version.
-pub fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
+pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     if now.marketplace == Whose::Nobodys {
         steps.push(Step::Add);
@@ -102,7 +102,7 @@ pub fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
 
 /// What is to be done so that the client knows nothing of the staged plugin. One that comes from
 /// elsewhere stays.
-pub fn steps_to_remove(now: &Registered) -> Vec<Step> {
+pub(super) fn steps_to_remove(now: &Registered) -> Vec<Step> {
     let mut steps = Vec::new();
     if now.plugin.is_some() && !matches!(now.marketplace, Whose::From(_)) {
         steps.push(Step::Uninstall);
@@ -115,7 +115,7 @@ pub fn steps_to_remove(now: &Registered) -> Vec<Step> {
 
 impl Step {
     /// Has the client do it.
-    pub fn take(self, claude: &Claude, place: &Path) -> Result<(), Failure> {
+    pub(super) fn take(self, claude: &Claude, place: &Path) -> Result<(), Failure> {
         let place = place.as_os_str();
         let words = match self {
             Self::Add => ["marketplace", "add"].map(AsRef::as_ref).into_iter().chain([place]).collect(),

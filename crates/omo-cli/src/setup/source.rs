@@ -13,7 +13,7 @@ const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 
 /// A plugin with its binaries.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Source {
+pub(super) struct Source {
     /// Its folder.
     pub folder: PathBuf,
     /// The version that its manifest names.
@@ -28,7 +28,7 @@ struct Manifest {
 }
 
 /// The plugin of the program that runs: it lies in its `bin/`.
-pub fn own() -> Result<Source, Failure> {
+pub(super) fn own() -> Result<Source, Failure> {
     let program = std::env::current_exe()?.canonicalize()?;
     let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
     let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(at);
@@ -62,7 +62,7 @@ fn at(folder: &Path) -> Result<Source, String> {
 }
 
 /// The version of the plugin that is staged in a folder, where there is one that can be read.
-pub fn version_at(folder: &Path) -> Option<String> {
+pub(super) fn version_at(folder: &Path) -> Option<String> {
     let manifest: Manifest = read(&folder.join(".claude-plugin").join("plugin.json")).ok()?;
     Some(manifest.version)
 }

@@ -17,7 +17,7 @@ const MAX_FILES: usize = 1_000;
 
 /// What staging did.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Staged {
+pub(super) enum Staged {
     /// Nothing: the same files are there already.
     Same,
     /// It was not there before.
@@ -28,7 +28,7 @@ pub enum Staged {
 
 /// Makes `place` hold exactly the files of the plugin. `new` is where they are put together first;
 /// what an earlier attempt has left there goes. The caller holds the lock.
-pub fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged, Failure> {
+pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged, Failure> {
     clear(new)?;
     let files = files(&source.folder).map_err(|error| failed("read", &source.folder, &error))?;
     if is_same(&files, place) {
@@ -54,7 +54,7 @@ pub fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged, Failur
 
 /// Removes what putting a plugin together has left; a program that runs from there keeps its file
 /// on some systems, and goes with the next setup.
-pub fn clear(new: &Path) -> Result<(), Failure> {
+pub(super) fn clear(new: &Path) -> Result<(), Failure> {
     place::clear(new).map_err(|error| failed("remove", new, &error))
 }
 

@@ -9,7 +9,7 @@ use crate::runner::Lines;
 use crate::words::neutral;
 
 /// How many lines of the output are quoted, from its beginning and from its end.
-pub const MAX_LINES: usize = 20;
+pub(super) const MAX_LINES: usize = 20;
 /// How many characters of such a line are.
 const MAX_LINE_CHARS: usize = 240;
 /// Of a longer line only the beginning is listened to.

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 /// Plays each row of a file; `outcome` gives what came out, and whether that is right.
-pub fn hold<T: std::fmt::Debug>(file: &str, outcome: impl Fn(&Row<'_>) -> (T, bool)) {
+pub(crate) fn hold<T: std::fmt::Debug>(file: &str, outcome: impl Fn(&Row<'_>) -> (T, bool)) {
     let file: Value = serde_json::from_str(file).unwrap();
     let rows: Vec<Row> = file["vectors"].as_array().unwrap().iter().map(Row).collect();
     let missed = |tier: &str| {
@@ -20,11 +20,11 @@ pub fn hold<T: std::fmt::Debug>(file: &str, outcome: impl Fn(&Row<'_>) -> (T, bo
 }
 
 /// One vector.
-pub struct Row<'a>(&'a Value);
+pub(crate) struct Row<'a>(&'a Value);
 
 impl Row<'_> {
     /// A field that holds a text.
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         self.0[name].as_str().unwrap()
     }
 }

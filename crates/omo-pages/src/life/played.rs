@@ -15,13 +15,13 @@ use omo_core::verification::{Check, Findings, GateResult, MAX_ATTEMPTS, Phase, j
 use omo_core::verification::{standing_failure_told, tell_standing_failure};
 
 /// Where a run stands, in one word.
-pub type State = &'static str;
+pub(super) type State = &'static str;
 
 /// The arrows, each with what takes them.
-pub type Arrows = BTreeMap<(State, State), BTreeSet<String>>;
+pub(super) type Arrows = BTreeMap<(State, State), BTreeSet<String>>;
 
 /// Where every life begins, as Mermaid writes it.
-pub const START: State = "[*]";
+pub(super) const START: State = "[*]";
 
 /// So many things happen in a row: enough to reach every state and to come back from it.
 const STEPS: usize = 5;
@@ -117,7 +117,7 @@ fn at(minute: u32) -> Timestamp {
 }
 
 /// Every arrow that some life of a run takes.
-pub fn arrows() -> Arrows {
+pub(super) fn arrows() -> Arrows {
     let mut arrows = Arrows::new();
     arrows.entry((START, "working")).or_default().insert("`ulw`".to_owned());
     let mut present = beginnings();

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What a new session's file says of its version.
-pub const VERSION: &str = "7.0";
+pub(super) const VERSION: &str = "7.0";
 /// How often a session goes over its tasks, where nothing else is said.
-pub const MAX_ITERATIONS: u32 = 5;
+pub(super) const MAX_ITERATIONS: u32 = 5;
 
 /// `session.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

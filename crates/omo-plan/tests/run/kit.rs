@@ -14,7 +14,7 @@ use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs::{self, Caller, Measured, Refusal, Start};
 
 /// A unit with one check of its own that fails once and stays failed.
-pub fn unit(id: &str) -> Unit {
+pub(crate) fn unit(id: &str) -> Unit {
     Unit {
         id: id.to_owned(),
         title: format!("Unit {id}"),
@@ -42,17 +42,17 @@ pub fn unit(id: &str) -> Unit {
 }
 
 /// A unit that needs others.
-pub fn needs(id: &str, deps: &[&str]) -> Unit {
+pub(crate) fn needs(id: &str, deps: &[&str]) -> Unit {
     Unit { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..unit(id) }
 }
 
 /// A file that is changed.
-pub fn file(path: &str) -> FileUse {
+pub(crate) fn file(path: &str) -> FileUse {
     FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
 }
 
 /// A plan that is done one unit after the other, all of them in one batch.
-pub fn plan(units: Vec<Unit>) -> Plan {
+pub(crate) fn plan(units: Vec<Unit>) -> Plan {
     let all: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
     Plan {
         schema: SCHEMA,
@@ -79,7 +79,7 @@ pub fn plan(units: Vec<Unit>) -> Plan {
 }
 
 /// A batch without units.
-pub fn group(place: usize) -> Group {
+pub(crate) fn group(place: usize) -> Group {
     Group {
         id: format!("batch-{}", place + 1),
         title: String::new(),
@@ -94,7 +94,7 @@ pub fn group(place: usize) -> Group {
 }
 
 /// The same plan in these batches, with a stop behind those whose place is named.
-pub fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
+pub(crate) fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
     let groups = batches.iter().enumerate().map(|(place, ids)| Group {
         units: ids.iter().map(|id| (*id).to_owned()).collect(),
         hard_stop: stops.contains(&place),
@@ -104,7 +104,7 @@ pub fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
 }
 
 /// An open decision between A and B; A is recommended.
-pub fn decision(id: &str, blocking: bool) -> Decision {
+pub(crate) fn decision(id: &str, blocking: bool) -> Decision {
     let option = |label: &str| DecisionOption { label: label.to_owned(), text: format!("take {label}") };
     Decision {
         id: id.to_owned(),
@@ -118,7 +118,7 @@ pub fn decision(id: &str, blocking: bool) -> Decision {
 }
 
 /// What came of a check.
-pub fn outcome(verdict: CheckVerdict) -> CheckOutcome {
+pub(crate) fn outcome(verdict: CheckVerdict) -> CheckOutcome {
     let exit = i32::from(verdict != CheckVerdict::Green);
     CheckOutcome {
         detail: format!("exit {exit}"),
@@ -135,24 +135,24 @@ pub fn outcome(verdict: CheckVerdict) -> CheckOutcome {
 }
 
 /// It could not be run: `tool` is not there.
-pub fn no_tool() -> CheckVerdict {
+pub(crate) fn no_tool() -> CheckVerdict {
     CheckVerdict::Environment { command: Some("tool".to_owned()) }
 }
 
 /// Every check of a unit, each with this result.
-pub fn all(unit: &Unit, verdict: &CheckVerdict) -> Measured {
+pub(crate) fn all(unit: &Unit, verdict: &CheckVerdict) -> Measured {
     let outcomes = unit.proof().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
     Measured { outcomes, ..Measured::default() }
 }
 
 /// A session of the client with a process.
-pub fn session(id: &str, pid: u32) -> Actor {
+pub(crate) fn session(id: &str, pid: u32) -> Actor {
     Actor { session: Some(id.to_owned()), process: Some(Process { pid, mark: None }) }
 }
 
 /// A run as it is played.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// Where it stands.
     pub state: RunState,
     /// How it came there.
@@ -164,7 +164,7 @@ pub struct Run {
 
 impl Run {
     /// Opens a run by session `s1`, and writes down what follows by itself.
-    pub fn open(plan: Plan) -> Self {
+    pub(crate) fn open(plan: Plan) -> Self {
         let actor = session("s1", 100);
         let more = verbs::opened(&plan);
         let what = What::RunOpened {
@@ -184,7 +184,7 @@ impl Run {
     }
 
     /// Writes events down.
-    pub fn write(&mut self, events: impl IntoIterator<Item = What>) {
+    pub(crate) fn write(&mut self, events: impl IntoIterator<Item = What>) {
         for what in events {
             self.now += 1_000;
             let ts = Timestamp::from_millis(self.now);
@@ -195,7 +195,7 @@ impl Run {
     }
 
     /// Writes down what follows by itself.
-    pub fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         for _ in 0..1_000 {
             let Some(what) = verbs::advance(&self.state) else { return };
             self.write([what]);
@@ -204,20 +204,20 @@ impl Run {
     }
 
     /// Writes down what a verb says and what follows; a refusal writes nothing.
-    pub fn take(&mut self, said: Result<Vec<What>, Refusal>) -> Result<(), Refusal> {
+    pub(crate) fn take(&mut self, said: Result<Vec<What>, Refusal>) -> Result<(), Refusal> {
         self.write(said?);
         self.advance();
         Ok(())
     }
 
     /// A person types something.
-    pub fn types(&mut self) {
+    pub(crate) fn types(&mut self) {
         self.now += 1_000;
         self.caller.prompted_at = Some(Timestamp::from_millis(self.now));
     }
 
     /// A worker begins; its ticket is of the unit and the number of the event.
-    pub fn start(&mut self, id: &str) -> Result<String, Refusal> {
+    pub(crate) fn start(&mut self, id: &str) -> Result<String, Refusal> {
         let ticket = format!("{id}#{}", self.state.seq);
         let start = Start { ticket: ticket.clone(), ..Start::default() };
         self.take(verbs::start(&self.state, id, start).map(|what| vec![what]))?;
@@ -225,57 +225,57 @@ impl Run {
     }
 
     /// The worker of a ticket says that it is done.
-    pub fn done(&mut self, ticket: &str, measured: Measured) -> Result<(), Refusal> {
+    pub(crate) fn done(&mut self, ticket: &str, measured: Measured) -> Result<(), Refusal> {
         self.take(verbs::judged(&self.state, ticket, measured))
     }
 
     /// A worker begins and ends, each check of the unit with this result.
-    pub fn work(&mut self, id: &str, verdict: &CheckVerdict) {
+    pub(crate) fn work(&mut self, id: &str, verdict: &CheckVerdict) {
         let ticket = self.start(id).unwrap();
         let measured = all(self.state.plan.unit(id).unwrap(), verdict);
         self.done(&ticket, measured).unwrap();
     }
 
     /// A worker begins and its checks are green.
-    pub fn pass(&mut self, id: &str) {
+    pub(crate) fn pass(&mut self, id: &str) {
         self.work(id, &CheckVerdict::Green);
     }
 
     /// A worker begins and its first check is red.
-    pub fn fail(&mut self, id: &str) {
+    pub(crate) fn fail(&mut self, id: &str) {
         self.work(id, &CheckVerdict::Red);
     }
 
     /// A person types something, and a gate is answered.
-    pub fn answer(&mut self, gate: &str, option: &str) -> Result<(), Refusal> {
+    pub(crate) fn answer(&mut self, gate: &str, option: &str) -> Result<(), Refusal> {
         self.types();
         self.take(verbs::answer(&self.state, &self.caller, gate, option, None).map(|what| vec![what]))
     }
 
     /// A person types something, and a unit is done again.
-    pub fn retry(&mut self, id: &str) -> Result<(), Refusal> {
+    pub(crate) fn retry(&mut self, id: &str) -> Result<(), Refusal> {
         self.types();
         self.take(verbs::retry(&self.state, &self.caller, id))
     }
 
     /// A person types something, and a unit is left out.
-    pub fn skip(&mut self, id: &str) -> Result<(), Refusal> {
+    pub(crate) fn skip(&mut self, id: &str) -> Result<(), Refusal> {
         self.types();
         self.take(verbs::skip(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
     }
 
     /// The run goes on with an edited plan.
-    pub fn replan(&mut self, plan: Plan) -> Result<(), Refusal> {
+    pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), Refusal> {
         self.take(verbs::replan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
     }
 
     /// Where a unit stands, in a word.
-    pub fn standing(&self, id: &str) -> &'static str {
+    pub(crate) fn standing(&self, id: &str) -> &'static str {
         self.state.standing(id).map_or("missing", |standing| standing.word())
     }
 
     /// The ids that can be begun now.
-    pub fn ready(&self) -> Vec<&str> {
+    pub(crate) fn ready(&self) -> Vec<&str> {
         match next(&self.state) {
             Action::Start(units) => units.iter().map(|unit| unit.id.as_str()).collect(),
             _ => Vec::new(),
@@ -283,14 +283,14 @@ impl Run {
     }
 
     /// The gate that waits for an answer: its id and the word of what it is about.
-    pub fn asked(&self) -> Option<(String, String)> {
+    pub(crate) fn asked(&self) -> Option<(String, String)> {
         let known = self.state.open_gate()?;
         let about = serde_json::to_value(&known.gate.about).unwrap();
         Some((known.gate.id.clone(), about["about"].as_str().unwrap().to_owned()))
     }
 
     /// How it ended, where it has.
-    pub fn result(&self) -> Option<RunResult> {
+    pub(crate) fn result(&self) -> Option<RunResult> {
         match self.state.phase {
             Phase::Ended { result } => Some(result),
             Phase::Executing | Phase::Cancelled { .. } => None,

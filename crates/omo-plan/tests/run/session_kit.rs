@@ -9,24 +9,24 @@ use omo_plan::task_session::VERIFY;
 use crate::kit::{Run, all, needs, outcome, plan};
 
 /// A task that a command proves.
-pub fn task(id: &str, deps: &[&str]) -> Unit {
+pub(crate) fn task(id: &str, deps: &[&str]) -> Unit {
     Unit { files: Vec::new(), contract: None, ..needs(id, deps) }
 }
 
 /// A task that somebody has to judge.
-pub fn judged_task(id: &str, deps: &[&str]) -> Unit {
+pub(crate) fn judged_task(id: &str, deps: &[&str]) -> Unit {
     Unit { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..task(id, deps) }
 }
 
 /// A session that goes over its tasks three times at most, with a verification behind them.
-pub fn session_plan(mut units: Vec<Unit>) -> Plan {
+pub(crate) fn session_plan(mut units: Vec<Unit>) -> Plan {
     let deps = units.iter().map(|unit| unit.id.clone()).collect();
     units.push(Unit { kind: UnitKind::Verify, deps, ..judged_task(VERIFY, &[]) });
     without_verification(units)
 }
 
 /// The same without a verification.
-pub fn without_verification(units: Vec<Unit>) -> Plan {
+pub(crate) fn without_verification(units: Vec<Unit>) -> Plan {
     let final_checks = units.iter().flat_map(|unit| unit.checks.iter().cloned()).collect();
     let skips_verification = units.iter().all(|unit| unit.kind != UnitKind::Verify);
     let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(units) };
@@ -38,7 +38,7 @@ pub fn without_verification(units: Vec<Unit>) -> Plan {
 }
 
 /// What a run of a command is worth as evidence.
-pub fn ran(command: &str, verdict: &CheckVerdict) -> Evidence {
+pub(crate) fn ran(command: &str, verdict: &CheckVerdict) -> Evidence {
     Evidence {
         id: String::new(),
         unit: String::new(),
@@ -51,38 +51,38 @@ pub fn ran(command: &str, verdict: &CheckVerdict) -> Evidence {
 }
 
 /// A verdict that all is done, by this evidence.
-pub fn pass_by(ids: &[&str]) -> Verdict {
+pub(crate) fn pass_by(ids: &[&str]) -> Verdict {
     Verdict { passed: true, evidence_ids: ids.iter().map(|id| (*id).to_owned()).collect(), ..Verdict::default() }
 }
 
 /// A verdict that these are to be done again.
-pub fn fail_for(ids: &[&str]) -> Verdict {
+pub(crate) fn fail_for(ids: &[&str]) -> Verdict {
     let reopen = ids.iter().map(|id| ((*id).to_owned(), "not good enough".to_owned())).collect();
     Verdict { reopen, ..Verdict::default() }
 }
 
 impl Run {
     /// Whoever has a ticket runs a command; its id.
-    pub fn shows(&mut self, ticket: &str, verdict: &CheckVerdict) -> Result<String, Refusal> {
+    pub(crate) fn shows(&mut self, ticket: &str, verdict: &CheckVerdict) -> Result<String, Refusal> {
         let said = verbs::evidence(&self.state, ticket, ran("look at it", verdict));
         self.take(said.map(|what| vec![what]))?;
         Ok(self.state.evidence.last().unwrap().id.clone())
     }
 
     /// The checks of the tasks are run, each with this result.
-    pub fn finals(&mut self, verdict: &CheckVerdict) {
+    pub(crate) fn finals(&mut self, verdict: &CheckVerdict) {
         let checks: Vec<Check> = self.state.plan.final_checks.clone();
         let outcomes = checks.into_iter().map(|check| (check, outcome(verdict.clone()))).collect();
         self.take(Ok(verbs::finals(outcomes))).unwrap();
     }
 
     /// Whoever has a ticket judges the whole.
-    pub fn judges(&mut self, ticket: &str, verdict: Verdict) -> Result<(), Refusal> {
+    pub(crate) fn judges(&mut self, ticket: &str, verdict: Verdict) -> Result<(), Refusal> {
         self.take(verbs::verdict(&self.state, ticket, verdict))
     }
 
     /// A worker begins, and claims that what is judged is done.
-    pub fn claim(&mut self, id: &str) {
+    pub(crate) fn claim(&mut self, id: &str) {
         let ticket = self.start(id).unwrap();
         let evidence = self.shows(&ticket, &Green).unwrap();
         let measured = all(self.state.plan.unit(id).unwrap(), &Green);
@@ -90,7 +90,7 @@ impl Run {
     }
 
     /// A verifier begins, finds everything green and says so.
-    pub fn verify(&mut self) {
+    pub(crate) fn verify(&mut self) {
         let ticket = self.start(VERIFY).unwrap();
         let evidence = self.shows(&ticket, &Green).unwrap();
         self.finals(&Green);
@@ -98,24 +98,24 @@ impl Run {
     }
 
     /// A verifier begins and has these done again.
-    pub fn refute(&mut self, ids: &[&str]) {
+    pub(crate) fn refute(&mut self, ids: &[&str]) {
         let ticket = self.start(VERIFY).unwrap();
         self.judges(&ticket, fail_for(ids)).unwrap();
     }
 
     /// A task is added.
-    pub fn adds(&mut self, unit: Unit) -> Result<(), Refusal> {
+    pub(crate) fn adds(&mut self, unit: Unit) -> Result<(), Refusal> {
         let said = verbs::add_unit(&self.state, &self.caller, unit);
         self.take(said.map(|what| vec![what]))
     }
 
     /// The last event.
-    pub fn last(&self) -> &What {
+    pub(crate) fn last(&self) -> &What {
         &self.events.last().unwrap().what
     }
 
     /// How each unit stands, in the order of the plan.
-    pub fn all_standings(&self) -> Vec<(&str, &'static str)> {
+    pub(crate) fn all_standings(&self) -> Vec<(&str, &'static str)> {
         let standings = self.state.standings();
         standings.into_iter().map(|(unit, standing)| (unit.id.as_str(), standing.word())).collect()
     }

@@ -16,7 +16,7 @@ use crate::walk::{Move, VERDICTS, Walk, any_move, any_unit, descend, verdict};
 
 /// One thing that somebody does in a session. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]
-pub enum Session {
+pub(crate) enum Session {
     /// A command is run by whoever has a ticket.
     Show { ticket: usize, verdict: usize },
     /// Whoever has a ticket says that all is done, by some of the evidence.
@@ -29,7 +29,7 @@ pub enum Session {
 
 impl Walk {
     /// Makes a move of a session; whether anything came of it.
-    pub fn make_session(&mut self, step: &Session) -> bool {
+    pub(crate) fn make_session(&mut self, step: &Session) -> bool {
         match step {
             Session::Show { ticket, verdict: of } => {
                 let ticket = self.ticket(*ticket);
@@ -64,7 +64,7 @@ impl Walk {
     }
 
     /// The ids of evidence that is put forward with a ticket: what its worker had run, or with something amiss.
-    pub fn cited(&self, ticket: &str, amiss: usize) -> Vec<String> {
+    pub(crate) fn cited(&self, ticket: &str, amiss: usize) -> Vec<String> {
         let all = self.run.state.evidence.iter().map(|evidence| evidence.id.clone());
         let own =
             verbs::of_ticket(&self.run.state, ticket).map(|unit| self.run.state.units[&unit.id].evidence_ids.clone());
@@ -78,12 +78,12 @@ impl Walk {
     }
 
     /// Whoever has a ticket runs something that is green; its id.
-    pub fn show(&mut self, ticket: &str) -> Vec<String> {
+    pub(crate) fn show(&mut self, ticket: &str) -> Vec<String> {
         vec![self.run.shows(ticket, &Green).unwrap()]
     }
 
     /// A verifier does what it is there for.
-    pub fn follow_verification(&mut self, ticket: &str, of: usize) {
+    pub(crate) fn follow_verification(&mut self, ticket: &str, of: usize) {
         let evidence_ids = self.show(ticket);
         self.run.finals(&verdict(of));
         let passed = Verdict { passed: true, evidence_ids, ..Verdict::default() };

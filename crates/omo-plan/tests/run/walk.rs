@@ -18,7 +18,7 @@ use crate::witness::Witness;
 
 /// One thing that somebody does. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]
-pub enum Move {
+pub(crate) enum Move {
     Start(usize),
     Done {
         ticket: usize,
@@ -52,9 +52,9 @@ pub enum Move {
     Follow(usize),
 }
 
-pub const VERDICTS: usize = 5;
+pub(crate) const VERDICTS: usize = 5;
 
-pub fn verdict(number: usize) -> CheckVerdict {
+pub(crate) fn verdict(number: usize) -> CheckVerdict {
     match number % VERDICTS {
         0 | 1 => Green,
         2 => Red,
@@ -65,7 +65,7 @@ pub fn verdict(number: usize) -> CheckVerdict {
 
 /// A run that is watched.
 #[derive(Clone)]
-pub struct Walk {
+pub(crate) struct Walk {
     pub run: Run,
     tickets: Vec<String>,
     witness: Witness,
@@ -73,7 +73,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    pub fn open(plan: Plan) -> Self {
+    pub(crate) fn open(plan: Plan) -> Self {
         let run = Run::open(plan);
         let mut walk = Self { run, tickets: Vec::new(), witness: Witness::default(), seen: 0 };
         walk.look();
@@ -101,7 +101,7 @@ impl Walk {
         units[number % units.len()].id.clone()
     }
 
-    pub fn ticket(&self, number: usize) -> String {
+    pub(crate) fn ticket(&self, number: usize) -> String {
         match self.tickets.len() {
             0 => "made up".to_owned(),
             // The latest are the most likely to be worth something.
@@ -110,7 +110,7 @@ impl Walk {
     }
 
     /// Makes a move; whether anything came of it. What is refused writes nothing.
-    pub fn run(&mut self, step: &Move) -> bool {
+    pub(crate) fn run(&mut self, step: &Move) -> bool {
         let before = (self.run.state.seq, self.run.events.len());
         let is_done = self.make(step);
         if !is_done {
@@ -266,7 +266,7 @@ impl Walk {
 
     /// Follows what comes next to the end of the run. Every unit is begun and ended so often at most, and
     /// every gate comes from one of those, from a decision or from a batch.
-    pub fn finish(mut self, of: usize) {
+    pub(crate) fn finish(mut self, of: usize) {
         let plan = &self.run.state.plan;
         let attempts: usize = plan.units.iter().map(|unit| usize::try_from(unit.attempts_max).unwrap()).sum();
         let times = usize::try_from(plan.policy.max_iterations).unwrap();
@@ -286,7 +286,7 @@ impl Walk {
     }
 
     /// The ledger, written down and read again, says the same as the state does.
-    pub fn replay(&self) {
+    pub(crate) fn replay(&self) {
         let lines = self.run.events.iter().map(|event| serde_json::to_string(event).unwrap());
         let events: Vec<Event> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
         assert_eq!(events, self.run.events);
@@ -328,7 +328,7 @@ fn edited(plan: &Plan, number: usize, how: usize) -> Plan {
     plan
 }
 
-pub fn any_move() -> impl Strategy<Value = Move> {
+pub(crate) fn any_move() -> impl Strategy<Value = Move> {
     let number = 0..8_usize;
     prop_oneof![
         12 => (0..VERDICTS).prop_map(Move::Follow),
@@ -350,7 +350,7 @@ pub fn any_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-pub fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
+pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
     let paths = prop_oneof![Just("a"), Just("b"), Just("src"), Just("src/x.rs"), Just("src/*.rs")];
     let failure = prop_oneof![
         Just(OnFailure::Hold),
@@ -483,7 +483,7 @@ fn every_sequence_of_five_verbs_holds_the_rules() {
 
 /// Makes every move that is not refused, and from there again. One that is refused changes nothing: what
 /// follows it is what follows without it.
-pub fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<String>, count: &mut u32) {
+pub(crate) fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<String>, count: &mut u32) {
     ends.insert(match &from.run.state.phase {
         Phase::Executing => "executing".to_owned(),
         Phase::Cancelled { .. } => "cancelled".to_owned(),

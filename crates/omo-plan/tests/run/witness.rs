@@ -25,7 +25,7 @@ struct Seen {
 
 /// Everything that was seen of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Witness {
+pub(crate) struct Witness {
     plan: Option<Plan>,
     units: BTreeMap<String, Seen>,
     gates: BTreeMap<String, (GateKind, i64, Option<String>)>,
@@ -48,7 +48,7 @@ enum End {
 
 impl Witness {
     /// Takes in one event. `prompted` is when a person last typed something, in milliseconds.
-    pub fn see(&mut self, event: &Event, prompted: Option<i64>) {
+    pub(crate) fn see(&mut self, event: &Event, prompted: Option<i64>) {
         let plan = self.plan.clone();
         let unit = |id: &str| plan.as_ref().unwrap().unit(id).unwrap().clone();
         match &event.what {

@@ -10,12 +10,12 @@ use crate::ultra::elsewhere::{RUN_TRAILER, UNIT_TRAILER};
 
 /// The branch of a session on the remote, for the launch of this number, from 1: whoever is still at work for an
 /// earlier one pushes to another branch.
-pub fn branch_of(branch: &str, launch: u32) -> String {
+pub(super) fn branch_of(branch: &str, launch: u32) -> String {
     if launch <= 1 { branch.to_owned() } else { format!("{branch}-{launch}") }
 }
 
 /// The number of the launch that a branch on the remote is of; `None` where it is of none of this session's.
-pub fn launch_of(branch: &str, name: &str) -> Option<u32> {
+pub(super) fn launch_of(branch: &str, name: &str) -> Option<u32> {
     match name.strip_prefix(branch)? {
         "" => Some(1),
         rest => rest.strip_prefix('-')?.parse().ok().filter(|launch| branch_of(branch, *launch) == name),
@@ -23,7 +23,7 @@ pub fn launch_of(branch: &str, name: &str) -> Option<u32> {
 }
 
 /// The commit that the steps of a session that have passed come to: of the last of them, or the one it began from.
-pub fn last_good<'s>(state: &'s RunState, group: &Group, base: &'s str) -> &'s str {
+pub(super) fn last_good<'s>(state: &'s RunState, group: &Group, base: &'s str) -> &'s str {
     let commit = |id: &String| {
         let known = state.units.get(id).filter(|known| known.status == UnitStatus::Passed)?;
         known.end.as_ref()?.commit.as_deref()
@@ -32,14 +32,14 @@ pub fn last_good<'s>(state: &'s RunState, group: &Group, base: &'s str) -> &'s s
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.
-pub fn commit_of<'c>(commits: &'c [(String, String)], run: &str, unit: &str) -> Option<&'c str> {
+pub(super) fn commit_of<'c>(commits: &'c [(String, String)], run: &str, unit: &str) -> Option<&'c str> {
     let marks = [format!("{RUN_TRAILER}: {run}"), format!("{UNIT_TRAILER}: {unit}")];
     let is_marked = |message: &str| marks.iter().all(|mark| message.lines().any(|line| line.trim_end() == mark));
     commits.iter().rfind(|(_, message)| is_marked(message)).map(|(commit, _)| commit.as_str())
 }
 
 /// What follows for the first step that nothing was pushed of.
-pub fn after(process: &ProcessEnd) -> FollowUp {
+pub(super) fn after(process: &ProcessEnd) -> FollowUp {
     if process.not_started.is_some() {
         return FollowUp::Ask("the command of --launcher could not be started");
     }
@@ -58,7 +58,7 @@ pub fn after(process: &ProcessEnd) -> FollowUp {
 }
 
 /// How the command ended, in words.
-pub fn words(process: &ProcessEnd) -> String {
+pub(super) fn words(process: &ProcessEnd) -> String {
     let how = match process {
         ProcessEnd { not_started: Some(why), .. } => format!("the command never began: {}", neutral(why, 200)),
         ProcessEnd { stopped: true, .. } => "the command was stopped".to_owned(),

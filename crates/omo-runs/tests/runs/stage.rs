@@ -10,12 +10,12 @@ use omo_testkit::plans;
 use tempfile::TempDir;
 
 /// A repository, and its user's state.
-pub struct Stage {
+pub(crate) struct Stage {
     pub temp: TempDir,
 }
 
 impl Stage {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let scene = Self { temp: tempfile::tempdir().unwrap() };
         fs::create_dir_all(scene.git()).unwrap();
         fs::write(scene.git().join("HEAD"), "ref: refs/heads/main\n").unwrap();
@@ -23,30 +23,30 @@ impl Stage {
         scene
     }
 
-    pub fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.temp.path().join("project")
     }
 
-    pub fn git(&self) -> PathBuf {
+    pub(crate) fn git(&self) -> PathBuf {
         self.project().join(".git")
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.temp.path().join("state")
     }
 
-    pub fn runs(&self) -> Runs {
+    pub(crate) fn runs(&self) -> Runs {
         Runs::create(&self.project(), Some(&self.home())).unwrap()
     }
 
     /// A run of two units, with one event.
-    pub fn run(&self) -> Run {
+    pub(crate) fn run(&self) -> Run {
         let plan = plans::plan(&[("1", &[]), ("2", &["1"])]);
         self.runs().begin(&actor(), plans::time(0), plans::opened(plan), Vec::new()).unwrap().0
     }
 
     /// A run, after as many writes of one event each.
-    pub fn run_with(&self, count: usize) -> Run {
+    pub(crate) fn run_with(&self, count: usize) -> Run {
         let run = self.run();
         for number in 0..count {
             add(&run, &[&number.to_string()]).unwrap();
@@ -55,27 +55,27 @@ impl Stage {
     }
 }
 
-pub fn actor() -> Actor {
+pub(crate) fn actor() -> Actor {
     Actor { session: Some("a-session".to_owned()), process: None }
 }
 
 /// Adds events to a run, all of them in one write.
-pub fn add(run: &Run, names: &[&str]) -> Result<RunState, TransactError> {
+pub(crate) fn add(run: &Run, names: &[&str]) -> Result<RunState, TransactError> {
     let events: Vec<What> = names.iter().map(|name| plans::event(name)).collect();
     run.transact(&actor(), plans::time(1), |_| Ok((events, ()))).map(|((), state)| state)
 }
 
 /// The names of the events that were added.
-pub fn added(state: &RunState) -> Vec<&str> {
+pub(crate) fn added(state: &RunState) -> Vec<&str> {
     state.drift.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-pub fn ledger(run: &Run) -> PathBuf {
+pub(crate) fn ledger(run: &Run) -> PathBuf {
     run.folder().join("events.jsonl")
 }
 
 /// What is wrong with a run, which must not be able to be added to either.
-pub fn wrong(run: &Run) -> String {
+pub(crate) fn wrong(run: &Run) -> String {
     let before = text(run);
     let error = run.state().unwrap_err();
     assert!(run.events().is_err());

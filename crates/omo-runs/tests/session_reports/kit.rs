@@ -7,10 +7,10 @@ use omo_plan::run::state::{Phase, RunState, Running, UnitState, UnitStatus};
 use omo_testkit::plans::{opened, plan, time};
 
 /// The folder of the session.
-pub const FOLDER: &str = "/home/ana/.claude/ultrawork/sessions/37b6a60f";
+pub(crate) const FOLDER: &str = "/home/ana/.claude/ultrawork/sessions/37b6a60f";
 
 /// What a run of these tasks begins with, each with what it depends on; all of them are verified.
-pub fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
+pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     let names: Vec<(&str, &[&str])> = tasks.iter().map(|(id, _, deps)| (*id, *deps)).collect();
     let mut plan = plan(&names);
     for (unit, (_, title, _)) in plan.units.iter_mut().zip(tasks) {
@@ -39,29 +39,29 @@ pub fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
 }
 
 /// A run of a plan.
-pub fn opened_as(plan: Plan) -> RunState {
+pub(crate) fn opened_as(plan: Plan) -> RunState {
     RunState::open(&Event { seq: 1, ts: time(0), actor: Actor::default(), what: opened(plan) }).unwrap()
 }
 
 /// The session of the seed's own examples: a schema, and what needs it.
-pub fn small() -> RunState {
+pub(crate) fn small() -> RunState {
     let mut state = run(&[("1", "Setup schema", &[]), ("2", "Build API", &["1"]), ("3", "Add pages", &["2"])]);
     unit(&mut state, "2").complexity = Complexity::Complex;
     state
 }
 
 /// A task of the plan, to be changed.
-pub fn unit<'a>(state: &'a mut RunState, id: &str) -> &'a mut Unit {
+pub(crate) fn unit<'a>(state: &'a mut RunState, id: &str) -> &'a mut Unit {
     state.plan.units.iter_mut().find(|unit| unit.id == id).unwrap()
 }
 
 /// Where a task stands, to be changed.
-pub fn known<'a>(state: &'a mut RunState, id: &str) -> &'a mut UnitState {
+pub(crate) fn known<'a>(state: &'a mut RunState, id: &str) -> &'a mut UnitState {
     state.units.get_mut(id).unwrap()
 }
 
 /// What came of a command.
-pub fn outcome(exit: i32) -> CheckOutcome {
+pub(crate) fn outcome(exit: i32) -> CheckOutcome {
     CheckOutcome {
         verdict: if exit == 0 { CheckVerdict::Green } else { CheckVerdict::Red },
         detail: format!("exit {exit}"),
@@ -77,12 +77,12 @@ pub fn outcome(exit: i32) -> CheckOutcome {
 }
 
 /// How an attempt ended whose changes were looked through.
-pub fn end(evidence: &str) -> UnitEnd {
+pub(crate) fn end(evidence: &str) -> UnitEnd {
     UnitEnd { attempt: 1, evidence: evidence.to_owned(), unfinished: Some(Vec::new()), ..UnitEnd::default() }
 }
 
 /// A task is proved by its commands, which are run once more at the end.
-pub fn pass(state: &mut RunState, id: &str) {
+pub(crate) fn pass(state: &mut RunState, id: &str) {
     let checks: Vec<String> = unit(state, id).checks.iter().map(|check| check.command.clone()).collect();
     for command in &checks {
         let place = state.plan.final_checks.iter().position(|check| check.command == *command).unwrap();
@@ -96,7 +96,7 @@ pub fn pass(state: &mut RunState, id: &str) {
 }
 
 /// A task fails.
-pub fn fail(state: &mut RunState, id: &str) {
+pub(crate) fn fail(state: &mut RunState, id: &str) {
     let command = unit(state, id).checks.first().unwrap().command.clone();
     let known = known(state, id);
     known.status = UnitStatus::Failed;
@@ -106,7 +106,7 @@ pub fn fail(state: &mut RunState, id: &str) {
 }
 
 /// A task is said to be done, and commands were run to show it.
-pub fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
+pub(crate) fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
     let ids: Vec<String> = commands.iter().map(|command| evidence(state, id, command)).collect();
     let known = known(state, id);
     known.status = UnitStatus::Claimed;
@@ -116,7 +116,7 @@ pub fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
 }
 
 /// A command was run to show something; its id.
-pub fn evidence(state: &mut RunState, unit: &str, command: &str) -> String {
+pub(crate) fn evidence(state: &mut RunState, unit: &str, command: &str) -> String {
     let id = format!("e{}", state.evidence.len() + 1);
     state.evidence.push(Evidence {
         id: id.clone(),
@@ -131,7 +131,7 @@ pub fn evidence(state: &mut RunState, unit: &str, command: &str) -> String {
 }
 
 /// The verifier says that all is done, by this evidence, or what is to be done again.
-pub fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &str)], note: &str) {
+pub(crate) fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &str)], note: &str) {
     let verdict = Verdict {
         passed: reopen.is_empty(),
         evidence_ids: shown_by.iter().map(|id| (*id).to_owned()).collect(),
@@ -145,17 +145,17 @@ pub fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &str)], n
 }
 
 /// The run is over.
-pub fn ended(state: RunState, result: RunResult) -> RunState {
+pub(crate) fn ended(state: RunState, result: RunResult) -> RunState {
     RunState { phase: Phase::Ended { result }, ..state }
 }
 
 /// A file that a task names.
-pub fn file(path: &str) -> FileUse {
+pub(crate) fn file(path: &str) -> FileUse {
     FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
 }
 
 /// A worker begins.
-pub fn begin(state: &mut RunState, id: &str) {
+pub(crate) fn begin(state: &mut RunState, id: &str) {
     let known = known(state, id);
     known.status = UnitStatus::Running;
     known.attempts += 1;
@@ -164,6 +164,6 @@ pub fn begin(state: &mut RunState, id: &str) {
 }
 
 /// A screen as it is typed in a test: what is at the end of a line is not seen there.
-pub fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }

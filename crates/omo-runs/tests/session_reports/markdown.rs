@@ -4,7 +4,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// What a text consists of, without what stands in it.
 #[derive(Debug, Default, PartialEq)]
-pub struct Outline {
+pub(crate) struct Outline {
     /// The text of every heading.
     pub headings: Vec<String>,
     /// Every table: its rows of cells, the heads among them.
@@ -15,7 +15,7 @@ pub struct Outline {
 
 impl Outline {
     /// What Markdown says that a text consists of.
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut outline = Self::default();
         let mut said = String::new();
         for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
@@ -38,18 +38,18 @@ impl Outline {
     }
 
     /// The rows of the table with these heads.
-    pub fn table(&self, heads: &[&str]) -> &[Vec<String>] {
+    pub(crate) fn table(&self, heads: &[&str]) -> &[Vec<String>] {
         let is_it = |table: &&Vec<Vec<String>>| table.first().unwrap() == heads;
         self.tables.iter().find(is_it).unwrap_or_else(|| panic!("{heads:?} in {self:?}")).get(1..).unwrap()
     }
 
     /// The rows of all tables, without their heads.
-    pub fn rows(&self) -> impl Iterator<Item = &Vec<String>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Vec<String>> {
         self.tables.iter().flat_map(|table| table.iter().skip(1))
     }
 
     /// How many rows and columns each table has.
-    pub fn sizes(&self) -> Vec<(usize, usize)> {
+    pub(crate) fn sizes(&self) -> Vec<(usize, usize)> {
         self.tables.iter().map(|table| (table.len(), table.first().unwrap().len())).collect()
     }
 }

@@ -12,7 +12,7 @@ use omo_store::env;
 use crate::Named;
 use crate::kit::{Stage, git, step, text, usual};
 
-pub const ALL: &[Named] = &[
+pub(crate) const ALL: &[Named] = &[
     (
         "sessions_at_the_same_time_keep_commit_and_take_back_their_own",
         sessions_at_the_same_time_keep_commit_and_take_back_their_own,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::Named;
 use crate::kit::{Stage, TOLD, text, usual};
 
-pub const ALL: &[Named] = &[
+pub(crate) const ALL: &[Named] = &[
     (
         "the_progress_file_follows_each_event_and_shows_in_no_status",
         the_progress_file_follows_each_event_and_shows_in_no_status,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::Named;
 use crate::kit::{Stage, text, usual};
 
-pub const ALL: &[Named] = &[
+pub(crate) const ALL: &[Named] = &[
     ("a_commit_without_its_event_is_found_and_is_made_once", a_commit_without_its_event_is_found_and_is_made_once),
     (
         "a_failure_that_was_not_taken_back_is_before_the_next_step",

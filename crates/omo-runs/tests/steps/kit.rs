@@ -19,22 +19,22 @@ use omo_store::{env, pending};
 use tempfile::TempDir;
 
 /// Where the plan is.
-pub const PLAN: &str = "plans/demo.md";
+pub(crate) const PLAN: &str = "plans/demo.md";
 /// The check of most steps: the first line of `src/1.rs` is how it ends, the rest is what it prints.
 const VERIFY: &str = "f=src/$1.rs; tail -n +2 $f; code=$(head -n 1 $f)\n\
                       case $code in sleep) sleep 300;; *) exit $code;; esac\n";
 
 /// What the engine has told since the tests began: each test looks for words that only it can cause.
-pub static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+pub(crate) static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// One step: its number, and its lines.
-pub fn step(number: u32, lines: &[&str]) -> String {
+pub(crate) fn step(number: u32, lines: &[&str]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("- {line}\n")).collect();
     format!("### Step {number}: Part {number}\n\n{}\n", lines.concat())
 }
 
 /// A step that changes `src/N.rs`, is checked by it, says this about its failure, and is committed.
-pub fn usual(number: u32, on_failure: &str) -> String {
+pub(crate) fn usual(number: u32, on_failure: &str) -> String {
     let (files, verify) = (format!("**Files:** `src/{number}.rs`"), format!("**Verify:** `sh verify.sh {number}`"));
     let clause = if on_failure.is_empty() { String::new() } else { format!("**On failure:** {on_failure}") };
     let checkpoint = format!("**Checkpoint:** `git commit -m \"part {number}\"`");
@@ -44,17 +44,17 @@ pub fn usual(number: u32, on_failure: &str) -> String {
 }
 
 /// A plan of these steps, with what stands behind them.
-pub fn text(steps: &[String], more: &str) -> String {
+pub(crate) fn text(steps: &[String], more: &str) -> String {
     format!("# Demo\n\n## Implementation Plan\n\n{}{more}", steps.concat())
 }
 
 /// What a plan says.
-pub fn read(text: &str) -> Plan {
+pub(crate) fn read(text: &str) -> Plan {
     dialect::read(PLAN, text.as_bytes(), Options::default())
 }
 
 /// A repository, the state of its user, and a run in it.
-pub struct Stage {
+pub(crate) struct Stage {
     temp: TempDir,
     environment: Environment,
     pub run: Run,
@@ -62,12 +62,12 @@ pub struct Stage {
 
 impl Stage {
     /// A run of a plan of this text.
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self::with(text, |plan| plan, None)
     }
 
     /// A run of a plan of this text, of which something is changed, and of which this was asked for.
-    pub fn with(text: &str, change: impl FnOnce(Plan) -> Plan, asked: Option<Asked>) -> Self {
+    pub(crate) fn with(text: &str, change: impl FnOnce(Plan) -> Plan, asked: Option<Asked>) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap().join("project");
         let home = temp.path().join("state");
@@ -100,32 +100,32 @@ impl Stage {
     }
 
     /// The top of the project.
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         fs::canonicalize(self.temp.path()).unwrap().join("project")
     }
 
     /// The user's own state folder.
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.temp.path().join("state")
     }
 
     /// The plugin's folder of data.
-    pub fn data(&self) -> &Path {
+    pub(crate) fn data(&self) -> &Path {
         self.temp.path()
     }
 
     /// What every check gets.
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 
     /// Where the run stands.
-    pub fn state(&self) -> RunState {
+    pub(crate) fn state(&self) -> RunState {
         self.run.state().unwrap()
     }
 
     /// Does something in a work tree, as the client of a session or as whoever holds the run.
-    pub fn engine_in<T>(&self, tree: &Path, group: Option<&str>, act: impl FnOnce(&Engine<'_>) -> T) -> T {
+    pub(crate) fn engine_in<T>(&self, tree: &Path, group: Option<&str>, act: impl FnOnce(&Engine<'_>) -> T) -> T {
         let (root, home) = (self.root(), self.home());
         let caller = Caller { group: group.map(str::to_owned), ..Caller::default() };
         act(&Engine {
@@ -142,69 +142,69 @@ impl Stage {
     }
 
     /// As [`Stage::engine_in`], in the user's own work tree.
-    pub fn engine<T>(&self, act: impl FnOnce(&Engine<'_>) -> T) -> T {
+    pub(crate) fn engine<T>(&self, act: impl FnOnce(&Engine<'_>) -> T) -> T {
         self.engine_in(&self.root(), None, act)
     }
 
     /// Begins with a step.
-    pub fn start(&self, id: &str) -> Result<Started, EngineError> {
+    pub(crate) fn start(&self, id: &str) -> Result<Started, EngineError> {
         self.engine(|engine| engine.start(id, &mut Unwatched))
     }
 
     /// Says that a step is done.
-    pub fn done(&self, ticket: &str) -> Judged {
+    pub(crate) fn done(&self, ticket: &str) -> Judged {
         self.engine(|engine| engine.done(ticket, Put::default(), &mut Unwatched)).unwrap()
     }
 
     /// One attempt at a step that writes its file.
-    pub fn attempt(&self, id: &str, written: &str) -> Judged {
+    pub(crate) fn attempt(&self, id: &str, written: &str) -> Judged {
         let started = self.start(id).unwrap();
         self.write(&format!("src/{id}.rs"), written);
         self.done(&started.ticket)
     }
 
     /// Writes a file of the project.
-    pub fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// A file of the project.
-    pub fn file(&self, path: &str) -> Option<String> {
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.root().join(path)).ok()
     }
 
     /// What git says in the project.
-    pub fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.root(), arguments)
     }
 
     /// The subjects of all commits, the newest first.
-    pub fn log(&self) -> Vec<String> {
+    pub(crate) fn log(&self) -> Vec<String> {
         self.git(&["log", "--format=%s"]).lines().map(str::to_owned).collect()
     }
 
     /// The files of the newest commit.
-    pub fn committed(&self) -> Vec<String> {
+    pub(crate) fn committed(&self) -> Vec<String> {
         let said = self.git(&["show", "--format=", "--name-only", "HEAD"]);
         said.lines().map(str::to_owned).collect()
     }
 
     /// A hook of the project's user.
-    pub fn hook(&self, name: &str, script: &str) {
+    pub(crate) fn hook(&self, name: &str, script: &str) {
         let path = format!(".git/hooks/{name}");
         self.write(&path, &format!("#!/bin/sh\n{script}\n"));
         assert!(Command::new("chmod").arg("+x").arg(self.root().join(path)).status().unwrap().success());
     }
 
     /// How a step stands, in a word.
-    pub fn standing(&self, id: &str) -> &'static str {
+    pub(crate) fn standing(&self, id: &str) -> &'static str {
         self.state().standing(id).unwrap().word()
     }
 
     /// What comes next, in a few words.
-    pub fn next(&self) -> String {
+    pub(crate) fn next(&self) -> String {
         match schedule::next(&self.state()) {
             Action::Start(units) => format!("start {}", units.iter().map(|unit| unit.id.as_str()).collect::<String>()),
             Action::Ask(gate) => {
@@ -218,7 +218,7 @@ impl Stage {
 }
 
 /// What git says.
-pub fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     let output = command.output().unwrap();

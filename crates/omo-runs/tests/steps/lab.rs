@@ -3,7 +3,7 @@
 use crate::Named;
 use crate::kit::{Stage, step, text, usual};
 
-pub const ALL: &[Named] = &[
+pub(crate) const ALL: &[Named] = &[
     ("a_commit_holds_the_work_though_nothing_was_staged", a_commit_holds_the_work_though_nothing_was_staged),
     ("new_and_staged_files_are_taken_back_too", new_and_staged_files_are_taken_back_too),
     ("what_passed_before_stays_when_a_step_is_taken_back", what_passed_before_stays_when_a_step_is_taken_back),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::Named;
 use crate::kit::{Stage, read, step, text, usual};
 
-pub const ALL: &[Named] = &[("every_row_of_the_state_machine_holds", every_row_of_the_state_machine_holds)];
+pub(crate) const ALL: &[Named] = &[("every_row_of_the_state_machine_holds", every_row_of_the_state_machine_holds)];
 
 /// What a worker leaves that is not right.
 const HALF: &str = "1\nhalf\n";

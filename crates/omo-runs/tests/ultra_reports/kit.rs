@@ -11,13 +11,14 @@ use omo_runs::ultra::Asked;
 use omo_testkit::plans::{opened, time};
 
 /// Where the plan is.
-pub const PATH: &str = ".claude/plans/demo.md";
+pub(crate) const PATH: &str = ".claude/plans/demo.md";
 
 /// A run of the whole.
-pub const ALL: Asked = Asked { mode: Mode::Execute, part: Part::Whole, is_foreground: false, steps_of_whole: None };
+pub(crate) const ALL: Asked =
+    Asked { mode: Mode::Execute, part: Part::Whole, is_foreground: false, steps_of_whole: None };
 
 /// A step that says this about its failure.
-pub fn step(number: u64, title: &str, on_failure: &str) -> String {
+pub(crate) fn step(number: u64, title: &str, on_failure: &str) -> String {
     format!(
         "### Step {number}: {title}\n\n- **Files:** `src/{number}.rs`\n- **Changes:** Do it.\n\
          - **Verify:** `make check`\n- **On failure:** {on_failure}\n\
@@ -26,13 +27,13 @@ pub fn step(number: u64, title: &str, on_failure: &str) -> String {
 }
 
 /// A plan with these parts behind its heading.
-pub fn plan(parts: &[String]) -> Plan {
+pub(crate) fn plan(parts: &[String]) -> Plan {
     let text = format!("# Demo\n\n## Implementation Plan\n\n{}", parts.concat());
     dialect::read(PATH, text.as_bytes(), Options::default())
 }
 
 /// A session spec of these steps.
-pub fn spec(parts: &[String]) -> Plan {
+pub(crate) fn spec(parts: &[String]) -> Plan {
     let text = format!(
         "# Session\n\n## Dependencies\n\n- **Entry condition:** `git diff --quiet` is clean\n\n## Scope Fence\n\n\
          - Touch: src/\n- Never touch: docs/\n\n## Implementation Plan\n\n{}## Exit Condition\n\n- [ ] `make all`\n",
@@ -42,23 +43,23 @@ pub fn spec(parts: &[String]) -> Plan {
 }
 
 /// A run that has just begun.
-pub fn open(plan: Plan) -> RunState {
+pub(crate) fn open(plan: Plan) -> RunState {
     RunState::open(&Event { seq: 1, ts: time(0), actor: Actor::default(), what: opened(plan) }).unwrap()
 }
 
 /// When the last thing happened that is so many events behind the first.
-pub fn at(events: u64) -> Timestamp {
+pub(crate) fn at(events: u64) -> Timestamp {
     time(events)
 }
 
 /// Something happens, a second after what happened last.
-pub fn happens(state: &mut RunState, what: What) {
+pub(crate) fn happens(state: &mut RunState, what: What) {
     let event = Event { seq: state.seq + 1, ts: time(state.seq), actor: Actor::default(), what };
     state.apply(&event).unwrap();
 }
 
 /// A worker begins with a step.
-pub fn begins(state: &mut RunState, id: &str) {
+pub(crate) fn begins(state: &mut RunState, id: &str) {
     let attempt = state.units[id].attempts + 1;
     let (unit, ticket) = (id.to_owned(), "t".to_owned());
     happens(
@@ -68,12 +69,12 @@ pub fn begins(state: &mut RunState, id: &str) {
 }
 
 /// How its last attempt ended.
-pub fn end(state: &RunState, id: &str, evidence: &str) -> UnitEnd {
+pub(crate) fn end(state: &RunState, id: &str, evidence: &str) -> UnitEnd {
     UnitEnd { attempt: state.units[id].attempts, evidence: evidence.to_owned(), ..UnitEnd::default() }
 }
 
 /// A step is done and proved, and its work is in this commit.
-pub fn passes(state: &mut RunState, id: &str, commit: &str) {
+pub(crate) fn passes(state: &mut RunState, id: &str, commit: &str) {
     begins(state, id);
     ran(state, id, CheckOutcome { verdict: CheckVerdict::Green, ..red(&[]) });
     let end = UnitEnd { commit: Some(commit.to_owned()), ..end(state, id, "`make check` exit 0") };
@@ -81,7 +82,7 @@ pub fn passes(state: &mut RunState, id: &str, commit: &str) {
 }
 
 /// A step fails, for good or not.
-pub fn fails(state: &mut RunState, id: &str, is_final: bool) {
+pub(crate) fn fails(state: &mut RunState, id: &str, is_final: bool) {
     begins(state, id);
     ran(state, id, red(&["error: no such function", "`done`"]));
     let end = end(state, id, "`make check` exit 2");
@@ -96,13 +97,13 @@ fn ran(state: &mut RunState, id: &str, outcome: CheckOutcome) {
 }
 
 /// A step fails and is left out.
-pub fn is_left_out(state: &mut RunState, id: &str) {
+pub(crate) fn is_left_out(state: &mut RunState, id: &str) {
     fails(state, id, true);
     happens(state, What::UnitSkipped { unit: id.to_owned(), why: "`make check` exit 2".to_owned() });
 }
 
 /// A check that is not green, with what it printed.
-pub fn red(lines: &[&str]) -> CheckOutcome {
+pub(crate) fn red(lines: &[&str]) -> CheckOutcome {
     CheckOutcome {
         verdict: CheckVerdict::Red,
         detail: "exit 2".to_owned(),
@@ -118,6 +119,6 @@ pub fn red(lines: &[&str]) -> CheckOutcome {
 }
 
 /// The run ends.
-pub fn over(state: &mut RunState, result: RunResult) {
+pub(crate) fn over(state: &mut RunState, result: RunResult) {
     happens(state, What::RunEnded { result });
 }

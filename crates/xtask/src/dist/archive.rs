@@ -16,7 +16,7 @@ const SECONDS: u64 = 315_532_800;
 
 /// One file of an archive.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Its path in the archive, with `/` on every system.
     pub path: String,
     /// What is in it.
@@ -26,7 +26,7 @@ pub struct Entry {
 }
 
 /// The files of a plugin, sorted, below one folder of this name.
-pub fn entries(plugin: &Path, name: &str) -> Result<Vec<Entry>> {
+pub(super) fn entries(plugin: &Path, name: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -52,7 +52,7 @@ pub fn entries(plugin: &Path, name: &str) -> Result<Vec<Entry>> {
 }
 
 /// A compressed tarball.
-pub fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
+pub(super) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
     // No name and no time of its own.
     let compressed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     let mut archive = tar::Builder::new(compressed);
@@ -69,7 +69,7 @@ pub fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>> {
 }
 
 /// A zip.
-pub fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
+pub(super) fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -83,7 +83,7 @@ pub fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
 }
 
 /// An archive that was written.
-pub struct Written {
+pub(super) struct Written {
     /// Its name.
     pub name: String,
     /// Its length in bytes.
@@ -93,7 +93,7 @@ pub struct Written {
 }
 
 /// Writes both kinds of archive of a plugin into a folder; they are called `name` with their endings.
-pub fn write(plugin: &Path, name: &str, folder: &Path) -> Result<Vec<Written>> {
+pub(super) fn write(plugin: &Path, name: &str, folder: &Path) -> Result<Vec<Written>> {
     let entries = entries(plugin, name)?;
     let mut written = Vec::new();
     for (ending, bytes) in [("tar.gz", tar_gz(&entries)?), ("zip", zip(&entries)?)] {
@@ -108,7 +108,7 @@ pub fn write(plugin: &Path, name: &str, folder: &Path) -> Result<Vec<Written>> {
 }
 
 /// The file that `sha256sum -c` reads.
-pub fn sums(written: &[&Written]) -> String {
+pub(super) fn sums(written: &[&Written]) -> String {
     let mut lines: Vec<String> = written.iter().map(|it| format!("{}  {}\n", it.sum, it.name)).collect();
     lines.sort_by(|one, other| one.get(64..).cmp(&other.get(64..)));
     lines.concat()

@@ -20,7 +20,7 @@ enum Outcome {
 }
 
 /// Makes the archives and their sums in `target/dist`.
-pub fn run(options: &Options) -> Result<()> {
+pub(super) fn run(options: &Options) -> Result<()> {
     let folder = cargo::target()?.join("dist");
     clear(&folder)?;
     let host = plugin::host()?;
@@ -88,7 +88,7 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
 }
 
 /// Packs the plugin that was built for the tests.
-pub fn pack_for_tests() -> Result<()> {
+pub(super) fn pack_for_tests() -> Result<()> {
     let folder = super::test_folder()?;
     clear(&folder)?;
     let name = super::name_of(&plugin::host()?);

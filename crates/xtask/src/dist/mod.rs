@@ -18,7 +18,7 @@ use crate::cargo;
 
 /// What archives are made of.
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Only for this target; may be given again. Without it: all that can be built for here
     #[arg(long, value_name = "TRIPLE")]
     target: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Options {
 
 /// Makes the archives and their sums in `target/dist`.
 #[cfg(feature = "dist")]
-pub fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     if options.for_tests { make::pack_for_tests() } else { make::run(options) }
 }
 
@@ -43,7 +43,7 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 /// Packs the plugin in target/plugin; gives the archive.
-pub fn pack_for_tests() -> Result<PathBuf> {
+pub(crate) fn pack_for_tests() -> Result<PathBuf> {
     cargo::run_with_feature("dist", &["dist", "--for-tests"])?;
     Ok(test_folder()?.join(format!("{}.tar.gz", name_of(&crate::plugin::host()?))))
 }

@@ -1,7 +1,7 @@
 //! The systems that archives are made for, and how each is linked on this machine.
 
 /// What a release is for. The machine's own target comes with them where it is another.
-pub const TARGETS: [&str; 5] = [
+pub(super) const TARGETS: [&str; 5] = [
     "x86_64-unknown-linux-musl",
     "aarch64-unknown-linux-musl",
     "x86_64-apple-darwin",
@@ -11,7 +11,7 @@ pub const TARGETS: [&str; 5] = [
 
 /// What links the binaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Linker {
+pub(super) enum Linker {
     /// The one that rustc chooses.
     Default,
     /// This program, as it is.
@@ -21,7 +21,7 @@ pub enum Linker {
 }
 
 /// How a target is linked on this host, or why it cannot be. `has` tells whether a command works.
-pub fn linker(host: &str, target: &str, has: impl Fn(&[&str]) -> bool) -> Result<Linker, &'static str> {
+pub(super) fn linker(host: &str, target: &str, has: impl Fn(&[&str]) -> bool) -> Result<Linker, &'static str> {
     let processor = |triple: &str| triple.split('-').next().map(str::to_owned);
     let is_own = host == target || (host.contains("-linux-") && processor(host) == processor(target));
     if target.ends_with("-linux-musl") {

@@ -16,7 +16,7 @@ const BACKGROUND: RgbColor = RgbColor(22, 24, 29);
 const TEXT: RgbColor = RgbColor(205, 208, 214);
 
 /// Plays the run and writes the picture.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let plugin = plugin::build()?;
     let client = Client::at(client::find_or_install()?)?;
     let lines = play::play(&plugin.path, &client)?;

@@ -26,7 +26,7 @@ const WRONG: &str = "echo \"Hello, you!\"\n";
 const RIGHT: &str = "echo \"Hello, $1!\"\n";
 
 /// Plays the run; gives the lines of the terminal that show it, with their colours.
-pub fn play(plugin: &Path, client: &Client) -> Result<String> {
+pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     if !Terminal::available() {
         bail!("tmux is not installed, and it types for the person in the picture");
     }

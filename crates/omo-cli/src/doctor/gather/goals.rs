@@ -23,7 +23,7 @@ const TAIL_BYTES: u64 = 4 * 1024 * 1024;
 const NAME_CHARS: usize = 200;
 
 /// The goals that are on in sessions of a project; `armed` are those with ultrawork on.
-pub fn gather(
+pub(super) fn gather(
     client_home: Option<&Path>,
     root: Option<&Path>,
     armed: &[String],

@@ -22,7 +22,7 @@ const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
 /// The client on `PATH`, to be started in a folder. One that lies in the project is the project's, and
 /// is not started; but a home folder may be taken for a project, and have the client in it.
-pub fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<Claude, ClaudeError> {
+pub(super) fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<Claude, ClaudeError> {
     let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
     let is_elsewhere = |place: &PathBuf| !project.is_some_and(|project| place.starts_with(project));
     let search: Vec<PathBuf> = own_search_path().into_iter().filter(is_elsewhere).collect();
@@ -31,7 +31,7 @@ pub fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<Claude, Clau
 }
 
 /// Which client there is, and the plugins that it lists for a project.
-pub fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Result<Vec<Plugin>, String>) {
+pub(super) fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Result<Vec<Plugin>, String>) {
     let claude = match claude(root, home) {
         Ok(claude) => claude,
         Err(error) => return (Client::Missing, Err(format!("not looked at: {error}"))),
@@ -47,7 +47,7 @@ pub fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Result<Vec<P
 }
 
 /// The enabled plugins that run hooks of omo.
-pub fn carriers(plugins: &[Plugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
+pub(super) fn carriers(plugins: &[Plugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
     let enabled = plugins.iter().filter(|plugin| plugin.enabled);
     let mut carriers: Vec<Carrier> = enabled.filter_map(|plugin| carrier(plugin, plugin_home)).collect();
     // The one that is omo itself first.
@@ -133,7 +133,7 @@ fn version_in(program: &[u8]) -> Option<String> {
 }
 
 /// The plugin that this very program lies in.
-pub fn beside() -> Option<PathBuf> {
+pub(super) fn beside() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let folder = program.parent()?.parent()?;
     let manifest = files::json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;

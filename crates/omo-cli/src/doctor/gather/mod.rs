@@ -17,10 +17,10 @@ use omo_store::config::Config;
 use omo_store::env::{self, Env};
 
 use super::facts::{Facts, Live};
-pub use files::json;
+pub(crate) use files::json;
 
 /// The variables of this process, and what follows from them.
-pub struct Surroundings {
+pub(super) struct Surroundings {
     variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// The user's home.
     pub home: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// Those of this process.
-    pub fn of_process() -> Self {
+    pub(super) fn of_process() -> Self {
         let mut surroundings = Self { variables: env::variables(), home: None, client_home: None, plugin_home: None };
         surroundings.home = std::env::home_dir().filter(|home| home.is_absolute());
         let below_home = || Some(surroundings.home.as_ref()?.join(".claude"));
@@ -44,7 +44,7 @@ impl Surroundings {
     }
 
     /// A variable, where it is set to something.
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
         let found = self.variables.iter().find(|(known, value)| known == name && !value.is_empty());
         found.map(|(_, value)| value.to_string_lossy().into_owned())
     }
@@ -55,7 +55,7 @@ impl Surroundings {
 }
 
 /// Everything but what a session shows.
-pub fn facts(env: &Env, config: &Config, surroundings: &Surroundings) -> Facts {
+pub(super) fn facts(env: &Env, config: &Config, surroundings: &Surroundings) -> Facts {
     let place = place::gather(env, surroundings);
     let root = place.root.clone();
     let (state, armed) = project::state(root.as_deref());

@@ -10,7 +10,7 @@ use super::super::facts::Own;
 use crate::platform;
 
 /// Looks at it.
-pub fn gather(state_home: Option<&Path>) -> Own {
+pub(super) fn gather(state_home: Option<&Path>) -> Own {
     let Some(state_home) = state_home else { return Own::NoHome };
     let path = state_home.join("omo");
     if path.symlink_metadata().is_err() {

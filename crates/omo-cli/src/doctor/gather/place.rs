@@ -9,7 +9,7 @@ use super::super::facts::{Given, Place};
 use super::Surroundings;
 
 /// Finds the project as every other command does, and what is odd about it.
-pub fn gather(env: &Env, surroundings: &Surroundings) -> Place {
+pub(super) fn gather(env: &Env, surroundings: &Surroundings) -> Place {
     let folder = std::env::current_dir().ok();
     let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
         let what = what_is(Path::new(&text));

@@ -20,7 +20,7 @@ const RECENT_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 const LOCK: &str = "runtime.lock";
 
 /// The state folder, and the ids of the sessions that are on.
-pub fn state(root: Option<&Path>) -> (State, Vec<String>) {
+pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
     let folder = match root.map(Folder::open).transpose() {
         Ok(folder) => folder.flatten(),
         Err(error) => return (State::Refused(error.to_string()), Vec::new()),
@@ -59,7 +59,7 @@ fn lock(folder: &Folder) -> Option<String> {
 }
 
 /// What git makes of the state folder.
-pub fn git(root: Option<&Path>, state: &State) -> Git {
+pub(super) fn git(root: Option<&Path>, state: &State) -> Git {
     let is_there = find("git", &own_search_path()).is_some();
     let in_work_tree = root.and_then(WorkTree::find).is_some();
     let tracked = root.filter(|_| is_there && in_work_tree).and_then(|root| tracked::of(root, ".sisyphus/cc-omo"));
@@ -69,14 +69,14 @@ pub fn git(root: Option<&Path>, state: &State) -> Git {
 }
 
 /// What other loops have left.
-pub fn traces(root: Option<&Path>) -> Vec<String> {
+pub(super) fn traces(root: Option<&Path>) -> Vec<String> {
     const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
     let Some(root) = root else { return Vec::new() };
     TRACES.iter().filter(|trace| root.join(trace).symlink_metadata().is_ok()).map(|trace| (*trace).to_owned()).collect()
 }
 
 /// How many errors hooks have kept from their user in the last week, and the last of them.
-pub fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
+pub(super) fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
     let folder = Folder::open(root?).ok()??;
     let (_, bytes) = folder.read_from(hooks_log::FILE, 0, hooks_log::ROTATE_AT * 2).ok()??;
     let text = String::from_utf8_lossy(&bytes);
@@ -89,7 +89,7 @@ pub fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
 }
 
 /// What omo.toml asks for.
-pub fn repository(root: Option<&Path>, state_home: Option<&Path>) -> Repository {
+pub(super) fn repository(root: Option<&Path>, state_home: Option<&Path>) -> Repository {
     let Some(found) = root.and_then(repository::Repository::read) else { return Repository::Absent };
     if let Some(problem) = found.problems.first() {
         return Repository::Broken(problem.to_string());

@@ -7,7 +7,7 @@ use super::files;
 use crate::platform::MANAGED_SETTINGS;
 
 /// Reads those that are there.
-pub fn gather(client_home: Option<&Path>, root: Option<&Path>) -> Vec<Settings> {
+pub(super) fn gather(client_home: Option<&Path>, root: Option<&Path>) -> Vec<Settings> {
     let mut places: Vec<(Scope, PathBuf)> = Vec::new();
     places.extend(client_home.map(|home| (Scope::User, home.join("settings.json"))));
     let project = root.map(|root| root.join(".claude"));

@@ -11,7 +11,7 @@ use super::{or_good, quoted};
 const INSTALL: &str = "omo setup";
 
 /// Which client there is.
-pub fn client(facts: &Facts) -> Vec<Finding> {
+pub(super) fn client(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "client";
     vec![match &facts.client {
         Client::Missing => Finding::new(
@@ -42,7 +42,7 @@ pub fn client(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether the plugin is installed, on, and where it was installed from.
-pub fn plugin(facts: &Facts) -> Vec<Finding> {
+pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "plugin";
     const NOTHING: &str = "without it no session of yours has omo";
     let plugins = match &facts.plugins {
@@ -83,7 +83,7 @@ pub fn plugin(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether the plugin, its programs and this `omo` are of one version.
-pub fn versions(facts: &Facts) -> Vec<Finding> {
+pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "versions";
     if facts.carriers.is_empty() {
         return vec![Finding::new(
@@ -132,7 +132,7 @@ fn others(facts: &Facts, carrier: &Carrier) -> Vec<String> {
 }
 
 /// Whether everything that the hooks name can be run.
-pub fn programs(facts: &Facts) -> Vec<Finding> {
+pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "programs";
     const WHY: &str = "a hook that cannot be started does nothing: no session is held, and the client shows an error";
     if facts.carriers.is_empty() {
@@ -194,7 +194,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Whether each hook was seen, once.
-pub fn hooks(facts: &Facts) -> Vec<Finding> {
+pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "hooks";
     const TRY: &str = "omo doctor --live";
     let seen = match &facts.live {
@@ -263,6 +263,6 @@ pub fn hooks(facts: &Facts) -> Vec<Finding> {
 }
 
 /// The name in `name@marketplace`.
-pub fn name_of(id: &str) -> &str {
+pub(crate) fn name_of(id: &str) -> &str {
     id.split('@').next().unwrap_or(id)
 }

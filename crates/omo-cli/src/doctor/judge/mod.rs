@@ -14,7 +14,7 @@ use omo_core::words::neutral;
 use super::facts::Facts;
 use super::finding::Finding;
 
-pub use installation::name_of;
+pub(super) use installation::name_of;
 
 /// Every check, in the order in which they are told where all is well.
 const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
@@ -39,7 +39,7 @@ const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
 ];
 
 /// Judges everything: what is bad first. A check that finds several things wrong has a row for each.
-pub fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(facts)).map(harmless).collect();
     findings.sort_by_key(|finding| finding.level);
     findings

@@ -7,7 +7,7 @@ use super::super::finding::{Finding, Level};
 use super::{count, or_good, quoted};
 
 /// Whether a goal of the client is on.
-pub fn goal(facts: &Facts) -> Vec<Finding> {
+pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "goal";
     const WHY: &str = "a goal continues its session as well, and two loops get in each other's way";
     let goals = match &facts.goals {
@@ -24,7 +24,7 @@ pub fn goal(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether the folder that omo takes for the project is one.
-pub fn place(facts: &Facts) -> Vec<Finding> {
+pub(super) fn place(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "project";
     const UNSET: &str = "unset CLAUDE_PROJECT_DIR";
     let place = &facts.place;
@@ -73,7 +73,7 @@ pub fn place(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether the state folder can be used.
-pub fn state(facts: &Facts) -> Vec<Finding> {
+pub(super) fn state(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "state";
     let folder = match &facts.state {
         State::Absent => return vec![Finding::good(NAME, "no session here has used ultrawork yet")],
@@ -146,7 +146,7 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
 }
 
 /// Whether there is a git, and what it makes of the state folder.
-pub fn git(facts: &Facts) -> Vec<Finding> {
+pub(super) fn git(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "git";
     const FOLDER: &str = ".sisyphus/cc-omo";
     let git = &facts.git;
@@ -174,7 +174,7 @@ pub fn git(facts: &Facts) -> Vec<Finding> {
 }
 
 /// What hooks kept from their user.
-pub fn log(facts: &Facts) -> Vec<Finding> {
+pub(super) fn log(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "log";
     vec![match &facts.errors {
         None => Finding::good(NAME, "no hook has met an error in the last week"),
@@ -188,7 +188,7 @@ pub fn log(facts: &Facts) -> Vec<Finding> {
 }
 
 /// What omo.toml asks for.
-pub fn repository(facts: &Facts) -> Vec<Finding> {
+pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "omo.toml";
     vec![match &facts.repository {
         Repository::Absent => Finding::good(NAME, "none"),

@@ -6,7 +6,7 @@ use super::installation::name_of;
 use super::{or_good, quoted};
 
 /// Whether settings turn hooks off.
-pub fn disabled(facts: &Facts) -> Vec<Finding> {
+pub(super) fn disabled(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "settings";
     let mut problems = Vec::new();
     for settings in &facts.settings {
@@ -52,7 +52,7 @@ fn remedy(settings: &Settings, name: &str) -> String {
 }
 
 /// Whether a hook of omo is named in more than one place.
-pub fn twice(facts: &Facts) -> Vec<Finding> {
+pub(super) fn twice(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "twice";
     const BOTH: &str = "the client runs both: each prompt and each stop is answered twice";
     let mut problems = Vec::new();
@@ -85,7 +85,7 @@ pub fn twice(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether omo is turned off as a whole.
-pub fn switch(facts: &Facts) -> Vec<Finding> {
+pub(super) fn switch(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "OMO_DISABLE";
     let of_environment = facts.disable.iter().map(|value| ("the environment".to_owned(), value.clone()));
     let of_settings = facts
@@ -110,7 +110,7 @@ pub fn switch(facts: &Facts) -> Vec<Finding> {
 }
 
 /// What the client's own bound on continuations is.
-pub fn block_cap(facts: &Facts) -> Vec<Finding> {
+pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "block-cap";
     const VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
     let of_environment = facts.block_cap.iter().map(|value| ("the environment".to_owned(), value.clone()));
@@ -140,7 +140,7 @@ pub fn block_cap(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Plugins that continue sessions by themselves, and what their loops leave in a project.
-pub fn other_loops(facts: &Facts) -> Vec<Finding> {
+pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "other-loops";
     const LOOPS: [&str; 3] = ["ralph-loop", "ralph-wiggum", "oh-my-claudecode"];
     const WHY: &str = "two loops that continue the same session get in each other's way";

@@ -5,7 +5,7 @@ use super::super::finding::{Finding, Level};
 use super::{or_good, quoted};
 
 /// Whether the key and the approvals can be used, by their owner alone.
-pub fn trust(facts: &Facts) -> Vec<Finding> {
+pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "trust";
     let (path, open_to_others, problems) = match &facts.own {
         Own::NoHome => {
@@ -36,7 +36,7 @@ pub fn trust(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether the configuration says what its user means.
-pub fn config(facts: &Facts) -> Vec<Finding> {
+pub(super) fn config(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "config";
     let (file, problems) = &facts.config;
     let problems = problems.iter().map(|problem| {

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 /// Whether a session began at all.
-pub fn is_session(printed: &str) -> bool {
+pub(super) fn is_session(printed: &str) -> bool {
     printed.lines().filter_map(line).any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
 }
 
 /// How many hooks of an event ran to a good end, as the stream of the client's own events tells it.
 /// One that cannot be started has an end as well, and no good one.
-pub fn ran(printed: &str, event: &str) -> usize {
+pub(super) fn ran(printed: &str, event: &str) -> usize {
     let is_good_end = |line: &Value| {
         line.get("subtype").is_some_and(|kind| kind == "hook_response")
             && line.get("hook_event").is_some_and(|name| name == event)
@@ -19,7 +19,7 @@ pub fn ran(printed: &str, event: &str) -> usize {
 }
 
 /// How many hooks of omo ran at an event that the client leaves out of the stream, as its log tells it.
-pub fn logged(log: &str, event: &str, binary: &str) -> usize {
+pub(super) fn logged(log: &str, event: &str, binary: &str) -> usize {
     let (begin, name) = (format!("] {event}:"), format!("/{binary}]"));
     let lines = log.lines().filter(|line| line.contains(&begin) && line.contains(&name));
     lines.filter(|line| line.ends_with("] completed with status 0")).count()

@@ -25,7 +25,7 @@ use wanted::Wanted;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Starts the sessions, and tells how often each hook was seen.
-pub fn watch(facts: &Facts, surroundings: &Surroundings) -> Live {
+pub(super) fn watch(facts: &Facts, surroundings: &Surroundings) -> Live {
     tried(facts, surroundings).unwrap_or_else(|why| Live::Impossible(format!("not tried: {why}")))
 }
 

@@ -15,7 +15,7 @@ const MAX_REQUEST: u64 = 16 * 1024 * 1024;
 
 /// What the model does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Script {
+pub(super) enum Script {
     /// It starts a subagent, and ends once that is done.
     Subagent,
     /// It refuses every request.
@@ -23,14 +23,14 @@ pub enum Script {
 }
 
 /// A model at work. Dropping it ends it.
-pub struct Model {
+pub(super) struct Model {
     server: Arc<Server>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Model {
     /// Begins to listen.
-    pub fn start(script: Script) -> Result<Self, String> {
+    pub(super) fn start(script: Script) -> Result<Self, String> {
         let server = Server::http("127.0.0.1:0").map_err(|error| format!("listen on 127.0.0.1: {error}"))?;
         let server = Arc::new(server);
         let listening = Arc::clone(&server);
@@ -43,7 +43,7 @@ impl Model {
     }
 
     /// Where the client finds it.
-    pub fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("http://{}", self.server.server_addr())
     }
 }

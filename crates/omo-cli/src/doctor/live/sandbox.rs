@@ -16,7 +16,7 @@ const KEY: &str = "omo-doctor-has-no-key";
 const LOG: &str = "client.log";
 
 /// The folders. They go when this is dropped.
-pub struct Sandbox {
+pub(super) struct Sandbox {
     temp: TempDir,
     /// The session's project.
     pub project: PathBuf,
@@ -26,7 +26,7 @@ pub struct Sandbox {
 impl Sandbox {
     /// Makes them. Of each settings file only what decides about hooks of omo is taken over: what
     /// else is in it might start something, or talk to somebody.
-    pub fn build(facts: &Facts, surroundings: &Surroundings) -> Result<Self, String> {
+    pub(super) fn build(facts: &Facts, surroundings: &Surroundings) -> Result<Self, String> {
         let is_installed = !facts.carriers.is_empty();
         // A plugin that is only ever given to the client by its folder is given so here as well.
         let plugin_folder = facts.beside.clone().filter(|_| !is_installed);
@@ -89,12 +89,12 @@ impl Sandbox {
     }
 
     /// What the client wrote into its log.
-    pub fn log(&self) -> String {
+    pub(super) fn log(&self) -> String {
         fs::read_to_string(self.temp.path().join(LOG)).unwrap_or_default()
     }
 
     /// The session's options and its prompt, in which nothing turns ultrawork on.
-    pub fn arguments(&self) -> Vec<OsString> {
+    pub(super) fn arguments(&self) -> Vec<OsString> {
         let options = [
             "-p",
             "--output-format",
@@ -116,7 +116,7 @@ impl Sandbox {
 
     /// The session's environment: its user's, without what points it at a model, at an account, or
     /// at anything of another session.
-    pub fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
+    pub(super) fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
         let inherited = omo_store::env::variables().into_iter().filter(|(name, _)| is_kept(&name.to_string_lossy()));
         let own = [
             ("ANTHROPIC_BASE_URL", OsString::from(model)),

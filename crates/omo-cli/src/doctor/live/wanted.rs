@@ -11,7 +11,7 @@ use omo_exec::endings;
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// Watches for Ctrl-C, so that nothing is left behind, and shows that time goes by.
-pub struct Wanted {
+pub(super) struct Wanted {
     interrupted: Arc<AtomicBool>,
     since: Instant,
     told: Option<u64>,
@@ -19,14 +19,14 @@ pub struct Wanted {
 
 impl Wanted {
     /// From now on.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
         endings::note(&interrupted);
         Self { interrupted, since: Instant::now(), told: None }
     }
 
     /// Whether nobody has interrupted it.
-    pub fn still(&mut self) -> bool {
+    pub(super) fn still(&mut self) -> bool {
         let seconds = self.since.elapsed().as_secs();
         if self.told != Some(seconds) && std::io::stderr().is_terminal() {
             self.told = Some(seconds);

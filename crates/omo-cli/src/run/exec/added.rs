@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::run::here::Here;
 
 /// A task that a run is to have too.
-pub struct AddedTask<'a> {
+pub(crate) struct AddedTask<'a> {
     here: Here<'a>,
     run: Run,
     before: RunState,
@@ -21,7 +21,7 @@ pub struct AddedTask<'a> {
 
 impl<'a> AddedTask<'a> {
     /// Finds out whether it can be. Nothing is written.
-    pub fn to(env: &'a Env, run: &RunRef, task: &TaskFile) -> Result<Self, Failure> {
+    pub(crate) fn to(env: &'a Env, run: &RunRef, task: &TaskFile) -> Result<Self, Failure> {
         let here = Here::find(env)?;
         let runs = Runs::find(&run.root, Some(&here.state_home))?;
         let run = runs.ok_or_else(|| RunsError::NotFound(run.id.clone()))?.get(&run.id)?;
@@ -32,7 +32,7 @@ impl<'a> AddedTask<'a> {
     }
 
     /// Adds it.
-    pub fn add(self) -> Result<(), Failure> {
+    pub(crate) fn add(self) -> Result<(), Failure> {
         let Self { here, run, before, unit } = self;
         let state = here.engine(&run, &before)?.add(unit)?;
         here.tell(&run, &before, &state);

@@ -19,25 +19,25 @@ const LEAST_SHOWN: usize = 200;
 const SHOW: &str = "  1. Show the user these lines:";
 
 /// Nothing was typed behind the command: the model called it by itself.
-pub fn nothing_typed() -> String {
+pub(crate) fn nothing_typed() -> String {
     "DO\n  No arguments were typed for this command. If you called it yourself, run this with the task session that \
      you were asked to execute:\n  run: omo run open --for exec --session ID\n  If you do not know which one is meant, ask the user."
         .to_owned()
 }
 
 /// One line for the user, and no more.
-pub fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     format!("DONE\n  Show the user this line, then end your turn.\n\n  {text}")
 }
 
 /// A run was opened.
-pub fn opened(run: &str, state: &RunState) -> String {
+pub(crate) fn opened(run: &str, state: &RunState) -> String {
     let head = format!("omo: opened the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
     framed(&head, &report::start_screen(state), "\n\n  2. Then\n  run: omo next")
 }
 
 /// A run goes on.
-pub fn resumed(run: &str, state: &RunState) -> String {
+pub(crate) fn resumed(run: &str, state: &RunState) -> String {
     let head = format!("omo: going on with the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
     framed(&head, &report::progress(state), "\n\n  2. Then\n  run: omo next")
 }
@@ -66,7 +66,7 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 /// Whether nothing was begun since the tasks are gone over this time.
-pub fn is_beginning(events: &[Event]) -> bool {
+pub(crate) fn is_beginning(events: &[Event]) -> bool {
     let last = events.iter().rev().find_map(|event| match event.what {
         What::UnitStarted { .. } => Some(false),
         What::RunOpened { .. } | What::IterationStarted { .. } | What::Resumed => Some(true),
@@ -88,7 +88,7 @@ fn before_a_wave(units: &[&Unit], state: &RunState, is_beginning: bool) -> Strin
 }
 
 /// Tasks for subagents, all of them to be started at the same time; with how many of them there was room for.
-pub fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: bool) -> (String, usize) {
+pub(crate) fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: bool) -> (String, usize) {
     let agents = agents(run, units, state);
     let count = agents.len();
     let (calls, they) = if count == 1 {
@@ -133,7 +133,7 @@ fn agent(run: &str, unit: &Unit, state: &RunState) -> String {
 }
 
 /// The run came to its end.
-pub fn done(state: &RunState) -> String {
+pub(crate) fn done(state: &RunState) -> String {
     let shown = match &state.phase {
         Phase::Executing => report::progress(state),
         Phase::Ended { .. } | Phase::Cancelled { .. } => report::finished_block(state),
@@ -142,12 +142,12 @@ pub fn done(state: &RunState) -> String {
 }
 
 /// Lines for the user, with which the work ends.
-pub fn ended(shown: &str) -> String {
+pub(crate) fn ended(shown: &str) -> String {
     framed("DONE\n  Show the user these lines, then end your turn.\n\n", shown, "")
 }
 
 /// A session is over, and no run of it is known.
-pub fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> String {
+pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> String {
     let resolved = tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
     let mut text = String::new();
     let (word, result) = if is_complete { ("Complete", "✓ PASS") } else { ("Failed", "✗ FAIL") };
@@ -164,7 +164,7 @@ pub fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> S
 }
 
 /// What a task of such a run is ended with, by whoever has its ticket.
-pub fn how_to_end(unit: &Unit, run: &str, ticket: &str) -> String {
+pub(crate) fn how_to_end(unit: &Unit, run: &str, ticket: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
     if unit.kind == UnitKind::Verify {
         return format!(
@@ -186,7 +186,7 @@ pub fn how_to_end(unit: &Unit, run: &str, ticket: &str) -> String {
 }
 
 /// How far a run is, in words.
-pub fn tally(state: &RunState) -> String {
+pub(crate) fn tally(state: &RunState) -> String {
     let counts = state.counts();
     let mut text = format!("{} of {} tasks done", counts.passed + counts.claimed, counts.total);
     for (count, word) in [(counts.claimed, "of them as judged"), (counts.failed, "failed"), (counts.blocked, "blocked")]

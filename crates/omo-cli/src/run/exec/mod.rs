@@ -1,7 +1,7 @@
 //! `omo run open --for exec`: a task session becomes a run, or goes on with the one that it has.
 
 mod added;
-pub mod blocks;
+pub(super) mod blocks;
 mod session;
 mod typed;
 
@@ -27,7 +27,7 @@ use super::here::{Here, another};
 use super::open::{Asked, approve, no_repository, say};
 use crate::failure::{Failure, Kind};
 use crate::project::{Project, named_or_own};
-pub use added::AddedTask;
+pub(crate) use added::AddedTask;
 use session::Session;
 
 /// The command whose arguments the hook keeps.
@@ -35,7 +35,7 @@ const COMMAND: &str = "ulw-exec";
 
 /// What is to be executed, and how.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub(super) struct Wanted {
     /// Which session, and how it goes.
     pub options: ExecOptions,
     /// Go on with one that has failed.
@@ -47,7 +47,7 @@ pub struct Wanted {
 }
 
 /// Opens the run of a task session, goes on with the one that it has, or says how it ended.
-pub fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
+pub(super) fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     if options.args_from_hook {
         return match typed_arguments(here)?.as_deref().map(typed::read).transpose()? {
             Some(Some(wanted)) => execute(here, &Wanted { is_typed: true, ..wanted }),
@@ -209,7 +209,7 @@ fn asked(id: &str, wanted: &Wanted) -> Asked {
 }
 
 /// Goes on with a run: the one that is open, or one that has failed and is to be gone over anew.
-pub fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
+pub(super) fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
     let engine = here.engine(run, before)?;
     if !here.is_terminal() {
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
@@ -251,7 +251,7 @@ fn changed(here: &Here, state: &RunState, wanted: &Wanted) -> Result<Option<(Pla
 }
 
 /// Takes a session's run over: what `omo run resume` does. One that has failed is gone over anew.
-pub fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
+pub(super) fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
     if state.phase == (Phase::Ended { result: RunResult::Complete }) {
         here.listen(run, state);
         return say(&blocks::done(state));

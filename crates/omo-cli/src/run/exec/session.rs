@@ -13,7 +13,7 @@ use crate::session::sessions;
 
 /// A task session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub(super) struct Session {
     /// What it is called.
     pub id: SessionId,
     /// Its folder.
@@ -27,7 +27,7 @@ pub struct Session {
 impl Session {
     /// Reads it, and makes nothing: not even the file of its lock, in a session that is not to be executed. A task that
     /// cannot be read is none that could be left out.
-    pub fn read(id: &SessionId) -> Result<Self, Failure> {
+    pub(super) fn read(id: &SessionId) -> Result<Self, Failure> {
         let folder = sessions()?.open(id)?;
         let file = folder.session()?;
         let found = folder.tasks()?.unwrap_or_default();
@@ -38,12 +38,12 @@ impl Session {
     }
 
     /// Whether a run is one of this session.
-    pub fn is_of(&self, state: &RunState) -> bool {
+    pub(super) fn is_of(&self, state: &RunState) -> bool {
         is_one(state) && Path::new(&state.plan.source.path) == self.folder
     }
 
     /// Whether it says itself that nobody verifies it.
-    pub fn skips_verification(&self) -> bool {
+    pub(super) fn skips_verification(&self) -> bool {
         self.file.options.extra.get("skip_verify") == Some(&Value::Bool(true))
     }
 }

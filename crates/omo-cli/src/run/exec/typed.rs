@@ -10,11 +10,11 @@ use crate::run::arguments::ExecOptions;
 use crate::run::typed::Words;
 
 /// How the command is typed.
-pub const USAGE: &str =
+pub(super) const USAGE: &str =
     "type `/omo:ulw-exec [--session ID] [--max-iterations N] [--max-workers N] [--skip-verify] [--again]`";
 
 /// What they ask for; `None` for how it is typed.
-pub fn read(text: &str) -> Result<Option<Wanted>, Failure> {
+pub(super) fn read(text: &str) -> Result<Option<Wanted>, Failure> {
     let mut words = Words::of(text, USAGE)?;
     let mut wanted = Wanted::default();
     while let Some(word) = words.next() {
@@ -35,7 +35,7 @@ pub fn read(text: &str) -> Result<Option<Wanted>, Failure> {
 }
 
 /// The command for a session, as it is typed, with the options that were meant.
-pub fn command(session: &str, wanted: &Wanted) -> String {
+pub(super) fn command(session: &str, wanted: &Wanted) -> String {
     let ExecOptions { session: _, max_iterations, max_workers, skip_verify } = &wanted.options;
     let mut text = format!("/omo:ulw-exec --session {session}");
     for (name, value) in [("--max-iterations", max_iterations), ("--max-workers", max_workers)] {

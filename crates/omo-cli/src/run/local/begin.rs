@@ -23,7 +23,7 @@ use crate::failure::{Failure, Kind};
 pub(super) const PAYER: &str = "ANTHROPIC_API_KEY";
 
 /// Opens a run.
-pub fn begin(
+pub(super) fn begin(
     here: &Here,
     wanted: &Wanted,
     whole: &Plan,
@@ -95,7 +95,7 @@ fn in_the_way(findings: &[Finding]) -> Failure {
 }
 
 /// Who is still to be asked about paying, and what is told about it.
-pub fn who_pays(here: &Here, wanted: &Wanted, is_apart: bool) -> Result<(Option<String>, String), Failure> {
+pub(super) fn who_pays(here: &Here, wanted: &Wanted, is_apart: bool) -> Result<(Option<String>, String), Failure> {
     let asked = billing::Asked {
         starts_sessions: is_apart,
         can_ask: facts::can_ask(here),

@@ -22,14 +22,14 @@ use super::wanted::Wanted;
 const SHOWN: usize = 8;
 
 /// Nothing was typed behind the command: the model called it by itself.
-pub fn nothing_typed() -> String {
+pub(crate) fn nothing_typed() -> String {
     "DO\n  No arguments were typed for this command. If you called it yourself, run this with the plan that you \
      were asked to execute:\n  run: omo run open --for local '<plan.md>'\n  If you do not know which plan is meant, ask the user."
         .to_owned()
 }
 
 /// `Mode: execute`, `File: plan.md` and what the plan is.
-pub fn head(wanted: &Wanted, plan: &Plan, strategy: Strategy) -> String {
+pub(crate) fn head(wanted: &Wanted, plan: &Plan, strategy: Strategy) -> String {
     let mut lines = vec![
         format!("Mode: {}", Asked::from(&wanted.arguments).words()),
         format!("File: {}", neutral(&wanted.arguments.path, 200)),
@@ -40,7 +40,7 @@ pub fn head(wanted: &Wanted, plan: &Plan, strategy: Strategy) -> String {
 }
 
 /// What the plan's reader found, beside errors and what the head says already.
-pub fn notes(plan: &Plan) -> String {
+pub(crate) fn notes(plan: &Plan) -> String {
     let is_told = |code: Code| matches!(code, Code::MissingOnFailure | Code::MissingVerify);
     let is_note = |severity: Severity| severity == Severity::Warning;
     let found: Vec<_> =
@@ -57,7 +57,7 @@ pub fn notes(plan: &Plan) -> String {
 }
 
 /// What was found in the repository and holds nothing up.
-pub fn found(findings: &[Finding]) -> String {
+pub(crate) fn found(findings: &[Finding]) -> String {
     let told = findings.iter().filter(|finding| finding.weight != Weight::Stop);
     let mut text = String::new();
     for finding in told {
@@ -67,7 +67,7 @@ pub fn found(findings: &[Finding]) -> String {
 }
 
 /// What holds for sessions that are started somewhere else: the command there starts the client.
-pub fn launched(terms: &Terms) -> String {
+pub(crate) fn launched(terms: &Terms) -> String {
     let mut text = format!(
         "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
          deleted there\n",
@@ -87,7 +87,7 @@ pub fn launched(terms: &Terms) -> String {
 }
 
 /// A run was opened. `said` is what was found out before.
-pub fn opened(id: &str, state: &RunState, said: &str, then: &str) -> String {
+pub(crate) fn opened(id: &str, state: &RunState, said: &str, then: &str) -> String {
     let path = neutral(&name(state), 200);
     let steps = counted(state.plan.units.len(), "step");
     let way = match &state.apart {
@@ -100,24 +100,24 @@ pub fn opened(id: &str, state: &RunState, said: &str, then: &str) -> String {
 }
 
 /// A run goes on. `said` is what was found out before.
-pub fn resumed(id: &str, state: &RunState, said: &str, then: &str) -> String {
+pub(crate) fn resumed(id: &str, state: &RunState, said: &str, then: &str) -> String {
     let path = neutral(&name(state), 200);
     let tally = super::super::blocks::tally_of(state);
     within(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
 }
 
 /// What is to be run once a run is open: a person at a terminal looks on where clients do the work.
-pub fn then(state: &RunState, is_terminal: bool) -> &'static str {
+pub(crate) fn then(state: &RunState, is_terminal: bool) -> &'static str {
     if is_terminal && state.apart.is_some() { "omo stage wait" } else { "omo next" }
 }
 
 /// The report of a dry run, where a model shows it to its user.
-pub fn dry_run(report: &str) -> String {
+pub(crate) fn dry_run(report: &str) -> String {
     format!("DONE\n  Show the user this report as it is, then end your turn.\n\n{report}")
 }
 
 /// One step for this session itself.
-pub fn work(run: &str, unit: &Unit, state: &RunState) -> String {
+pub(crate) fn work(run: &str, unit: &Unit, state: &RunState) -> String {
     let id = &unit.id;
     let title = neutral(&unit.title, 80).replace('"', "'");
     let tally = super::super::blocks::tally_of(state);
@@ -129,12 +129,12 @@ pub fn work(run: &str, unit: &Unit, state: &RunState) -> String {
 }
 
 /// How a question is answered behind which the run waits.
-pub fn how_to_answer(choices: &[&str]) -> String {
+pub(crate) fn how_to_answer(choices: &[&str]) -> String {
     format!("  To answer, type one of these, or say it in your own words: {}", choices.join(", "))
 }
 
 /// What a run that came to its end came to, in the words of its report; `None` for one of another kind.
-pub fn result(state: &RunState) -> Option<String> {
+pub(crate) fn result(state: &RunState) -> Option<String> {
     let asked = state.asked?;
     match state.phase {
         Phase::Executing => return None,
@@ -145,7 +145,7 @@ pub fn result(state: &RunState) -> Option<String> {
 }
 
 /// What is said last of a run that is over.
-pub fn end(state: &RunState) -> String {
+pub(crate) fn end(state: &RunState) -> String {
     let path = &state.plan.source.path;
     let is_well = state.phase == Phase::Ended { result: RunResult::Complete };
     let again = if is_well {

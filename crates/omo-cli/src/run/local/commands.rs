@@ -26,7 +26,7 @@ const SETUP: &str = "setup";
 /// # Errors
 ///
 /// The file that says so says something wrong as well.
-pub fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
+pub(super) fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
     let Some(repository) = Repository::read(root) else { return Ok(None) };
     match repository.problems.first() {
         Some(problem) => Err(Failure::config(problem)),
@@ -36,7 +36,7 @@ pub fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
 
 /// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where sessions get one.
 /// Gives what stands for those of the plan. `typed` is the command as its user types it.
-pub fn approve(
+pub(super) fn approve(
     here: &Here,
     plan: &Plan,
     setup: Option<&str>,
@@ -66,7 +66,7 @@ fn with_setup(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
 }
 
 /// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
-pub fn entry_condition(here: &Here, plan: &Plan) -> Result<String, Failure> {
+pub(super) fn entry_condition(here: &Here, plan: &Plan) -> Result<String, Failure> {
     let mut said = String::new();
     for precondition in &plan.preconditions {
         let Precondition::EntryCondition { text, checks } = precondition else { continue };

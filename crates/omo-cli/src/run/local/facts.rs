@@ -24,7 +24,7 @@ use crate::run::here::Here;
 
 /// What was found in the repository of a plan. Where no client is started, only what matters to whoever works in the
 /// user's own work tree.
-pub fn findings(here: &Here, plan: &Plan, strategy: Strategy) -> Result<Vec<Finding>, Failure> {
+pub(super) fn findings(here: &Here, plan: &Plan, strategy: Strategy) -> Result<Vec<Finding>, Failure> {
     let Some(repository) = Repository::find(&here.root) else { return Ok(Vec::new()) };
     let facts = facts(here, plan, &repository)?;
     let mut found = preflight(plan, &facts);
@@ -85,7 +85,7 @@ fn failed(error: &GitFailed) -> Failure {
 }
 
 /// Where sessions are started they get the whole repository, each in a work tree of its own.
-pub fn is_whole_repository(here: &Here, work_tree: &WorkTree) -> Result<(), Failure> {
+pub(super) fn is_whole_repository(here: &Here, work_tree: &WorkTree) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(&work_tree.top) == real(&here.root) {
         return Ok(());
@@ -95,7 +95,7 @@ pub fn is_whole_repository(here: &Here, work_tree: &WorkTree) -> Result<(), Fail
 }
 
 /// Where sessions are started somewhere else, the remote repository that they are to work with is there.
-pub fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
+pub(super) fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
     if terms.launcher.is_none() {
         return Ok(());
     }
@@ -114,13 +114,13 @@ pub fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
 }
 
 /// Those files that a plan names that are there.
-pub fn existing(here: &Here, plan: &Plan) -> BTreeSet<String> {
+pub(super) fn existing(here: &Here, plan: &Plan) -> BTreeSet<String> {
     let files = plan.units.iter().flat_map(|unit| &unit.files).map(|file| &file.path);
     files.filter(|path| here.root.join(path).symlink_metadata().is_ok()).cloned().collect()
 }
 
 /// Who would pay for clients.
-pub fn billing() -> BillingFacts {
+pub(super) fn billing() -> BillingFacts {
     let settings = env::client_home().and_then(|home| doctor::json(&home.join("settings.json")));
     let helper =
         settings.and_then(Result::ok).and_then(|settings| settings.get("apiKeyHelper")?.as_str().map(str::len));
@@ -128,7 +128,7 @@ pub fn billing() -> BillingFacts {
 }
 
 /// Whether somebody can be asked: only a session that was started without anybody at it is known to have nobody.
-pub fn can_ask(here: &Here) -> bool {
+pub(super) fn can_ask(here: &Here) -> bool {
     let is = |name: &str, value: &str| variable(name).as_deref() == Some(value);
     let is_unattended = is("CLAUDE_CODE_SESSION_ATTENDED", "0") || is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
     here.is_terminal() || !is_unattended

@@ -2,7 +2,7 @@
 //! at.
 
 mod begin;
-pub mod blocks;
+pub(super) mod blocks;
 mod commands;
 mod facts;
 mod resume;
@@ -30,14 +30,14 @@ use super::here::Here;
 use super::open::{no_repository, say, unsound};
 use crate::failure::{Failure, Kind};
 use crate::project::Project;
-pub use resume::{alone_in_repository, is_accepted, resume};
+pub(super) use resume::{alone_in_repository, is_accepted, resume};
 use wanted::{Wanted, refused};
 
 /// The command whose arguments the hook keeps.
 const COMMAND: &str = "execute-local";
 
 /// Whether a run is one of a plan in steps.
-pub fn is_one(state: &RunState) -> bool {
+pub(super) fn is_one(state: &RunState) -> bool {
     is_in_steps(&state.plan)
 }
 
@@ -46,7 +46,7 @@ fn is_in_steps(plan: &Plan) -> bool {
 }
 
 /// Opens the run of a plan in steps, goes on with the one that it has, or tells how it would be run.
-pub fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
+pub(super) fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     if let Some(own) = &here.env.group {
         let message = format!("this session works on {} of the run {}, and opens no run", own.group, own.run);
         return Err(Failure::precondition(message, "`omo next` says what it is to do"));

@@ -32,7 +32,7 @@ use crate::failure::{Failure, Kind};
 
 /// The run of this plan that is gone on with; `None` where a new one is to be opened. Refuses where another one is in
 /// the way.
-pub fn known(
+pub(super) fn known(
     here: &Here,
     runs: &Runs,
     plan: &Plan,
@@ -109,7 +109,7 @@ fn apart_for_good(id: &str, state: &RunState) -> Failure {
 }
 
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
-pub fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
         if state.apart.is_some() && state.phase == Phase::Executing && own != Some(listed.id.as_str()) {
@@ -129,12 +129,12 @@ pub fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure
 }
 
 /// Takes a run over: what `omo run resume` does.
-pub fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
     go_on(here, run, state, None, digest)
 }
 
 /// Goes on with a run: one that is open, or one that is over and not done.
-pub fn go_on(
+pub(super) fn go_on(
     here: &Here,
     run: &Run,
     before: &RunState,
@@ -219,7 +219,7 @@ fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>,
 
 /// Refuses to start clients that a key would pay for which nobody has accepted: it may have been set since the run was
 /// opened, or where somebody else goes on with it.
-pub fn is_accepted(state: &RunState) -> Result<(), Failure> {
+pub(crate) fn is_accepted(state: &RunState) -> Result<(), Failure> {
     let asked = billing::Asked { starts_sessions: true, can_ask: false, is_accepted: accepts_billing(state) };
     match billing(&facts::billing(), asked) {
         Billing::Stop { text, .. } => {

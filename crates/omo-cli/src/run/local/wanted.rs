@@ -12,7 +12,7 @@ use crate::run::arguments::{BATCH_SIZE, ClientOptions, ExecOptions, GivenOptions
 
 /// What is to be executed, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Which plan, how much of it, and in which way.
     pub arguments: Arguments,
     /// What the clients of sessions are started with.
@@ -23,7 +23,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// From the options of a command line.
-    pub fn of(options: &OpenOptions) -> Result<Self, Failure> {
+    pub(crate) fn of(options: &OpenOptions) -> Result<Self, Failure> {
         let ExecOptions { session, max_iterations: None, max_workers: None, skip_verify: false } = &options.exec else {
             return Err(not_for_it());
         };
@@ -53,7 +53,7 @@ impl Wanted {
     }
 
     /// From a line as it is typed behind the command.
-    pub fn read(line: &str) -> Result<Self, Failure> {
+    pub(crate) fn read(line: &str) -> Result<Self, Failure> {
         let (own, rest) = take_out(line).map_err(refused)?;
         let arguments = parse(COMMAND, &rest);
         if arguments.as_ref().is_err_and(|error| error.message == usage(COMMAND)) {
@@ -63,7 +63,7 @@ impl Wanted {
     }
 
     /// The whole command, as it is typed once more.
-    pub fn typed(&self) -> String {
+    pub(crate) fn typed(&self) -> String {
         let Arguments { mode, part, is_foreground, path } = &self.arguments;
         let mut text = COMMAND.to_owned();
         for (option, is_set) in
@@ -117,7 +117,7 @@ fn nothing_named() -> Failure {
 }
 
 /// What was typed cannot be done.
-pub fn refused(error: ArgumentError) -> Failure {
+pub(super) fn refused(error: ArgumentError) -> Failure {
     let ArgumentError { message, hint, is_missing } = error;
     if is_missing { Failure::not_found(message, hint) } else { Failure::user(message, hint) }
 }

@@ -21,17 +21,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_STARTS: u32 = 3;
 
 /// Whether the sessions of a run are worked on apart.
-pub fn is_apart(state: &RunState) -> bool {
+pub(crate) fn is_apart(state: &RunState) -> bool {
     state.apart.is_some()
 }
 
 /// Whether there is something to do that no person has to decide.
-pub fn can_go_on(state: &RunState) -> bool {
+pub(super) fn can_go_on(state: &RunState) -> bool {
     matches!(schedule::next(state), Action::Apart(_) | Action::FinalChecks)
 }
 
 /// Has the run go on, and looks on.
-pub fn follow(
+pub(crate) fn follow(
     here: &Here,
     engine: &Engine,
     before: &RunState,
@@ -96,7 +96,7 @@ fn at_a_terminal(block: &str, gate: &GateState) -> String {
 
 /// The last work trees are removed once their removal is written down: whoever is told that the run is over finds
 /// nothing left of it.
-pub fn put_away(engine: &Engine) -> Result<(), Failure> {
+pub(crate) fn put_away(engine: &Engine) -> Result<(), Failure> {
     let last = Instant::now() + PATIENCE;
     while engine.run.is_supervised()? && Instant::now() < last {
         std::thread::sleep(LOOK_EVERY);

@@ -19,13 +19,13 @@ use super::open::say;
 use crate::failure::Failure;
 use crate::help;
 
-pub use follow::{follow, is_apart, put_away};
-pub use own::next as next_of_own;
-pub use screen::Screen;
+pub(super) use follow::{follow, is_apart, put_away};
+pub(super) use own::next as next_of_own;
+pub(super) use screen::Screen;
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-pub enum Stage {
+pub(crate) enum Stage {
     /// Have the sessions of the open run worked on, behind this terminal
     #[command(after_help = help::stage::START)]
     Start(RunOptions),
@@ -42,7 +42,7 @@ pub enum Stage {
 
 /// How long somebody looks on.
 #[derive(Debug, Args)]
-pub struct WaitOptions {
+pub(crate) struct WaitOptions {
     #[command(flatten)]
     pub run: RunOptions,
     /// Look on for so many seconds at most; without it to the end
@@ -51,7 +51,7 @@ pub struct WaitOptions {
 }
 
 /// `omo stage …`.
-pub fn stage(env: &Env, action: Stage) -> Result<(), Failure> {
+pub(crate) fn stage(env: &Env, action: Stage) -> Result<(), Failure> {
     match action {
         Stage::Start(options) => start(env, &options),
         Stage::Wait(options) => wait(env, &options),

@@ -11,7 +11,7 @@ use crate::run::blocks::work_inline;
 use crate::run::open::say;
 
 /// Prints it.
-pub fn next(own: &OwnGroup, state: &RunState) -> Result<(), Failure> {
+pub(crate) fn next(own: &OwnGroup, state: &RunState) -> Result<(), Failure> {
     let group = state.plan.groups.iter().find(|group| group.id == own.group);
     say(&group.map_or_else(|| finished("this run has no such session"), |group| block(own, group, state)))
 }

@@ -18,7 +18,7 @@ use crate::table::{self, Cell};
 const AROUND: usize = 2;
 
 /// A screen.
-pub struct Screen {
+pub(crate) struct Screen {
     /// It is a terminal that can be written over.
     is_live: bool,
     /// So many of its lines are written over by the next look.
@@ -31,23 +31,23 @@ pub struct Screen {
 
 impl Screen {
     /// One on stdout.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let is_dumb = env::variables().iter().any(|(name, value)| name == "TERM" && value == "dumb");
         Self { is_live: std::io::stdout().is_terminal() && !is_dumb, lines: 0, told: 0, shown: Vec::new() }
     }
 
     /// One that shows what happens line by line, and nothing else.
-    pub fn told() -> Self {
+    pub(crate) fn told() -> Self {
         Self { is_live: false, ..Self::new() }
     }
 
     /// Whether a person looks on at a terminal.
-    pub fn is_live(&self) -> bool {
+    pub(crate) fn is_live(&self) -> bool {
         self.is_live
     }
 
     /// Shows where the run stands.
-    pub fn show(&mut self, run: &Run, state: &RunState) -> Result<(), Failure> {
+    pub(crate) fn show(&mut self, run: &Run, state: &RunState) -> Result<(), Failure> {
         if self.is_live { self.draw(state) } else { self.tell(run, state) }
     }
 
@@ -92,7 +92,7 @@ impl Screen {
     }
 
     /// Leaves what was shown last where it is.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.lines = 0;
     }
 }
@@ -143,7 +143,7 @@ fn plain_table(state: &RunState) -> String {
 }
 
 /// Sessions were begun behind the terminal.
-pub fn started(id: &str, state: &RunState) -> String {
+pub(super) fn started(id: &str, state: &RunState) -> String {
     format!(
         "omo: the sessions of {id} are worked on; closing this terminal does not end them.\n\n{}\n\
          `omo stage wait` looks on, `omo run cancel` ends them.",
@@ -152,7 +152,7 @@ pub fn started(id: &str, state: &RunState) -> String {
 }
 
 /// They are still worked on.
-pub fn waits(state: &RunState) -> String {
+pub(super) fn waits(state: &RunState) -> String {
     blocks::within(format!("WAIT\n{}\n  run: omo next --wait 540      {PATIENTLY}", indented(&plain_table(state))))
 }
 

@@ -22,7 +22,7 @@ use crate::run::local;
 const LOG: &str = "supervisor.log";
 
 /// Has the run a supervisor: starts one where there is none.
-pub fn ensure(here: &Here, run: &Run) -> Result<(), Failure> {
+pub(super) fn ensure(here: &Here, run: &Run) -> Result<(), Failure> {
     if run.is_supervised()? {
         return Ok(());
     }
@@ -41,7 +41,7 @@ pub fn ensure(here: &Here, run: &Run) -> Result<(), Failure> {
 }
 
 /// What the supervisor complained about last.
-pub fn complaint(run: &Run) -> String {
+pub(super) fn complaint(run: &Run) -> String {
     let text = std::fs::read_to_string(run.folder().join("logs").join(LOG)).unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines.split_at_checked(lines.len().saturating_sub(5)).map(|(_, last)| last.join("\n")).unwrap_or_default()
@@ -63,7 +63,7 @@ fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The supervisor's own life.
-pub fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+pub(super) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
     // Whatever becomes of the terminal that it was started from is nothing to it.
     detached::settle()?;
     let here = Here::find(env)?;

@@ -16,7 +16,7 @@ const WORDS: [&str; 11] = [
 ];
 
 /// Those that a text has, each once.
-pub fn doubtful(text: &str) -> impl Iterator<Item = &'static str> {
+pub(super) fn doubtful(text: &str) -> impl Iterator<Item = &'static str> {
     let text = text.to_lowercase();
     WORDS.into_iter().filter(move |word| is_in(&text, word))
 }
