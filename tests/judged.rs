@@ -18,7 +18,7 @@ pub const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VE
 /// Plays every case on a stage of its own, where a claim needs a review as well, and names those
 /// that went wrong.
 pub fn play(cases: &[Case]) -> Result<()> {
-    let Some(plugin) = plugin() else { return Ok(()) };
+    let plugin = plugin();
     let mut wrong = Vec::new();
     for (name, case) in cases {
         let scene = Lab::builder().build().and_then(|lab| Scene::in_lab(&plugin, lab));

@@ -9,14 +9,16 @@ use omo_testkit::stand_in::Answer;
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
 
-/// The folder of the plugin under test; without it a test says so once and plays nothing.
-pub fn plugin() -> Option<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "the only variable that the runner of the tests sets")]
-    let plugin = std::env::var_os("OMO_TEST_PLUGIN").map(PathBuf::from);
-    if plugin.is_none() {
-        say("not run: the hooks are tested from a built plugin; use `cargo xtask test`");
-    }
-    plugin
+/// The folder of the plugin under test.
+///
+/// # Panics
+///
+/// Where none is named: a test that needs it is ignored unless `cargo xtask test` runs it.
+pub fn plugin() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the plugin that it built")]
+    let plugin = std::env::var_os("OMO_TEST_PLUGIN");
+    #[expect(clippy::expect_used, reason = "a test's helper fails as a test does")]
+    PathBuf::from(plugin.expect("OMO_TEST_PLUGIN names no built plugin; use `cargo xtask test`"))
 }
 
 #[expect(clippy::print_stdout, reason = "a test that did not run says so to whoever started it")]
@@ -242,7 +244,7 @@ pub type Case = (&'static str, fn(&mut Scene) -> Result<()>);
 
 /// Plays every case on a stage of its own, and names those that went wrong.
 pub fn play(cases: &[Case]) -> Result<()> {
-    let Some(plugin) = plugin() else { return Ok(()) };
+    let plugin = plugin();
     let mut wrong = Vec::new();
     for (id, case) in cases {
         if let Err(error) = Scene::new(&plugin).and_then(|mut scene| case(&mut scene)) {

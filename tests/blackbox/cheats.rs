@@ -2,7 +2,7 @@
 //! of them comes out green, and the honest fix does.
 //!
 //! Each language's project has three tests, one of which fails until its function is mended. A
-//! language whose tools are not on this machine is left out with a line that says so.
+//! language whose tools are not on this machine is left out by the task that runs the tests.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use omo_testkit::Lab;
 use serde_json::json;
 
 use crate::judged::AGREES;
-use crate::stage::{Scene, plugin, say};
+use crate::stage::{Scene, plugin};
 
 /// A project in some language.
 struct Language {
@@ -289,11 +289,8 @@ const CHEATS: &[Cheat] = &[
 ];
 
 fn play(language: &Language) -> Result<()> {
-    let Some(plugin) = plugin() else { return Ok(()) };
-    let Some(tools) = folder_of(language.tool) else {
-        say(&format!("not run: there is no `{}` on this machine", language.tool));
-        return Ok(());
-    };
+    let plugin = plugin();
+    let tools = folder_of(language.tool).with_context(|| format!("there is no {}", language.tool))?;
     let mut wrong = Vec::new();
     for (name, cheat) in CHEATS {
         if let Err(error) = Play::new(language, &tools, &plugin).and_then(|mut play| cheat(&mut play)) {
@@ -305,21 +302,25 @@ fn play(language: &Language) -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn no_cheat_is_green_in_rust() {
     play(&RUST).unwrap();
 }
 
 #[test]
+#[ignore = "needs python3: cargo xtask test"]
 fn no_cheat_is_green_in_python() {
     play(&PYTHON).unwrap();
 }
 
 #[test]
+#[ignore = "needs node: cargo xtask test"]
 fn no_cheat_is_green_in_node() {
     play(&NODE).unwrap();
 }
 
 #[test]
+#[ignore = "needs go: cargo xtask test"]
 fn no_cheat_is_green_in_go() {
     play(&GO).unwrap();
 }

@@ -54,6 +54,7 @@ fn config(scene: &Scene, text: &str) -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
     let cases: &[Case] = &[
         ("several sessions are on", |s| {
@@ -85,6 +86,7 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_not_there_is_status_3_and_says_what_is() {
     let cases: &[Case] = &[
         ("a session that is not known", |s| {
@@ -106,6 +108,7 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
     let cases: &[Case] = &[
         ("turning on", |s| {
@@ -155,6 +158,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_held_lock_is_status_6_and_changes_nothing() {
     let cases: &[Case] = &[("busy", |s| {
         s.arm()?;
@@ -169,6 +173,7 @@ fn a_held_lock_is_status_6_and_changes_nothing() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
     let cases: &[Case] = &[
         ("garbage", |s| {
@@ -223,6 +228,7 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
 
 /// What is only noted must not keep anybody from being let go.
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_log_that_cannot_be_written_keeps_nobody_held() {
     let cases: &[Case] = &[("stop --all", |s| {
         s.arm()?;
@@ -241,6 +247,7 @@ fn a_log_that_cannot_be_written_keeps_nobody_held() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn whoever_stops_reading_is_no_error() {
     let cases: &[Case] = &[
         ("status", |s| unread(s, &["status"])),
@@ -268,6 +275,7 @@ fn unread(scene: &mut Scene, arguments: &[&str]) -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_project_that_is_gone_is_said_so() {
     let cases: &[Case] = &[("a removed folder", |s| {
         let gone = s.lab.root().join("gone");

@@ -149,7 +149,7 @@ fn others(findings: &[Value], name: &str) -> Vec<String> {
 type Case = (fn(&mut Ward) -> Result<()>, &'static str, &'static str, &'static str);
 
 fn play(cases: &[Case]) -> Result<()> {
-    let Some(built) = plugin() else { return Ok(()) };
+    let built = plugin();
     let mut wrong = Vec::new();
     for case in cases {
         if let Err(error) = play_one(&built, *case) {

@@ -35,9 +35,9 @@ pub(crate) struct Fresh {
 }
 
 impl Fresh {
-    /// Nothing is built yet. `None` where no plugin was built for the tests.
-    pub(crate) fn new() -> Result<Option<Self>> {
-        let Some(plugin) = plugin() else { return Ok(None) };
+    /// Nothing is built yet.
+    pub(crate) fn new() -> Result<Self> {
+        let plugin = plugin();
         let cargo = PretendedCargo::new(&plugin.join("bin"))?;
         let mut builder = Lab::builder().without_git().folder(ODD).path(cargo.folder());
         for name in SECRETS {
@@ -46,7 +46,7 @@ impl Fresh {
         let lab = builder.build()?;
         let clone = lab.home().join("clone");
         check_out(&clone)?;
-        Ok(Some(Self { lab, clone, cargo, plugin }))
+        Ok(Self { lab, clone, cargo, plugin })
     }
 
     /// A new session.

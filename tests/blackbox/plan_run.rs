@@ -86,6 +86,7 @@ fn claims() -> Value {
 const GATE: &str = "--no-review --gate \"echo x >> $HOME/ran; true\"";
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_open_run_is_what_is_left_to_do() {
     let cases: &[Case] = &[
         ("it goes on: its next command is the reason, and no claim is judged", |s| {
@@ -158,6 +159,7 @@ fn an_open_run_is_what_is_left_to_do() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says() {
     let cases: &[Case] = &[
         ("shown everywhere", |s| {
@@ -212,6 +214,7 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_something_else_wrote_counts_for_nothing() {
     let forgeries: &[(&str, Value)] = &[
         ("/run/waits", json!("go on?")),
@@ -233,13 +236,14 @@ fn a_run_that_something_else_wrote_counts_for_nothing() {
             ensure!(!s.asks("/omo:stop-continuation")?.contains("stays open"), "{pointer}");
             Ok(())
         };
-        let Some(plugin) = crate::stage::plugin() else { return };
+        let plugin = crate::stage::plugin();
         let scene = omo_testkit::Lab::builder().build().and_then(|lab| Scene::in_lab(&plugin, lab));
         scene.and_then(|mut scene| case(&mut scene)).unwrap();
     }
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
     let cases: &[Case] = &[
         ("kept, and taken once", |s| {
@@ -299,6 +303,7 @@ fn is_approved(scene: &Scene, digest: &str) -> bool {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
     let cases: &[Case] = &[
         ("the right code: the prompt goes on with a line for the model", |s| {

@@ -19,6 +19,7 @@ fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_edited_state_verifies_nothing_and_runs_nothing() {
     let cases: &[Case] = &[
         ("another command", |s| tampered(s, "/gates/0/run", json!("echo x >> $HOME/evil"))),

@@ -5,8 +5,9 @@ use omo_testkit::Script;
 use crate::stage::{CLAIM, LIMIT, stage};
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn status_and_stop_cost_no_request() {
-    let Some(stage) = stage(Script::new()) else { return };
+    let stage = stage(Script::new());
     for (command, answer) in [
         ("/omo:status", "ultrawork  off"),
         ("/omo:stop-continuation", "no ultrawork run is on in this session"),
@@ -20,9 +21,10 @@ fn status_and_stop_cost_no_request() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn status_leaves_nothing_in_the_context() {
     let script = Script::new().say_times(2, "Not yet.").say("A plain answer.");
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
@@ -40,8 +42,9 @@ fn status_leaves_nothing_in_the_context() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_menu_shows_the_commands_with_what_they_do() {
-    let Some(stage) = stage(Script::new()) else { return };
+    let stage = stage(Script::new());
     let terminal = stage.terminal();
     // The menu is not as long as the list of commands: each part of it is looked at by itself.
     terminal.type_text("/omo:").unwrap();
@@ -61,10 +64,11 @@ fn the_menu_shows_the_commands_with_what_they_do() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_task_and_its_bounds_arrive_byte_for_byte() {
     let task = "fix $HOME `touch PWNED`; a | tee PWNED && echo \"quoted\" 'single' \\ back*";
     let script = Script::new().say("Not yet.").bash("true").say("Not yet.").bash("true").say("Not yet.");
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     stage.play(&format!("/omo:ulw --max-blocks 2 --max-minutes=9 {task}"));
     assert_eq!(stage.state("/ulw/task"), task);
     assert_eq!(stage.state("/ulw/trigger"), "command");
@@ -74,16 +78,18 @@ fn the_task_and_its_bounds_arrive_byte_for_byte() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_bad_bound_turns_nothing_on_and_costs_no_request() {
-    let Some(stage) = stage(Script::new()) else { return };
+    let stage = stage(Script::new());
     let run = stage.print("/omo:ulw --max-blocks abc fix it", &[]);
     assert!(run.result().is_some_and(|text| text.contains("`--max-blocks` needs a number from 1 to 100")), "{run:?}");
     assert_eq!((stage.requests(), stage.lab.state()), (0, None));
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn slash_ulw_works_as_plain_text_too() {
-    let Some(stage) = stage(Script::new().say(CLAIM)) else { return };
+    let stage = stage(Script::new().say(CLAIM));
     stage.play("/ulw fix the parser");
     assert_eq!(stage.state("/ulw/task"), "fix the parser");
     assert_eq!(stage.stops(), ["9: end: released"]);

@@ -81,9 +81,9 @@ struct Graded {
     asked: usize,
 }
 
-/// Runs one case once; `None`, and a line that says why, where there is no client on this machine.
-fn graded(plugin: &Path, case: &str, script: Script) -> Option<Graded> {
-    let client = client()?;
+/// Runs one case once.
+fn graded(plugin: &Path, case: &str, script: Script) -> Graded {
+    let client = client();
     let model = MockModel::start(script).unwrap();
     let lab = Lab::builder().model(&model).build().unwrap();
     let (plugin, results) = (plugin.to_string_lossy(), lab.root().join("results"));
@@ -117,14 +117,14 @@ fn graded(plugin: &Path, case: &str, script: Script) -> Option<Graded> {
         let which = graders.iter().filter(|grader| grader["passed"] == passed);
         which.map(|grader| grader["name"].as_str().unwrap().to_owned()).collect()
     };
-    Some(Graded { yes: named(true), no: named(false), asked: model.requests().len() })
+    Graded { yes: named(true), no: named(false), asked: model.requests().len() }
 }
 
 fn play(cases: impl IntoIterator<Item = &'static Case>) {
     for case in cases {
-        let Some(good) = graded(&plugin(), case.name, (case.good)()) else { return };
+        let good = graded(&plugin(), case.name, (case.good)());
         assert!(good.no.is_empty() && good.yes.len() >= 2, "{}, done well: {good:?}", case.name);
-        let Some(bad) = graded(&plugin(), case.name, (case.bad)()) else { return };
+        let bad = graded(&plugin(), case.name, (case.bad)());
         let no: Vec<&str> = bad.no.iter().map(String::as_str).collect();
         assert_eq!(no, case.objects, "{}, done badly", case.name);
     }
@@ -135,42 +135,47 @@ fn tagged(tag: &'static str) -> impl Iterator<Item = &'static Case> {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn activation_is_told_from_a_run_that_never_claims() {
     play(tagged("activation-"));
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_look_alike_is_told_from_an_uninvited_promise() {
     play(tagged("look-alike-"));
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn an_honest_block_and_a_bound_are_told_from_a_claim() {
     play(tagged("honest-").chain(tagged("escape-")));
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_way_out_is_told_from_one_that_a_model_had_to_read() {
     let temp = tempfile::tempdir().unwrap();
     let broken = temp.path().join("omo");
     copy(&plugin(), &broken).unwrap();
     fs::remove_file(broken.join("bin/omo-user-prompt-submit")).unwrap();
     for case in WITHOUT_A_MODEL {
-        let Some(good) = graded(&plugin(), case, plain()) else { return };
+        let good = graded(&plugin(), case, plain());
         assert!(good.no.is_empty() && good.asked == 0, "{case}: {good:?}");
-        let Some(bad) = graded(&broken, case, plain()) else { return };
+        let bad = graded(&broken, case, plain());
         assert!(bad.yes.is_empty() && bad.asked > 0, "{case}, without the hook: {bad:?}");
     }
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_look_alike_that_turns_a_run_on_is_noticed() {
     let temp = tempfile::tempdir().unwrap();
     let changed = temp.path().join("omo");
     copy(&plugin(), &changed).unwrap();
     fs::write(changed.join("evals/look-alike-path/prompt.md"), "ulw name the file\n").unwrap();
     let script = Script::new().say_times(2, "A short answer.");
-    let Some(graded) = graded(&changed, "look-alike-path", script) else { return };
+    let graded = graded(&changed, "look-alike-path", script);
     assert!(graded.no.contains("no-run"), "{graded:?}");
 }
 

@@ -9,6 +9,7 @@ use crate::stage::{CLAIM, LIMIT, stage, stage_with};
 const PAUSED: &str = "ultrawork is paused because you interrupted it";
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn esc_pauses_and_the_next_prompt_is_told_once() {
     let stream = Turn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.");
     let script = Script::new()
@@ -16,7 +17,7 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
         .say("A plain answer.")
         .say("Another answer.")
         .say(CLAIM);
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("First paragraph.", LIMIT).unwrap();
@@ -38,9 +39,10 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
     let never = Turn::text("Too late.").delay(Duration::from_secs(50));
-    let Some(stage) = stage(Script::new().turn(never).say("A plain answer.")) else { return };
+    let stage = stage(Script::new().turn(never).say("A plain answer."));
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     stage.wait_for_requests(1);
@@ -59,10 +61,11 @@ fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn an_error_that_needs_a_person_pauses_and_a_rate_limit_does_not() {
     for (status, kind, paused) in [(401, "authentication_error", true), (429, "rate_limit_error", false)] {
         let script = Script::new().default(Turn::error(status, kind, "no"));
-        let Some(stage) = stage_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0")) else { return };
+        let stage = stage_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0"));
         let terminal = stage.terminal();
         terminal.say("ulw fix the parser").unwrap();
         stage.wait_for_state("the error is seen", |state| state.to_string().contains("\"StopFailure\":\"2"));

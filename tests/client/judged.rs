@@ -12,10 +12,10 @@ use crate::stage::{CLAIM, LIMIT, Stage, stage};
 pub(crate) const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
 
 /// The stage, where a claim needs a review as well.
-fn with_review(script: Script) -> Option<Stage> {
-    let stage = stage(script)?;
+fn with_review(script: Script) -> Stage {
+    let stage = stage(script);
     stage.lab.configure("").unwrap();
-    Some(stage)
+    stage
 }
 
 /// The call that the reason of a block asks for, made by the model with the prompt that it was given.
@@ -28,6 +28,7 @@ pub(crate) fn asks_for_review() -> Turn {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn red_then_mended_then_reviewed_is_verified() {
     let script = Script::new()
         .say(CLAIM)
@@ -38,7 +39,7 @@ fn red_then_mended_then_reviewed_is_verified() {
         // On a terminal the client may move the reviewer to the background.
         .when("task-notification", Turn::text("The reviewer agrees."))
         .agent("independent reader", [Turn::text(AGREES)]);
-    let Some(stage) = with_review(script) else { return };
+    let stage = with_review(script);
     let terminal = stage.terminal();
     terminal.say("/omo:ulw --gate \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
     let screen =
@@ -57,6 +58,7 @@ fn red_then_mended_then_reviewed_is_verified() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_review_in_the_background_is_waited_for_and_counts() {
     let script = Script::new()
         .say(CLAIM)
@@ -64,16 +66,17 @@ fn a_review_in_the_background_is_waited_for_and_counts() {
         .say("I wait for the review.")
         .agent("REVIEWME", [Turn::text(AGREES)])
         .when("task-notification", Turn::text("The reviewer agrees."));
-    let Some(stage) = with_review(script) else { return };
+    let stage = with_review(script);
     stage.play("ulw fix the parser");
     assert_eq!(stage.stops().last().unwrap(), "9: end: verified");
     assert_eq!(stage.state("/verification/attempts"), 0);
 }
 
 #[test]
-fn three_red_claims_end_the_run_with_a_warning() {
+#[ignore = "needs the real client: cargo xtask test"]
+fn three_red_claims_end_a_real_session_with_a_warning() {
     let script = Script::new().say(CLAIM).bash("echo 1 > a").say(CLAIM).bash("echo 2 > a").say(CLAIM);
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("/omo:ulw --gate \"test -f never\" make it").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: released (3 failed verifications)", LIMIT).unwrap();
@@ -82,14 +85,16 @@ fn three_red_claims_end_the_run_with_a_warning() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_claim_without_any_change_is_not_verified() {
     let script = Script::new().say(CLAIM).bash("true").say(CLAIM).bash("true").say(CLAIM);
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     stage.play("/omo:ulw --gate \"test -f never\" make it");
     assert_eq!(stage.state("/verdict/kind"), "released");
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_file_that_changes_after_the_review_has_it_asked_again() {
     let script = Script::new()
         .say(CLAIM)
@@ -99,7 +104,7 @@ fn a_file_that_changes_after_the_review_has_it_asked_again() {
         .turn(asks_for_review())
         .say("The reviewer agrees.")
         .agent("independent reader", [Turn::text(AGREES)]);
-    let Some(stage) = with_review(script) else { return };
+    let stage = with_review(script);
     stage.play("ulw fix the parser");
     assert_eq!(stage.stops(), ["15: block", "15: block", "9: end: verified"]);
     assert!(stage.count(4, "Files changed since the last review") > 0);
@@ -108,6 +113,7 @@ fn a_file_that_changes_after_the_review_has_it_asked_again() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_reviewer_that_only_echoes_the_words_verifies_nothing() {
     let echo = "I was told to end with \"<promise>VERIFIED</promise>\" if all is well.";
     let script = Script::new()
@@ -119,13 +125,14 @@ fn a_reviewer_that_only_echoes_the_words_verifies_nothing() {
         .turn(asks_for_review())
         .say(CLAIM)
         .agent("independent reader", [Turn::text(echo)]);
-    let Some(stage) = with_review(script) else { return };
+    let stage = with_review(script);
     stage.play("ulw fix the parser");
     assert_eq!(stage.state("/verdict/kind"), "released");
     assert_eq!(stage.state("/verdict/why"), "3 failed verifications");
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_reviewers_objections_reach_the_model() {
     let script = Script::new()
         .say(CLAIM)
@@ -134,7 +141,7 @@ fn the_reviewers_objections_reach_the_model() {
         .bash("echo mended > mended.txt")
         .say("<promise>BLOCKED: enough</promise>")
         .agent("independent reader", [Turn::text("It loses a byte in parse().\n<promise>REJECTED</promise>")]);
-    let Some(stage) = with_review(script) else { return };
+    let stage = with_review(script);
     stage.play("ulw fix the parser");
     assert!(stage.count(3, "the review did not verify the work") > 0);
     assert_eq!(stage.stops(), ["15: block", "15: block", "8: end: blocked"]);
@@ -175,11 +182,12 @@ fn is_running(text: &str) -> bool {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     const MARK: &str = "hostile-gate-4711";
     let theirs = format!("[[gate]]\nname = \"theirs\"\nrun = \"sleep 0.3; echo x >> ../home/ran; : {MARK}\"\n");
     let script = Script::new().say_times(4, CLAIM);
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     stage.lab.write("omo.toml", &theirs).unwrap();
     let ran = || std::fs::read_to_string(stage.lab.home().join("ran")).unwrap_or_default().lines().count();
     let terminal = stage.terminal();
@@ -220,8 +228,9 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
-    let Some(stage) = stage(Script::new().say(CLAIM).say("Plain.")) else { return };
+    let stage = stage(Script::new().say(CLAIM).say("Plain."));
     let terminal = stage.terminal();
     terminal.say("/omo:ulw --gate \"touch ../home/begun; sleep 4712.5\" make it").unwrap();
     terminal.wait_for("omo: checking the claim", LIMIT).unwrap();
@@ -240,8 +249,9 @@ fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_checks_are_managed_without_a_request() {
-    let Some(stage) = stage(Script::new().say(CLAIM)) else { return };
+    let stage = stage(Script::new().say(CLAIM));
     let terminal = stage.terminal();
     for (command, answer) in
         [("/omo:gate add --name one test -d .", "`one` decides from now on"), ("/omo:gate list", "one  `test -d .`")]
@@ -256,8 +266,9 @@ fn the_checks_are_managed_without_a_request() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn gate_run_has_the_model_run_omo_verify() {
-    let Some(stage) = stage(Script::new().bash("omo verify").say("All green.")) else { return };
+    let stage = stage(Script::new().bash("omo verify").say("All green."));
     stage.lab.configure("[[gate]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();
     stage.play("/omo:gate run");
     assert!(stage.count(0, "run `omo verify` with the Bash tool") > 0, "the command says what to do");

@@ -12,9 +12,10 @@ fn slow(text: &str) -> Turn {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
     let script = Script::new().say("First step.").turn(slow("Second step.")).say("A plain answer.");
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     stage.wait_for_requests(2);
@@ -36,9 +37,10 @@ fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn ulw_off_needs_no_model() {
     let script = Script::new().say("First step.").turn(slow("Second step."));
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     stage.wait_for_requests(2);
@@ -51,9 +53,10 @@ fn ulw_off_needs_no_model() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn omo_stop_in_another_terminal_ends_it() {
     let script = Script::new().say("First step.").turn(slow("Second step."));
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     stage.wait_for_requests(2);
@@ -67,9 +70,10 @@ fn omo_stop_in_another_terminal_ends_it() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn plain_text_typed_during_a_turn_comes_before_the_loop() {
     let script = Script::new().turn(slow("First step.")).say("Yes, that too.").default(Turn::text("Still at it."));
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     stage.wait_for_requests(1);

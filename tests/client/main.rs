@@ -1,15 +1,13 @@
 //! omo in the real client, against a scripted model on loopback: what a person does, and what
 //! the person, the model and the files see of it.
 //!
-//! `cargo xtask test` builds the plugin and installs the client. Without them each test says so
-//! in one line and ends.
+//! `cargo xtask test` builds the plugin and installs the client.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::print_stderr,
     reason = "a test's helpers fail as a test does"
 )]
 

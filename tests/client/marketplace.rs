@@ -81,16 +81,16 @@ pub(crate) struct Installed {
     client: Client,
 }
 
-/// Installs the plugin in a fresh home; `None`, and a line that says why, where there is no client.
-pub(crate) fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Installed> {
-    let client = client()?;
+/// Installs the plugin in a fresh home.
+pub(crate) fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
+    let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
     lab.configure("[verify]\nreview = false\n").expect("configure");
     let installed = Installed { model, lab, client, marketplace: Marketplace::open() };
     installed.does(&["marketplace", "add", &installed.marketplace.url()]);
     installed.does(&["install", "omo@omo"]);
-    Some(installed)
+    installed
 }
 
 impl Installed {

@@ -11,8 +11,9 @@ use serde_json::Value;
 use crate::stage::{CLAIM, client, plugin, stage};
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_client_finds_nothing_wrong_with_it() {
-    let Some(stage) = stage(Script::new()) else { return };
+    let stage = stage(Script::new());
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for folder in [repository.as_path(), &plugin()] {
         for profile in [&[][..], &["--profile", "directory"]] {
@@ -27,8 +28,9 @@ fn the_client_finds_nothing_wrong_with_it() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn each_hook_runs_once() {
-    let Some(stage) = stage(Script::new().say("Not yet.").bash("true").say(CLAIM)) else { return };
+    let stage = stage(Script::new().say("Not yet.").bash("true").say(CLAIM));
     let run = stage.client.run(
         &stage.lab,
         [
@@ -61,8 +63,9 @@ fn each_hook_runs_once() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_missing_binary_harms_nothing() {
-    let Some(client) = client() else { return };
+    let client = client();
     let temp = tempfile::tempdir().unwrap();
     let broken = temp.path().join("plugin");
     copy(&plugin(), &broken).unwrap();

@@ -15,6 +15,7 @@ fn report(id: &str, status: &str, evidence: &str) -> Turn {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_segment_goes_to_one_executor_after_another() {
     let segment = json!({
         "name": "omo:execute-segment",
@@ -38,7 +39,7 @@ fn a_segment_goes_to_one_executor_after_another() {
         )
         .agent("Execute task 2 of", [report("2", "failed", "FAILED 2"), Turn::text("Done.")])
         .say("The segment is over.");
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let run = stage.print("run the workflow omo:execute-segment", &[]);
     assert_eq!(run.result(), Some("The segment is over."));
     for part in ["PASSED 1", "FAILED 2", "skipped: dependency 2 failed or blocked in this run"] {
@@ -55,8 +56,9 @@ fn a_segment_goes_to_one_executor_after_another() {
 
 /// A workflow of the same name would be run in its place, and nothing would ever open the run.
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_command_opens_the_run_before_a_model_reads_anything() {
-    let Some(stage) = stage(Script::new()) else { return };
+    let stage = stage(Script::new());
     let run = stage.print("/omo:execute-plan no-such-plan.md", &[]);
     let result = run.result().unwrap();
     assert!(result.contains("Shell command failed") && result.contains("omo run open --for plan"), "{result}");

@@ -5,11 +5,12 @@ use omo_testkit::{Script, Turn};
 use crate::stage::{CLAIM, LIMIT, stage};
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn two_sessions_in_one_folder_leave_each_other_alone() {
     // The first is left on by a model that only talks; the second never asked for anything; the
     // third has a run of its own.
     let script = Script::new().say_times(2, "First.").say("Second.").say("Third.").bash("true").say(CLAIM);
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let first = stage.print("ulw one", &[]);
     let second = stage.print("two, please", &[]);
     assert_eq!(second.num_turns(), Some(1));
@@ -26,9 +27,10 @@ fn two_sessions_in_one_folder_leave_each_other_alone() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_resumed_session_goes_on_with_its_run() {
     let script = Script::new().say_times(2, "Not yet.").bash("true").say("Nearly.").bash("true").say(CLAIM);
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let first = stage.print("ulw fix the parser", &[]);
     let id = first.session_id().unwrap().to_owned();
     let second = stage.print("go on", &["--resume", &id]);
@@ -39,9 +41,10 @@ fn a_resumed_session_goes_on_with_its_run() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_cleared_session_starts_without_a_run() {
     let script = Script::new().say_times(2, "Not yet.").say("A fresh answer.");
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
@@ -57,12 +60,13 @@ fn a_cleared_session_starts_without_a_run() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_compaction_brings_the_contract_again() {
     let script = Script::new()
         .say_times(2, "Not yet.")
         .compact(Turn::text("<analysis>a</analysis>\n<summary>\nThey fix a parser.\n</summary>"))
         .say(CLAIM);
-    let Some(stage) = stage(script) else { return };
+    let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();

@@ -17,14 +17,14 @@ use crate::stage::{CLAIM, LIMIT, Stage, client, plugin};
 use omo_tests::stage::copy;
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
-fn fresh(script: Script, folder: &str) -> Option<Stage> {
-    let client = client()?;
+fn fresh(script: Script, folder: &str) -> Stage {
+    let client = client();
     let model = MockModel::start(script).unwrap();
     let on_path = client.program().parent().unwrap();
     let lab = Lab::builder().model(&model).folder(folder).path(on_path);
     // Nobody listens there: only the model is reached.
     let lab = lab.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
-    Some(Stage { lab: lab.build().unwrap(), model, client })
+    Stage { lab: lab.build().unwrap(), model, client }
 }
 
 /// The plugin under test in a folder of its own, as whoever unpacked it there has it.
@@ -134,8 +134,9 @@ fn is_held_once(stage: &Stage) {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
-    let Some(stage) = fresh(held_once(), "a b's \"c\" ü$HOME") else { return };
+    let stage = fresh(held_once(), "a b's \"c\" ü$HOME");
     let said = setup(&stage, &plugin(), &[]);
     for part in ["was put into", "omo@omo is installed and on", "ulw fix the failing tests", "setup --remove"] {
         assert!(said.contains(part), "no {part:?} in {said}");
@@ -153,8 +154,9 @@ fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
-    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let stage = fresh(Script::new(), "lab");
     let before = names(stage.lab.home());
     setup(&stage, &plugin(), &[]);
     let once = files(&stage.lab.home().join(".local"));
@@ -179,9 +181,10 @@ fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn an_update_reaches_a_session_that_is_open() {
     let script = Script::new().say("Hello to you.").say("Not yet.").bash("true").say(CLAIM);
-    let Some(stage) = fresh(script, "lab") else { return };
+    let stage = fresh(script, "lab");
     stage.lab.configure("[verify]\nreview = false\n").unwrap();
     setup(&stage, &plugin(), &[]);
     let terminal = stage.terminal();
@@ -199,8 +202,9 @@ fn an_update_reaches_a_session_that_is_open() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_plugin_that_is_turned_off_holds_nobody_until_the_next_setup() {
-    let Some(stage) = fresh(Script::new().say("An answer."), "lab") else { return };
+    let stage = fresh(Script::new().say("An answer."), "lab");
     setup(&stage, &plugin(), &[]);
     let off = stage.client.run(&stage.lab, ["plugin", "disable", "omo@omo"]).unwrap();
     assert!(off.status.success(), "{off:?}");
@@ -211,8 +215,9 @@ fn a_plugin_that_is_turned_off_holds_nobody_until_the_next_setup() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn lost_execute_bits_are_mended_in_the_staged_copy() {
-    let Some(stage) = fresh(held_once(), "lab") else { return };
+    let stage = fresh(held_once(), "lab");
     let source = unpacked(&stage, "stripped");
     for name in names(&source.join("bin")).iter().filter(|name| *name != "omo") {
         fs::set_permissions(source.join("bin").join(name), fs::Permissions::from_mode(0o644)).unwrap();
@@ -223,10 +228,11 @@ fn lost_execute_bits_are_mended_in_the_staged_copy() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn an_archive_is_unpacked_and_sets_itself_up() {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the archive that it packed")]
-    let Some(archive) = std::env::var_os("OMO_TEST_ARCHIVE") else { return eprintln!("skipped: no archive") };
-    let Some(stage) = fresh(held_once(), "lab") else { return };
+    let archive = std::env::var_os("OMO_TEST_ARCHIVE").expect("`cargo xtask test` names an archive");
+    let stage = fresh(held_once(), "lab");
     let before = names(stage.lab.project());
     let unpack = stage.lab.command("tar").arg("-xzf").arg(&archive).output().unwrap();
     assert!(unpack.status.success(), "{unpack:?}");
@@ -240,8 +246,9 @@ fn an_archive_is_unpacked_and_sets_itself_up() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_marketplace_from_elsewhere_is_named_and_stays() {
-    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let stage = fresh(Script::new(), "lab");
     let other = unpacked(&stage, "other");
     for arguments in
         [vec!["plugin", "marketplace", "add", other.to_str().unwrap()], vec!["plugin", "install", "omo@omo"]]
@@ -257,8 +264,9 @@ fn a_marketplace_from_elsewhere_is_named_and_stays() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_refuses_leaves_what_worked() {
-    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let stage = fresh(Script::new(), "lab");
     setup(&stage, &plugin(), &[]);
     let settings = stage.lab.home().join(".claude/settings.json");
     let sound = fs::read(&settings).unwrap();
@@ -273,8 +281,9 @@ fn a_client_that_refuses_leaves_what_worked() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_data_folder_that_cannot_be_used_is_named() {
-    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let stage = fresh(Script::new(), "lab");
     let (file, link) = (stage.lab.root().join("file"), stage.lab.root().join("linked"));
     fs::write(&file, "of the user").unwrap();
     fs::create_dir(&link).unwrap();
@@ -290,8 +299,9 @@ fn a_data_folder_that_cannot_be_used_is_named() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn two_setups_at_once_are_told_apart() {
-    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let stage = fresh(Script::new(), "lab");
     let folder = Folder::create_own(&stage.lab.home().join(".local/share")).unwrap();
     let held = Lock::take(&folder, DEADLINE).unwrap();
     fails(&try_setup(&stage, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
@@ -301,12 +311,10 @@ fn two_setups_at_once_are_told_apart() {
 }
 
 #[test]
+#[ignore = "needs the real client and strace: cargo xtask test"]
 fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest() {
-    if !strace::is_available() {
-        return eprintln!("skipped: a setup is killed with strace, which is not here, or may not trace");
-    }
     let call = |name: &str, ordinal| SystemCall { name: name.to_owned(), ordinal, line: String::new() };
-    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let stage = fresh(Script::new(), "lab");
     let next = of_version(&stage, "9.8.7");
     let killed = |folder: &Path, at: &SystemCall| {
         let traced = strace::run_with_fault(&setup_command(&stage, folder, &[]), "", at, Fault::Kill).unwrap();
@@ -332,11 +340,9 @@ fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest(
 }
 
 #[test]
+#[ignore = "needs the real client and strace: cargo xtask test"]
 fn setup_itself_speaks_to_nobody() {
-    if !strace::is_available() {
-        return eprintln!("skipped: calls are watched with strace, which is not here, or may not trace");
-    }
-    let Some(stage) = fresh(Script::new(), "lab") else { return };
+    let stage = fresh(Script::new(), "lab");
     let traced = strace::run(&setup_command(&stage, &plugin(), &[]), "").unwrap();
     assert!(traced.run.status.success() && traced.calls.len() > 100, "{:?}", traced.run);
     let of_networks = ["socket", "connect", "bind", "sendto"];

@@ -1,10 +1,10 @@
 //! A lab with the plugin, the scripted model and the client, and questions about what came of it.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use omo_testkit::model::Kind;
 use omo_testkit::{Client, Lab, LabBuilder, MockModel, PrintRun, Script, Terminal};
+pub(crate) use omo_tests::stage::plugin;
 use serde_json::Value;
 
 /// How long anything may take until a person, or a test, gives up.
@@ -22,31 +22,24 @@ pub(crate) struct Stage {
     pub client: Client,
 }
 
-/// The client; `None`, and a line that says why, where there is none on this machine.
-pub(crate) fn client() -> Option<Client> {
-    Client::find().map_err(|error| eprintln!("skipped: {error}")).ok()
+/// The client that `cargo xtask test` names.
+pub(crate) fn client() -> Client {
+    Client::find().unwrap_or_else(|error| panic!("no client to test with: {error}; use `cargo xtask test`"))
 }
 
-/// Sets the stage; `None`, and a line that says why, where there is no client on this machine.
-pub(crate) fn stage(script: Script) -> Option<Stage> {
+/// Sets the stage.
+pub(crate) fn stage(script: Script) -> Stage {
     stage_with(script, |lab| lab)
 }
 
 /// As [`stage`], with more said about the lab.
-pub(crate) fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Option<Stage> {
-    let client = client()?;
+pub(crate) fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Stage {
+    let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
     // What a claim is worth has tests of its own.
     lab.configure("[verify]\nreview = false\n").expect("configure");
-    Some(Stage { model, lab, client })
-}
-
-/// The plugin under test.
-pub(crate) fn plugin() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the plugin that it built")]
-    let plugin = std::env::var_os("OMO_TEST_PLUGIN");
-    PathBuf::from(plugin.expect("OMO_TEST_PLUGIN is set by `cargo xtask test`"))
+    Stage { model, lab, client }
 }
 
 impl Stage {

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::stage::{CLAIM, LIMIT, Stage, plugin, stage_with};
 
 /// A client whose settings hold this command.
-fn stage(script: Script, command: &str) -> Option<Stage> {
+fn stage(script: Script, command: &str) -> Stage {
     let settings = json!({"statusLine": {"type": "command", "command": command}});
     stage_with(script, |lab| lab.settings(settings))
 }
@@ -17,10 +17,11 @@ fn stage(script: Script, command: &str) -> Option<Stage> {
 const WORK: Duration = Duration::from_secs(4);
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_segment_is_on_the_screen_during_a_run_and_gone_after_it() {
     let omo = plugin().join("bin/omo");
     let script = Script::new().say("I have looked around.").bash("true").turn(Turn::text(CLAIM).delay(WORK));
-    let Some(stage) = stage(script, &format!("'{}' statusline", omo.display())) else { return };
+    let stage = stage(script, &format!("'{}' statusline", omo.display()));
     let terminal = stage.terminal();
     assert!(!terminal.screen().contains("ulw 0/8"));
     terminal.say("ulw fix the parser").unwrap();
@@ -31,11 +32,12 @@ fn the_segment_is_on_the_screen_during_a_run_and_gone_after_it() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn it_stands_behind_the_status_line_that_was_there() {
     let omo = plugin().join("bin/omo");
     let script = Script::new().say("I have looked around.").bash("true").turn(Turn::text(CLAIM).delay(WORK));
     let command = format!("'{}' statusline --wrap 'printf \"in %s\" \"${{PWD##*/}}\"'", omo.display());
-    let Some(stage) = stage(script, &command) else { return };
+    let stage = stage(script, &command);
     let terminal = stage.terminal();
     terminal.wait_for("in project", LIMIT).unwrap();
     terminal.say("ulw fix the parser").unwrap();
@@ -49,8 +51,9 @@ fn it_stands_behind_the_status_line_that_was_there() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_settings_that_the_command_shows_cost_no_request_and_are_not_written() {
-    let Some(stage) = stage_with(Script::new(), |lab| lab) else { return };
+    let stage = stage_with(Script::new(), |lab| lab);
     let run = stage.print("/omo:statusline", &[]);
     let said = run.result().expect("an answer");
     let omo = plugin().join("bin/omo");

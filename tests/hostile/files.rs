@@ -26,7 +26,7 @@ type Content = (&'static str, &'static str, usize, &'static str);
 
 /// Writes each content and asks; nothing of a stranger's is changed or shown.
 fn play(place: fn(&Scene) -> PathBuf, contents: &[Content], asks: &[&Ask]) -> Result<()> {
-    let Some(plugin) = plugin() else { return Ok(()) };
+    let plugin = plugin();
     let mut wrong = Vec::new();
     for (name, piece, bytes, tail) in contents {
         let played = || -> Result<()> {
@@ -58,6 +58,7 @@ fn transcript(scene: &Scene) -> PathBuf {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hostile_transcript_says_little_and_costs_little() {
     let call = r#"{"type":"tool_use"}]}}"#;
     let contents: [Content; 16] = [
@@ -132,8 +133,9 @@ fn read(scene: &Scene) -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_line_of_100_mib_and_a_line_of_many_blocks_cost_little() {
-    let Some(plugin) = plugin() else { return };
+    let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
     let path = transcript(&scene);
@@ -158,6 +160,7 @@ fn a_line_of_100_mib_and_a_line_of_many_blocks_cost_little() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hostile_configuration_is_a_problem_and_no_more() {
     let contents: [Content; 12] = [
         ("open lists", "[", 60_000, ""),
@@ -183,6 +186,7 @@ fn a_hostile_configuration_is_a_problem_and_no_more() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
     let line = "{\"at\":\"2026-01-01T00:00:00Z\",\"session\":\"a\",\"event\":\"\",\"row\":1,\"decision\":\"\",\"why\":\"\",\"blocks\":0,\"maxBlocks\":0}\n";
     let logs: [Content; 7] = [
@@ -229,8 +233,9 @@ fn a_hostile_log_list_of_approvals_or_key_is_passed_over_or_named() {
 
 /// A repository can hold a link to a file of its user's: nothing of that is read.
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
-    let Some(plugin) = plugin() else { return };
+    let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
     let outside = scene.lab.root().join("outside.toml");
@@ -249,8 +254,9 @@ fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
 /// What cannot be removed in the place of an old broken state keeps nobody from beginning afresh,
 /// and no more than three of those are kept.
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn folders_in_the_place_of_old_broken_states_hold_nothing_up() {
-    let Some(plugin) = plugin() else { return };
+    let plugin = plugin();
     let scene = Scene::new(&plugin).unwrap();
     for name in ["a", "b", "c", "d"] {
         fs::create_dir_all(scene.lab.state_folder().join(format!("runtime.local.json.corrupt-0{name}")).join("x"))

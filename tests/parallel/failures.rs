@@ -44,6 +44,7 @@ fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_red_check_up_to_the_cap_fails_its_session_alone() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -67,6 +68,7 @@ fn a_red_check_up_to_the_cap_fails_its_session_alone() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -84,6 +86,7 @@ fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_work_tree_that_somebody_has_removed_is_made_again_and_what_has_passed_stays() {
     on(&four(), "", |ground| {
         let once = "if ! [ -e \"$scripts/once\" ]; then touch \"$scripts/once\"; rm -rf \"$PWD\"; cd /; fi\n";
@@ -97,6 +100,7 @@ fn a_work_tree_that_somebody_has_removed_is_made_again_and_what_has_passed_stays
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
     // Both write a file that neither of their fences names.
     on(&four(), "", |ground| {
@@ -128,6 +132,7 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_first_try() {
     on(&four(), "", |ground| {
         ground.script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
@@ -156,6 +161,7 @@ fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_fir
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
     on(&four(), "", |ground| {
         ground.script(
@@ -173,6 +179,7 @@ fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_always_dies_is_not_fed_for_ever() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -194,6 +201,7 @@ fn limit(resets_at: &str) -> String {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
     on(&four(), "", |ground| {
         let limit = limit("$(($(date +%s) + 3))");
@@ -214,6 +222,7 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
     on(&four(), "", |ground| {
         ground.script(
@@ -234,6 +243,7 @@ fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_that_hangs_is_ended_when_its_time_is_up() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -251,6 +261,7 @@ fn a_session_that_hangs_is_ended_when_its_time_is_up() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_says_about_its_work_is_no_proof_of_it() {
     on(&four(), "", |ground| {
         ground.script(3, "end\n")?;
@@ -264,6 +275,7 @@ fn what_a_client_says_about_its_work_is_no_proof_of_it() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn clients_that_begin_with_nothing_are_not_started_for_ever() {
     on(&four(), "", |ground| {
         ground.client("cat >/dev/null; echo >> \"$(dirname \"$0\")/steps/started\"; exit 0\n")?;
@@ -277,6 +289,7 @@ fn clients_that_begin_with_nothing_are_not_started_for_ever() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_step_that_may_be_left_out_holds_up_nobody() {
     let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
@@ -293,6 +306,7 @@ fn a_step_that_may_be_left_out_holds_up_nobody() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -312,6 +326,7 @@ fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
     on(&four(), "", |ground| {
         let failed = "printf '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":500,\"result\":\"overloaded\"}\\n' >&3\nexit 1\n";
@@ -329,6 +344,7 @@ fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
     on(&four(), "", |ground| {
         // `end` is what the stand-in does once nothing is left for it.
@@ -347,6 +363,7 @@ fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
     let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
@@ -374,6 +391,7 @@ fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
     on(&four(), "", |ground| {
         let broken =
@@ -394,6 +412,7 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_the_checks_of_the_whole_leave_is_nobodys_work() {
     // More files than are kept of a session, in a folder that git ignores.
     let many = "mkdir out && cd out && seq 10001 | xargs touch && cd .. && test -f e.txt";
@@ -407,6 +426,7 @@ fn what_the_checks_of_the_whole_leave_is_nobodys_work() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_budget_that_is_spent_before_the_last_wave_is_asked_about() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;

@@ -24,8 +24,8 @@ pub(crate) struct Ground {
 
 impl Ground {
     /// One whose steps are done as their plan says, until a test says otherwise.
-    pub(crate) fn new(sessions: &[Session], verification: &str) -> Result<Option<Self>> {
-        let Some(plugin) = stage::plugin() else { return Ok(None) };
+    pub(crate) fn new(sessions: &[Session], verification: &str) -> Result<Self> {
+        let plugin = stage::plugin();
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
         let lab = Lab::builder().path(programs.path()).build()?;
         let ground = Self { lab, plugin, programs };
@@ -38,7 +38,7 @@ impl Ground {
             ground.well(*number, file)?;
         }
         apart::commit_plan(&ground.lab, &plan(sessions, verification))?;
-        Ok(Some(ground))
+        Ok(ground)
     }
 
     pub(crate) fn steps(&self) -> PathBuf {
@@ -124,7 +124,7 @@ impl Ground {
     }
 }
 
-/// Plays a case where the plugin is built.
+/// Plays a case on a ground of its own.
 pub(crate) fn on(sessions: &[Session], verification: &str, case: impl FnOnce(&Ground) -> Result<()>) -> Result<()> {
-    Ground::new(sessions, verification)?.map_or(Ok(()), |ground| case(&ground))
+    case(&Ground::new(sessions, verification)?)
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use omo_testkit::wait_until;
-use omo_tests::stage;
 use tempfile::TempDir;
 
 use crate::ground::Ground;
@@ -35,13 +34,9 @@ impl Drop for Host {
 }
 
 impl Host {
-    /// One that does each step of these as its plan says, and the ground's remote repository. `None` where there is
-    /// no server to start.
-    pub(crate) fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Option<Self>> {
-        if !Path::new(SERVER).is_file() {
-            stage::say("not run: sessions on another host; install openssh-server");
-            return Ok(None);
-        }
+    /// One that does each step of these as its plan says, and the ground's remote repository.
+    pub(crate) fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Self> {
+        ensure!(Path::new(SERVER).is_file(), "there is no {SERVER}: install openssh-server");
         let folder = tempfile::Builder::new().prefix("omo-host-").tempdir()?;
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let server = start(folder.path(), port)?;
@@ -58,7 +53,7 @@ impl Host {
         ground.git(&["init", "-q", "--bare", &hub.display().to_string()])?;
         ground.git(&["remote", "add", "origin", &hub.display().to_string()])?;
         ground.git(&["push", "-q", "origin", "main"])?;
-        Ok(Some(host))
+        Ok(host)
     }
 
     fn hub(&self) -> PathBuf {

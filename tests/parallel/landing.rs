@@ -17,6 +17,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
     on(&four(), "test -f a.txt && sh ../../../../meanwhile", |ground| {
         // While the whole is checked for the first time.
@@ -39,6 +40,7 @@ fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
     on(&four(), "", |ground| {
         ground.script(
@@ -60,6 +62,7 @@ fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
     // To another commit; to nothing of what was there; to the one before.
     for (rewritten, check) in [
@@ -89,6 +92,7 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
     on(&four(), "", |ground| {
         let lock = ground.project().join(".git/index.lock");
@@ -108,6 +112,7 @@ fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn an_edit_that_is_not_committed_is_never_written_over() {
     on(&four(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -133,6 +138,7 @@ fn an_edit_that_is_not_committed_is_never_written_over() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
     on(&four(), "", |ground| {
         ground.script(5, "echo 5 > e.txt; (cd ../../.. && git checkout -q -b other)\n")?;
@@ -149,6 +155,7 @@ fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_whole_whose_check_is_red_goes_nowhere() {
     on(&four(), "test -f never.txt", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
@@ -175,6 +182,7 @@ fn a_whole_whose_check_is_red_goes_nowhere() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well() {
     let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on(&first(), "test -f a.txt", |ground| {
@@ -202,6 +210,7 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it() {
     let skipped = Step { number: 1, file: "a.txt", on_failure: "skip" };
     on(&[session(1, &[skipped]), session(1, &[step(3, "c.txt")])], "", |ground| {
@@ -221,6 +230,7 @@ fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn another_check_of_the_whole_is_run_after_the_landing_too() {
     let sessions = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on(&sessions(), "", |ground| {
@@ -246,6 +256,7 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_has_taken_back_is_not_taken_for_done() {
     let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on(&first(), "", |ground| {
@@ -269,6 +280,7 @@ fn what_its_user_has_taken_back_is_not_taken_for_done() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_commits_to_mend_the_whole_is_in_what_is_checked_next() {
     let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on(&sessions, "test -f a.txt && test -f mine.txt", |ground| {

@@ -35,7 +35,7 @@ pub(crate) fn within(bound: Duration, mut deed: impl FnMut() -> Result<HookRun>)
 
 /// Each deed against a held lock.
 fn against(lock: &str, stopped: bool) -> Result<()> {
-    let Some(plugin) = plugin() else { return Ok(()) };
+    let plugin = plugin();
     let mut wrong = Vec::new();
     // What waits for a stopped process waits as for any other: one command says as much as ten.
     let commands = if stopped { 1 } else { DEEDS.len() };
@@ -85,23 +85,27 @@ fn waits_and_lets_go(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped:
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_lock_that_is_held_for_ever_lets_everybody_go_in_time() {
     against("lab/project/.sisyphus/cc-omo/runtime.lock", false).unwrap();
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_lock_that_a_stopped_process_holds_lets_everybody_go_in_time() {
     against("lab/project/.sisyphus/cc-omo/runtime.lock", true).unwrap();
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_held_lock_of_the_users_own_folder_lets_everybody_go_in_time() {
     against("lab/home/.local/state/omo/runtime.lock", false).unwrap();
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_lock_of_a_dead_process_is_free() {
-    let Some(plugin) = plugin() else { return };
+    let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     crate::deeds::armed(&mut scene).unwrap();
     let holder = Holder::of(&scene.lab.state_folder().join("runtime.lock")).unwrap();
@@ -113,8 +117,9 @@ fn the_lock_of_a_dead_process_is_free() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_stream_that_does_not_wait_gets_the_whole_answer_once_it_is_read() {
-    let Some(plugin) = plugin() else { return };
+    let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     crate::deeds::armed(&mut scene).unwrap();
     let deed = DEEDS.iter().find(|deed| deed.name == "a stop without a claim").unwrap();

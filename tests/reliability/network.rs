@@ -2,7 +2,7 @@
 //! with a network.
 
 use omo_testkit::strace;
-use omo_tests::stage::{Scene, plugin, say};
+use omo_tests::stage::{Scene, plugin};
 
 use crate::deeds::DEEDS;
 
@@ -10,11 +10,9 @@ const OF_NETWORKS: [&str; 9] =
     ["accept", "accept4", "bind", "connect", "listen", "sendmmsg", "sendmsg", "sendto", "socket"];
 
 #[test]
+#[ignore = "needs strace: cargo xtask test"]
 fn no_binary_makes_a_call_to_a_network() {
-    let Some(plugin) = plugin() else { return };
-    if !strace::is_available() {
-        return say("not run: calls are watched with strace, which is not here, or may not trace");
-    }
+    let plugin = plugin();
     for deed in &DEEDS {
         let mut scene = Scene::new(&plugin).unwrap();
         scene.lab.write("check.sh", "exit 0\n").unwrap();

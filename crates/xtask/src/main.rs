@@ -10,6 +10,7 @@ mod fuzz;
 mod guide;
 mod install;
 mod instructions;
+mod needs;
 mod parts;
 #[cfg(all(unix, feature = "picture"))]
 mod picture;

@@ -7,6 +7,7 @@ use omo_tests::executed::{Case, SESSION, Sessions, WORD, play};
 use serde_json::json;
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn each_phase_means_something_else_on_entry() {
     let cases: &[Case] = &[
         ("still planned", &[("1", &[], &[WORD])], |s| {
@@ -74,6 +75,7 @@ fn each_phase_means_something_else_on_entry() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_cannot_be_executed_says_why_and_changes_nothing() {
     let cases: &[Case] = &[
         ("not there", &[], |s| {
@@ -142,9 +144,10 @@ fn what_cannot_be_executed_says_why_and_changes_nothing() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_goes_on_where_a_client_that_died_left_it() {
     let tasks: &[(&str, &[&str], &[&str])] = &[("1", &[], &["It reads well"]), ("2", &[], &["It reads well"])];
-    let Some(s) = Sessions::new(tasks).unwrap() else { return };
+    let s = Sessions::new(tasks).unwrap();
     let (mut first, second) = (s.session().unwrap(), s.session().unwrap());
     let open = ["run", "open", "--for", "exec", "--session", SESSION];
     s.model(&first, &open).unwrap().ends(0).unwrap();

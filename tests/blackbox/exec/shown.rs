@@ -13,6 +13,7 @@ fn claimed(s: &Sessions) -> Result<String> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_claim_is_shown_by_green_commands_of_its_own() {
     let cases: &[Case] = &[
         ("with none, and with none that counts", &[("1", &[], &["It reads well"])], |s| {
@@ -73,6 +74,7 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_verdict_counts_when_the_verifier_has_shown_it_and_nothing_is_red() {
     const BOTH: &[&str] = &["It reads well"];
     let cases: &[Case] = &[

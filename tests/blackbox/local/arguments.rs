@@ -94,6 +94,7 @@ fn furnish(steps: &Steps) -> Result<Value> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_line_that_was_written_down_means_what_it_says() {
     let cases: &[Case] = &[
         ("at a terminal", parallel(), |s| {
@@ -120,6 +121,7 @@ fn every_line_that_was_written_down_means_what_it_says() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn options_mean_the_same_as_in_a_line() {
     let cases: &[Case] = &[("each in its way", five(), |s| {
         for (options, head) in [
@@ -159,6 +161,7 @@ fn options_mean_the_same_as_in_a_line() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_plan_it_tells_how_it_is_used() {
     let cases: &[Case] = &[("nothing, or options alone", five(), |s| {
         for options in [&[][..], &["--fg"], &["--", ""], &["--", "--yolo"]] {

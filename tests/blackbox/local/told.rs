@@ -25,6 +25,7 @@ fn files(steps: &Steps) -> Result<String> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
     let cases: &[Case] = &[
         ("one that passes at its second attempt", plan(&[(1, REVERT, SHOWN), (2, "skip", &word(2))]), |s| {

@@ -26,6 +26,7 @@ fn begun(ground: &Ground, session: &Session, arguments: &[&str]) -> Result<Child
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_belongs_to_one_session_until_its_client_is_gone() {
     let cases: &[Case] = &[
         ("while the first lives", two(), |g| {
@@ -99,6 +100,7 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
     let cases: &[Case] = &[
         ("a hard stop", stopping(), |g| {
@@ -166,6 +168,7 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
     let cases: &[Case] = &[
         ("a failed task of a run that is over, in the same session and in a new one", two(), |g| {
@@ -213,6 +216,7 @@ fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn of_several_at_once_one_is_heard() {
     let slow = || plan(&[task("1", "", "sleep 2; grep -q one words/1.txt")]);
     let cases: &[Case] = &[

@@ -90,13 +90,14 @@ fn all(ground: &Ground) -> Result<usize> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn no_sequence_of_verbs_passes_what_no_check_has_proved() {
-    let Some(ground) = Ground::new(&two()).unwrap() else { return };
+    let ground = Ground::new(&two()).unwrap();
     ground.open().unwrap();
     let places = all(&ground).unwrap();
     assert!(places > 15, "only {places} places were reached");
     // The same lines lead to the end once the work is there.
-    let ground = Ground::new(&two()).unwrap().unwrap();
+    let ground = Ground::new(&two()).unwrap();
     ground.open().unwrap();
     ground.pass("1", "one").unwrap();
     ground.pass("2", "two").unwrap();

@@ -113,8 +113,8 @@ impl Loop<'_> {
 }
 
 /// A session whose plan is made: 1, then 2 and 3, and the one that verifies them.
-fn planned() -> Result<Option<Place>> {
-    let Some(place) = Place::with("PLANNING_COMPLETE")? else { return Ok(None) };
+fn planned() -> Result<Place> {
+    let place = Place::with("PLANNING_COMPLETE")?;
     let create = |options: &[&str]| {
         let subject = ["task", "create", "--subject", "Part", "--criteria", "works"];
         place.good(&[&subject[..], options].concat())
@@ -123,7 +123,7 @@ fn planned() -> Result<Option<Place>> {
     create(&["--blocked-by", "1"])?;
     create(&["--blocked-by", "1", "--complexity", "complex"])?;
     create(&["--id", "verify", "--blocked-by", "1,2,3"])?;
-    Ok(Some(place))
+    Ok(place)
 }
 
 fn failed(of: &Loop<'_>, id: &str) -> Result<String> {
@@ -132,8 +132,9 @@ fn failed(of: &Loop<'_>, id: &str) -> Result<String> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn it_comes_to_its_end_after_it_has_gone_back_once() {
-    let Some(place) = planned().unwrap() else { return };
+    let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 2, printed: Vec::new() };
     let dir = walk.script("session-get", "--dir").unwrap();
     assert_eq!(dir.trim_end(), place.base().join("sessions").join(ID).to_string_lossy());
@@ -163,8 +164,9 @@ fn it_comes_to_its_end_after_it_has_gone_back_once() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_verification_it_ends_with_the_tasks() {
-    let Some(place) = planned().unwrap() else { return };
+    let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 0, printed: Vec::new() };
     walk.run(true, |_, _| anyhow::bail!("nobody verifies")).unwrap();
     assert_eq!(walk.printed.last().unwrap(), "## Execution Complete (verification skipped)");
@@ -172,8 +174,9 @@ fn without_a_verification_it_ends_with_the_tasks() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn after_its_last_iteration_it_has_failed_and_can_be_begun_again() {
-    let Some(place) = planned().unwrap() else { return };
+    let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 0, printed: Vec::new() };
     walk.run(false, |of, _| failed(of, "3")).unwrap();
     assert_eq!(walk.printed.last().unwrap(), "## Execution Failed - Max iterations reached");
@@ -188,8 +191,9 @@ fn after_its_last_iteration_it_has_failed_and_can_be_begun_again() {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn a_script_ends_as_the_programs_before_did() {
-    let Some(place) = planned().unwrap() else { return };
+    let place = planned().unwrap();
     let ends = |line: &str| {
         let mut bash = place.lab.command("bash");
         let output = bash.args(["-c", line]).env("CLAUDE_PLUGIN_ROOT", &place.plugin).output().unwrap();

@@ -76,8 +76,8 @@ fn content(file: &Value) -> Result<String> {
     }
 }
 
-fn play(case: &Value) -> Result<Option<Played>> {
-    let Some(place) = Place::new()? else { return Ok(None) };
+fn play(case: &Value) -> Result<Played> {
+    let place = Place::new()?;
     for (path, file) in case["setup_files"].as_object().into_iter().flatten() {
         place.put(path, &content(file)?)?;
     }
@@ -95,7 +95,7 @@ fn play(case: &Value) -> Result<Option<Played>> {
         let mut command = place.lab.command(place.plugin.join("bin/omo"));
         outputs.push(command.args(*verb).args(rest).output()?);
     }
-    Ok(Some(Played { place, outputs }))
+    Ok(Played { place, outputs })
 }
 
 fn holds(case: &Value, played: &Played) -> Result<()> {
@@ -172,6 +172,7 @@ fn same(expected: &Value, found: &Value, project: &Path) -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn every_case_is_held_or_is_a_fault_that_is_not_copied() {
     let vectors: Value = serde_json::from_str(VECTORS).unwrap();
     let cases: Vec<&Value> = vectors["cases"].as_array().unwrap().iter().filter(|case| case.is_object()).collect();
@@ -186,7 +187,7 @@ fn every_case_is_held_or_is_a_fault_that_is_not_copied() {
         if ELSEWHERE.iter().any(|(known, _)| *known == id) {
             continue;
         }
-        let Some(played) = play(case).unwrap_or_else(|error| panic!("{id}: {error:#}")) else { return };
+        let played = play(case).unwrap_or_else(|error| panic!("{id}: {error:#}"));
         let result = match FAULTS.iter().find(|(known, _, _)| *known == id) {
             Some((_, _, does)) => does(&played),
             None => holds(case, &played),

@@ -7,8 +7,9 @@ use crate::plans::{ACCEPT_EDITS, code};
 use crate::stage::LIMIT;
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
-    let Some(site) = Site::new(Payer::Key) else { return };
+    let site = Site::new(Payer::Key);
     let terminal = typed(&site, "");
     let screen = terminal.wait_for("ANTHROPIC_API_KEY is set", LIMIT).unwrap();
     for part in ["Use --fg instead (Recommended)", "Continue with API billing", "stop"] {
@@ -34,8 +35,9 @@ fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_person_who_is_asked_may_type_the_plan_again_and_accept() {
-    let Some(site) = Site::new(Payer::Key) else { return };
+    let site = Site::new(Payer::Key);
     let terminal = typed(&site, "");
     terminal.wait_for("To answer, type one of these", LIMIT).unwrap();
     terminal.ready().unwrap();
@@ -47,8 +49,9 @@ fn a_person_who_is_asked_may_type_the_plan_again_and_accept() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn what_was_accepted_in_the_line_is_asked_about_nowhere() {
-    let Some(site) = Site::new(Payer::Key) else { return };
+    let site = Site::new(Payer::Key);
     let line = format!("/omo:execute-local --accept-api-billing {PLAN}");
     let shown = site.stage.print(&line, &ACCEPT_EDITS);
     let code = code(shown.result().expect("the client says why nothing ran"));

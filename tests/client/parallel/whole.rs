@@ -9,8 +9,9 @@ use super::{PLAN, Payer, STEPS, Site};
 use crate::plans::{ACCEPT_EDITS, code};
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_typed_plan_of_four_sessions_is_worked_on_by_the_client_and_comes_to_one_branch() {
-    let Some(site) = Site::new(Payer::Subscription) else { return };
+    let site = Site::new(Payer::Subscription);
     let main = site.stage.lab.project().to_str().unwrap().to_owned();
     site.works.set(1, [Turn::bash("env"), write("a.txt", "1")]);
     site.works.set(3, [write(&format!("{main}/c.txt"), "beyond"), write("c.txt", "3")]);

@@ -6,8 +6,9 @@ use super::obedient::{Trouble, obedient};
 use super::{CHECKPOINT, REPORT, approved, blocks, file, planned, tasks, typed, words};
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_plan_is_complete_without_the_workflow_tool() {
-    let Some(stage) = planned(&words(), obedient(Trouble::default())) else { return };
+    let stage = planned(&words(), obedient(Trouble::default()));
     let run = approved(&stage, "", &["--disallowedTools", "Workflow"]);
     assert!(run.result().unwrap().contains("Execution complete: complete"), "{run:?}");
     assert_eq!(tasks(&stage), ["1 passed 1", "2 passed 1", "3 passed 1"]);

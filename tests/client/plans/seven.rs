@@ -10,9 +10,10 @@ use crate::stage::{LIMIT, Stage};
 const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 2";
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn seven_tasks_are_executed_through_three_stops_and_a_session_that_dies() {
     let trouble = Trouble { wrong: Some("4"), hangs: Some("4"), ..Trouble::default() };
-    let Some(stage) = planned(SEVEN, obedient(trouble)) else { return };
+    let stage = planned(SEVEN, obedient(trouble));
     let id = opened(&stage);
     assert_eq!(tasks(&stage)[..3], ["1 passed 1", "2 passed 1", "3 pending 0"]);
     killed_at_task_four(&stage, &id);

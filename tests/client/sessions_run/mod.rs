@@ -31,9 +31,9 @@ const MAY_SHOW: [&str; 2] = ["--allowedTools", "Bash(omo evidence run:*)"];
 /// A task: its id, what it waits for, and what shows that it is done.
 type Task<'a> = (&'a str, &'a str, &'a str);
 
-/// A stage with a session that is planned; `None` where there is no client on this machine.
-fn planned(tasks: &[Task], script: Script) -> Option<Stage> {
-    let stage = stage(script)?;
+/// A stage with a session that is planned.
+fn planned(tasks: &[Task], script: Script) -> Stage {
+    let stage = stage(script);
     said(&stage, &["session", "create", "--session", SESSION, "words in files"]);
     for (id, needs, shown) in tasks {
         let (subject, criteria) = (format!("The word {id}"), shown.replace('$', id));
@@ -43,7 +43,7 @@ fn planned(tasks: &[Task], script: Script) -> Option<Stage> {
         said(&stage, &asked);
     }
     said(&stage, &["session", "update", "--session", SESSION, "--phase", "PLANNING_COMPLETE"]);
-    Some(stage)
+    stage
 }
 
 /// What `omo` says in a terminal beside the session, where all goes well.

@@ -9,8 +9,9 @@ use omo_testkit::model::{Kind, Recorded};
 const THREE: [Task; 3] = [("1", "", WORD), ("2", "1", WORD), ("3", "1", WORD)];
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on() {
-    let Some(stage) = planned(&THREE, players(Trouble { hangs: Some("2"), ..Trouble::default() })) else { return };
+    let stage = planned(&THREE, players(Trouble { hangs: Some("2"), ..Trouble::default() }));
     let mut client = begun(&stage, &approve(&stage, ""), &MAY_SHOW);
     let hangs = |request: &Recorded| request.kind == Kind::Agent && task(request) == "2" && request.answers() == 1;
     // The other worker of the wave is through.
@@ -37,10 +38,9 @@ fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on(
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn a_worker_that_ends_without_a_word_is_given_up_and_its_task_is_begun_again() {
-    let Some(stage) = planned(&THREE[..1], players(Trouble { silent: Some("1"), ..Trouble::default() })) else {
-        return;
-    };
+    let stage = planned(&THREE[..1], players(Trouble { silent: Some("1"), ..Trouble::default() }));
     let run = approved(&stage, "");
     assert!(run.result().unwrap().contains("## Execution Complete"), "{run:?}");
     let story = story(&stage).join(", ");

@@ -29,9 +29,10 @@ fn approved(terminal: &Terminal) {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     let trouble = Trouble { together: &[["1", "2"]], wrong: Some(("3", 2)), ..Trouble::default() };
-    let Some(stage) = planned(&THREE, players(trouble)) else { return };
+    let stage = planned(&THREE, players(trouble));
     let terminal = typed(&stage, &MAY_SHOW);
     approved(&terminal);
     let screen = terminal.wait_for("Verdict of the verifier: PASS", LIMIT).unwrap();
@@ -49,8 +50,9 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
-    let Some(stage) = stage(planner(7)) else { return };
+    let stage = stage(planner(7));
     let terminal = typed(&stage, &[]);
     terminal.say(&format!("/omo:ulw-plan {GOAL}")).unwrap();
     let screen = terminal.wait_for("Type /omo:ulw-exec to begin.", LIMIT).unwrap();
@@ -61,8 +63,9 @@ fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
 }
 
 #[test]
+#[ignore = "needs the real client: cargo xtask test"]
 fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_it_is() {
-    let Some(stage) = planned(&[("1", "", WORD), ("2", "1", JUDGED)], players(Trouble::default())) else { return };
+    let stage = planned(&[("1", "", WORD), ("2", "1", JUDGED)], players(Trouble::default()));
     let terminal = typed(&stage, &[]);
     approved(&terminal);
     let screen = terminal.wait_for("Do you want to proceed?", LIMIT).unwrap();

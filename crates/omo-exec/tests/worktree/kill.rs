@@ -17,7 +17,7 @@ const JOB: &str = "job";
 /// What the process does that is killed; on its own it is no test.
 #[test]
 #[ignore = "started by the others"]
-fn is_killed() {
+fn does_the_job_until_it_is_killed() {
     let job = fs::read_to_string(JOB).unwrap();
     let words: Vec<&str> = job.lines().collect();
     let [what, place, old, new] = words.as_slice() else { panic!("{words:?}") };
@@ -54,7 +54,7 @@ fn killed_at(it: &Project, call: usize, when: &str, [what, old, new]: [&str; 3])
     let folder = deadly_git(it, call, when);
     fs::write(it.temp.path().join(JOB), format!("{what}\n{}\n{old}\n{new}\n", it.top.display())).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "kill::is_killed", "--ignored"]).current_dir(it.temp.path());
+    command.args(["--exact", "kill::does_the_job_until_it_is_killed", "--ignored"]).current_dir(it.temp.path());
     command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     !command.output().unwrap().status.success()
 }

@@ -1,0 +1,176 @@
+//! What tests need that not every machine has. The reason of each `#[ignore]` says it, `needs strace: cargo xtask test`
+//! for example; where it is missing, those tests are left out by their names, with their number.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::cargo;
+
+/// The real client, and what types for the person in it.
+pub(crate) const CLIENT: &str = "the real client";
+/// What runs the Windows build.
+pub(crate) const WINE: &str = "Wine";
+/// What counts instructions.
+pub(crate) const VALGRIND: &str = "valgrind";
+/// What the task always has: it builds it.
+#[cfg(test)]
+const PLUGIN: &str = "the built plugin";
+
+/// A program that some tests need.
+struct Need {
+    /// Its name in the reason of an `#[ignore]`.
+    name: &'static str,
+    /// What succeeds where it is there.
+    probe: &'static [&'static str],
+    /// The package that has it on Debian; without one it is the system that allows it or does not.
+    package: Option<&'static str>,
+}
+
+const NEEDS: [Need; 8] = [
+    // Where a container forbids to trace, the program alone is of no use.
+    Need { name: "strace", probe: &["strace", "-qq", "-o", "/dev/null", "true"], package: Some("strace") },
+    Need { name: VALGRIND, probe: &["valgrind", "--version"], package: Some("valgrind") },
+    Need { name: "sshd", probe: &["test", "-x", "/usr/sbin/sshd"], package: Some("openssh-server") },
+    Need { name: "tmux", probe: &["tmux", "-V"], package: Some("tmux") },
+    Need { name: "node", probe: &["node", "--version"], package: Some("nodejs") },
+    Need { name: "python3", probe: &["python3", "--version"], package: Some("python3") },
+    Need { name: "go", probe: &["go", "version"], package: Some("golang-go") },
+    Need { name: "a mount namespace", probe: &["unshare", "-rm", "sh", "-c", "mount --bind /tmp /tmp"], package: None },
+];
+
+/// Something that tests need and that is not here.
+pub(crate) struct Missing {
+    /// Its name in the reason of an `#[ignore]`.
+    pub name: &'static str,
+    /// What is wrong, and what to do.
+    pub why: String,
+    /// Whether it could be installed.
+    pub can_be_installed: bool,
+}
+
+/// The programs that are not here.
+pub(crate) fn missing() -> Vec<Missing> {
+    let missing = NEEDS.iter().filter(|need| !succeeds(need.probe));
+    let missing = missing.map(|Need { name, package, .. }| Missing {
+        name,
+        why: package.map_or_else(
+            || format!("this system gives no {}", name.trim_start_matches("a ")),
+            |package| format!("{name} does not run here; install {package}"),
+        ),
+        can_be_installed: cfg!(target_os = "linux") && package.is_some(),
+    });
+    missing.collect()
+}
+
+fn succeeds(probe: &[&str]) -> bool {
+    let [program, arguments @ ..] = probe else { return false };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// A test that plain `cargo test` does not run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ignored {
+    /// The name of its function.
+    pub name: String,
+    /// What it needs; nothing where it is ignored for another reason.
+    needs: Vec<String>,
+}
+
+impl Ignored {
+    /// Whether it needs something.
+    pub(crate) fn needs(&self, name: &str) -> bool {
+        self.needs.iter().any(|need| need == name)
+    }
+
+    /// Whether the task runs it.
+    pub(crate) fn can_run(&self, missing: &[Missing]) -> bool {
+        !self.needs.is_empty() && !missing.iter().any(|missing| self.needs(missing.name))
+    }
+}
+
+/// Every ignored test of the repository.
+pub(crate) fn ignored() -> Result<Vec<Ignored>> {
+    let mut found = Vec::new();
+    for path in rust_files()? {
+        let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
+        found.extend(ignored_in(&text));
+    }
+    Ok(found)
+}
+
+/// The Rust files that hold tests.
+fn rust_files() -> Result<Vec<PathBuf>> {
+    let top = cargo::top()?;
+    let (mut files, mut folders) = (Vec::new(), vec![top.join("tests"), top.join("crates")]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| format!("list {}", folder.display()))? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The ignored tests of one file: functions with that attribute, and those that a binary with a `main` of its own
+/// lists through a function of that name, the reason first and the name behind it.
+fn ignored_in(text: &str) -> Vec<Ignored> {
+    let functions = text.split("#[ignore = \"").skip(1).map(|rest| (rest, "fn ", '('));
+    let listed = text.split(" ignored(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"'));
+    let listed = listed.filter(|rest| rest.starts_with("needs ")).map(|rest| (rest, "\"", '"'));
+    let tests = functions.chain(listed).filter_map(|(rest, before, after)| {
+        let (reason, rest) = rest.split_once('"')?;
+        let (name, _) = rest.split_once(before)?.1.split_once(after)?;
+        let needs = reason.strip_prefix("needs ").and_then(|needs| needs.strip_suffix(": cargo xtask test"));
+        let needs = needs.into_iter().flat_map(|needs| needs.split(" and ")).map(str::to_owned).collect();
+        Some(Ignored { name: name.to_owned(), needs })
+    });
+    tests.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_names_what_its_test_needs() {
+        let attribute = ["#[test]\n#[ign", "ore = \"needs strace and go: cargo xtask test\"]\nfn it_is() {"].concat();
+        let listed = ["vec![\n ign", "ored(\n  \"needs Wine: cargo xtask test\",\n \"it_has\",\n it_has)"].concat();
+        let other = ["#[ign", "ore = \"started by the others\"]\nfn is_killed() {"].concat();
+        let of = |text: &str| ignored_in(text).pop().unwrap();
+        let needs = |test: &Ignored| test.needs.join(", ");
+        let [attribute, listed, other] = [of(&attribute), of(&listed), of(&other)];
+        assert_eq!((attribute.name.as_str(), needs(&attribute).as_str()), ("it_is", "strace, go"));
+        assert_eq!((listed.name.as_str(), needs(&listed).as_str()), ("it_has", "Wine"));
+        assert_eq!((other.name.as_str(), needs(&other).as_str()), ("is_killed", ""));
+        let missing = |name| Missing { name, why: String::new(), can_be_installed: true };
+        assert!(attribute.can_run(&[missing(WINE)]) && !attribute.can_run(&[missing("go")]));
+        assert!(!other.can_run(&[]), "what is no test by itself is never run");
+    }
+
+    #[test]
+    fn every_need_is_known_and_a_test_is_left_out_alone() {
+        let names: Vec<&str> = NEEDS.iter().map(|need| need.name).chain([PLUGIN, CLIENT, WINE]).collect();
+        let tests = ignored().unwrap();
+        assert!(tests.len() > 400, "only {} were found", tests.len());
+        let text: String = rust_files().unwrap().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+        let functions: Vec<&str> = text.split("fn ").skip(1).filter_map(|rest| Some(rest.split_once('(')?.0)).collect();
+        for Ignored { name, needs } in &tests {
+            for need in needs {
+                assert!(names.contains(&need.as_str()), "{name} needs {need:?}, which nothing looks for");
+            }
+            // `--skip` takes a part of a name.
+            let fitting = functions.iter().filter(|function| function.contains(name.as_str()));
+            let is_alone = needs.as_slice() == [PLUGIN] || fitting.count() == 1;
+            assert!(is_alone, "to leave out {name} leaves out another test as well; rename one");
+        }
+    }
+}
