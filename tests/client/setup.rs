@@ -228,7 +228,7 @@ fn lost_execute_bits_are_mended_in_the_staged_copy() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
+#[ignore = "needs the real client and the archives: cargo xtask test"]
 fn an_archive_is_unpacked_and_sets_itself_up() {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the archive that it packed")]
     let archive = std::env::var_os("OMO_TEST_ARCHIVE").expect("`cargo xtask test` names an archive");

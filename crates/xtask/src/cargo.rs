@@ -35,10 +35,11 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs this program once more, built with a feature that only few of its tasks need.
-pub(crate) fn run_with_feature(feature: &str, arguments: &[&str]) -> Result<()> {
+/// Runs this program once more, with the parts that only few of its tasks need.
+#[cfg(not(all(feature = "dist", feature = "picture")))]
+pub(crate) fn run_with_all_features(arguments: &[&str]) -> Result<()> {
     let mut command = Command::new(cargo());
-    command.args(["run", "--quiet", "--locked", "-p", env!("CARGO_PKG_NAME"), "--features", feature, "--"]);
+    command.args(["run", "--quiet", "--locked", "-p", env!("CARGO_PKG_NAME"), "--all-features", "--"]);
     run(command.args(arguments).current_dir(top()?))
 }
 

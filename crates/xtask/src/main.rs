@@ -10,7 +10,6 @@ mod fuzz;
 mod guide;
 mod install;
 mod instructions;
-mod needs;
 mod parts;
 #[cfg(all(unix, feature = "picture"))]
 mod picture;
@@ -73,7 +72,7 @@ fn main() -> ExitCode {
         #[cfg(all(unix, feature = "picture"))]
         Task::Picture => picture::run(),
         #[cfg(all(unix, not(feature = "picture")))]
-        Task::Picture => cargo::run_with_feature("picture", &["picture"]),
+        Task::Picture => cargo::run_with_all_features(&["picture"]),
         Task::Install => install::run(),
         Task::Dist(options) => dist::run(&options),
         Task::Plugin => plugin::build().map(|plugin| plugin.announce()),

@@ -35,16 +35,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Runs this program once more, with what makes archives.
 #[cfg(not(feature = "dist"))]
-pub fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &Options) -> Result<()> {
     let mut arguments = vec!["dist"];
     arguments.extend(options.target.iter().flat_map(|target| ["--target", target]));
     arguments.extend(options.for_tests.then_some("--for-tests"));
-    cargo::run_with_feature("dist", &arguments)
+    cargo::run_with_all_features(&arguments)
 }
 
 /// Packs the plugin in target/plugin; gives the archive.
 pub(crate) fn pack_for_tests() -> Result<PathBuf> {
-    cargo::run_with_feature("dist", &["dist", "--for-tests"])?;
+    run(&Options { target: Vec::new(), for_tests: true })?;
     Ok(test_folder()?.join(format!("{}.tar.gz", name_of(&crate::plugin::host()?))))
 }
 

@@ -1,0 +1,95 @@
+//! Running suites: as many at once as there are processors, each with what it said in one piece.
+
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+/// A suite that is ready to be run.
+#[derive(Debug)]
+pub(super) struct Ready {
+    /// What it is called.
+    pub(super) name: String,
+    /// Its command, with all that it needs.
+    pub(super) command: Command,
+}
+
+/// Runs one suite, or several side by side, and fails where one of them does.
+pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
+    if let [only] = suites.as_mut_slice() {
+        return crate::cargo::run(&mut only.command);
+    }
+    // From the end: the first of them are the longest.
+    suites.reverse();
+    let count = thread::available_parallelism().map_or(1, usize::from);
+    let (waiting, failed) = (Mutex::new(suites), Mutex::new(Vec::new()));
+    let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop());
+    thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                while let Some(suite) = next() {
+                    let name = suite.name.clone();
+                    let failure = match run(suite) {
+                        Ok(true) => continue,
+                        Ok(false) => name,
+                        Err(error) => format!("{name} ({error:#})"),
+                    };
+                    if let Ok(mut failed) = failed.lock() {
+                        failed.push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_default();
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Runs one to its end, and says how it went: all that it printed where it failed, and else its result.
+fn run(mut suite: Ready) -> Result<bool> {
+    anstream::println!("running {}", suite.name);
+    let begun = Instant::now();
+    let output = suite.command.output().with_context(|| format!("run {}", suite.name))?;
+    let seconds = begun.elapsed().as_secs();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let is_green = output.status.success();
+    if is_green {
+        let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ")).collect();
+        anstream::println!("{}, {seconds} s: {}", suite.name, results.join("; "));
+    } else {
+        anstream::println!("{}, {seconds} s, {}:\n{said}", suite.name, output.status);
+        anstream::eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(is_green)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn ready(name: &str, script: &str) -> Ready {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Ready { name: name.to_owned(), command }
+    }
+
+    #[test]
+    fn all_are_run_and_each_that_fails_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let leave = |name: &str, status: u8| ready(name, &format!("echo > '{}'; exit {status}", file(name).display()));
+        let error = all(vec![leave("one", 0), leave("two", 1), leave("three", 0), leave("four", 3)]).unwrap_err();
+        let mut failed: Vec<_> =
+            error.to_string().trim_start_matches("failed: ").split(", ").map(str::to_owned).collect();
+        failed.sort();
+        assert_eq!(failed, ["four", "two"]);
+        assert!(["one", "two", "three", "four"].iter().all(|name| file(name).exists()));
+        all(vec![leave("one", 0), leave("two", 0)]).unwrap();
+        all(vec![leave("one", 2)]).unwrap_err();
+    }
+}
