@@ -18,8 +18,8 @@ const SOMEBODY_ELSE: u32 = 12_345;
 pub(crate) struct Impostor {
     /// What it is.
     pub name: &'static str,
-    /// Puts it there. `false` where this machine, or this user, cannot.
-    pub put: fn(&Path, &Strangers) -> Result<bool>,
+    /// Puts it there.
+    pub put: fn(&Path, &Strangers) -> Result<()>,
 }
 
 /// What belongs to a stranger.
@@ -59,18 +59,20 @@ pub(crate) fn clear(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn link(path: &Path, to: impl AsRef<Path>) -> Result<bool> {
-    symlink(to, path)?;
-    Ok(true)
+fn link(path: &Path, to: impl AsRef<Path>) -> Result<()> {
+    Ok(symlink(to, path)?)
 }
 
-/// Only root may make a device, and not in every container.
-fn node(path: &Path, kind: FileType, device: rustix::fs::Dev) -> bool {
-    mknodat(CWD, path, kind, Mode::RUSR | Mode::WUSR, device).is_ok()
+fn node(path: &Path, kind: FileType, device: rustix::fs::Dev) -> Result<()> {
+    Ok(mknodat(CWD, path, kind, Mode::RUSR | Mode::WUSR, device)?)
 }
+
+/// Only root may make one, and not in every container.
+pub const DEVICE: Impostor =
+    Impostor { name: "a device", put: |path, _| node(path, FileType::CharacterDevice, rustix::fs::makedev(1, 5)) };
 
 /// What may stand in a place of omo's own, where no link is ever followed.
-pub(crate) const IN_OUR_PLACE: [Impostor; 11] = [
+pub(crate) const IN_OUR_PLACE: [Impostor; 10] = [
     Impostor { name: "a link to a file", put: |path, strangers| link(path, &strangers.file) },
     Impostor { name: "a link to a folder", put: |path, strangers| link(path, &strangers.folder) },
     Impostor { name: "a link to nothing", put: |path, strangers| link(path, strangers.folder.join("nothing")) },
@@ -78,11 +80,10 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 11] = [
         name: "a hard link",
         put: |path, strangers| {
             fs::hard_link(&strangers.file, path)?;
-            Ok(true)
+            Ok(())
         },
     },
-    Impostor { name: "a FIFO", put: |path, _| Ok(node(path, FileType::Fifo, 0)) },
-    Impostor { name: "a device", put: |path, _| Ok(node(path, FileType::CharacterDevice, rustix::fs::makedev(1, 5))) },
+    Impostor { name: "a FIFO", put: |path, _| node(path, FileType::Fifo, 0) },
     Impostor {
         name: "a socket",
         put: |path, strangers| {
@@ -90,7 +91,7 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 11] = [
             let short = strangers.folder.with_file_name("s");
             drop(std::os::unix::net::UnixListener::bind(&short)?);
             fs::rename(short, path)?;
-            Ok(true)
+            Ok(())
         },
     },
     Impostor {
@@ -98,14 +99,14 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 11] = [
         put: |path, _| {
             fs::create_dir(path)?;
             fs::write(path.join("file"), text())?;
-            Ok(true)
+            Ok(())
         },
     },
     Impostor {
         name: "a file of text",
         put: |path, _| {
             fs::write(path, text())?;
-            Ok(true)
+            Ok(())
         },
     },
     Impostor {
@@ -113,7 +114,7 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 11] = [
         put: |path, _| {
             hollow(path, 1 << 30)?;
             fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-            Ok(true)
+            Ok(())
         },
     },
     Impostor {
@@ -123,7 +124,7 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 11] = [
             if chown(path, Some(SOMEBODY_ELSE), None).is_err() {
                 fs::set_permissions(path, fs::Permissions::from_mode(0o000))?;
             }
-            Ok(true)
+            Ok(())
         },
     },
 ];

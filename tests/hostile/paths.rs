@@ -7,7 +7,7 @@ use omo_testkit::{Lab, LabBuilder};
 use omo_tests::stage::{Scene, plugin};
 
 use crate::events::{ALL, Ask, CLAIMING, WITHOUT_GIT};
-use crate::impostors::{IN_OUR_PLACE, Impostor, LINKS, Strangers, clear};
+use crate::impostors::{DEVICE, IN_OUR_PLACE, Impostor, LINKS, Strangers, clear};
 use crate::watch::Watch;
 
 /// A place: its name, and where it is in a scene.
@@ -111,9 +111,7 @@ fn play(scene: &Scene, place: &Place, impostor: &Impostor, asks: &[Ask]) -> Resu
         clear(&path)?;
         (impostor.put)(&path, &strangers)
     };
-    if !put()? {
-        return Ok(());
-    }
+    put()?;
     let kind = path.symlink_metadata()?.file_type();
     let mut watch = Watch::begin(scene)?;
     for ask in asks {
@@ -174,6 +172,16 @@ fn nothing_in_the_place_of_the_work_trees_files_does_harm() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_in_the_place_of_gits_own_files_does_harm() {
     play_all(Lab::builder, OF_GIT, &IN_OUR_PLACE, &WITHOUT_GIT).unwrap();
+}
+
+#[test]
+#[ignore = "needs the right to make devices: cargo xtask test"]
+fn a_device_does_no_harm_in_any_place() {
+    for places in [OF_THE_STATE, OF_THE_LOGS, OF_THE_USER] {
+        play_all(without_git, places, &[DEVICE], &ALL).unwrap();
+    }
+    play_all(Lab::builder, OF_THE_WORK_TREE, &[DEVICE], &CLAIMING).unwrap();
+    play_all(Lab::builder, OF_GIT, &[DEVICE], &WITHOUT_GIT).unwrap();
 }
 
 #[test]

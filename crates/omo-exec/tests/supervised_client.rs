@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use libtest_mimic::{Arguments, Trial};
 use omo_core::child::{ChildEnd, Said, classify};
 use omo_core::timestamp::Timestamp;
 use omo_exec::claude::child::{Order, Permissions};
@@ -16,13 +15,12 @@ use omo_exec::supervisor::left::{Left, look};
 use omo_exec::supervisor::minder::{self, Spec};
 use omo_exec::supervisor::{Event, Supervisor};
 use omo_testkit::model::Kind;
+use omo_testkit::trials::{self, ignored};
 use omo_testkit::{Client, Lab, MockModel, Script, Turn};
 use serde_json::json;
 
 /// Longer than a session here takes, however busy the machine is.
 const LIMIT: Duration = Duration::from_secs(100);
-
-type Test = fn(Client);
 
 fn main() -> ExitCode {
     minder::run_if_asked();
@@ -52,16 +50,7 @@ fn main() -> ExitCode {
     } else {
         Vec::new()
     };
-    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
-}
-
-/// A test that is run where all are, as one with `#[ignore]` is.
-fn ignored(reason: &str, name: &str, test: Test) -> Trial {
-    let run = move || {
-        test(Client::find()?);
-        Ok(())
-    };
-    Trial::test(name, run).with_kind(reason).with_ignored_flag(true)
+    trials::run_with([], tests)
 }
 
 /// A project, the model at the other end, and the client.
@@ -72,7 +61,8 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(client: Client, script: Script) -> Self {
+    fn new(script: Script) -> Self {
+        let client = Client::find().unwrap();
         let model = MockModel::start(script).unwrap();
         // As if a session of the client had started all of this.
         let outer = [("CLAUDE_CODE_SESSION_ID", "outer"), ("CLAUDECODE", "1"), ("CLAUDE_CODE_CHILD_SESSION", "1")];
@@ -133,10 +123,10 @@ fn end_of(supervisor: &mut Supervisor) -> (ChildEnd, Said) {
     }
 }
 
-fn it_works_where_it_stands_and_does_what_it_may(client: Client) {
+fn it_works_where_it_stands_and_does_what_it_may() {
     let write = Turn::call("Write", json!({"file_path": "new.txt", "content": "new\n"}));
     let script = Script::new().turn(write).bash("env").bash("sh -c 'touch forbidden'").say("Done.");
-    let stage = Stage::new(client, script);
+    let stage = Stage::new(script);
     let (end, said) = stage.run(&stage.order());
     assert_eq!(end, ChildEnd::Ended, "{said:?}");
     let requests = stage.model.requests_of(Kind::Main);
@@ -151,39 +141,39 @@ fn it_works_where_it_stands_and_does_what_it_may(client: Client) {
     assert!(!project.join("forbidden").exists());
 }
 
-fn everything_may_be_done_where_that_was_asked_for(client: Client) {
-    let stage = Stage::new(client, Script::new().bash("sh -c 'touch allowed'").say("Done."));
+fn everything_may_be_done_where_that_was_asked_for() {
+    let stage = Stage::new(Script::new().bash("sh -c 'touch allowed'").say("Done."));
     let (end, _) = stage.run(&Order { permissions: Permissions::All, ..stage.order() });
     assert_eq!(end, ChildEnd::Ended);
     assert!(stage.lab.project().join("allowed").exists());
 }
 
-fn turns_budget_and_errors_of_the_api_are_told_apart(client: Client) {
+fn turns_budget_and_errors_of_the_api_are_told_apart() {
     let dear = || Turn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
     let script = || Script::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
     let refused = |status, kind: &str| Script::new().default(Turn::error(status, kind, "no"));
     let is_api_error = |end: &ChildEnd, wanted| matches!(end, ChildEnd::ApiError { status, .. } if *status == wanted);
-    let stage = Stage::new(client.clone(), script());
+    let stage = Stage::new(script());
     let (end, said) = stage.run(&Order { max_turns: 2, ..stage.order() });
     assert_eq!((end, said.session_id.is_some()), (ChildEnd::TurnsSpent, true));
-    let stage = Stage::new(client.clone(), script());
+    let stage = Stage::new(script());
     let (end, said) = stage.run(&Order { max_budget_usd: Some(0.5), ..stage.order() });
     assert_eq!(end, ChildEnd::BudgetSpent);
     assert!(said.result.unwrap().total_cost_usd.unwrap() >= 0.5);
-    let stage = Stage::new(client.clone(), refused(429, "rate_limit_error"));
+    let stage = Stage::new(refused(429, "rate_limit_error"));
     assert_eq!(stage.run(&stage.order()).0, ChildEnd::UsageLimit { until: None });
     for (status, kind) in [(500, "api_error"), (401, "authentication_error")] {
-        let stage = Stage::new(client.clone(), refused(status, kind));
+        let stage = Stage::new(refused(status, kind));
         let (end, _) = stage.run(&stage.order());
         assert!(is_api_error(&end, Some(status)), "{status}: {end:?}");
     }
-    let stage = Stage::new(client, Script::new());
+    let stage = Stage::new(Script::new());
     let (end, _) = stage.run(&Order { resume: Some("nobody".to_owned()), ..stage.order() });
     assert!(matches!(&end, ChildEnd::NeverBegan(why) if why.contains("nobody")), "{end:?}");
 }
 
-fn one_that_hangs_is_ended_and_goes_on_where_it_was(client: Client) {
-    let stage = Stage::new(client, Script::new().bash("env").turn(Turn::hang()).say("Done."));
+fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
+    let stage = Stage::new(Script::new().bash("env").turn(Turn::hang()).say("Done."));
     let mut supervisor = Supervisor::new(1);
     supervisor.add("2", stage.spec(&stage.order()));
     let event = supervisor.next(LIMIT).unwrap();

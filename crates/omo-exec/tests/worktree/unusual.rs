@@ -45,15 +45,16 @@ fn a_folder_may_have_any_name() {
 }
 
 #[test]
-fn objects_and_references_may_be_kept_in_other_ways() {
-    for option in ["--object-format=sha256", "--ref-format=reftable"] {
-        // An older git has but one way.
-        if !try_git_in(tempfile::tempdir().unwrap().path(), &["init", "-q", option]).0 {
-            continue;
-        }
-        let it = Project::called("project", &[option]);
-        lives(&it, &it.top);
-    }
+fn objects_may_have_other_names() {
+    let it = Project::called("project", &["--object-format=sha256"]);
+    lives(&it, &it.top);
+}
+
+#[test]
+#[ignore = "needs git 2.45: cargo xtask test"]
+fn references_may_be_kept_in_another_way() {
+    let it = Project::called("project", &["--ref-format=reftable"]);
+    lives(&it, &it.top);
 }
 
 #[test]
@@ -108,9 +109,7 @@ fn line_ends_may_be_written_in_another_way() {
 fn a_worktree_may_be_written_down_by_the_way_to_it() {
     let it = Project::new();
     let at = it.create().path;
-    if !try_git_in(&it.top, &["-c", "worktree.useRelativePaths=true", "worktree", "repair"]).0 {
-        return;
-    }
+    it.git(&["-c", "worktree.useRelativePaths=true", "worktree", "repair"]);
     fs::write(it.top.join(".git/worktrees/omo-run1-g1/gitdir"), "../../../.claude/worktrees/omo-run1-g1/.git\n")
         .unwrap();
     assert!(it.create().was_there);

@@ -30,7 +30,7 @@ struct Need {
     package: Option<&'static str>,
 }
 
-const NEEDS: [Need; 8] = [
+const NEEDS: [Need; 15] = [
     // Where a container forbids to trace, the program alone is of no use.
     Need { name: "strace", probe: &["strace", "-qq", "-o", "/dev/null", "true"], package: Some("strace") },
     Need { name: VALGRIND, probe: &["valgrind", "--version"], package: Some("valgrind") },
@@ -39,8 +39,27 @@ const NEEDS: [Need; 8] = [
     Need { name: "node", probe: &["node", "--version"], package: Some("nodejs") },
     Need { name: "python3", probe: &["python3", "--version"], package: Some("python3") },
     Need { name: "go", probe: &["go", "version"], package: Some("golang-go") },
-    Need { name: "a mount namespace", probe: &["unshare", "-rm", "sh", "-c", "mount --bind /tmp /tmp"], package: None },
+    Need { name: "dash", probe: &["dash", "-c", "exit"], package: Some("dash") },
+    Need { name: "busybox", probe: &["busybox", "true"], package: Some("busybox") },
+    Need { name: "git 2.45", probe: &["sh", "-c", IN_A_FOLDER, "git init -q --ref-format=reftable"], package: None },
+    Need { name: "root", probe: &["sh", "-c", "[ \"$(id -u)\" = 0 ]"], package: None },
+    Need { name: "a user who may not read everything", probe: &["sh", "-c", "[ \"$(id -u)\" != 0 ]"], package: None },
+    Need { name: "the right to make devices", probe: &["sh", "-c", IN_A_FOLDER, "mknod it c 1 5"], package: None },
+    Need {
+        name: "a mount namespace",
+        probe: &["sh", "-c", IN_A_FOLDER, "unshare -rm mount --bind . ."],
+        package: None,
+    },
+    Need {
+        name: "names that are no text",
+        probe: &["sh", "-c", IN_A_FOLDER, "mkdir \"$(printf '\\351')\""],
+        package: None,
+    },
 ];
+
+/// Runs the next word as a command, in a folder that is removed behind it.
+const IN_A_FOLDER: &str =
+    "folder=$(mktemp -d) && cd \"$folder\" || exit; eval \"$0\"; status=$?; rm -rf \"$folder\"; exit $status";
 
 /// Something that tests need and that is not here.
 pub(crate) struct Missing {
@@ -58,8 +77,8 @@ pub(crate) fn missing() -> Vec<Missing> {
     let missing = missing.map(|Need { name, package, .. }| Missing {
         name,
         why: package.map_or_else(
-            || format!("this system gives no {}", name.trim_start_matches("a ")),
-            |package| format!("{name} does not run here; install {package}"),
+            || "this system has none, or does not allow it".to_owned(),
+            |package| format!("it does not run here; install {package}"),
         ),
         can_be_installed: cfg!(target_os = "linux") && package.is_some(),
     });
