@@ -4,7 +4,7 @@
 //! strace is used and no preloaded library, since the programs under test are static.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -44,13 +44,6 @@ pub struct Traced {
     pub calls: Vec<SystemCall>,
     /// Whether the fault that was asked for happened.
     pub is_faulted: bool,
-}
-
-/// Whether strace is there, and may trace.
-pub fn is_available() -> bool {
-    let mut probe = Command::new("strace");
-    probe.args(["-qq", "-o", "/dev/null", "true"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
 }
 
 /// Runs a command to its end under strace, its children untraced. The environment is the one that

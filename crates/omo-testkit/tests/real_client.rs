@@ -1,4 +1,4 @@
-//! The kit against the real client. Set `OMO_TEST_CLIENT` to the client's binary to run these.
+//! The kit against the real client. `cargo xtask test` installs it.
 #![cfg(unix)]
 
 use std::time::Duration;

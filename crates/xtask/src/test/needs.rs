@@ -188,7 +188,10 @@ mod tests {
         assert!(tests.len() > 400, "only {} were found", tests.len());
         let text: String = rust_files().unwrap().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
         let functions: Vec<&str> = text.split("fn ").skip(1).filter_map(|rest| Some(rest.split_once('(')?.0)).collect();
+        let is_of_use = |name: &&str| tests.iter().any(|test| test.needs(name));
+        assert!(names.iter().all(is_of_use), "a need that no test has: {names:?}");
         for Ignored { name, needs } in &tests {
+            assert!(!needs.is_empty() || name == "does_the_job_until_it_is_killed", "{name} says not what it needs");
             for need in needs {
                 assert!(names.contains(&need.as_str()), "{name} needs {need:?}, which nothing looks for");
             }

@@ -4,6 +4,7 @@
 
 mod features;
 mod hook_dependencies;
+mod left_out;
 mod links;
 mod security;
 mod supply_chain;
