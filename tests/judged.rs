@@ -8,6 +8,7 @@ use omo_testkit::stand_in::{Answer, SubagentStopInput};
 use omo_testkit::{Lab, wait_until};
 use serde_json::{Value, json};
 
+use crate::processes::processes;
 use crate::stage::{Case, Scene, plugin, sound};
 
 /// How a model claims.
@@ -107,8 +108,7 @@ impl Scene {
 
 /// The processes whose command line holds a text that no other process has.
 pub fn processes_with(text: &str) -> Vec<i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let pids = processes().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let has = |pid: &i32| {
         fs::read(format!("/proc/{pid}/cmdline"))

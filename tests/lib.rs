@@ -12,6 +12,7 @@ pub mod holder;
 pub mod judged;
 pub mod planned;
 pub mod pretended_cargo;
+pub mod processes;
 pub mod snapshot;
 pub mod stage;
 pub mod stepped;

@@ -21,7 +21,7 @@ fn processes(words: &[&str]) -> Vec<u32> {
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
         words.iter().all(|word| line.contains(word)).then_some(pid)
     };
-    fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(of).collect()
+    omo_tests::processes::processes().filter_map(of).collect()
 }
 
 /// The processes that stand in the project, or below it: clients in their work trees, and a git that was making one.
@@ -30,7 +30,7 @@ fn at_work(ground: &Ground) -> Vec<u32> {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
         fs::read_link(entry.path().join("cwd")).ok()?.starts_with(ground.project()).then_some(pid)
     };
-    fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(of).collect()
+    omo_tests::processes::processes().filter_map(of).collect()
 }
 
 fn kill(pid: u32) -> Result<()> {
