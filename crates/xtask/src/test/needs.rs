@@ -26,7 +26,7 @@ struct Need {
     name: &'static str,
     /// What succeeds where it is there.
     probe: &'static [&'static str],
-    /// The package that has it on Debian; without one it is the system that allows it or does not.
+    /// The package of Debian that has it; `None` where the system allows it or does not.
     package: Option<&'static str>,
 }
 
@@ -41,7 +41,11 @@ const NEEDS: [Need; 15] = [
     Need { name: "go", probe: &["go", "version"], package: Some("golang-go") },
     Need { name: "dash", probe: &["dash", "-c", "exit"], package: Some("dash") },
     Need { name: "busybox", probe: &["busybox", "true"], package: Some("busybox") },
-    Need { name: "git 2.45", probe: &["sh", "-c", IN_A_FOLDER, "git init -q --ref-format=reftable"], package: None },
+    Need {
+        name: "git 2.45",
+        probe: &["sh", "-c", IN_A_FOLDER, "git --git-dir=it init --ref-format=reftable"],
+        package: None,
+    },
     Need { name: "root", probe: &["sh", "-c", "[ \"$(id -u)\" = 0 ]"], package: None },
     Need { name: "a user who may not read everything", probe: &["sh", "-c", "[ \"$(id -u)\" != 0 ]"], package: None },
     Need { name: "the right to make devices", probe: &["sh", "-c", IN_A_FOLDER, "mknod it c 1 5"], package: None },
@@ -77,7 +81,7 @@ pub(crate) fn missing() -> Vec<Missing> {
     let missing = missing.map(|Need { name, package, .. }| Missing {
         name,
         why: package.map_or_else(
-            || "this system has none, or does not allow it".to_owned(),
+            || "it is not there, or not allowed, on this system".to_owned(),
             |package| format!("it does not run here; install {package}"),
         ),
         can_be_installed: cfg!(target_os = "linux") && package.is_some(),
@@ -179,6 +183,15 @@ mod tests {
         let missing = |name| Missing { name, why: String::new(), can_be_installed: true };
         assert!(attribute.can_run(&[missing(WINE)]) && !attribute.can_run(&[missing("go")]));
         assert!(!other.can_run(&[]), "what is no test by itself is never run");
+    }
+
+    #[test]
+    fn a_probe_tells_root_from_any_other_user() {
+        let missing = missing();
+        let users = ["root", "a user who may not read everything"];
+        let count = missing.iter().filter(|missing| users.contains(&missing.name)).count();
+        assert_eq!(count, 1, "one of them is missing, and never both");
+        assert!(!succeeds(&["sh", "-c", IN_A_FOLDER, "false"]) && succeeds(&["sh", "-c", IN_A_FOLDER, "true"]));
     }
 
     #[test]
