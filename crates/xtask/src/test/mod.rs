@@ -7,14 +7,14 @@ mod suites;
 use std::path::PathBuf;
 use std::thread;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 use omo_testkit::instructions;
 
 use self::needs::{Ignored, Missing};
 use self::run::Ready;
 use self::suites::{Built, Suite};
-use crate::plugin::Plugin;
+use crate::plugin::{Build, Plugin};
 use crate::{cargo, client, dist, plugin, windows};
 
 /// How the tests are run.
@@ -24,8 +24,7 @@ pub(crate) struct Options {
     /// optimised and without the real client, Wine, strace or archives
     #[arg(long, conflicts_with = "require_all")]
     quick: bool,
-    /// Fail where a program that tests need is missing, instead of leaving those tests out: the real
-    /// client, tmux to drive it, strace, valgrind, Wine with what builds for Windows
+    /// Fail where a program that tests need is missing and could be installed, instead of leaving those tests out
     #[arg(long)]
     require_all: bool,
     /// Only the suite of this name, such as client or blackbox, or the tests that have it in their names
@@ -39,16 +38,10 @@ const LONG: [&str; 5] = ["blackbox", "windows", "reliability", "hostile", "steps
 /// The suites of other programs and of faults, which take longer than an edit.
 const NOT_QUICK: [&str; 8] =
     ["client", "parallel", "supervised_client", "real_client", "windows", "reliability", "hostile", "instructions"];
+/// The suites that hold what the hooks cost, which is a promise of an optimised build alone.
+const OF_COSTS: [&str; 2] = ["hostile", "instructions"];
 
-/// What tests are given to be run.
-struct Provided {
-    plugin: Option<Plugin>,
-    client: Option<PathBuf>,
-    windows: Option<PathBuf>,
-    archives: Option<PathBuf>,
-}
-
-/// What the chosen tests need of what this task provides.
+/// What tests need of what this task builds or installs.
 #[derive(Clone, Copy)]
 struct Wanted {
     plugin: bool,
@@ -59,31 +52,32 @@ struct Wanted {
     archives: bool,
 }
 
+/// What tests are given.
+struct Provided {
+    plugin: Option<Plugin>,
+    client: Option<PathBuf>,
+    windows: Option<PathBuf>,
+    archives: Option<PathBuf>,
+}
+
 /// Builds what the tests need, and runs them.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let ignored = needs::ignored()?;
     let (suites, filter) = choose(options)?;
     let is_every = options.name.is_none() && !options.quick;
-    // What every test together needs is known before they are built, and is built beside them.
-    let (built, wanted, provided);
+    let (built, provided, missing);
     if is_every {
-        wanted = Wanted { plugin: true, release: true, client: true, windows: true, archives: true };
-        let (all, given) = thread::scope(|scope| {
-            let all = scope.spawn(|| suites::build(&suites, true));
-            let given = provide(wanted);
-            (all.join().unwrap_or_else(|_| Err(anyhow!("building the tests panicked"))), given)
-        });
-        (built, provided) = (all?, given?);
+        // What all tests together need is known before they are built, and is built beside them.
+        let wanted = Wanted { plugin: true, release: true, client: true, windows: true, archives: true };
+        let (client, lacks) = look_for(wanted, options)?;
+        (built, provided) = beside(|| suites::build(&suites, true), || provide(wanted, client, &lacks))?;
+        missing = lacks;
     } else {
         built = suites::build(&suites, false)?;
-        wanted = wanted_by(&built, filter.as_deref(), &ignored, options)?;
-        provided = provide(wanted)?;
-    }
-    let missing = missing(wanted, &provided)?;
-    if let Some(Missing { name, why, .. }) =
-        missing.iter().find(|missing| options.require_all && missing.can_be_installed)
-    {
-        bail!("tests need {name}: {why}");
+        let wanted = wanted_by(&built, filter.as_deref(), &ignored, options)?;
+        let client;
+        (client, missing) = look_for(wanted, options)?;
+        provided = provide(wanted, client, &missing)?;
     }
     let left_out: Vec<&Ignored> = ignored.iter().filter(|test| !is_run(test, options, &missing)).collect();
     let ready = built.iter().map(|suite| ready(suite, filter.as_deref(), &left_out, &provided));
@@ -93,6 +87,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     tell_what_did_not_run(&ignored, &missing, options);
     Ok(())
+}
+
+/// Does two things at once: their target folders differ, and cargo builds for both.
+fn beside<A: Send, B>(one: impl FnOnce() -> Result<A> + Send, other: impl FnOnce() -> Result<B>) -> Result<(A, B)> {
+    let (one, other) = thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|_| Err(anyhow!("a part of the build panicked"))), other)
+    });
+    Ok((one?, other?))
 }
 
 /// The suites that are meant, and what is a part of the names of their tests.
@@ -111,15 +115,17 @@ fn choose(options: &Options) -> Result<(Vec<Suite>, Option<String>)> {
 /// What the chosen tests need.
 fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options: &Options) -> Result<Wanted> {
     let mut chosen = Vec::new();
+    let mut release = false;
     for suite in built {
         let tests = suite.tests(filter)?;
+        release |= OF_COSTS.contains(&suite.name.as_str()) && !tests.is_empty();
         chosen.extend(ignored.iter().filter(|test| is_run(test, options, &[]) && tests.contains(&test.name)));
     }
     let needs = |name: &str| chosen.iter().any(|test| test.needs(name));
     let archives = needs(needs::ARCHIVES);
     Ok(Wanted {
         plugin: needs(needs::PLUGIN) || needs(needs::CLIENT),
-        release: needs(needs::VALGRIND) || archives,
+        release: release || archives,
         client: needs(needs::CLIENT),
         windows: needs(needs::WINE),
         archives,
@@ -131,49 +137,46 @@ fn is_run(test: &Ignored, options: &Options, missing: &[Missing]) -> bool {
     test.can_run(missing) && (!options.quick || test.needs_only(needs::PLUGIN))
 }
 
-/// Builds and installs what is wanted, as far as this machine can; the target folders differ, so that cargo can build
-/// for two of them at once.
-fn provide(wanted: Wanted) -> Result<Provided> {
-    let (windows, rest) = thread::scope(|scope| {
-        let windows = scope.spawn(move || {
-            let can_be_built = wanted.windows && windows::can_be_built().is_ok();
-            can_be_built.then(windows::build).transpose()
-        });
-        let rest = (|| {
-            let plugin = match (wanted.plugin || wanted.release, wanted.release) {
-                (false, _) => None,
-                (true, true) => Some(plugin::build()?),
-                (true, false) => Some(plugin::build_for_development()?),
-            };
-            let client = if wanted.client { find_client().ok() } else { None };
-            let archives = wanted.archives.then(dist::pack_for_tests).transpose()?;
-            anyhow::Ok((plugin, client, archives))
-        })();
-        (windows.join().unwrap_or_else(|_| Err(anyhow!("building for Windows panicked"))), rest)
-    });
-    let (plugin, client, archives) = rest?;
-    Ok(Provided { plugin, client, windows: windows?, archives })
-}
-
-/// What the tests need and this machine has not.
-fn missing(wanted: Wanted, provided: &Provided) -> Result<Vec<Missing>> {
+/// The client where it is wanted, and all that this machine lacks: known before anything is built.
+fn look_for(wanted: Wanted, options: &Options) -> Result<(Option<PathBuf>, Vec<Missing>)> {
     let mut missing = needs::missing();
     let mut add = |name, why: String, can_be_installed| missing.push(Missing { name, why, can_be_installed });
-    if wanted.client && provided.client.is_none() {
-        let why = find_client().err().context("the client came and went")?;
+    let client = wanted.client.then(find_client).transpose().unwrap_or_else(|why| {
         add(needs::CLIENT, format!("{why:#}"), true);
-    }
-    if wanted.windows && provided.windows.is_none() {
-        let why = windows::can_be_built().err().context("the means to build for Windows came and went")?;
+        None
+    });
+    if wanted.windows
+        && let Err(why) = windows::can_be_built()
+    {
         // A Rust target that cannot be had is no program that was not installed.
         add(needs::WINE, format!("{why:#}"), windows::missing_program().is_some());
     }
-    let triple = provided.plugin.as_ref().map_or("", |plugin| plugin.build.triple());
-    if wanted.release && instructions::held(triple)?.is_none() {
-        let why = format!("no counts are held for {triple}; see `cargo xtask instructions`");
-        add(needs::VALGRIND, why, false);
+    if wanted.release {
+        let triple = Build::release()?.triple().to_owned();
+        if instructions::held(&triple)?.is_none() {
+            let why = format!("no counts are held for {triple}; `cargo xtask instructions --accept` holds them");
+            add(needs::VALGRIND, why, false);
+        }
     }
-    Ok(missing)
+    let to_install = missing.iter().find(|missing| options.require_all && missing.can_be_installed);
+    if let Some(Missing { name, why, .. }) = to_install {
+        bail!("some tests need {name}: {why}");
+    }
+    Ok((client, missing))
+}
+
+/// Builds what is wanted, as far as this machine can.
+fn provide(wanted: Wanted, client: Option<PathBuf>, missing: &[Missing]) -> Result<Provided> {
+    let is_windows = wanted.windows && !missing.iter().any(|missing| missing.name == needs::WINE);
+    let windows = || is_windows.then(windows::build).transpose();
+    let plugin = || match (wanted.plugin, wanted.release) {
+        (_, true) => plugin::build().map(Some),
+        (true, false) => plugin::build_for_development().map(Some),
+        (false, false) => Ok(None),
+    };
+    let (windows, plugin) = beside(windows, plugin)?;
+    let archives = wanted.archives.then(dist::pack_for_tests).transpose()?;
+    Ok(Provided { plugin, client, windows, archives })
 }
 
 /// A suite with all that its tests are given.
