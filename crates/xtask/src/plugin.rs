@@ -9,24 +9,28 @@ use omo_core::session::HookEvent;
 
 use crate::{cargo, rust_target};
 
-/// What a plugin is made of, besides the binaries.
-const PARTS: [&str; 15] = [
+/// What a plugin is made of in every form, besides what lies in `bin/` and `scripts/`.
+pub(crate) const PARTS: [&str; 9] = [
     ".claude-plugin/plugin.json",
-    ".claude-plugin/marketplace.json",
     "hooks.json",
     "commands",
     "agents",
     "workflows",
-    // Of the scripts those that command files of others name: the rest builds a clone.
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "icon.png",
+];
+
+/// What a plugin with binaries in `bin/` has besides.
+const MORE_PARTS: [&str; 6] = [
+    ".claude-plugin/marketplace.json",
+    // Of the scripts those that command files of others name: the rest is for launchers.
     "scripts/session-get.sh",
     "scripts/session-update.sh",
     "scripts/task-list.sh",
     "scripts/task-update.sh",
     "evals",
-    "README.md",
-    "LICENSE",
-    "CHANGELOG.md",
-    "icon.png",
 ];
 
 /// What cargo builds for a plugin.
@@ -191,13 +195,13 @@ pub(crate) fn assemble(folder: &Path, build: &Build) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("clear {}", folder.display()))?;
     }
-    for part in PARTS {
+    for part in PARTS.iter().chain(&MORE_PARTS) {
         copy(&top.join(part), &folder.join(part))?;
     }
-    let (built, bin) = (build.folder()?, folder.join("bin"));
-    copy(&built.join(build.binary("omo")), &bin.join(build.binary("omo")))?;
+    let (release, bin) = (build.folder()?, folder.join("bin"));
+    copy(&release.join(build.binary("omo")), &bin.join(build.binary("omo")))?;
     let [first, others @ ..] = HookEvent::ALL.map(|event| bin.join(build.binary(event.program())));
-    copy(&built.join(build.binary(HOOKS)), &first)?;
+    copy(&release.join(build.binary(HOOKS)), &first)?;
     others.iter().try_for_each(|name| link(&first, name))
 }
 

@@ -1,11 +1,12 @@
 //! Archives that are the same bytes whenever and by whomever they are made: their entries sorted, with
 //! one time for all and nobody's name.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use data_encoding::HEXLOWER;
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
@@ -13,6 +14,11 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// The time of every entry: the first that a zip can say.
 const SECONDS: u64 = 315_532_800;
+
+/// The rights of a program.
+pub(super) const PROGRAM: u32 = 0o755;
+/// The rights of a text.
+pub(super) const TEXT: u32 = 0o644;
 
 /// One file of an archive.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,27 +31,26 @@ pub(super) struct Entry {
     pub mode: u32,
 }
 
-/// The files of a plugin, sorted, below one folder of this name.
-pub(super) fn entries(plugin: &Path, name: &str) -> Result<Vec<Entry>> {
+/// The files of these parts of a plugin, sorted, below one folder of this name. A part is a file or a folder;
+/// the empty one is the whole plugin.
+pub(super) fn entries(plugin: &Path, parts: &[&str], name: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        let list = fs::read_dir(plugin.join(&folder)).with_context(|| format!("list {}", folder.display()))?;
-        for entry in list {
-            let entry = entry?;
-            let part = folder.join(entry.file_name());
-            if entry.file_type()?.is_dir() {
-                folders.push(part);
-                continue;
+    let mut parts: Vec<PathBuf> = parts.iter().map(PathBuf::from).collect();
+    while let Some(part) = parts.pop() {
+        let file = plugin.join(&part);
+        let metadata = fs::symlink_metadata(&file).with_context(|| format!("look at {}", file.display()))?;
+        if metadata.is_dir() {
+            for entry in fs::read_dir(&file).with_context(|| format!("list {}", file.display()))? {
+                parts.push(part.join(entry?.file_name()));
             }
-            ensure!(entry.file_type()?.is_file(), "{} is no file, and no archive carries it", part.display());
-            // Not as they are on this machine: a file system without rights must not be seen in them.
-            let is_run = part.starts_with("bin") || part.starts_with("scripts");
-            let mode = if is_run { 0o755 } else { 0o644 };
-            let words = part.iter().map(|word| word.to_str().context("a name that is no text"));
-            let path = words.collect::<Result<Vec<_>>>()?.join("/");
-            entries.push(Entry { path: format!("{name}/{path}"), bytes: fs::read(entry.path())?, mode });
+            continue;
         }
+        ensure!(metadata.is_file(), "{} is no file, and no archive carries it", part.display());
+        // Not as they are on this machine: a file system without rights must not be seen in them.
+        let is_run = part.starts_with("bin") || part.starts_with("scripts");
+        let words = part.iter().map(|word| word.to_str().context("a name that is no text"));
+        let path = format!("{name}/{}", words.collect::<Result<Vec<_>>>()?.join("/"));
+        entries.push(Entry { path, bytes: fs::read(&file)?, mode: if is_run { PROGRAM } else { TEXT } });
     }
     entries.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(entries)
@@ -82,7 +87,8 @@ pub(super) fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// An archive that was written.
+/// A file of a release that was written.
+#[derive(Debug)]
 pub(super) struct Written {
     /// Its name.
     pub name: String,
@@ -94,21 +100,20 @@ pub(super) struct Written {
 
 /// Writes both kinds of archive of a plugin into a folder; they are called `name` with their endings.
 pub(super) fn write(plugin: &Path, name: &str, folder: &Path) -> Result<Vec<Written>> {
-    let entries = entries(plugin, name)?;
-    let mut written = Vec::new();
-    for (ending, bytes) in [("tar.gz", tar_gz(&entries)?), ("zip", zip(&entries)?)] {
-        let name = format!("{name}.{ending}");
-        let path = folder.join(&name);
-        let mut file = File::create(&path).with_context(|| format!("create {}", path.display()))?;
-        file.write_all(&bytes).with_context(|| format!("write {}", path.display()))?;
-        let sum = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
-        written.push(Written { name, size: bytes.len(), sum });
-    }
-    Ok(written)
+    let entries = entries(plugin, &[""], name)?;
+    let archives = [("tar.gz", tar_gz(&entries)?), ("zip", zip(&entries)?)];
+    archives.into_iter().map(|(ending, bytes)| save(folder, format!("{name}.{ending}"), &bytes)).collect()
+}
+
+/// Writes one file of a release.
+pub(super) fn save(folder: &Path, name: String, bytes: &[u8]) -> Result<Written> {
+    let path = folder.join(&name);
+    fs::write(&path, bytes).with_context(|| format!("write {}", path.display()))?;
+    Ok(Written { name, size: bytes.len(), sum: HEXLOWER.encode(&Sha256::digest(bytes)) })
 }
 
 /// The file that `sha256sum -c` reads.
-pub(super) fn sums(written: &[&Written]) -> String {
+pub(super) fn sums(written: &[Written]) -> String {
     let mut lines: Vec<String> = written.iter().map(|it| format!("{}  {}\n", it.sum, it.name)).collect();
     lines.sort_by(|one, other| one.get(64..).cmp(&other.get(64..)));
     lines.concat()
@@ -140,15 +145,14 @@ mod tests {
 
     #[test]
     fn both_kinds_hold_the_same_files_with_the_rights_that_they_need() {
-        let entries = entries(plugin().path(), "omo-1").unwrap();
+        let entries = entries(plugin().path(), &[""], "omo-1").unwrap();
         let names: Vec<(&str, u32)> = entries.iter().map(|entry| (entry.path.as_str(), entry.mode)).collect();
-        let (program, text) = (0o755, 0o644);
         let expected = [
-            ("omo-1/a", text),
-            ("omo-1/bin/omo", program),
-            ("omo-1/bin/omo-stop", program),
-            ("omo-1/commands/ulw.md", text),
-            ("omo-1/scripts/task-list.sh", program),
+            ("omo-1/a", TEXT),
+            ("omo-1/bin/omo", PROGRAM),
+            ("omo-1/bin/omo-stop", PROGRAM),
+            ("omo-1/commands/ulw.md", TEXT),
+            ("omo-1/scripts/task-list.sh", PROGRAM),
         ];
         assert_eq!(names, expected);
         let mut unpacked = Vec::new();
@@ -178,7 +182,7 @@ mod tests {
         let folders = [(); 2].map(|()| {
             let folder = tempfile::tempdir().unwrap();
             let written = write(plugin().path(), "omo-1", folder.path()).unwrap();
-            fs::write(folder.path().join("SHA256SUMS"), sums(&written.iter().collect::<Vec<_>>())).unwrap();
+            fs::write(folder.path().join("SHA256SUMS"), sums(&written)).unwrap();
             folder
         });
         for name in ["omo-1.tar.gz", "omo-1.zip", "SHA256SUMS"] {

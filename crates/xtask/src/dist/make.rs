@@ -1,25 +1,35 @@
-//! Makes the archives of a release.
+//! Makes the archives and the packages of a release.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::Options;
 use super::archive::{self, Written};
+use super::npm::{self, PLATFORMS, Platform, PlatformPackage};
 use super::targets::{self, Linker, TARGETS};
+use super::{Options, gather};
 use crate::plugin::{self, Build, Target};
 use crate::{cargo, rust_target};
 
 /// What became of one target.
 enum Outcome {
-    Made { archives: Vec<Written>, stop: u64 },
+    Made(Made),
     LeftOut(String),
     Failed(String),
 }
 
-/// Makes the archives and their sums in `target/dist`.
+/// What was made for one target.
+struct Made {
+    archives: Vec<Written>,
+    /// Where npm has a platform for it.
+    package: Option<PlatformPackage>,
+    /// How large a hook is.
+    stop: u64,
+}
+
+/// Makes the archives, the packages and their sums in `target/dist`.
 pub(super) fn run(options: &Options) -> Result<()> {
     let folder = cargo::target()?.join("dist");
     clear(&folder)?;
@@ -29,20 +39,47 @@ pub(super) fn run(options: &Options) -> Result<()> {
         let outcome = make(&host, &target, &folder).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
         outcomes.push((target, outcome));
     }
-    let made: Vec<&Written> = outcomes
-        .iter()
-        .filter_map(|(_, outcome)| if let Outcome::Made { archives, .. } = outcome { Some(archives) } else { None })
-        .flatten()
-        .collect();
-    fs::write(folder.join("SHA256SUMS"), archive::sums(&made)).context("write SHA256SUMS")?;
     anstream::println!("\n{}", table(&outcomes));
-    anstream::println!("{} archives and SHA256SUMS in {}", made.len(), folder.display());
-    let failed = outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Failed(_))).count();
-    ensure!(failed == 0, "{failed} of {} targets failed", outcomes.len());
-    ensure!(
-        options.target.is_empty() || made.len() == 2 * outcomes.len(),
-        "not every target that was named could be built"
-    );
+    let (all, mut made, mut failed, mut packages) = (outcomes.len(), Vec::new(), 0, Vec::new());
+    for (_, outcome) in outcomes {
+        match outcome {
+            Outcome::Made(Made { archives, package, .. }) => {
+                made.extend(archives);
+                packages.extend(package);
+            }
+            Outcome::Failed(_) => failed += 1,
+            Outcome::LeftOut(_) => {}
+        }
+    }
+    let archives = made.len();
+    if !packages.is_empty() {
+        made.extend(npm::write_plugin(npm::VERSION, &packages, &folder)?);
+    }
+    made.extend(packages.into_iter().map(|package| package.file));
+    finish(&made, &folder)?;
+    ensure!(failed == 0, "{failed} of {all} targets failed");
+    ensure!(options.target.is_empty() || archives == 2 * all, "not every target that was named could be built");
+    Ok(())
+}
+
+/// Makes the plugin's package for all platforms, out of theirs, which other machines have made.
+pub(super) fn assemble(folders: &[PathBuf]) -> Result<()> {
+    // All are read before anything is cleared: the folder may be one of those.
+    let platforms = gather::platforms(folders)?;
+    let folder = cargo::target()?.join("dist");
+    clear(&folder)?;
+    let packages =
+        platforms.iter().map(|(platform, bytes)| npm::save_platform(*platform, npm::VERSION, bytes, &folder));
+    let packages = packages.collect::<Result<Vec<_>>>()?;
+    let mut made = npm::write_plugin(npm::VERSION, &packages, &folder)?;
+    made.extend(packages.into_iter().map(|package| package.file));
+    finish(&made, &folder)
+}
+
+/// Writes the sums, and says what is there.
+fn finish(made: &[Written], folder: &Path) -> Result<()> {
+    fs::write(folder.join("SHA256SUMS"), archive::sums(made)).context("write SHA256SUMS")?;
+    anstream::println!("{} files and SHA256SUMS in {}", made.len(), folder.display());
     Ok(())
 }
 
@@ -79,20 +116,40 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
         return Ok(Outcome::Failed("cargo could not build it, as it says above".to_owned()));
     }
     let name = super::name_of(target);
-    let staged = cargo::target()?.join("dist-plugin");
+    let (release, staged) = (build.folder()?, cargo::target()?.join("dist-plugin"));
     plugin::assemble(&staged, &build)?;
-    let stop = staged.join("bin").join(build.binary("omo-stop"));
+    let stop = release.join(build.binary(plugin::HOOKS));
     let stop = fs::metadata(&stop).with_context(|| format!("look at {}", stop.display()))?.len();
     let archives = archive::write(&staged, &name, folder)?;
-    Ok(Outcome::Made { archives, stop })
+    let package = match Platform::of(target) {
+        None => None,
+        Some(platform) => {
+            let [hook, omo] = npm::BINARIES.map(|name| release.join(name));
+            let bytes = npm::pack_platform(platform, npm::VERSION, [&hook, &omo])?;
+            Some(npm::save_platform(platform, npm::VERSION, &bytes, folder)?)
+        }
+    };
+    Ok(Outcome::Made(Made { archives, package, stop }))
 }
 
-/// Packs the plugin that was built for the tests.
+/// Packs the plugin that was built for the tests, for npm also as a higher version. Packages of other platforms
+/// are there to be left out: they hold no binaries.
 pub(super) fn pack_for_tests() -> Result<()> {
-    let folder = super::test_folder()?;
+    let (folder, plugin) = (super::test_folder()?, cargo::target()?.join("plugin"));
     clear(&folder)?;
-    let name = super::name_of(&plugin::host()?);
-    archive::write(&cargo::target()?.join("plugin"), &name, &folder).map(drop)
+    let host = plugin::host()?;
+    archive::write(&plugin, &super::name_of(&host), &folder)?;
+    let (bin, launcher) = (plugin.join("bin"), cargo::top()?.join("bin").join("omo"));
+    let (hook, omo) = (bin.join("omo-stop"), bin.join("omo"));
+    for version in [npm::VERSION, "99.0.0"] {
+        let packages = PLATFORMS.map(|platform| {
+            let is_own = Platform::of(&host) == Some(platform);
+            let binaries = if is_own { [&*hook, &*omo] } else { [&*launcher, &*launcher] };
+            npm::save_platform(platform, version, &npm::pack_platform(platform, version, binaries)?, &folder)
+        });
+        npm::write_plugin(version, &packages.into_iter().collect::<Result<Vec<_>>>()?, &folder)?;
+    }
+    Ok(())
 }
 
 /// Makes an empty folder in the place of what is there.
@@ -139,12 +196,14 @@ fn toml_string(text: &str) -> Result<String> {
 }
 
 fn table(outcomes: &[(String, Outcome)]) -> String {
-    let mut lines = vec![format!("{:<28}{:>10}{:>10}{:>10}", "target", "tar.gz", "zip", "omo-stop")];
+    let mut lines = vec![format!("{:<28}{:>10}{:>10}{:>10}{:>10}", "target", "tar.gz", "zip", "npm", "omo-hook")];
     for (target, outcome) in outcomes {
         lines.push(match outcome {
-            Outcome::Made { archives, stop } => {
-                let sizes: Vec<String> = archives.iter().map(|it| kib(it.size as u64)).collect();
-                format!("{target:<28}{:>10}{:>10}{:>10}", text(&sizes, 0), text(&sizes, 1), kib(*stop))
+            Outcome::Made(Made { archives, package, stop }) => {
+                let files = archives.iter().chain(package.iter().map(|package| &package.file));
+                let sizes: Vec<String> = files.map(|it| kib(it.size as u64)).collect();
+                let [first, second, third] = [0, 1, 2].map(|index| text(&sizes, index));
+                format!("{target:<28}{first:>10}{second:>10}{third:>10}{:>10}", kib(*stop))
             }
             Outcome::LeftOut(why) => format!("{target:<28}  left out: {why}"),
             Outcome::Failed(why) => format!("{target:<28}  failed: {why}"),

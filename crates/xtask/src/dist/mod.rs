@@ -1,14 +1,21 @@
-//! `cargo xtask dist`: for each system that can be built for here an archive with a ready plugin.
+//! `cargo xtask dist`: for each system that can be built for here an archive with a ready plugin, and packages
+//! for npm.
 //!
 //! What packs and compresses is built only when it is asked for: the feature `dist` has it.
 
 #[cfg(feature = "dist")]
 mod archive;
 #[cfg(feature = "dist")]
+mod gather;
+#[cfg(feature = "dist")]
 mod make;
+#[cfg(feature = "dist")]
+mod npm;
 #[cfg(feature = "dist")]
 mod targets;
 
+#[cfg(not(feature = "dist"))]
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -16,36 +23,55 @@ use clap::Args;
 
 use crate::cargo;
 
-/// What archives are made of.
+/// What archives and packages are made of.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Only for this target; may be given again. Without it: all that can be built for here
     #[arg(long, value_name = "TRIPLE")]
     target: Vec<String>,
+    /// Build nothing: make the npm package of the plugin out of those of all platforms, which are in these folders
+    #[arg(long, value_name = "FOLDER", num_args = 1.., conflicts_with = "target")]
+    assemble: Vec<PathBuf>,
     /// Pack target/plugin, which `cargo xtask test` has built, and build nothing
-    #[arg(long, hide = true, conflicts_with = "target")]
+    #[arg(long, hide = true, conflicts_with_all = ["target", "assemble"])]
     for_tests: bool,
 }
 
-/// Makes the archives and their sums in `target/dist`.
+/// Makes the archives, the packages and their sums in `target/dist`.
 #[cfg(feature = "dist")]
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if options.for_tests { make::pack_for_tests() } else { make::run(options) }
+    match options {
+        Options { for_tests: true, .. } => make::pack_for_tests(),
+        Options { assemble, .. } if !assemble.is_empty() => make::assemble(assemble),
+        _ => make::run(options),
+    }
 }
 
 /// Runs this program once more, with what makes archives.
 #[cfg(not(feature = "dist"))]
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let mut arguments = vec!["dist"];
-    arguments.extend(options.target.iter().flat_map(|target| ["--target", target]));
-    arguments.extend(options.for_tests.then_some("--for-tests"));
+    let mut arguments: Vec<&OsStr> = vec!["dist".as_ref()];
+    arguments.extend(options.target.iter().flat_map(|target| ["--target".as_ref(), OsStr::new(target)]));
+    arguments.extend(options.for_tests.then_some(OsStr::new("--for-tests")));
+    // The other one runs at the top of the repository.
+    let folders = options.assemble.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
+    arguments.extend(folders.iter().flat_map(|folder| ["--assemble".as_ref(), folder.as_os_str()]));
     cargo::run_with_all_features(&arguments)
 }
 
-/// Packs the plugin in target/plugin; gives the archive.
-pub(crate) fn pack_for_tests() -> Result<PathBuf> {
-    run(&Options { target: Vec::new(), for_tests: true })?;
-    Ok(test_folder()?.join(format!("{}.tar.gz", name_of(&crate::plugin::host()?))))
+/// What tests unpack and install.
+pub(crate) struct Packed {
+    /// The archive.
+    pub archive: PathBuf,
+    /// The folder of the packages for npm.
+    pub packages: PathBuf,
+}
+
+/// Packs the plugin in target/plugin.
+pub(crate) fn pack_for_tests() -> Result<Packed> {
+    run(&Options { target: Vec::new(), assemble: Vec::new(), for_tests: true })?;
+    let packages = test_folder()?;
+    Ok(Packed { archive: packages.join(format!("{}.tar.gz", name_of(&crate::plugin::host()?))), packages })
 }
 
 /// The name of an archive, without its ending.

@@ -57,7 +57,7 @@ struct Provided {
     plugin: Option<Plugin>,
     client: Option<PathBuf>,
     windows: Option<PathBuf>,
-    archives: Option<PathBuf>,
+    packed: Option<dist::Packed>,
 }
 
 /// Builds what the tests need, and runs them.
@@ -175,8 +175,8 @@ fn provide(wanted: Wanted, client: Option<PathBuf>, missing: &[Missing]) -> Resu
         (false, false) => Ok(None),
     };
     let (windows, plugin) = beside(windows, plugin)?;
-    let archives = wanted.archives.then(dist::pack_for_tests).transpose()?;
-    Ok(Provided { plugin, client, windows, archives })
+    let packed = wanted.archives.then(dist::pack_for_tests).transpose()?;
+    Ok(Provided { plugin, client, windows, packed })
 }
 
 /// A suite with all that its tests are given.
@@ -199,7 +199,9 @@ fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &
     give("OMO_TEST_TARGET", plugin.map(|plugin| PathBuf::from(plugin.build.triple())));
     give("OMO_TEST_CLIENT", provided.client.clone());
     give("OMO_TEST_WINDOWS", provided.windows.clone());
-    give("OMO_TEST_ARCHIVE", provided.archives.clone());
+    let packed = provided.packed.as_ref();
+    give("OMO_TEST_ARCHIVE", packed.map(|packed| packed.archive.clone()));
+    give("OMO_TEST_PACKAGES", packed.map(|packed| packed.packages.clone()));
     Ready { name: suite.name.clone(), command }
 }
 
