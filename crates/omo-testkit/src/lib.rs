@@ -4,6 +4,7 @@
 //! - [`Lab`] is a temporary home and project with an environment built from nothing;
 //! - [`Client`] runs the real client once, [`Terminal`] runs it as a person sees it;
 //! - [`GitServer`] serves a repository over HTTP on loopback, as a marketplace is;
+//! - [`Registry`] serves packages as an npm registry does;
 //! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed;
 //! - `strace` runs a process with a fault at any of its system calls;
 //! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts
@@ -24,6 +25,7 @@ mod lab;
 pub mod model;
 pub mod plans;
 mod process;
+mod registry;
 pub mod samples;
 pub mod stand_in;
 #[cfg(target_os = "linux")]
@@ -39,6 +41,7 @@ pub use git_server::GitServer;
 pub use lab::{Lab, LabBuilder};
 pub use model::{MockModel, Script, Turn};
 pub use process::{read_in_background, run_command};
+pub use registry::Registry;
 pub use stand_in::{HookRun, StandIn};
 #[cfg(unix)]
 pub use terminal::Terminal;
