@@ -24,6 +24,7 @@ mod judged;
 mod letting_go;
 mod local;
 mod marketplace;
+mod npm;
 mod parallel;
 mod plans;
 mod plugin;

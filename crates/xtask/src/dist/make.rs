@@ -141,7 +141,8 @@ pub(super) fn pack_for_tests() -> Result<()> {
     archive::write(&plugin, &super::name_of(&host), &folder)?;
     let (bin, launcher) = (plugin.join("bin"), cargo::top()?.join("bin").join("omo"));
     let (hook, omo) = (bin.join("omo-stop"), bin.join("omo"));
-    for version in [npm::VERSION, "99.0.0"] {
+    // This version last: marketplace.json names it.
+    for version in ["99.0.0", npm::VERSION] {
         let packages = PLATFORMS.map(|platform| {
             let is_own = Platform::of(&host) == Some(platform);
             let binaries = if is_own { [&*hook, &*omo] } else { [&*launcher, &*launcher] };

@@ -21,12 +21,54 @@ fn workflows_run_what_the_repository_runs() {
     let release = read(".github/workflows/release.yml");
     assert!(release.contains("cargo xtask dist $TARGETS\n") && release.contains("tags: [\"v*\"]"));
     let targets = read("crates/xtask/src/dist/targets.rs");
-    let list = targets.split("] = [").nth(1).and_then(|rest| rest.split("];").next()).unwrap();
-    let named: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
-    assert!(named.len() >= 5, "{named:?}");
+    let named = between(&targets, "TARGETS: [&str; 5] = [", "];");
+    assert_eq!(named.len(), 5, "{named:?}");
     for target in named {
         assert!(release.contains(&format!("--target {target}")), "no release for {target}");
     }
+}
+
+/// The texts in quotes between two others.
+fn between<'a>(text: &'a str, start: &str, end: &str) -> Vec<&'a str> {
+    let list = text.split_once(start).and_then(|(_, rest)| rest.split_once(end)).unwrap().0;
+    list.split('"').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn every_package_is_published_and_the_plugins_own_after_all_platforms() {
+    let npm = read("crates/xtask/src/dist/npm.rs");
+    let words = between(&npm, "PLATFORMS: [Platform; 4] = [", "];");
+    let platforms: Vec<String> = words.chunks(2).map(|words| words.join("-")).collect();
+    assert_eq!(platforms.len(), 4, "{words:?}");
+    let jobs = jobs();
+    let published = format!("for name in {} omo; do", platforms.join(" "));
+    assert!(job(&jobs, "npm").contains(&published), "{published}");
+    assert!(job(&jobs, "npm").contains("npm publish \"$file\" --provenance --access public\n"));
+    assert!(job(&jobs, "assemble").contains("cargo xtask dist --assemble made/dist-linux made/dist-macos\n"));
+    assert!(job(&jobs, "publish").contains("cp ../npm/marketplace.json .claude-plugin/\n"));
+    for (name, after) in [("assemble", "build"), ("npm", "assemble"), ("publish", "npm")] {
+        assert!(job(&jobs, name).contains(&format!("    needs: {after}\n")), "{name} does not wait for {after}");
+    }
+}
+
+/// The jobs of a release with their texts.
+fn jobs() -> Vec<(String, String)> {
+    let release = read(".github/workflows/release.yml");
+    let (_, text) = release.split_once("\njobs:\n").unwrap();
+    let mut jobs: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        let name = line.strip_prefix("  ").and_then(|line| line.strip_suffix(':'));
+        match name.filter(|name| !name.starts_with([' ', '#'])) {
+            Some(name) => jobs.push((name.to_owned(), String::new())),
+            None => jobs.last_mut().unwrap().1.extend([line, "\n"]),
+        }
+    }
+    jobs
+}
+
+fn job<'a>(jobs: &'a [(String, String)], name: &str) -> &'a str {
+    let found = jobs.iter().find(|(found, _)| found == name);
+    &found.unwrap_or_else(|| panic!("there is no job {name}")).1
 }
 
 #[test]
@@ -49,14 +91,19 @@ fn workflows_use_pinned_actions_and_no_secret() {
 }
 
 #[test]
-fn only_the_job_that_publishes_may_write() {
+fn only_the_jobs_that_publish_may_write_and_they_build_nothing() {
     for (name, text) in workflows() {
         assert!(text.contains("\npermissions:\n  contents: read\n"), "{name} may do more than read");
         assert!(!text.contains("write-all") && !text.contains("pull_request_target"), "{name}");
         let writes = text.matches(": write").count();
-        assert_eq!(writes, usize::from(name == "release.yml"), "{name}");
+        assert_eq!(writes, if name == "release.yml" { 2 } else { 0 }, "{name}");
     }
-    let release = read(".github/workflows/release.yml");
-    let (_, publish) = release.split_once("\n  publish:\n").unwrap();
-    assert!(publish.contains("      contents: write\n") && !publish.contains("cargo"));
+    let jobs = jobs();
+    for (name, may) in [("npm", "id-token: write"), ("publish", "contents: write")] {
+        let text = job(&jobs, name);
+        assert!(text.contains(&format!("      {may}\n")), "{name} may not {may}");
+        for builds in ["cargo", "actions/checkout", "npm install", "npx "] {
+            assert!(!text.contains(builds), "{name} may write, and has {builds}");
+        }
+    }
 }
