@@ -164,7 +164,7 @@ fn is_executable(path: &Path) -> bool {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
+#[ignore = "needs the real client and the archives: cargo xtask test"]
 fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
     let it = install(Script::new().say("Not yet.").bash("omo --version").say(CLAIM), |shelf| {
         stock(shelf, VERSION, |_| true)
@@ -189,7 +189,7 @@ fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
+#[ignore = "needs the real client and the archives: cargo xtask test"]
 fn an_update_brings_the_binaries_of_its_version() {
     let it = install(Script::new().say("Not yet.").bash("true").say(CLAIM), |shelf| stock(shelf, VERSION, |_| true));
     stock(it.shelf.path(), HIGHER, |_| true);
@@ -205,7 +205,7 @@ fn an_update_brings_the_binaries_of_its_version() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
+#[ignore = "needs the real client and the archives: cargo xtask test"]
 fn a_platform_that_npm_left_out_is_told_to_the_user_and_nothing_is_harmed() {
     let fill = |shelf: &Path| stock(shelf, VERSION, |name| !name.contains(&platform()));
     let it = install(Script::new().say("An answer.").say("Not yet.").bash("true").say(CLAIM), fill);
@@ -225,7 +225,7 @@ fn a_platform_that_npm_left_out_is_told_to_the_user_and_nothing_is_harmed() {
 }
 
 #[test]
-#[ignore = "needs the real client: cargo xtask test"]
+#[ignore = "needs the real client and the archives: cargo xtask test"]
 fn binaries_that_are_not_those_of_the_release_are_not_installed() {
     let it = install(Script::new(), |shelf| {
         stock(shelf, VERSION, |_| true);

@@ -1,6 +1,5 @@
 //! Where this repository is, and how other programs are run in it.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -38,7 +37,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs this program once more, with the parts that only few of its tasks need.
 #[cfg(not(all(feature = "dist", feature = "picture")))]
-pub(crate) fn run_with_all_features<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> Result<()> {
+pub(crate) fn run_with_all_features<Argument: AsRef<std::ffi::OsStr>>(arguments: &[Argument]) -> Result<()> {
     let mut command = Command::new(cargo());
     command.args(["run", "--quiet", "--locked", "-p", env!("CARGO_PKG_NAME"), "--all-features", "--"]);
     run(command.args(arguments).current_dir(top()?))

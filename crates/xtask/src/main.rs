@@ -40,7 +40,7 @@ enum Task {
     Plugin,
     /// Build the plugin and set it up in the Claude Code of this user
     Install,
-    /// Make an archive of the plugin for each system that can be built for here
+    /// Make archives and npm packages of the plugin for each system that can be built for here
     Dist(dist::Options),
     /// Time the hooks against an empty process and against hooks of other kinds
     Bench,
