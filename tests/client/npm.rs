@@ -167,7 +167,7 @@ fn is_executable(path: &Path) -> bool {
 #[ignore = "needs the real client and the archives: cargo xtask test"]
 fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
     let it = install(Script::new().say("Not yet.").bash("omo --version").say(CLAIM), |shelf| {
-        stock(shelf, VERSION, |_| true)
+        stock(shelf, VERSION, |_| true);
     });
     assert_eq!(it.platforms(VERSION), [platform()], "other platforms' packages were installed");
     let package = it.cache(VERSION).join("node_modules/@omo-cc").join(platform());
