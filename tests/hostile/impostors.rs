@@ -68,7 +68,7 @@ fn node(path: &Path, kind: FileType, device: rustix::fs::Dev) -> Result<()> {
 }
 
 /// Only root may make one, and not in every container.
-pub const DEVICE: Impostor =
+pub(crate) const DEVICE: Impostor =
     Impostor { name: "a device", put: |path, _| node(path, FileType::CharacterDevice, rustix::fs::makedev(1, 5)) };
 
 /// What may stand in a place of omo's own, where no link is ever followed.
