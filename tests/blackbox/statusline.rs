@@ -1,7 +1,7 @@
 //! `omo statusline`: the segment of a run, alone and behind another status line, and the settings
 //! that `/omo:statusline` shows.
 
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -259,10 +259,25 @@ fn another_status_line_has_bounds_and_leaves_nothing_behind() {
             wait_until("the other one runs", LIMIT, || std::fs::exists(&mark).ok()?.then_some(()))?;
             let group = rustix::process::Pid::from_child(&child);
             rustix::process::kill_process_group(group, rustix::process::Signal::TERM)?;
-            ensure!(child.wait()?.success());
+            ensure!(child.wait()?.signal() == Some(15), "it did not end as it was asked to");
             wait_until_gone(&mark)
         }),
     ];
+    play(cases).unwrap();
+}
+
+/// Elsewhere nothing tells which signals are ignored.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_its_caller_ignores_ends_no_status_line() {
+    let cases: &[Case] = &[("as nohup starts it", |s| {
+        let omo = command(s, &["--wrap", "kill -HUP $PPID; kill -INT $PPID; echo main"], &[]);
+        let mut shell = s.lab.command("/bin/sh");
+        shell.args(["-c", "trap '' HUP INT; exec \"$@\"", "sh"]).arg(omo.get_program()).args(omo.get_args());
+        shell.env("CLAUDE_PROJECT_DIR", s.lab.project());
+        ensure!(printed(run_command(&shell, &format!("{}\n", input(s)))?)? == "main\n");
+        Ok(())
+    })];
     play(cases).unwrap();
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::endings;
+use crate::platform::{Ending, Group, adopt_orphans, end_orphans};
 
 /// Whether this process was started with this one argument and nothing else.
 pub(crate) fn is_asked(argument: &str) -> bool {
@@ -19,6 +20,7 @@ pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -
     omo_store::signals::outlive_size_limit();
     // Whoever ends every process around this one must leave the one that cleans up.
     endings::note(&Arc::default());
+    adopt_orphans();
     let mut stdin = BufReader::new(std::io::stdin());
     let mut line = String::new();
     stdin.read_line(&mut line).ok()?;
@@ -28,4 +30,10 @@ pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -
         gone();
     });
     Some(order)
+}
+
+/// Ends a group and, on Linux, whatever has left it. Only a process that looks after nothing else may do so.
+pub(crate) fn end_all(group: &Group) {
+    group.end(Ending::AtOnce);
+    end_orphans();
 }

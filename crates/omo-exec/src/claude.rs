@@ -5,8 +5,8 @@
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use omo_core::client_version::ClientVersion;
@@ -14,7 +14,7 @@ use omo_core::words::neutral;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::platform::{self, CLIENTS, Ending};
+use crate::platform::{self, CLIENTS, Ending, Group, Leftovers};
 
 pub mod child;
 mod headless;
@@ -27,8 +27,8 @@ pub use headless::{Headless, Session};
 /// How long the client may take for one answer.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether the client has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How often it is asked whether the client is still wanted.
+const ASK_EVERY: Duration = Duration::from_millis(10);
 /// How long the ends of its pipes may stay open once it has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// No answer of the client is longer.
@@ -182,11 +182,12 @@ impl Claude {
         command.args(arguments).current_dir(&self.folder);
         let asked = asked(&command.get_args().collect::<Vec<_>>());
         let Answer { status, stdout, stderr } = self.run(command, &asked, || true)?;
-        if status.success() {
+        if status == Some(0) {
             return Ok(stdout);
         }
         let said = if stderr.trim().is_empty() { quoted(&stdout) } else { quoted(&stderr) };
-        let said = if said.is_empty() { format!("it said nothing ({status})") } else { said };
+        let how = status.map_or("a signal ended it".to_owned(), |status| format!("exit status: {status}"));
+        let said = if said.is_empty() { format!("it said nothing ({how})") } else { said };
         Err(ClaudeError::Failed { asked, said })
     }
 
@@ -201,29 +202,38 @@ impl Claude {
         asked: &str,
         mut is_wanted: impl FnMut() -> bool,
     ) -> Result<Answer, ClaudeError> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // So that whatever it starts can be ended with it.
-        platform::stand_apart(&mut command);
         let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
-        let mut child = command.spawn().map_err(not_started)?;
-        let (stdout, stderr) = (child.stdout.take().map(drain), child.stderr.take().map(drain));
+        let ((stdout, out), (stderr, complaints)) =
+            io::pipe().and_then(|out| Ok((out, io::pipe()?))).map_err(not_started)?;
+        command.stdin(Stdio::null()).stdout(out).stderr(complaints);
+        let (sender, ended) = channel();
+        let ended_with = move |status, _| {
+            let _ = sender.send(status);
+        };
+        let group = Group::start(command, Leftovers::Free, ended_with).map_err(not_started)?;
+        let (stdout, stderr) = (drain(stdout), drain(stderr));
+        let end = || {
+            group.end(Ending::AtOnce);
+            let _ = ended.recv_timeout(LAST_WORDS);
+        };
         let deadline = Instant::now() + self.limit;
         let status = loop {
-            if let Some(status) = child.try_wait().map_err(not_started)? {
-                break status;
+            match ended.recv_timeout(ASK_EVERY) {
+                Ok(status) => break status,
+                Err(RecvTimeoutError::Disconnected) => break None,
+                Err(RecvTimeoutError::Timeout) => {}
             }
             if !is_wanted() {
-                end(&mut child);
+                end();
                 let said = "it was interrupted".to_owned();
                 return Err(ClaudeError::Failed { asked: asked.to_owned(), said });
             }
             if Instant::now() >= deadline {
-                end(&mut child);
+                end();
                 return Err(ClaudeError::TooLong { asked: asked.to_owned(), limit: self.limit });
             }
-            std::thread::sleep(LOOK_EVERY);
         };
-        Ok(Answer { status, stdout: collect(stdout), stderr: collect(stderr) })
+        Ok(Answer { status, stdout: collect(&stdout), stderr: collect(&stderr) })
     }
 }
 
@@ -234,7 +244,8 @@ pub fn may_run(path: &Path) -> bool {
 
 /// What it said, and how it ended.
 struct Answer {
-    status: ExitStatus,
+    /// `None` where a signal ended it.
+    status: Option<i32>,
     stdout: String,
     stderr: String,
 }
@@ -251,14 +262,6 @@ fn quoted(said: &str) -> String {
     neutral(last, QUOTED)
 }
 
-/// Ends it, and whatever it started.
-fn end(child: &mut Child) {
-    // It has not been waited for, so that its number is still its own.
-    platform::end_group(child.id(), Ending::AtOnce);
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
 /// Reads a pipe to its end in the background.
 fn drain(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
@@ -271,8 +274,8 @@ fn drain(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 }
 
 /// What came through a pipe. Something that the client left running may hold it open for ever.
-fn collect(pipe: Option<Receiver<Vec<u8>>>) -> String {
-    let bytes = pipe.and_then(|pipe| pipe.recv_timeout(LAST_WORDS).ok()).unwrap_or_default();
+fn collect(pipe: &Receiver<Vec<u8>>) -> String {
+    let bytes = pipe.recv_timeout(LAST_WORDS).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

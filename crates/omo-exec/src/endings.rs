@@ -1,4 +1,5 @@
-//! Being asked to end, by whoever started this process or by Ctrl-C: noted instead of obeyed.
+//! Being asked to end, by the caller or by Ctrl-C. A process that has started others ends them first, unless it only
+//! notes that it was asked.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,4 +10,9 @@ use crate::platform;
 /// be had it ends as it always did.
 pub fn note(asked: &Arc<AtomicBool>) {
     platform::note_endings(asked);
+}
+
+/// Ends all that this process has started and still waits for. It starts nothing after that: it is about to end.
+pub fn end_started() {
+    platform::end_groups();
 }

@@ -18,7 +18,7 @@ use omo_core::runner::Reader;
 use serde::{Deserialize, Serialize};
 
 use crate::caller;
-use crate::platform::{Group, Shell};
+use crate::platform::{Group, Leftovers, Shell};
 
 /// What makes a binary of omo a keeper.
 pub const ARGUMENT: &str = "--keep-gate";
@@ -115,7 +115,10 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
     let ended = sender.clone();
     let ended = move |status, signal| drop(ended.send(Event::Ended(status, signal)));
     let shell = shell(spec);
-    let group = match input.try_clone().and_then(|copy| Group::start(command(&shell, spec, input, copy)?, ended)) {
+    let group = match input
+        .try_clone()
+        .and_then(|copy| Group::start(command(&shell, spec, input, copy)?, Leftovers::Ended, ended))
+    {
         Ok(group) => group,
         Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
     };
@@ -134,7 +137,7 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
             }
             Ok(Event::OutputEnded) => output_ended = true,
             Ok(Event::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
-                group.end_all();
+                caller::end_all(&group);
                 return None;
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -143,7 +146,7 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
             }
         }
     }
-    group.end_all();
+    caller::end_all(&group);
     let last = Instant::now() + LAST_WORDS;
     while !output_ended && let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
         output_ended = matches!(event, Event::OutputEnded);

@@ -2,11 +2,11 @@
 //! what the client sends as its stdin, within a time and a size.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::platform::{self, Ending, Shell};
+use crate::platform::{Ending, Group, Leftovers, Shell};
 
 /// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -22,7 +22,7 @@ pub struct StatusLine {
 }
 
 struct Started {
-    group: u32,
+    group: Group,
     events: Receiver<Event>,
     deadline: Instant,
 }
@@ -35,8 +35,6 @@ enum Event {
     SaidAll,
     /// Its shell has ended.
     Ended,
-    /// Whoever runs this status line wants no more of it.
-    Unwanted,
 }
 
 impl StatusLine {
@@ -55,27 +53,18 @@ fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
     let found = Shell::find();
     let mut shell = Command::new(found.program());
     found.give(&mut shell, command)?;
-    shell.stdin(Stdio::piped()).stdout(Stdio::piped());
-    // To be ended as a whole.
-    platform::stand_apart(&mut shell);
-    let mut child = shell.spawn()?;
+    let ((stdin, mut sent), (said, stdout)) = (std::io::pipe()?, std::io::pipe()?);
+    shell.stdin(stdin).stdout(stdout);
     let (sender, events) = channel();
-    let started = Started { group: child.id(), events, deadline: Instant::now() + LIMIT };
-    let asked = sender.clone();
-    // The client ends a status line that it wants no more, and everything in its process group: what
-    // is in another one has to be ended from here.
-    platform::tell_ending(move || drop(asked.send(Event::Unwanted)));
-    if let Some(mut stdin) = child.stdin.take() {
-        // The client ends its line, and a shell's `read` waits for that. One that does not read
-        // closes the pipe: its right.
-        input.push(b'\n');
-        std::thread::spawn(move || stdin.write_all(&input));
-    }
-    if let Some(stdout) = child.stdout.take() {
-        let sender = sender.clone();
-        std::thread::spawn(move || read(stdout, &sender));
-    }
-    std::thread::spawn(move || wait(child, &sender));
+    let ended = sender.clone();
+    // The client ends a status line that it no longer needs; this one is ended with it.
+    let group = Group::start(shell, Leftovers::Free, move |_, _| drop(ended.send(Event::Ended)))?;
+    let started = Started { group, events, deadline: Instant::now() + LIMIT };
+    // The client ends its line, and a shell's `read` waits for that. One that does not read closes the
+    // pipe: its right.
+    input.push(b'\n');
+    std::thread::spawn(move || sent.write_all(&input));
+    std::thread::spawn(move || read(said, &sender));
     Ok(started)
 }
 
@@ -90,11 +79,6 @@ fn read(mut stdout: impl Read, sender: &Sender<Event>) {
     let _ = sender.send(Event::SaidAll);
 }
 
-fn wait(mut child: Child, sender: &Sender<Event>) {
-    let _ = child.wait();
-    let _ = sender.send(Event::Ended);
-}
-
 impl Started {
     fn said(mut self) -> Vec<u8> {
         let mut said = Vec::new();
@@ -107,10 +91,6 @@ impl Started {
                     has_ended = true;
                     self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);
                 }
-                Ok(Event::Unwanted) => {
-                    platform::end_group(self.group, Ending::Asked);
-                    return Vec::new();
-                }
                 // What it has left in the background is its own affair.
                 Err(RecvTimeoutError::Timeout) if has_ended => return said,
                 Err(RecvTimeoutError::Timeout) => break,
@@ -120,7 +100,7 @@ impl Started {
                 break;
             }
         }
-        platform::end_group(self.group, Ending::AtOnce);
+        self.group.end(Ending::AtOnce);
         said
     }
 }

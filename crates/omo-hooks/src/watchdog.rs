@@ -55,9 +55,10 @@ pub fn back_to_usual() {
     extend(LIMIT);
 }
 
-/// Ends the process as a hook always ends: with 0.
+/// Ends the process as a hook always ends: with 0, and with nothing that it started left running.
 #[expect(clippy::exit, reason = "the only way out of a watchdog thread and of a panic")]
 pub fn leave() {
+    omo_exec::endings::end_started();
     std::process::exit(0);
 }
 

@@ -33,6 +33,8 @@ pub enum Fault {
     Error(&'static str),
     /// The process is killed before it.
     Kill,
+    /// The process gets this signal, `TERM` for example, and the call is made.
+    Signal(&'static str),
 }
 
 /// A run, and what strace saw of it.
@@ -63,6 +65,7 @@ pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: Fa
     let fault = match fault {
         Fault::Error(error) => format!("error={error}"),
         Fault::Kill => "signal=KILL".to_owned(),
+        Fault::Signal(signal) => format!("signal={signal}"),
     };
     traced(command, input, &["-e".to_owned(), format!("inject={name}:{fault}:when={ordinal}")])
 }

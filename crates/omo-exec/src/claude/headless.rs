@@ -37,6 +37,6 @@ impl Claude {
         command.env_clear().envs(headless.variables);
         let asked = asked(&[OsStr::new("-p")]);
         let answer = self.run(command, &asked, is_wanted)?;
-        Ok(Session { succeeded: answer.status.success(), complaint: quoted(&answer.stderr), printed: answer.stdout })
+        Ok(Session { succeeded: answer.status == Some(0), complaint: quoted(&answer.stderr), printed: answer.stdout })
     }
 }

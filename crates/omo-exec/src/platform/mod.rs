@@ -3,13 +3,14 @@
 //! system it is on.
 //!
 //! - [`Shell`] runs the command of a gate, a check or a status line, and [`bash`] finds a better one for
-//!   checks; [`Group`] is a gate that runs, with all that it started.
-//! - [`CLIENTS`] are the names of the client's program, [`may_run`] tells whether a file is one, and
-//!   [`end_group`] ends what was started as one that stands apart.
+//!   checks.
+//! - [`Group`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
+//!   ends, [`end_group`] one that another process has started. [`adopt_orphans`] and [`end_orphans`] are about what
+//!   has left its group.
+//! - [`CLIENTS`] are the names of the client's program, and [`may_run`] tells whether a file is one.
 //! - [`leave_session`] makes a process outlive the terminal that it was started from.
-//! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about the keeper and git;
-//!   [`note_endings`] and [`tell_ending`] are about being asked to end; [`lies_in`] tells which
-//!   programs a project has brought along.
+//! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about omo's own processes; [`note_endings`] is
+//!   about being asked to end; [`lies_in`] tells which programs a project has brought along.
 //! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that somebody else started.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
@@ -18,6 +19,8 @@
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
+#[cfg(unix)]
+mod groups;
 #[cfg(unix)]
 mod inside_unix;
 #[cfg(windows)]
@@ -34,22 +37,34 @@ mod windows;
 mod working;
 
 #[cfg(unix)]
+pub(crate) use groups::{Group, end_group, end_groups, note_endings};
+#[cfg(unix)]
 pub(crate) use inside_unix::{Inside, variable};
 #[cfg(windows)]
 pub(crate) use inside_windows::{Inside, variable};
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, leave_session, let_remove, lies_in, may_run,
-    note_endings, own_program, path_of, show_no_window, stand_apart, start_mark, tell_ending,
+    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, may_run, own_program, path_of,
+    show_no_window, stand_apart, start_mark,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    CLIENTS, Group, Shell, Top, bash, end_group, identity, is_alive, leave_session, let_remove, lies_in, may_run,
-    note_endings, own_program, path_of, show_no_window, stand_apart, start_mark, tell_ending,
+    CLIENTS, Group, Shell, Top, bash, end_group, end_groups, identity, is_alive, leave_session, let_remove, lies_in,
+    may_run, note_endings, own_program, path_of, show_no_window, stand_apart, start_mark,
 };
 
 #[cfg(target_os = "linux")]
+pub(crate) use orphans::{adopt as adopt_orphans, end as end_orphans};
+#[cfg(target_os = "linux")]
 pub(crate) use working::working_below;
+
+/// Elsewhere what has left its group is not seen.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn adopt_orphans() {}
+
+/// There are none.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn end_orphans() {}
 
 /// Where a system does not say which folder another process works in, nobody is seen.
 #[cfg(not(target_os = "linux"))]
@@ -64,6 +79,15 @@ pub(crate) enum Ending {
     Asked,
     /// It had its time.
     AtOnce,
+}
+
+/// What becomes of what a process leaves running in its group when it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leftovers {
+    /// It is ended.
+    Ended,
+    /// It goes on.
+    Free,
 }
 
 /// What tells one state of a file or folder from another, as far as can be seen without reading it.

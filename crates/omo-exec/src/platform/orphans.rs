@@ -7,12 +7,12 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 use super::stat::stat_of;
 
 /// From now on what a gate leaves behind is the keeper's own child, however often it has forked.
-pub(super) fn adopt() {
+pub(crate) fn adopt() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
 
 /// Ends every child of the keeper, and then the children that it inherits from those.
-pub(super) fn end() {
+pub(crate) fn end() {
     const ROUNDS: usize = 100;
     let own = getpid().as_raw_nonzero().get();
     for _ in 0..ROUNDS {

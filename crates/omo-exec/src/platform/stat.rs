@@ -1,4 +1,4 @@
-//! Linux: what the system tells about a process in one line.
+//! Linux: what the system tells about processes.
 
 use std::fs::File;
 use std::io::Read;
@@ -23,4 +23,11 @@ pub(super) fn stat_of(pid: i32) -> Option<Stat> {
     let (state, parent) = (fields.next()?, fields.next()?);
     // The 22nd of them all; the state is the third.
     Some(Stat { state, parent, start: fields.nth(17)? })
+}
+
+/// The signals that this process ignores, a bit each.
+pub(super) fn ignored_signals() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }

@@ -1,27 +1,21 @@
-//! Linux and macOS: process groups, `/bin/sh`, and times of change that nobody can set back.
+//! Linux and macOS: `/bin/sh`, and times of change that nobody can set back.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use omo_store::pins::find;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{Pid, test_kill_process};
 
-use super::{Ending, Stamp};
-
-/// What asks a process to end.
-const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
+use super::Stamp;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 
@@ -70,55 +64,6 @@ pub(crate) fn bash(search: &[PathBuf], project: &Path) -> Option<PathBuf> {
     let is_elsewhere = |bash: &PathBuf| bash.canonicalize().is_ok_and(|bash| !lies_in(&bash, &project));
     let mut found = search.iter().filter_map(|folder| find("bash", std::slice::from_ref(folder)));
     found.find(|bash| may_run(bash) && is_elsewhere(bash))
-}
-
-/// A gate that runs, with all that it started.
-pub(crate) struct Group(u32);
-
-impl Group {
-    /// Starts a gate. `ended` is told its exit status, or the signal that ended it.
-    pub(crate) fn start(
-        mut command: Command,
-        ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
-    ) -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
-        super::orphans::adopt();
-        let mut child = command.process_group(0).spawn()?;
-        let group = Self(child.id());
-        std::thread::spawn(move || {
-            let status = child.wait().ok();
-            ended(status.and_then(|status| status.code()), status.and_then(|status| status.signal()));
-        });
-        Ok(group)
-    }
-
-    /// Its number, which is that of its process group.
-    pub(crate) fn pid(&self) -> u32 {
-        self.0
-    }
-
-    /// Asks its process group to end.
-    pub(crate) fn ask_to_end(&self) {
-        end_group(self.0, Ending::Asked);
-    }
-
-    /// Ends its process group and, on Linux, whatever has left that.
-    pub(crate) fn end_all(&self) {
-        end_group(self.0, Ending::AtOnce);
-        #[cfg(target_os = "linux")]
-        super::orphans::end();
-    }
-}
-
-/// Ends a process that stands apart, and all of its group.
-pub(crate) fn end_group(group: u32, ending: Ending) {
-    let signal = match ending {
-        Ending::Asked => Signal::TERM,
-        Ending::AtOnce => Signal::KILL,
-    };
-    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, signal);
-    }
 }
 
 /// Whether a process lives.
@@ -182,26 +127,6 @@ pub(crate) fn leave_session() -> io::Result<()> {
 
 /// Here nothing opens a window by itself.
 pub(crate) fn show_no_window(_command: &mut Command) {}
-
-/// Has being asked to end set a flag, instead of ending this process.
-pub(crate) fn note_endings(asked: &Arc<AtomicBool>) {
-    for signal in ENDINGS {
-        let _ = signal_hook::flag::register(signal, Arc::clone(asked));
-    }
-}
-
-/// Has being asked to end told in a thread of its own, instead of ending this process.
-pub(crate) fn tell_ending(tell: impl FnOnce() + Send + 'static) {
-    let Ok((mut signals, writer)) = io::pipe() else { return };
-    for signal in ENDINGS {
-        let _ = writer.try_clone().and_then(|writer| signal_hook::low_level::pipe::register(signal, writer));
-    }
-    std::thread::spawn(move || {
-        if matches!(signals.read(&mut [0]), Ok(1..)) {
-            tell();
-        }
-    });
-}
 
 /// Whether a path lies in a folder.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {

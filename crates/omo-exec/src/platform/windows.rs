@@ -14,7 +14,7 @@ use command_group::{CommandGroup, GroupChild};
 use omo_store::env::{is_called, variables};
 use omo_store::pins::{find, own_search_path};
 
-use super::{Ending, Stamp};
+use super::{Ending, Leftovers, Stamp};
 
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 /// How often it is asked whether a gate has ended. There is no safe way to wait for a process and
@@ -80,16 +80,19 @@ fn cmd() -> PathBuf {
     root.unwrap_or_else(|| PathBuf::from(r"C:\Windows")).join("System32").join("cmd.exe")
 }
 
-/// A gate that runs, with all that it started: a job, which ends when its keeper does.
+/// A process with all that it started: a job.
 pub(crate) struct Group(Arc<Mutex<GroupChild>>);
 
 impl Group {
-    /// Starts a gate. `ended` is told its exit status; there are no signals.
+    /// Starts it. `ended` is told its exit status; there are no signals. What may leave nothing behind also ends with
+    /// this process.
     pub(crate) fn start(
         mut command: Command,
+        leftovers: Leftovers,
         ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
     ) -> io::Result<Self> {
-        let child = command.group().creation_flags(CREATE_NO_WINDOW).kill_on_drop(true).spawn()?;
+        let ends_leftovers = leftovers == Leftovers::Ended;
+        let child = command.group().creation_flags(CREATE_NO_WINDOW).kill_on_drop(ends_leftovers).spawn()?;
         let child = Arc::new(Mutex::new(child));
         let asked = Arc::clone(&child);
         std::thread::spawn(move || {
@@ -101,6 +104,9 @@ impl Group {
                     now => break now.ok().flatten(),
                 }
             };
+            if ends_leftovers {
+                let _ = asked.lock().unwrap_or_else(PoisonError::into_inner).kill();
+            }
             ended(status.and_then(|status| status.code()), None);
         });
         Ok(Self(child))
@@ -111,18 +117,19 @@ impl Group {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).id()
     }
 
-    /// Nobody can ask a process without a console to end.
-    #[expect(clippy::unused_self, reason = "on other systems it is asked")]
-    pub(crate) fn ask_to_end(&self) {}
-
-    /// Ends all of it.
-    pub(crate) fn end_all(&self) {
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).kill();
+    /// Ends all of it. A process without a console cannot be asked to.
+    pub(crate) fn end(&self, ending: Ending) {
+        if ending == Ending::AtOnce {
+            let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).kill();
+        }
     }
 }
 
 /// What a process has started lives on: there is no safe way to end it by its number.
 pub(crate) fn end_group(_group: u32, _ending: Ending) {}
+
+/// What may leave nothing behind ends with this process.
+pub(crate) fn end_groups() {}
 
 /// Nobody can be asked in safe code.
 pub(crate) fn is_alive(_pid: u32) -> Option<bool> {
@@ -165,9 +172,6 @@ pub(crate) fn show_no_window(command: &mut Command) {
 
 /// Nobody asks a process without a console to end, and Ctrl-C ends one with a console at once.
 pub(crate) fn note_endings(_asked: &Arc<AtomicBool>) {}
-
-/// Whoever wants no more of a process ends it.
-pub(crate) fn tell_ending(_tell: impl FnOnce() + Send + 'static) {}
 
 /// Whether a path lies in a folder, however its letters are written.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {

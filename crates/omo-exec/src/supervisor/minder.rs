@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::left::Mark;
 use crate::caller;
-use crate::platform::{Group, start_mark};
+use crate::platform::{Ending, Group, Leftovers, start_mark};
 
 /// What makes a binary of omo a minder.
 pub const ARGUMENT: &str = "--mind-session";
@@ -99,7 +99,7 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessE
         }
     };
     let ended = move |status, signal| drop(sender.send(Event::Ended(status, signal)));
-    let group = match command(spec).and_then(|command| Group::start(command, ended)) {
+    let group = match command(spec).and_then(|command| Group::start(command, Leftovers::Ended, ended)) {
         Ok(group) => group,
         Err(error) => {
             let why = format!("{} cannot be started: {error}", spec.program.display());
@@ -115,10 +115,10 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessE
         Err(RecvTimeoutError::Timeout) => end.timed_out = true,
     }
     if end.stopped || end.timed_out {
-        group.ask_to_end();
+        group.end(Ending::Asked);
         wait_for_end(events);
     }
-    group.end_all();
+    caller::end_all(&group);
     end
 }
 

@@ -37,11 +37,12 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     if facts.carriers.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
         return Err("the launchers of the plugin would only begin to build what they run".to_owned());
     }
+    // First, so that the folders go whenever it is interrupted.
+    let mut wanted = Wanted::new();
     let sandbox = Sandbox::build(facts, surroundings)?;
     let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
     let place = program.parent().map(Path::to_owned);
     let claude = Claude::find(place.as_slice(), &sandbox.project).map_err(|error| error.to_string())?;
-    let mut wanted = Wanted::new();
     let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
