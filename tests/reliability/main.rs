@@ -16,3 +16,4 @@ mod network;
 mod runs;
 mod sessions;
 mod surroundings;
+mod termination;

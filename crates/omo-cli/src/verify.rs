@@ -10,6 +10,7 @@ use omo_core::verification::GateResult;
 use omo_core::words::age;
 use omo_exec::environment::Environment;
 use omo_exec::gates::{self, Reuse, Setup};
+use omo_exec::git::GitCalls;
 use omo_store::config::Config;
 use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
@@ -68,6 +69,7 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
         root: &project.root,
         state_home: env.state_home.as_deref(),
         logs: logs.as_ref(),
+        calls: &GitCalls::default(),
         environment: &environment,
         reuse: Reuse::Nothing,
     };

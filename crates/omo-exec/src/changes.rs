@@ -20,6 +20,7 @@ use omo_store::seal::digest;
 use omo_store::work_tree::WorkTree;
 use serde::{Deserialize, Serialize};
 
+use crate::git::GitCalls;
 use crate::platform::lies_in;
 use crate::repository::is_object;
 use crate::tree::{Scratch, id_of_submodule};
@@ -69,7 +70,8 @@ pub struct Change {
 /// lies in none, or git cannot say. `root` and `state_home` are absolute.
 pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeId> {
     let work_tree = WorkTree::find(root)?;
-    let scratch = scratch(&work_tree, state_home, run_id)?;
+    let calls = GitCalls::default();
+    let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
     // What the repository around a project ignores is never seen, whatever happens in it.
     if root != work_tree.top && scratch.ignores(root)? {
         return None;
@@ -77,7 +79,7 @@ pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeId> 
     let kept = scratch.look()?;
     let mut submodules = BTreeMap::<String, String>::new();
     for path in &kept.submodules {
-        let inner = id_of_submodule(&work_tree, path, state_home);
+        let inner = id_of_submodule(&work_tree, path, state_home, &calls);
         // Two paths that are no UTF-8 may look the same; then both count.
         submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
     }
@@ -128,7 +130,7 @@ fn difference(
         return None;
     }
     let arguments = [arguments, &[&from.tree, &to.tree]].concat();
-    scratch(work_tree, state_home, run_id)?.git_on_objects(&arguments)
+    scratch(work_tree, state_home, &GitCalls::default(), run_id)?.git_on_objects(&arguments)
 }
 
 /// Where a project lies in its work tree; empty for the top itself.
@@ -166,8 +168,8 @@ pub fn file_digest(root: &Path, path: &str) -> Option<String> {
     }
 }
 
-fn scratch<'a>(work_tree: &'a WorkTree, state_home: &Path, run_id: &str) -> Option<Scratch<'a>> {
-    Scratch::remembering(work_tree, state_home, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
+fn scratch<'a>(work_tree: &'a WorkTree, state_home: &Path, calls: &'a GitCalls, run_id: &str) -> Option<Scratch<'a>> {
+    Scratch::remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
 }
 
 /// A name that is one whatever the run is called.

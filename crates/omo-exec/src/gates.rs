@@ -11,6 +11,7 @@ use omo_store::repository::Repository;
 use omo_store::{env, pins};
 
 use crate::environment::Environment;
+use crate::git::GitCalls;
 use crate::process::{self, Job};
 use crate::tree;
 
@@ -23,6 +24,8 @@ pub struct Setup<'a> {
     pub state_home: Option<&'a Path>,
     /// Where the logs go; `None` for nowhere.
     pub logs: Option<&'a Folder>,
+    /// The calls of git that belong to this claim.
+    pub calls: &'a GitCalls,
     /// What every gate gets.
     pub environment: &'a Environment,
     /// Whether a result that still holds spares a run.
@@ -69,7 +72,7 @@ pub trait Watcher {
 /// are no more, and all of them run once again; if files change once more, that is said.
 pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
-    let tree = || tree::id(setup.root, setup.state_home);
+    let tree = || tree::id(setup.root, setup.state_home, setup.calls);
     let mut before = tree();
     let mut verified = pass(gates, setup, before.as_deref(), deadline, watcher);
     for again in [true, false] {

@@ -1,24 +1,23 @@
 //! Running git: within a time, and without anything that it could start.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
+use std::io::{Read, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use omo_store::pins::{find, own_search_path};
 
-use crate::platform::{lies_in, show_no_window};
+use crate::platform::{Ending, Group, Leftovers, lies_in};
 
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
-/// A git that did not answer in time is not asked again: what it waits for, a FIFO where a file
-/// belongs say, is there for the next call as well.
-static GAVE_UP: AtomicBool = AtomicBool::new(false);
-/// How long is waited for the last of its complaints.
-const COMPLAINT_LIMIT: Duration = Duration::from_secs(1);
+/// How long one that took too long may take to put away its locks.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long the last of what it says is waited for once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -43,9 +42,60 @@ const SETTINGS: [&str; 13] = [
     "core.safecrlf=false",
 ];
 
+/// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
+/// them: what it waits for, a FIFO in the place of a file for example, is there for the next one as well.
+#[derive(Debug, Default)]
+pub struct GitCalls {
+    gave_up: AtomicBool,
+}
+
+impl GitCalls {
+    /// As [`git`].
+    pub(crate) fn git(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Option<Vec<u8>> {
+        where_it_succeeds(self.answer(folder, arguments, variables, input))
+    }
+
+    /// As [`answer`].
+    pub(crate) fn answer(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Option<(i32, Vec<u8>)> {
+        self.answer_within(LIMIT, folder, arguments, variables, input)
+    }
+
+    fn answer_within(
+        &self,
+        limit: Duration,
+        folder: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Option<(i32, Vec<u8>)> {
+        if self.gave_up.load(Ordering::Relaxed) {
+            return None;
+        }
+        match run(limit, folder, arguments, variables, input, Complaints::Dropped)? {
+            Ran::Ended { status, said, .. } => Some((status, said)),
+            Ran::TooLong => {
+                self.gave_up.store(true, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+}
+
 /// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
 pub(crate) fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], input: &[u8]) -> Option<Vec<u8>> {
-    answer(folder, arguments, variables, input).and_then(|(status, said)| (status == 0).then_some(said))
+    where_it_succeeds(answer(folder, arguments, variables, input))
 }
 
 /// As [`git`], with the exit status, for where that is an answer.
@@ -66,16 +116,20 @@ pub(crate) fn answer_within(
     variables: &[(&str, &OsStr)],
     input: &[u8],
 ) -> Option<(i32, Vec<u8>)> {
-    if GAVE_UP.load(Ordering::Relaxed) {
-        return None;
-    }
-    match run(limit, folder, arguments, variables, input, Stdio::null())? {
-        Ran::Ended { status, said, .. } => Some((status, said)),
-        Ran::TooLong => {
-            GAVE_UP.store(true, Ordering::Relaxed);
-            None
-        }
-    }
+    GitCalls::default().answer_within(limit, folder, arguments, variables, input)
+}
+
+fn where_it_succeeds(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
+    answer.and_then(|(status, said)| (status == 0).then_some(said))
+}
+
+/// What becomes of what git complains about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Complaints {
+    /// It is read.
+    Read,
+    /// It goes nowhere.
+    Dropped,
 }
 
 /// What became of a git that was started.
@@ -93,15 +147,15 @@ pub(crate) enum Ran {
     TooLong,
 }
 
-/// Runs git once; `None` where it could not be started, or something else ended it. That it took too long says
-/// nothing about the next call: it may have waited for another machine. Complaints are read where they are piped.
+/// Runs git once, and ends all that it started; `None` where it could not be started, or something else ended it.
+/// That it took too long says nothing about the next call: it may have waited for another machine.
 pub(crate) fn run(
     limit: Duration,
     folder: &Path,
     arguments: &[&str],
     variables: &[(&str, &OsStr)],
     input: &[u8],
-    complaints: Stdio,
+    complaints: Complaints,
 ) -> Option<Ran> {
     let mut command = Command::new(program(folder)?);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
@@ -116,26 +170,35 @@ pub(crate) fn run(
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
-    command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
-    command.stdout(Stdio::piped()).stderr(complaints);
-    show_no_window(&mut command);
-    let mut child = command.spawn().ok()?;
-    let answer = read_beside(child.stdout.take()?);
-    let complaint = child.stderr.take().map(read_beside);
-    if let Some(mut stdin) = child.stdin.take() {
+    let (stdin, sent) = (!input.is_empty()).then(pipe).transpose().ok()?.unzip();
+    let (said, stdout) = pipe().ok()?;
+    let (complaint, stderr) = (complaints == Complaints::Read).then(pipe).transpose().ok()?.unzip();
+    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).stdout(stdout);
+    command.stderr(stderr.map_or_else(Stdio::null, Stdio::from));
+    let (sender, ended) = channel();
+    let group = Group::start(command, Leftovers::Ended, move |status, _| {
+        let _ = sender.send(status);
+    })
+    .ok()?;
+    let (said, complaint) = (read_beside(said), complaint.map(read_beside));
+    if let Some(mut sent) = sent {
         let input = input.to_vec();
         // Beside the reading: git may answer before it has read everything.
-        std::thread::spawn(move || std::io::Write::write_all(&mut stdin, &input));
+        std::thread::spawn(move || std::io::Write::write_all(&mut sent, &input));
     }
-    if let Ok(Ok(bytes)) = answer.recv_timeout(limit) {
-        let status = child.wait().ok()?.code()?;
-        // Something that it has started may hold on to it, and is not waited for.
-        let complaint = complaint.and_then(|complaint| complaint.recv_timeout(COMPLAINT_LIMIT).ok()?.ok());
-        return Some(Ran::Ended { status, said: bytes, complaint: complaint.unwrap_or_default() });
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    Some(Ran::TooLong)
+    let deadline = Instant::now() + limit;
+    let Ok(status) = ended.recv_timeout(limit) else {
+        group.end(Ending::Asked);
+        if ended.recv_timeout(GRACE).is_err() {
+            group.end(Ending::AtOnce);
+        }
+        return Some(Ran::TooLong);
+    };
+    // What has left its group may still hold on to the pipes.
+    let left = deadline.saturating_duration_since(Instant::now()).max(LAST_WORDS);
+    let Ok(Ok(said)) = said.recv_timeout(left) else { return Some(Ran::TooLong) };
+    let complaint = complaint.and_then(|complaint| complaint.recv_timeout(LAST_WORDS).ok()?.ok());
+    Some(Ran::Ended { status: status?, said, complaint: complaint.unwrap_or_default() })
 }
 
 /// Reads to the end in a thread of its own.
@@ -160,4 +223,92 @@ pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
 fn inherited_git_variables() -> impl Iterator<Item = OsString> {
     let names = omo_store::env::variables().into_iter().map(|(name, _)| name);
     names.filter(|name| name.as_encoded_bytes().starts_with(b"GIT_"))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use omo_testkit::wait_until;
+    use rustix::fs::OFlags;
+
+    use super::*;
+
+    /// A folder with a FIFO in it, whose reader sees whether a process still holds it.
+    struct Stage {
+        folder: tempfile::TempDir,
+        reader: File,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let held = folder.path().join("held");
+            assert!(Command::new("mkfifo").arg(&held).status().unwrap().success());
+            let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+            let reader = File::options().read(true).custom_flags(flags).open(held).unwrap();
+            Self { folder, reader }
+        }
+
+        /// Has git run a shell command, which holds the FIFO.
+        fn arguments(&self, command: &str) -> [String; 3] {
+            let held = self.folder.path().join("held");
+            ["-c".to_owned(), format!("alias.hold=!exec 9>'{}'; {command}", held.display()), "hold".to_owned()]
+        }
+
+        fn is_left(&self) {
+            let is_free = || (&self.reader).read(&mut [0]).is_ok_and(|length| length == 0).then_some(());
+            wait_until("nothing holds the FIFO", LIMIT, is_free).unwrap();
+        }
+    }
+
+    const OWN_VERSION: [&str; 1] = ["version"];
+
+    fn as_words(arguments: &[String; 3]) -> [&str; 3] {
+        arguments.each_ref().map(String::as_str)
+    }
+
+    #[test]
+    fn calls_that_belong_together_ask_once_and_all_others_ask_again() {
+        let stage = Stage::new();
+        let folder = stage.folder.path();
+        let slow = ["-c", "alias.slow=!exec sleep 600", "slow"];
+        let calls = GitCalls::default();
+        assert!(calls.git(folder, &OWN_VERSION, &[], &[]).is_some());
+        assert_eq!(calls.answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
+        assert_eq!(calls.git(folder, &OWN_VERSION, &[], &[]), None, "the same hook");
+        assert_eq!(answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
+        assert!(git(folder, &OWN_VERSION, &[], &[]).is_some(), "another call of the same process");
+        assert!(GitCalls::default().git(folder, &OWN_VERSION, &[], &[]).is_some(), "another hook");
+    }
+
+    #[test]
+    fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
+        let stage = Stage::new();
+        let arguments = stage.arguments("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600");
+        let ran =
+            run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], Complaints::Dropped);
+        assert!(matches!(ran, Some(Ran::TooLong)));
+        stage.is_left();
+    }
+
+    #[test]
+    fn what_one_leaves_running_is_ended_and_not_waited_for() {
+        let stage = Stage::new();
+        let arguments = stage.arguments("sleep 600 & echo said; echo complained >&2; exit 3");
+        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], Complaints::Read);
+        let Some(Ran::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
+        assert_eq!((status, said.as_slice(), complaint.as_slice()), (3, &b"said\n"[..], &b"complained\n"[..]));
+        stage.is_left();
+    }
+
+    #[test]
+    fn it_reads_all_of_its_input_while_it_answers() {
+        let stage = Stage::new();
+        let input = b"0123456789abcde\n".repeat(64 * 1024);
+        let echo = ["-c", "alias.echo=!cat", "echo"];
+        assert!(git(stage.folder.path(), &echo, &[], &input).is_some_and(|said| said == input));
+    }
 }

@@ -15,7 +15,7 @@ pub mod endings;
 pub mod environment;
 pub mod exclude;
 pub mod gates;
-mod git;
+pub mod git;
 pub mod integrate;
 pub mod keeper;
 mod platform;

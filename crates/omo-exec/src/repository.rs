@@ -8,14 +8,13 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use omo_store::work_tree::WorkTree;
 use thiserror::Error;
 
-use crate::git::{Ran, answer_within, run};
+use crate::git::{Complaints, Ran, answer_within, run};
 use crate::tree::mark;
 
 /// How long one step of git may take: a checkout reads and writes all files of a commit.
@@ -139,7 +138,7 @@ impl Repository {
     /// What becomes of a git that speaks with another repository, which may be on another machine.
     pub(crate) fn call_afar(&self, limit: Duration, arguments: &[&str], variables: &[(&str, &OsStr)]) -> Option<Ran> {
         self.call(&self.programs_off().ok()?, arguments, variables, |folder, words, variables| {
-            run(limit, folder, words, variables, &[], Stdio::piped())
+            run(limit, folder, words, variables, &[], Complaints::Read)
         })
     }
 

@@ -21,7 +21,7 @@ use omo_store::seal::{Key, digest};
 use omo_store::work_tree::WorkTree;
 use serde::{Deserialize, Serialize};
 
-use crate::git::{answer, git};
+use crate::git::GitCalls;
 use crate::platform::{identity, path_of};
 use crate::snapshot::{self, Snapshot};
 
@@ -65,14 +65,14 @@ fn unknown() -> bool {
 }
 
 /// The id of the work tree that a folder lies in; `None` where it lies in none, or git cannot say.
-pub fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
+pub fn id(folder: &Path, state_home: Option<&Path>, calls: &GitCalls) -> Option<String> {
     let tree = WorkTree::find(folder)?;
     let home = state_home?;
     // What the repository around it ignores is no part of that, whatever happens in it.
-    if folder != tree.top && Scratch::of(&tree, home)?.ignores(folder)? {
+    if folder != tree.top && Scratch::of(&tree, home, calls)?.ignores(folder)? {
         return None;
     }
-    id_of(&tree, home, 0)
+    id_of(&tree, home, calls, 0)
 }
 
 /// At most this much of a difference is given.
@@ -80,9 +80,9 @@ const MAX_DIFF_BYTES: usize = 400 * 1024;
 
 /// What changed in the work tree that a folder lies in since a commit, new files included; `None`
 /// for a commit stands for nothing at all. Called after [`id`], whose index knows the new files.
-pub fn difference(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Option<String> {
+pub fn difference(folder: &Path, state_home: Option<&Path>, calls: &GitCalls, since: Option<&str>) -> Option<String> {
     let tree = WorkTree::find(folder)?;
-    let scratch = Scratch::of(&tree, state_home?)?;
+    let scratch = Scratch::of(&tree, state_home?, calls)?;
     let plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--stat=120", "--patch"];
     let bytes =
         scratch.git_with_objects(&[["diff"].as_slice(), &plain, &[since.unwrap_or(EMPTY_TREE)]].concat(), &[])?;
@@ -95,8 +95,8 @@ pub fn difference(folder: &Path, state_home: Option<&Path>, since: Option<&str>)
 const EMPTY_TREES: [&str; 2] = [EMPTY_TREE, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-fn id_of(tree: &WorkTree, state_home: &Path, depth: usize) -> Option<String> {
-    let scratch = Scratch::of(tree, state_home)?;
+fn id_of(tree: &WorkTree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
+    let scratch = Scratch::of(tree, state_home, calls)?;
     let kept = scratch.look()?;
     if kept.submodules.is_empty() || depth == MAX_DEPTH {
         return Some(kept.tree);
@@ -104,20 +104,20 @@ fn id_of(tree: &WorkTree, state_home: &Path, depth: usize) -> Option<String> {
     // A submodule's own changes are no part of the tree around it.
     let mut all = kept.tree;
     for path in &kept.submodules {
-        let inner = submodule_at_depth(tree, path, state_home, depth);
+        let inner = submodule_at_depth(tree, path, state_home, calls, depth);
         let _ = write!(all, "\n{}\0{}", path.display(), inner);
     }
     Some(digest(all.as_bytes()))
 }
 
 /// The id of a submodule's own work tree, by its path from the top; empty where it has none.
-pub(crate) fn id_of_submodule(tree: &WorkTree, path: &Path, state_home: &Path) -> String {
-    submodule_at_depth(tree, path, state_home, 0)
+pub(crate) fn id_of_submodule(tree: &WorkTree, path: &Path, state_home: &Path, calls: &GitCalls) -> String {
+    submodule_at_depth(tree, path, state_home, calls, 0)
 }
 
-fn submodule_at_depth(tree: &WorkTree, path: &Path, state_home: &Path, depth: usize) -> String {
+fn submodule_at_depth(tree: &WorkTree, path: &Path, state_home: &Path, calls: &GitCalls, depth: usize) -> String {
     let inner = WorkTree::at(&tree.top.join(path));
-    inner.and_then(|inner| id_of(&inner, state_home, depth + 1)).unwrap_or_default()
+    inner.and_then(|inner| id_of(&inner, state_home, calls, depth + 1)).unwrap_or_default()
 }
 
 /// What becomes of the objects that git writes.
@@ -132,6 +132,7 @@ enum Objects {
 /// The folder in which omo looks at one work tree.
 pub(crate) struct Scratch<'a> {
     tree: &'a WorkTree,
+    calls: &'a GitCalls,
     objects: Objects,
     folder: Folder,
     path: PathBuf,
@@ -143,25 +144,36 @@ pub(crate) struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    fn of(tree: &'a WorkTree, state_home: &Path) -> Option<Self> {
-        Self::at(tree, state_home, &["omo", "trees", &folder_name(tree)?], Objects::Forgotten)
+    fn of(tree: &'a WorkTree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
+        Self::at(tree, state_home, calls, &["omo", "trees", &folder_name(tree)?], Objects::Forgotten)
     }
 
     /// One of its own below `parts`, where the trees that git writes are remembered.
-    pub(crate) fn remembering(tree: &'a WorkTree, state_home: &Path, parts: &[&str]) -> Option<Self> {
+    pub(crate) fn remembering(
+        tree: &'a WorkTree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+    ) -> Option<Self> {
         let name = folder_name(tree)?;
         let parts = [parts, &[&name]].concat();
         Folder::create_own_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
-        Self::at(tree, state_home, &parts, Objects::Remembered)
+        Self::at(tree, state_home, calls, &parts, Objects::Remembered)
     }
 
-    fn at(tree: &'a WorkTree, state_home: &Path, parts: &[&str], objects: Objects) -> Option<Self> {
+    fn at(
+        tree: &'a WorkTree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+        objects: Objects,
+    ) -> Option<Self> {
         let folder = Folder::create_own_part(state_home, parts).ok()?;
         let lock = Lock::take(&folder, PATIENCE).ok()?;
         // Of a git that was killed; under the lock nobody else works here.
         folder.remove(&format!("{INDEX}.lock")).ok()?;
         let (path, key) = (folder.path().to_owned(), Key::load(Some(state_home)).ok()?);
-        let scratch = Self { tree, objects, folder, path, key, unfiltered: OnceCell::new(), _lock: lock };
+        let scratch = Self { tree, calls, objects, folder, path, key, unfiltered: OnceCell::new(), _lock: lock };
         scratch.forget_objects().map(|()| scratch)
     }
 
@@ -259,7 +271,7 @@ impl<'a> Scratch<'a> {
         let index = self.path.join(INDEX);
         let variables: Vec<_> = self.place().into_iter().chain([("GIT_INDEX_FILE", index.as_os_str())]).collect();
         let arguments = ["check-ignore", "-z", "--stdin"];
-        let (status, said) = answer(&self.tree.top, &arguments, &variables, folders)?;
+        let (status, said) = self.calls.answer(&self.tree.top, &arguments, &variables, folders)?;
         // 1 says that none of them is.
         matches!(status, 0 | 1).then_some(said)
     }
@@ -372,7 +384,7 @@ impl<'a> Scratch<'a> {
         ];
         let variables: Vec<_> = self.place().into_iter().chain(own).collect();
         let arguments: Vec<&str> = settings.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
-        git(&self.tree.top, &arguments, &variables, input)
+        self.calls.git(&self.tree.top, &arguments, &variables, input)
     }
 
     /// Which repository and which work tree are meant, whatever its settings say.
@@ -383,7 +395,7 @@ impl<'a> Scratch<'a> {
     /// A filter could show git other files than those that are there, and runs a program.
     fn filters_off(&self) -> Vec<String> {
         let arguments = ["config", "-z", "--name-only", "--get-regexp", "^filter[.].*[.](clean|process|required)$"];
-        let (_, names) = answer(&self.tree.top, &arguments, &self.place(), &[]).unwrap_or_default();
+        let (_, names) = self.calls.answer(&self.tree.top, &arguments, &self.place(), &[]).unwrap_or_default();
         let names = names.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
         let off = names.filter(|name| !name.is_empty()).map(|name| {
             let value = if name.ends_with("required") { "false" } else { "" };

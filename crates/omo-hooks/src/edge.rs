@@ -7,6 +7,7 @@ use std::time::Duration;
 use omo_core::log::LogEntry;
 use omo_core::session::{HookEvent, Session};
 use omo_core::session_id::SessionId;
+use omo_exec::git::GitCalls;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
@@ -50,6 +51,8 @@ pub struct Context {
     pub session_id: Option<SessionId>,
     /// The folder that the state belongs to, where one is known.
     pub root: Option<PathBuf>,
+    /// The calls of git of this hook.
+    pub git_calls: GitCalls,
 }
 
 /// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
@@ -61,7 +64,7 @@ pub fn run(hook: &Hook) -> ExitCode {
     if env.disabled || env.in_gate {
         return ExitCode::SUCCESS;
     }
-    let mut context = Context { env, event: hook.event, session_id: None, root: None };
+    let mut context = Context { env, event: hook.event, session_id: None, root: None, git_calls: GitCalls::default() };
     if let Err(error) = handle(hook, &mut context)
         && let Some(root) = &context.root
     {

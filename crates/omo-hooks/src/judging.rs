@@ -41,8 +41,14 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
     }
     watchdog::extend(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + SLACK);
     let environment = Environment::of_gates(env::variables());
-    let setup =
-        Setup { root, state_home, logs: Some(place.folder()), environment: &environment, reuse: Reuse::Evidence };
+    let setup = Setup {
+        root,
+        state_home,
+        logs: Some(place.folder()),
+        calls: &context.git_calls,
+        environment: &environment,
+        reuse: Reuse::Evidence,
+    };
     let mut wanted = Wanted { context, place, root, shown: false };
     let verified = gates::verify(&session.gates, &setup, &mut wanted);
     watchdog::back_to_usual();
@@ -84,9 +90,9 @@ fn write_material(context: &Context, place: &Place, session: &Session, check: &C
     watchdog::extend(SLACK);
     let root = context.root.as_deref()?;
     let diff =
-        tree::difference(root, context.env.state_home.as_deref(), session.ulw.base.as_deref()).unwrap_or_default();
+        tree::difference(root, context.env.state_home.as_deref(), &context.git_calls, session.ulw.base.as_deref());
     watchdog::back_to_usual();
-    let text = words::checks::material(session, &check.findings, &diff);
+    let text = words::checks::material(session, &check.findings, &diff.unwrap_or_default());
     let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
     match written.and_then(|_lock| Ok(place.folder().replace(name, text.as_bytes())?)) {
         Ok(()) => {
@@ -103,7 +109,7 @@ fn write_material(context: &Context, place: &Place, session: &Session, check: &C
 /// The id of the work tree, for a failure that still stands.
 pub fn present_tree(context: &Context) -> Option<String> {
     watchdog::extend(SLACK);
-    let id = tree::id(context.root.as_deref()?, context.env.state_home.as_deref());
+    let id = tree::id(context.root.as_deref()?, context.env.state_home.as_deref(), &context.git_calls);
     watchdog::back_to_usual();
     id
 }

@@ -7,9 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use omo_exec::changes::{ChangeKind, TreeId, added_lines, changed, file_digest, forget, snapshot};
-use omo_exec::tree::id;
 
-use crate::{Repository, git_in, traces};
+use crate::{Repository, git_in, id, traces};
 
 const RUN: &str = "../run/1";
 

@@ -12,9 +12,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use omo_exec::tree::{difference, id};
+use omo_exec::git::GitCalls;
+use omo_exec::tree;
 use omo_store::work_tree::WorkTree;
 use tempfile::TempDir;
+
+fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
+    tree::id(folder, state_home, &GitCalls::default())
+}
+
+fn difference(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Option<String> {
+    tree::difference(folder, state_home, &GitCalls::default(), since)
+}
 
 /// A repository with two files in one commit, and a state folder beside it.
 struct Repository {

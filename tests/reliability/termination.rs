@@ -1,0 +1,211 @@
+//! Being asked to end while something runs in another process group, at every point: it is ended as well, and nothing
+//! is left behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::strace::{self, Fault};
+use omo_testkit::{Lab, samples, wait_until};
+use omo_tests::judged::{DONE, processes_with, wait_until_gone};
+use omo_tests::stage::{Scene, plugin, say};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::deeds::{hook, omo};
+
+/// Longer than anything here takes, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(20);
+const NO_STRACE: &str = "not run: calls are watched with strace, which is not here, or may not trace";
+
+/// A process that starts another program in a group of its own.
+struct Case {
+    name: &'static str,
+    /// The program that it starts.
+    program: &'static str,
+    process: fn(&Scene) -> Result<(Command, String)>,
+}
+
+const CASES: [Case; 5] = [
+    Case { name: "a status line around another one", program: "other-line", process: |s| Ok(status_line(s)) },
+    Case { name: "omo verify", program: "git", process: |s| Ok(omo(s, &["verify"])) },
+    Case { name: "a claim that a check judges", program: "git", process: claim },
+    Case { name: "omo setup", program: "claude", process: |s| Ok(omo(s, &["setup"])) },
+    Case { name: "omo doctor --live", program: "claude", process: |s| Ok(omo(s, &["doctor", "--live"])) },
+];
+
+fn status_line(scene: &Scene) -> (Command, String) {
+    let (mut command, _) = omo(scene, &["statusline", "--wrap", "exec other-line"]);
+    command.env("CLAUDE_PROJECT_DIR", scene.lab.project());
+    let mut input = samples::statusline(scene.lab.project());
+    input["session_id"] = json!(scene.session.session());
+    (command, format!("{input}\n"))
+}
+
+fn claim(scene: &Scene) -> Result<(Command, String)> {
+    let fields = scene.stop_fields(&json!({"last_assistant_message": DONE}));
+    hook(scene, "omo-stop", "Stop", &fields)
+}
+
+/// What the program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Program {
+    /// It fails at once.
+    Fails,
+    /// It never ends by itself.
+    Runs,
+    /// Nor when it is asked to, it and what it has started.
+    StaysOn,
+}
+
+/// A session with a check, and a program that bears a mark.
+struct Stage {
+    scene: Scene,
+    mark: String,
+}
+
+impl Stage {
+    fn new(plugin: &Path, case: &Case, program: Program) -> Result<Self> {
+        let lab = Lab::builder().build()?;
+        lab.configure("[verify]\nreview = false\n[limits]\ncooldown_seconds = 0\n")?;
+        let mut scene = Scene::in_lab(plugin, lab)?;
+        scene.start("--gate true")?;
+        // No other process sleeps for so long.
+        let mark = format!("98{}", u64::from(std::process::id()) * 1_000_000 + unique());
+        let started = scene.lab.root().join("started");
+        let run = match program {
+            Program::Fails => "exit 1".to_owned(),
+            Program::Runs => format!("echo >'{}'; exec sleep {mark}", started.display()),
+            Program::StaysOn => {
+                format!("trap '' TERM INT HUP; sleep {mark} & echo >'{}'; exec sleep {mark}", started.display())
+            }
+        };
+        let installed = json!([{"id": "omo@omo", "version": "0.1.0", "scope": "user", "enabled": true,
+            "installPath": plugin}]);
+        // The client is slow only in a session.
+        let answers = format!(
+            "case \"$1\" in --version) echo '2.1.328 (Claude Code)'; exit;; plugin) echo '{installed}'; exit;; esac"
+        );
+        let answers = if case.name == "omo doctor --live" { answers } else { String::new() };
+        fs::create_dir(scene.lab.root().join("programs"))?;
+        let file = scene.lab.root().join("programs").join(case.program);
+        fs::write(&file, format!("#!/bin/sh\n{answers}\n{run}\n"))?;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+        fs::create_dir(scene.lab.root().join("temporary"))?;
+        Ok(Self { scene, mark })
+    }
+
+    fn process(&self, case: &Case) -> Result<(Command, String)> {
+        let (mut command, input) = (case.process)(&self.scene)?;
+        let root = self.scene.lab.root();
+        command.env("PATH", format!("{}:/usr/bin:/bin", root.join("programs").display()));
+        command.env("TMPDIR", root.join("temporary"));
+        Ok((command, input))
+    }
+
+    /// Nothing runs any more, and no folder of it is left.
+    fn is_clear(&self) -> Result<()> {
+        wait_until_gone(&self.mark)?;
+        let left: Vec<_> = fs::read_dir(self.scene.lab.root().join("temporary"))?.flatten().collect();
+        ensure!(left.is_empty(), "left behind: {left:?}");
+        Ok(())
+    }
+}
+
+fn unique() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[test]
+fn what_runs_in_another_group_ends_with_whoever_started_it() {
+    let Some(plugin) = plugin() else { return };
+    let mut wrong = Vec::new();
+    for case in &CASES {
+        for (program, signal) in [(Program::Runs, Signal::TERM), (Program::StaysOn, Signal::INT)] {
+            let ended = Stage::new(&plugin, case, program).and_then(|stage| ends(&stage, case, signal));
+            wrong.extend(ended.err().map(|error| format!("{}, {program:?}: {error:#}", case.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn ends(stage: &Stage, case: &Case, signal: Signal) -> Result<()> {
+    let (mut command, input) = stage.process(case)?;
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    std::io::Write::write_all(&mut child.stdin.take().context("no stdin")?, input.as_bytes())?;
+    let started = stage.scene.lab.root().join("started");
+    wait_until("the program runs", LIMIT, || started.exists().then_some(()))?;
+    ensure!(!processes_with(&stage.mark).is_empty(), "it ended by itself");
+    // To this one process alone, as a supervisor does; Ctrl-C reaches its whole group.
+    kill_process(Pid::from_child(&child), signal)?;
+    let status = child.wait()?;
+    let expected = if case.name == "omo doctor --live" { None } else { Some(signal.as_raw()) };
+    ensure!(status.signal() == expected, "{status}");
+    stage.is_clear()
+}
+
+#[test]
+fn being_asked_to_end_is_handled_before_anything_is_started() {
+    let Some(plugin) = plugin() else { return };
+    if !strace::is_available() {
+        return say(NO_STRACE);
+    }
+    for case in &CASES {
+        let stage = Stage::new(&plugin, case, Program::Fails).unwrap();
+        let (command, input) = stage.process(case).unwrap();
+        let calls = strace::run_with_children(&command, &input).unwrap().calls;
+        let first = |what: &str| calls.iter().position(|call| call.line.starts_with(what));
+        let started = first("setpgid(0, 0)").unwrap_or_else(|| panic!("{}: nothing was started", case.name));
+        for signal in ["SIGTERM", "SIGINT", "SIGHUP"] {
+            let handled = first(&format!("rt_sigaction({signal}, {{sa_handler=0x"));
+            assert!(handled.is_some_and(|handled| handled < started), "{}: {signal}", case.name);
+        }
+    }
+}
+
+#[test]
+fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
+    let Some(plugin) = plugin() else { return };
+    if !strace::is_available() {
+        return say(NO_STRACE);
+    }
+    let [case, ..] = &CASES;
+    let stage = Stage::new(&plugin, case, Program::Runs).unwrap();
+    let (command, input) = stage.process(case).unwrap();
+    // Its own limit ends this one.
+    let whole = strace::run(&command, &input).unwrap();
+    assert!(whole.run.status.success(), "{whole:?}");
+    stage.is_clear().unwrap();
+    // What goes before that has nothing to do with processes.
+    let first = whole.calls.iter().position(|call| call.name == "pipe2").unwrap();
+    for call in &whole.calls[first..] {
+        strace::run_with_fault(&command, &input, call, Fault::Signal("TERM")).unwrap();
+        stage.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
+    }
+}
+
+#[test]
+fn a_doctor_that_is_ended_while_it_makes_its_folders_leaves_none() {
+    let Some(plugin) = plugin() else { return };
+    if !strace::is_available() {
+        return say(NO_STRACE);
+    }
+    let [.., case] = &CASES;
+    let stage = Stage::new(&plugin, case, Program::Fails).unwrap();
+    let (command, input) = stage.process(case).unwrap();
+    let calls = strace::run(&command, &input).unwrap().calls;
+    let making: Vec<_> =
+        calls.iter().filter(|call| call.name.starts_with("mkdir") && call.line.contains("omo-doctor-")).collect();
+    assert!(making.len() > 2, "{calls:#?}");
+    for call in making {
+        strace::run_with_fault(&command, &input, call, Fault::Signal("TERM")).unwrap();
+        stage.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
+    }
+}
