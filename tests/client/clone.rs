@@ -14,7 +14,7 @@ use crate::marketplace::{HIGHER, VERSION, hooks, install, lines, session_id};
 use crate::stage::{CLAIM, LIMIT, plugin};
 
 /// How long the real cargo may build on a busy machine.
-const BUILD_LIMIT: Duration = Duration::from_secs(540);
+const BUILD_LIMIT: Duration = Duration::from_mins(9);
 /// What the folder around a home may be called.
 const ODD: &str = "it's a \"home\" with $PATH and ü";
 

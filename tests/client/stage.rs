@@ -8,7 +8,7 @@ pub(crate) use omo_tests::stage::plugin;
 use serde_json::Value;
 
 /// How long anything may take until a person, or a test, gives up.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 /// How a model claims.
 pub(crate) const CLAIM: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
 

@@ -14,7 +14,7 @@ use omo_testkit::wait_until;
 use crate::ground::{Ground, Step, four, on, session, step};
 
 /// What takes longer than this does not come.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 /// The file of a sound step.
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 

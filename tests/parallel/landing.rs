@@ -13,7 +13,7 @@ use omo_tests::apart::{PLAN, plan};
 
 use crate::ground::{Step, four, on, session, step};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 
 #[test]

@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::kills::kill_supervisor;
 
 const WELL: [(u32, &str); 3] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt")];
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Two sessions side by side, the first one of two steps.
 fn two() -> Vec<Session<'static>> {

@@ -10,7 +10,7 @@ use omo_testkit::Terminal;
 
 use crate::ground::{Ground, four, on};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Looks on at a terminal of so many columns and rows while the first session ends, with more in the environment.
 fn looks_on(ground: &Ground, variable: &str, size: (u16, u16)) -> Result<()> {
