@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use omo_testkit::strace::{self, Fault};
 use omo_testkit::{Lab, samples, wait_until};
 use omo_tests::judged::{DONE, processes_with, wait_until_gone};
-use omo_tests::stage::{Scene, plugin, say};
+use omo_tests::stage::{Scene, plugin};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -20,7 +20,6 @@ use crate::deeds::{hook, omo};
 
 /// Longer than anything here takes, however busy the machine is.
 const LIMIT: Duration = Duration::from_secs(20);
-const NO_STRACE: &str = "not run: calls are watched with strace, which is not here, or may not trace";
 
 /// A process that starts another program in a group of its own.
 struct Case {
@@ -123,8 +122,9 @@ fn unique() -> u64 {
 }
 
 #[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_runs_in_another_group_ends_with_whoever_started_it() {
-    let Some(plugin) = plugin() else { return };
+    let plugin = plugin();
     let mut wrong = Vec::new();
     for case in &CASES {
         for (program, signal) in [(Program::Runs, Signal::TERM), (Program::StaysOn, Signal::INT)] {
@@ -152,11 +152,9 @@ fn ends(stage: &Stage, case: &Case, signal: Signal) -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs strace: cargo xtask test"]
 fn being_asked_to_end_is_handled_before_anything_is_started() {
-    let Some(plugin) = plugin() else { return };
-    if !strace::is_available() {
-        return say(NO_STRACE);
-    }
+    let plugin = plugin();
     for case in &CASES {
         let stage = Stage::new(&plugin, case, Program::Fails).unwrap();
         let (command, input) = stage.process(case).unwrap();
@@ -171,11 +169,9 @@ fn being_asked_to_end_is_handled_before_anything_is_started() {
 }
 
 #[test]
+#[ignore = "needs strace: cargo xtask test"]
 fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
-    let Some(plugin) = plugin() else { return };
-    if !strace::is_available() {
-        return say(NO_STRACE);
-    }
+    let plugin = plugin();
     let [case, ..] = &CASES;
     let stage = Stage::new(&plugin, case, Program::Runs).unwrap();
     let (command, input) = stage.process(case).unwrap();
@@ -192,11 +188,9 @@ fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
 }
 
 #[test]
+#[ignore = "needs strace: cargo xtask test"]
 fn a_doctor_that_is_ended_while_it_makes_its_folders_leaves_none() {
-    let Some(plugin) = plugin() else { return };
-    if !strace::is_available() {
-        return say(NO_STRACE);
-    }
+    let plugin = plugin();
     let [.., case] = &CASES;
     let stage = Stage::new(&plugin, case, Program::Fails).unwrap();
     let (command, input) = stage.process(case).unwrap();

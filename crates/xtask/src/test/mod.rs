@@ -41,12 +41,19 @@ const NOT_QUICK: [&str; 8] =
 /// The suites that hold what the hooks cost, which is a promise of an optimised build alone.
 const OF_COSTS: [&str; 2] = ["hostile", "instructions"];
 
+/// How the plugin under test is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PluginBuild {
+    /// In seconds.
+    Development,
+    /// As users get it.
+    Release,
+}
+
 /// What tests need of what this task builds or installs.
 #[derive(Clone, Copy)]
 struct Wanted {
-    plugin: bool,
-    /// The plugin as users get it, and not the one of a developer.
-    release: bool,
+    plugin: Option<PluginBuild>,
     client: bool,
     windows: bool,
     archives: bool,
@@ -68,7 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (built, provided, missing);
     if is_every {
         // What all tests together need is known before they are built, and is built beside them.
-        let wanted = Wanted { plugin: true, release: true, client: true, windows: true, archives: true };
+        let wanted = Wanted { plugin: Some(PluginBuild::Release), client: true, windows: true, archives: true };
         let (client, lacks) = look_for(wanted, options)?;
         (built, provided) = beside(|| suites::build(&suites, true), || provide(wanted, client, &lacks))?;
         missing = lacks;
@@ -123,9 +130,10 @@ fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options
     }
     let needs = |name: &str| chosen.iter().any(|test| test.needs(name));
     let archives = needs(needs::ARCHIVES);
+    // What traces or counts a program has to have one.
+    let plugin = if release || archives { PluginBuild::Release } else { PluginBuild::Development };
     Ok(Wanted {
-        plugin: needs(needs::PLUGIN) || needs(needs::CLIENT),
-        release: release || archives,
+        plugin: (!chosen.is_empty()).then_some(plugin),
         client: needs(needs::CLIENT),
         windows: needs(needs::WINE),
         archives,
@@ -151,7 +159,7 @@ fn look_for(wanted: Wanted, options: &Options) -> Result<(Option<PathBuf>, Vec<M
         // A Rust target that cannot be had is no program that was not installed.
         add(needs::WINE, format!("{why:#}"), windows::missing_program().is_some());
     }
-    if wanted.release {
+    if wanted.plugin == Some(PluginBuild::Release) {
         let triple = Build::release()?.triple().to_owned();
         if instructions::held(&triple)?.is_none() {
             let why = format!("no counts are held for {triple}; `cargo xtask instructions --accept` holds them");
@@ -169,10 +177,12 @@ fn look_for(wanted: Wanted, options: &Options) -> Result<(Option<PathBuf>, Vec<M
 fn provide(wanted: Wanted, client: Option<PathBuf>, missing: &[Missing]) -> Result<Provided> {
     let is_windows = wanted.windows && !missing.iter().any(|missing| missing.name == needs::WINE);
     let windows = || is_windows.then(windows::build).transpose();
-    let plugin = || match (wanted.plugin, wanted.release) {
-        (_, true) => plugin::build().map(Some),
-        (true, false) => plugin::build_for_development().map(Some),
-        (false, false) => Ok(None),
+    let plugin = || {
+        let build = wanted.plugin.map(|plugin| match plugin {
+            PluginBuild::Development => plugin::build_for_development(),
+            PluginBuild::Release => plugin::build(),
+        });
+        build.transpose()
     };
     let (windows, plugin) = beside(windows, plugin)?;
     let packed = wanted.archives.then(dist::pack_for_tests).transpose()?;
