@@ -177,6 +177,16 @@ pub fn paused(reason: PauseReason) -> String {
     )
 }
 
+/// Said once to a user who was told that omo was not built yet, with the first prompt that finds it
+/// built.
+pub fn ready(version: &str, in_terminals: bool) -> String {
+    let line = format!("[omo] omo {version} is ready: from this prompt on the keyword `ulw` holds the session.");
+    if in_terminals {
+        return line;
+    }
+    format!("{line} To find `omo` in a terminal, add to your shell's profile: {}", settings::PATH_LINE)
+}
+
 /// The answer to the user's way out. A plan that the session executes is no part of what is stopped.
 pub fn stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
     let said = if was_armed {

@@ -52,6 +52,8 @@ pub fn all(text: &str) -> Vec<String> {
         words::stopped(true, None),
         words::stopped(false, None),
         words::stopped_unwritten(text),
+        words::ready(env!("CARGO_PKG_VERSION"), true),
+        words::ready(env!("CARGO_PKG_VERSION"), false),
         words::stopped_context(),
         words::refused(text),
         words::refused(omo_core::arguments::USAGE),

@@ -28,6 +28,20 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// The answer with a line for the user before it; that line alone where there is no answer.
+    pub fn after(line: Option<String>, answer: Option<Self>) -> Option<Self> {
+        let Some(line) = line else { return answer };
+        Some(match answer {
+            None => Self::Notice { user: line, model: None },
+            Some(Self::Context(model) | Self::GoOn(model)) => Self::Notice { user: line, model: Some(model) },
+            Some(Self::Notice { user, model }) => Self::Notice { user: format!("{line}\n{user}"), model },
+            // The client shows no other line beside a reason.
+            Some(Self::Instead(reason)) => Self::Instead(format!("{line}\n{reason}")),
+            Some(Self::Block(reason)) => Self::Block(format!("{line}\n{reason}")),
+            Some(Self::Bell(user)) => Self::Bell(format!("{line}\n{user}")),
+        })
+    }
+
     /// Writes the answer to stdout, now and in one piece. A client that is gone needs none.
     ///
     /// Not through the standard library's stdout, which keeps what follows the last line break until

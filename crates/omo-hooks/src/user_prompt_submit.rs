@@ -12,13 +12,13 @@ use omo_core::session::{Activation, HookEvent, Session};
 use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
 use omo_store::config::{self, Config, Review};
-use omo_store::decisions;
 use omo_store::lock::DEADLINE;
 use omo_store::pins::own_search_path;
 use omo_store::seal::Key;
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
+use omo_store::{decisions, env};
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
@@ -33,7 +33,21 @@ pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
 
 fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
-    let Some(prompt) = input.prompt.as_deref() else { return Ok(()) };
+    let (answer, outcome) = match answer(context, input) {
+        Ok(answer) => (answer, Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    // The launcher asks for it once, in the place of the first prompt after omo was built.
+    let ready = env::is_just_ready().then(|| words::ready(env!("CARGO_PKG_VERSION"), env::finds_own_programs()));
+    if let Some(answer) = Answer::after(ready, answer) {
+        answer.print(context.event);
+    }
+    outcome
+}
+
+/// What the prompt is answered, after everything that it asks for was done.
+fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError> {
+    let Some(prompt) = input.prompt.as_deref() else { return Ok(None) };
     let event = PromptEvent {
         prompt,
         prompt_id: input.prompt_id.as_deref(),
@@ -58,16 +72,14 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         Approval::NotAsked => None,
         Approval::Given(line) => Some(line),
         Approval::Refused(said) => {
-            Answer::Instead(said).print(context.event);
-            return Ok(());
+            return Ok(Some(Answer::Instead(said)));
         }
     };
     plan_prompt::note(context, &intent, session.as_ref());
     let armed = session.as_ref().is_some_and(Session::is_armed);
     let asks_nothing = matches!(intent, Intent::NotAPerson | Intent::Nothing | Intent::Command { .. });
     if asks_nothing && !armed {
-        tell(context, approved);
-        return Ok(());
+        return Ok(approved.map(Answer::Context));
     }
     let tail = tail(input, session.as_ref());
     let conversation = match (&intent, input.transcript_path.as_deref()) {
@@ -83,13 +95,6 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     };
     let decision = decide(intent, &event, &facts);
     act(&Prompt { context, config: &config, tail, session: session.as_ref(), approved }, &decision)
-}
-
-/// Tells the model what its user has approved in this prompt.
-fn tell(context: &Context, approved: Option<String>) {
-    if let Some(line) = approved {
-        Answer::Context(line).print(context.event);
-    }
 }
 
 /// What the user has set, and may set otherwise for one run.
@@ -108,17 +113,16 @@ struct Prompt<'a> {
     approved: Option<String>,
 }
 
-fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
+fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, HookError> {
     let context = prompt.context;
-    let print = |answer: Answer| answer.print(context.event);
-    match decision {
-        PromptDecision::Silent => tell(context, prompt.approved.clone()),
+    Ok(Some(match decision {
+        PromptDecision::Silent => return Ok(prompt.approved.clone().map(Answer::Context)),
         PromptDecision::Seen => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_gates(session);
             })?;
-            tell(context, prompt.approved.clone());
+            return Ok(prompt.approved.clone().map(Answer::Context));
         }
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
@@ -126,24 +130,23 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<(), HookError> {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_gates(session);
             })?;
-            print(Answer::Notice { user: words::paused(*reason), model: prompt.approved.clone() });
+            Answer::Notice { user: words::paused(*reason), model: prompt.approved.clone() }
         }
-        PromptDecision::Activate(activation, form) => activate(prompt, decision, activation, *form),
-        PromptDecision::PlanNote => print(Answer::Context(words::plan_note())),
-        PromptDecision::Stop { reason, whole } => print(stop(prompt, decision, reason.as_deref(), *whole)),
+        PromptDecision::Activate(activation, form) => return Ok(activate(prompt, decision, activation, *form)),
+        PromptDecision::PlanNote => Answer::Context(words::plan_note()),
+        PromptDecision::Stop { reason, whole } => stop(prompt, decision, reason.as_deref(), *whole),
         PromptDecision::Gate(command) => {
             let said = gate_prompt::answer(context, command).unwrap_or_else(|error| {
                 context.report(&error);
                 words::refused(&format!("nothing was changed: {error}"))
             });
-            print(Answer::Instead(said));
+            Answer::Instead(said)
         }
-        PromptDecision::Status => print(Answer::Instead(status(prompt)?)),
-        PromptDecision::Help(text) => print(Answer::Instead((*text).to_owned())),
-        PromptDecision::Statusline => print(Answer::Instead(statusline_prompt::answer())),
-        PromptDecision::Refused(message) => print(Answer::Instead(words::refused(message))),
-    }
-    Ok(())
+        PromptDecision::Status => Answer::Instead(status(prompt)?),
+        PromptDecision::Help(text) => Answer::Instead((*text).to_owned()),
+        PromptDecision::Statusline => Answer::Instead(statusline_prompt::answer()),
+        PromptDecision::Refused(message) => Answer::Instead(words::refused(message)),
+    }))
 }
 
 /// A prompt comes in: whatever checks were running have been ended.
@@ -166,14 +169,14 @@ fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
     model_has_spoken(path, session.transcript) == Some(false)
 }
 
-fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) {
+fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) -> Option<Answer> {
     let context = prompt.context;
     let Start { gates, not_approved, base } = start(context, activation.gates.clone());
     let activation = &Activation { gates, base, ..activation.clone() };
     let held = match write_activation(prompt, decision, activation) {
         Ok(Written::Now) => Held::Yes,
         // Another process of the same hook has said everything.
-        Ok(Written::Before) => return,
+        Ok(Written::Before) => return None,
         Ok(Written::Nowhere) => Held::No,
         Err(error) => {
             context.report(&error);
@@ -188,11 +191,10 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
     if let Some(path) = context.root.as_deref().and_then(other_loop) {
         text = format!("{text}\n{}", words::other_loop(path));
     }
-    let answer = match not_approved {
+    Some(match not_approved {
         Some(repository) => Answer::Notice { user: words::checks::not_approved(&repository.gates), model: Some(text) },
         None => Answer::Context(text),
-    };
-    answer.print(context.event);
+    })
 }
 
 /// What judges the run from its start.

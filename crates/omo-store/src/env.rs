@@ -1,7 +1,7 @@
 //! The one place where the environment and the clock come in.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use omo_core::timestamp::Timestamp;
@@ -85,6 +85,24 @@ pub fn client_home() -> Option<PathBuf> {
 /// The home of the user.
 pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
+}
+
+/// Whether `OMO_READY` is set: a launcher has waited for this program to be built, and its user has to
+/// hear of it. Only the hook of prompts asks.
+pub fn is_just_ready() -> bool {
+    text("OMO_READY").is_some()
+}
+
+/// Whether `~/.local/bin`, where omo is linked for terminals, is on `PATH`.
+pub fn finds_own_programs() -> bool {
+    home().is_some_and(|home| is_on_path(&home.join(".local").join("bin")))
+}
+
+/// Whether a folder is on `PATH`.
+pub fn is_on_path(folder: &Path) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "this is where the environment comes in")]
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|entry| entry == folder)
 }
 
 /// `OMO_ROOT`: the worktree of a session that omo has started to work on a group of a plan.

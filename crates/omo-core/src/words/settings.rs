@@ -1,5 +1,8 @@
 //! What is said about settings of the client, which omo never changes: their user does.
 
+/// What a shell's profile needs so that programs of `~/.local/bin` are found.
+pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
+
 /// How a run is shown in the client's status line. `lines` are the settings as JSON; `wrapping` is
 /// the value that their `command` has where there is a status line already, as JSON too.
 pub fn status_line(lines: &str, wrapping: &str) -> String {
