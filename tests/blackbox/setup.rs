@@ -103,3 +103,49 @@ fn without_a_client_nothing_is_removed_that_it_still_knows() -> Result<()> {
     ensure!(run.stderr.contains(&staged.display().to_string()), "{}", run.stderr);
     Ok(())
 }
+
+/// What an omo that has gone leaves behind: the link for terminals, and a status line of its user's.
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_removal_takes_away_what_would_dangle_and_nothing_else() -> Result<()> {
+    let plugin = plugin();
+    let lab = Lab::builder().without_git().build()?;
+    let [link, settings] = [".local/bin/omo", ".claude/settings.json"].map(|path| lab.home().join(path));
+    let gone = lab.home().join(".claude/plugins/data/omo-omo/bin/omo");
+    std::fs::create_dir_all(lab.home().join(".local/bin"))?;
+    std::fs::create_dir_all(lab.home().join(".claude"))?;
+    std::os::unix::fs::symlink(&gone, &link)?;
+    let command = |program: &Path| format!("\"command\": \"{} statusline\"", program.display());
+    for (program, is_told) in [(&gone, true), (&lab.home().join("other/omo"), false)] {
+        let text = format!("{{ \"model\":  \"opus\",\n \"statusLine\": {{{}}}}}\n", command(program));
+        std::fs::write(&settings, &text)?;
+        let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
+        ensure!(run.status.success() && run.stderr.is_empty(), "{run:?}");
+        ensure!(run.stdout.contains("`statusLine` is removed from") == is_told, "{run:?}");
+        let left = if is_told { "{ \"model\":  \"opus\"}\n".to_owned() } else { text };
+        ensure!(std::fs::read_to_string(&settings)? == left && link.symlink_metadata().is_err());
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn only_an_omo_that_stays_where_it_is_is_linked() -> Result<()> {
+    let plugin = plugin();
+    let lab = Lab::builder().without_git().build()?;
+    let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--link"])?;
+    ensure!(run.status.code() == Some(5) && run.stderr.contains("does not stay where it is"), "{run:?}");
+    let data = lab.home().join(".claude/plugins/data/omo-omo/bin");
+    std::fs::create_dir_all(&data)?;
+    std::os::unix::fs::symlink(plugin.join("bin/omo"), data.join("omo"))?;
+    // No folder is made for a link alone; its user is told how to do without.
+    let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--link"])?;
+    let wanted = format!("export PATH={}:", data.display());
+    ensure!(run.status.success() && run.stdout.contains(&wanted), "{run:?}");
+    ensure!(!lab.home().join(".local").exists());
+    let own = lab.home().join(".local/bin");
+    let run = setup(&lab, &plugin, &own, &["--link"])?;
+    ensure!(run.status.success() && run.stdout.contains("`omo` runs it"), "{run:?}");
+    ensure!(std::fs::read_link(own.join("omo"))? == data.join("omo"));
+    Ok(())
+}

@@ -144,8 +144,21 @@ fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
     assert_eq!(plugins(&stage), present(true));
     assert_eq!(files(&staged(&stage)), files(&plugin()));
     is_held_once(&stage);
+    // It is found in terminals. A status line that names it goes with it; what else is in the settings stays.
+    let link = stage.lab.home().join(".local/bin/omo");
+    assert_eq!(fs::read_link(&link).unwrap(), staged(&stage).join("bin/omo"));
+    assert!(run_command(stage.lab.command(&link).arg("--version"), "").unwrap().stdout.starts_with("omo "));
+    let settings = stage.lab.home().join(".claude/settings.json");
+    let mut changed: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    let command = shlex::try_quote(link.to_str().unwrap()).unwrap().into_owned() + " statusline";
+    changed["statusLine"] = serde_json::json!({"type": "command", "command": command});
+    changed["cleanupPeriodDays"] = 20.into();
+    fs::write(&settings, changed.to_string()).unwrap();
     // The key and the approvals are their user's, who is told where they are.
     let said = setup(&stage, &staged(&stage), &["--remove"]);
+    assert!(link.symlink_metadata().is_err() && said.contains("`statusLine` is removed"), "{said}");
+    let left: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    assert!(left["statusLine"].is_null() && left["cleanupPeriodDays"] == 20, "{left}");
     assert!(
         said.contains("your key and your approvals") && stage.lab.home().join(".local/state/omo").is_dir(),
         "{said}"

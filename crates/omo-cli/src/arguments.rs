@@ -313,6 +313,9 @@ pub(crate) struct SetupOptions {
     /// Take the plugin out of Claude Code and remove its copy
     #[arg(long)]
     pub remove: bool,
+    /// Only link this omo into ~/.local/bin, where terminals find it
+    #[arg(long, conflicts_with = "remove")]
+    pub link: bool,
 }
 
 #[derive(Debug, Args)]

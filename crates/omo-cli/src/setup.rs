@@ -1,11 +1,14 @@
 //! `omo setup`: stages the plugin that this `omo` belongs to in a folder of its user's, and has the
 //! client register it; `omo setup --remove` undoes both.
 //!
-//! The client's settings are only ever changed by the client, told to by its own commands.
+//! The client's settings are only ever changed by the client, told to by its own commands; but a status
+//! line that a removal would leave without its program goes with it.
 
+mod link;
 mod registration;
 mod source;
 mod staging;
+mod status_line;
 
 use std::fs;
 use std::io::Write;
@@ -19,8 +22,10 @@ use omo_store::folder::{Folder, FolderError};
 use omo_store::lock::{DEADLINE, Lock, LockError};
 use omo_store::pins;
 
+use self::link::Other;
 use self::registration::{MARKETPLACE, PLUGIN, Step, Whose};
 use self::staging::Staged;
+use self::status_line::Removal;
 use crate::arguments::SetupOptions;
 use crate::failure::Failure;
 
@@ -41,7 +46,32 @@ pub(crate) fn run(env: &Env, options: &SetupOptions) -> Result<(), Failure> {
     let data_home = env::data_home().ok_or_else(missing)?;
     let folder = data_home.join("omo");
     let places = Places { plugin: folder.join("plugin"), new: folder.join("plugin.new"), data_home };
-    if options.remove { remove(env, &places) } else { set_up(&places) }
+    match (options.remove, options.link) {
+        (true, _) => remove(env, &places),
+        (_, true) => link_only(&places),
+        _ => set_up(&places),
+    }
+}
+
+/// Links this very `omo` for terminals, and nothing else.
+fn link_only(places: &Places) -> Result<(), Failure> {
+    let program = std::env::current_exe()?.canonicalize()?;
+    let lasting = link::lasting_path(&program, &places.plugin).ok_or_else(|| {
+        let message = format!("{} does not stay where it is over an update of omo", program.display());
+        Failure::precondition(message, "run `omo setup`, which puts it where it does")
+    })?;
+    link(&lasting, Other::Stays)
+}
+
+/// Links a path for terminals, and says how it is found there.
+fn link(to: &Path, other: Other) -> Result<(), Failure> {
+    let Some(place) = link::place() else { return Ok(()) };
+    let linked = link::link(to, &place, other).map_err(|error| {
+        let message = format!("link {}: {error}", place.display());
+        Failure::io(message, format!("everything else is done; {} is the program", to.display()))
+    })?;
+    say("terminal", &link::description(&linked, to, &place));
+    Ok(())
 }
 
 fn set_up(places: &Places) -> Result<(), Failure> {
@@ -75,6 +105,7 @@ fn set_up(places: &Places) -> Result<(), Failure> {
         return Err(Failure::precondition(message, "see what `claude plugin list` says about it"));
     }
     say("plugin", &what_was_registered(&steps));
+    link(&places.plugin.join("bin").join("omo"), Other::GivesWay)?;
     say_what_is_next(&staged, &places.plugin);
     Ok(())
 }
@@ -137,6 +168,7 @@ fn remove(env: &Env, places: &Places) -> Result<(), Failure> {
         Failure::io(message, "Claude Code does not use it any more; remove that folder yourself")
     })?;
     drop(lock);
+    let dangled = clear_what_dangles()?;
     // What is empty now is nobody's.
     for folder in places.plugin.ancestors().skip(1).take(3) {
         if fs::remove_dir(folder).is_err() {
@@ -145,11 +177,33 @@ fn remove(env: &Env, places: &Places) -> Result<(), Failure> {
     }
     if is_staged {
         say("omo", &format!("removed from {}", places.plugin.display()));
-    } else if !unregistered {
+    } else if !unregistered && !dangled {
         say("omo", "was not set up; there is nothing to remove");
     }
     say_what_stays(env);
     Ok(())
+}
+
+/// Takes away what names an omo that has gone: the link for terminals, and a status line. Whether there was any.
+fn clear_what_dangles() -> Result<bool, Failure> {
+    let link = link::place();
+    let is_unlinked = link.as_deref().map_or(Ok(false), link::remove_dangling)?;
+    if let Some(place) = link.filter(|_| is_unlinked) {
+        say("terminal", &format!("{} is removed", place.display()));
+    }
+    let Some(settings) = env::client_home().map(|home| home.join("settings.json")) else { return Ok(is_unlinked) };
+    let removal = status_line::remove_dangling(&settings);
+    match &removal {
+        Some(Removal::Done) => {
+            say("status line", &format!("`statusLine` is removed from {}, for its omo is gone", settings.display()));
+        }
+        Some(Removal::ByHand(why)) => crate::say_warning(&format!(
+            "`statusLine` in {} names an omo that is gone, and stays, for {why}: remove it yourself",
+            settings.display()
+        )),
+        None => {}
+    }
+    Ok(is_unlinked || removal.is_some())
 }
 
 /// Has the client forget the plugin; whether it knew it.

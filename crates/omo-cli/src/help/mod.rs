@@ -144,11 +144,14 @@ pub(crate) const SETUP: &str = "\
 Examples:
   ./bin/omo setup          from an unpacked archive
   omo setup --remove       undo it
+  omo setup --link         only have `omo` found in a terminal
 
-It puts a copy of the plugin into ~/.local/share/omo and has the `claude` on
-your PATH register that, for all your projects. Run it again at any time: it
-mends what is missing, and updates what is older. It needs no network, and never
-edits the settings of Claude Code itself.";
+It puts a copy of the plugin into ~/.local/share/omo, has the `claude` on your
+PATH register that, for all your projects, and links `omo` into ~/.local/bin,
+where another file of that name stays. Run it again at any time: it adds what is
+missing, and updates what is older. It needs no network, and edits no settings
+of Claude Code itself; but a status line whose omo --remove takes away goes too.
+An installation from a marketplace links `omo` by itself.";
 
 pub(crate) const DOCTOR: &str = "\
 Examples:

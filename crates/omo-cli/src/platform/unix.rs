@@ -38,6 +38,11 @@ fn mode(rights: Rights) -> u32 {
     }
 }
 
+/// Where a user's own programs are found in a terminal.
+pub(crate) fn terminal_folder() -> Option<PathBuf> {
+    Some(omo_store::env::home()?.join(".local").join("bin"))
+}
+
 /// Makes a link at a path to another one.
 pub(crate) fn link(to: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, at)

@@ -30,6 +30,11 @@ pub(crate) fn has_rights(_path: &Path, _rights: Rights) -> bool {
     true
 }
 
+/// No folder is usual here, and links need rights of their own.
+pub(crate) fn terminal_folder() -> Option<PathBuf> {
+    None
+}
+
 /// Only what launchers run is linked, and launchers are scripts of a shell, which the client does
 /// not run here.
 #[expect(clippy::unnecessary_wraps, reason = "on other systems it can fail")]

@@ -1,0 +1,171 @@
+//! `omo` in a terminal: a link in `~/.local/bin` to a path of omo's that stays where versions come and go.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use omo_core::words::settings::{PATH_LINE, shell_word};
+use omo_store::env;
+
+use crate::platform;
+
+/// What became of the link.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Linked {
+    /// It is there, and was perhaps before.
+    Yes,
+    /// Its user has no such folder, and none is made for a link alone.
+    NoFolder,
+    /// Another file is there, or the link of another omo that works.
+    Taken,
+}
+
+/// Whether the link of another omo that works gives way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Other {
+    /// Its user has asked for this very one.
+    GivesWay,
+    /// What runs by itself takes nothing away.
+    Stays,
+}
+
+/// Where the link is; `None` where omo makes none.
+pub(super) fn place() -> Option<PathBuf> {
+    platform::terminal_folder().map(|folder| folder.join("omo"))
+}
+
+/// The path of a running `omo` that stays: where it is staged, or where the client keeps a plugin's data.
+pub(super) fn lasting_path(program: &Path, staged: &Path) -> Option<PathBuf> {
+    let is_this = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == program);
+    let [own_data, _] = env::plugin_folders();
+    let all_data = env::client_home().and_then(|home| fs::read_dir(home.join("plugins").join("data")).ok());
+    let data = own_data.into_iter().chain(all_data.into_iter().flatten().flatten().map(|entry| entry.path()));
+    let plugins = std::iter::once(staged.to_owned()).chain(data);
+    plugins.map(|plugin| plugin.join("bin").join("omo")).find(is_this)
+}
+
+/// Links `place` to a path of omo's. The folder is made only where `~/.local` is there already or the folder
+/// is on `PATH`: then its user, or the system, has decided that programs belong there.
+pub(super) fn link(to: &Path, place: &Path, other: Other) -> io::Result<Linked> {
+    let Some(folder) = place.parent() else { return Ok(Linked::NoFolder) };
+    match fs::symlink_metadata(place) {
+        Ok(_) => match fs::read_link(place) {
+            Ok(target) if target == to => return Ok(Linked::Yes),
+            Ok(target) if is_of_omo(&target) && (other == Other::GivesWay || !place.exists()) => {}
+            _ => return Ok(Linked::Taken),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    if !folder.is_dir() {
+        if !env::is_on_path(folder) && !folder.parent().is_some_and(Path::is_dir) {
+            return Ok(Linked::NoFolder);
+        }
+        fs::create_dir_all(folder)?;
+    }
+    let new = folder.join(format!(".omo.{}", std::process::id()));
+    platform::link(to, &new)?;
+    fs::rename(&new, place).inspect_err(|_| drop(fs::remove_file(&new)))?;
+    Ok(Linked::Yes)
+}
+
+/// Takes a link away that leads nowhere any more; whether there was one.
+pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
+    let dangles = fs::read_link(place).is_ok_and(|target| is_of_omo(&target)) && !place.exists();
+    if dangles {
+        fs::remove_file(place)?;
+        // What is empty now is nobody's.
+        let _ = place.parent().map(fs::remove_dir);
+    }
+    Ok(dangles)
+}
+
+/// Whether only omo links to such a path: a staged plugin, or the data of a plugin called `omo`.
+pub(super) fn is_of_omo(target: &Path) -> bool {
+    let program = format!("omo{}", std::env::consts::EXE_SUFFIX);
+    let mut parts = target.iter().rev().filter_map(|part| part.to_str());
+    if [parts.next(), parts.next()] != [Some(&*program), Some("bin")] {
+        return false;
+    }
+    match [parts.next(), parts.next(), parts.next()] {
+        [Some("plugin"), Some("omo"), _] => true,
+        [Some(plugin), Some("data"), Some("plugins")] => plugin.starts_with("omo-"),
+        _ => false,
+    }
+}
+
+/// What the user is told of it.
+pub(super) fn description(linked: &Linked, to: &Path, place: &Path) -> String {
+    let folder = to.parent().unwrap_or(to).to_string_lossy();
+    match linked {
+        Linked::Yes if place.parent().is_some_and(env::is_on_path) => {
+            format!("`omo` runs it, through {}", place.display())
+        }
+        Linked::Yes => format!("{} is it; add to your shell's profile: {PATH_LINE}", place.display()),
+        Linked::NoFolder => {
+            format!("for `omo` add to your shell's profile: export PATH={}:\"$PATH\"", shell_word(&folder))
+        }
+        Linked::Taken => format!("{} is there already and stays; this one is {}", place.display(), to.display()),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const DATA: &str = ".claude/plugins/data/omo-omo/bin/omo";
+
+    #[test]
+    fn only_what_omo_has_linked_gives_way() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join(".local/bin/omo");
+        let [staged, data] = [".local/share/omo/plugin/bin/omo", DATA].map(|path| home.path().join(path));
+        assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::NoFolder);
+        assert!(!home.path().join(".local").exists());
+        for file in [&staged, &data] {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        for _ in 0..2 {
+            assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Yes);
+        }
+        assert_eq!(link(&staged, &place, Other::Stays).unwrap(), Linked::Taken);
+        assert_eq!(fs::read_link(&place).unwrap(), data);
+        assert_eq!(link(&staged, &place, Other::GivesWay).unwrap(), Linked::Yes);
+        assert!(!remove_dangling(&place).unwrap());
+        fs::remove_file(&staged).unwrap();
+        assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Yes);
+        assert_eq!(fs::read_dir(place.parent().unwrap()).unwrap().count(), 1);
+
+        // A file, a link of another program, and one that leads nowhere, all stay.
+        let other = home.path().join("other");
+        for make in [
+            |place: &Path, _: &Path| fs::write(place, "").unwrap(),
+            |place: &Path, other: &Path| {
+                symlink(other, place).unwrap();
+            },
+        ] {
+            fs::remove_file(&place).unwrap();
+            make(&place, &other);
+            assert_eq!(link(&data, &place, Other::GivesWay).unwrap(), Linked::Taken);
+            assert!(!remove_dangling(&place).unwrap() && place.symlink_metadata().is_ok());
+        }
+        fs::remove_file(&place).unwrap();
+        symlink(&staged, &place).unwrap();
+        assert!(remove_dangling(&place).unwrap());
+        assert!(!home.path().join(".local/bin").exists());
+    }
+
+    #[test]
+    fn a_path_of_omo_is_told_from_others() {
+        for path in ["/h/.claude/plugins/data/omo-omo/bin/omo", "/h/.local/share/omo/plugin/bin/omo"] {
+            assert!(is_of_omo(Path::new(path)), "{path}");
+        }
+        for path in ["/usr/bin/omo", "omo", "/plugins/data/other-omo/bin/omo", "/h/omo/plugin/bin/other", "/bin/omo"] {
+            assert!(!is_of_omo(Path::new(path)), "{path}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A `statusLine` in the user's settings of the client that names an omo which has gone: the one thing that
+//! omo ever takes out of them, and only as a part of its own removal.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use omo_store::env;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::link;
+
+/// The name of the setting.
+const KEY: &str = "statusLine";
+/// Larger settings are left to their user.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// What became of a status line that names an omo which has gone.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Removal {
+    /// It was taken out of the file.
+    Done,
+    /// Its user has to do that, and why.
+    ByHand(String),
+}
+
+/// Takes the status line out of a settings file where it names an omo that is not there. `None` where it does
+/// not. Every other byte of the file stays.
+pub(super) fn remove_dangling(file: &Path) -> Option<Removal> {
+    let found = fs::symlink_metadata(file).ok()?;
+    // A link is another program's way of keeping settings: what it leads to is read, and never written.
+    if fs::metadata(file).ok()?.len() > MAX_BYTES {
+        return None;
+    }
+    let text = fs::read_to_string(file).ok()?;
+    let settings: Value = serde_json::from_str(&text).ok()?;
+    let words = shlex::split(settings.get(KEY)?.get("command")?.as_str()?)?;
+    if !is_gone(words.first()?) || words.get(1).is_none_or(|word| word != "statusline") {
+        return None;
+    }
+    let by_hand = |why: &str| Some(Removal::ByHand(why.to_owned()));
+    if words.len() > 2 {
+        return by_hand("its command keeps another status line: put that one in its place");
+    }
+    if !found.is_file() {
+        return by_hand("that file is a link, which omo does not write through");
+    }
+    let Some(rest) = without_status_line(&text, settings) else { return by_hand("it could not be told apart") };
+    match replace(file, &text, &rest) {
+        Ok(()) => Some(Removal::Done),
+        Err(error) => Some(Removal::ByHand(error.to_string())),
+    }
+}
+
+/// Whether a command's program is a path of omo's where nothing is.
+fn is_gone(program: &str) -> bool {
+    let path = match (program.strip_prefix("~/"), env::home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(program),
+    };
+    (link::is_of_omo(&path) || Some(&path) == link::place().as_ref()) && !path.exists()
+}
+
+/// The settings without it; `None` where any doubt is left.
+fn without_status_line(text: &str, mut settings: Value) -> Option<String> {
+    let cut = entry(text)?;
+    let rest = [text.get(..cut.start)?, text.get(cut.end..)?].concat();
+    settings.as_object_mut()?.remove(KEY);
+    (serde_json::from_str::<Value>(&rest).ok()? == settings).then_some(rest)
+}
+
+/// Where the entry stands, with its comma.
+fn entry(text: &str) -> Option<Range<usize>> {
+    let values: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let value = values.get(KEY)?.get();
+    let start = value.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+    let end = start + value.len();
+    let before = text.get(..start)?.trim_end().strip_suffix(':')?.trim_end();
+    let before = before.strip_suffix(&format!("\"{KEY}\""))?;
+    let after = text.get(end..)?;
+    if let Some(next) = after.trim_start().strip_prefix(',') {
+        return Some(before.len()..text.len() - next.trim_start().len());
+    }
+    let last = before.trim_end();
+    Some(last.strip_suffix(',').unwrap_or(last).len()..end)
+}
+
+/// Writes the file anew, unless it has been changed since it was read.
+fn replace(file: &Path, old: &str, new: &str) -> io::Result<()> {
+    let temporary = file.with_extension(format!("omo-{}", std::process::id()));
+    let write = || {
+        let mut written = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        written.write_all(new.as_bytes())?;
+        written.set_permissions(fs::metadata(file)?.permissions())?;
+        written.sync_all()?;
+        if fs::read(file)? != old.as_bytes() {
+            return Err(io::Error::other("it was changed at the same moment"));
+        }
+        fs::rename(&temporary, file)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"{"type": "command", "command": "/x/omo/plugin/bin/omo statusline"}"#;
+
+    #[test]
+    fn every_other_byte_stays() {
+        for (text, expected) in [
+            (
+                "{\n  \"a\": 1.50,\n  \"statusLine\": @,\n  \"b\": \"ü\\u00fc\"\n}\n",
+                "{\n  \"a\": 1.50,\n  \"b\": \"ü\\u00fc\"\n}\n",
+            ),
+            ("{\n  \"a\": 1,\n  \"statusLine\" : @\n}", "{\n  \"a\": 1\n}"),
+            ("{\"statusLine\":@,\"a\":{\"statusLine\":1}}", "{\"a\":{\"statusLine\":1}}"),
+            ("{\"statusLine\":@}", "{}"),
+            (
+                "\n{\r\n\t\"x\": \"\\\"statusLine\\\": {}\",\r\n\t\"statusLine\": @\r\n}",
+                "\n{\r\n\t\"x\": \"\\\"statusLine\\\": {}\"\r\n}",
+            ),
+        ] {
+            let temp = tempfile::tempdir().unwrap();
+            let file = temp.path().join("settings.json");
+            fs::write(&file, text.replace('@', LINE)).unwrap();
+            assert_eq!(remove_dangling(&file), Some(Removal::Done), "{text}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+            assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_not_omos_or_not_gone_or_in_doubt_stays() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("settings.json");
+        let there = temp.path().join("omo/plugin/bin/omo");
+        fs::create_dir_all(there.parent().unwrap()).unwrap();
+        fs::write(&there, "").unwrap();
+        let of = |command: &str| serde_json::json!({ "statusLine": { "command": command } }).to_string();
+        let twice = format!("{{\"statusLine\": {LINE}, \"statusLine\": {LINE}}}");
+        let escaped = format!("{{\"status\\u004cine\": {LINE}}}");
+        for (text, is_told) in [
+            (of(&format!("'{}' statusline", there.display())), false),
+            (of("/x/other statusline"), false),
+            (of("/x/omo/plugin/bin/omo status"), false),
+            (of("/x/omo/plugin/bin/omo"), false),
+            (of("/x/omo/plugin/bin/omo statusline --wrap 'mine'"), true),
+            (twice, true),
+            (escaped, true),
+            ("{\"statusLine\": 1}".to_owned(), false),
+            ("no json".to_owned(), false),
+        ] {
+            fs::write(&file, &text).unwrap();
+            let told = remove_dangling(&file);
+            assert_eq!(matches!(told, Some(Removal::ByHand(_))), is_told, "{text}: {told:?}");
+            assert!(told != Some(Removal::Done) && fs::read_to_string(&file).unwrap() == text, "{text}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_written_through_and_rights_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let temp = tempfile::tempdir().unwrap();
+        let [file, linked] = ["settings.json", "linked.json"].map(|name| temp.path().join(name));
+        fs::write(&file, format!("{{\"statusLine\": {LINE}}}")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink(&file, &linked).unwrap();
+        assert!(matches!(remove_dangling(&linked), Some(Removal::ByHand(_))));
+        assert_eq!(remove_dangling(&file), Some(Removal::Done));
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
