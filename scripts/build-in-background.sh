@@ -8,12 +8,6 @@ data=$3
 # shellcheck source=scripts/last-build.sh
 . scripts/last-build.sh
 target=$data/build
-new=$built/.new
-
-# Whether a process builds. Only its number is known, and numbers come around again.
-is_builder() {
-    { tr '\0' ' ' <"/proc/$1/cmdline" || ps -o args= -p "$1"; } 2>/dev/null | grep -q build-in-background
-}
 
 # A link is made with what it says or not at all, so nobody ever finds half a lock.
 take_lock() {
@@ -28,20 +22,27 @@ take_lock() {
     ln -s $$ "$lock"
 } 2>/dev/null
 
-# The names of the binaries are those of the launchers. A folder is renamed whole: no session ever
-# runs half of a binary, or binaries of two builds.
-put_in_place() {
+# Has cargo build a package, and puts its program in place at once by a rename: no session ever runs half
+# of one.
+make() {
+    [ ! -x "$built/$version/$2" ] || return 0
+    # Its bar is how others know how far it is.
+    CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=80 CARGO_TERM_COLOR=never \
+        cargo build --locked --release -p "$1" --bin "$2" --target-dir "$target" ||
+        { end "failed: cargo build ended with $?"; return 1; }
+    # Where the plugin was uninstalled meanwhile, nothing is brought back.
+    [ -d "$built" ] || { rm -rf "$target"; rmdir "$data"; return 1; }
     # Cargo may be set up to build for a named target, which has a folder of its own.
     for release in "$target/release" "$target"/*/release; do
-        [ -x "$release/omo-stop" ] && break
+        [ -x "$release/$2" ] && break
     done
-    rm -rf "$new"
-    mkdir "$new" || return
-    for launcher in bin/*; do
-        mv "$release/${launcher##*/}" "$new" || return
-    done
-    rm -rf "${built:?}/$version"
-    mv "$new" "$built/$version"
+    { [ -d "$built/$version" ] || mkdir "$built/$version"; } && mv -f "$release/$2" "$built/$version/$2" ||
+        { end "failed: $2 could not be put into $built/$version"; return 1; }
+}
+
+# How it ended stands on a line of its own: cargo's bar has no end of its line.
+end() {
+    printf '\n%s\n' "$1"
 }
 
 # The link stays where versions come and go: a status line can name it. The version before stays for
@@ -56,22 +57,21 @@ link_and_clear() {
     done
 }
 
+# The hooks first: they are what a session waits for.
 build() {
-    cargo build --locked --release -p omo-hooks -p omo-cli --bins --target-dir "$target" ||
-        { echo "failed: cargo build ended with $?"; return; }
-    # Where the plugin was uninstalled meanwhile, nothing is brought back.
-    [ -d "$built" ] || { rm -rf "$target"; rmdir "$data"; return; }
-    put_in_place || { echo "failed: the binaries could not be put into $built/$version"; return; }
+    make omo-hooks omo-hook && make omo-cli omo || return 0
     link_and_clear
-    rm -rf "$target" "$data/told"
-    echo "built $version"
+    # A clone that is only tried out is none of its user's programs.
+    case $data in *-inline) ;; *) CLAUDE_PLUGIN_DATA=$data "$built/$version/omo" setup --link ;; esac
+    rm -rf "$target"
+    end "built $version"
 }
 
 take_lock || exit 0
 trap 'rm -f "$lock"' EXIT
 trap 'exit 1' HUP INT TERM
 # Another one may have come before, and has ended by now.
-[ -x "$built/$version/omo-session-start" ] && exit 0
+[ -x "$built/$version/omo-hook" ] && [ -x "$built/$version/omo" ] && exit 0
 has_failed_before && exit 0
 # Nobody else has to read what cargo says. What it downloads is shared as it always is.
 (umask 077 && echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) building $what" >"$log") && build >>"$log" 2>&1

@@ -1,11 +1,16 @@
 #!/bin/sh
-# Where omo is not built yet: tells the person so, once a session, and has cargo build it in the background.
-# usage: not-built-yet.sh VERSION, with the input of a SessionStart hook on stdin
+# Where omo is not built yet: has cargo build it in the background, and tells the person so: at the start
+# of a session once, and with each prompt that omo would have answered.
+# usage: not-built-yet.sh VERSION LAUNCHER, with the input of that launcher's hook on stdin
+#        not-built-yet.sh VERSION quietly
 set -u
 version=$1
+launcher=$2
+[ "${OMO_DISABLE:-}" != 1 ] && [ "${OMO_GATE:-}" != 1 ] || exit 0
 # Nothing can be found or written below the stand-in for a folder that is not named.
 data=${CLAUDE_PLUGIN_DATA:-/dev/null}
-IFS= read -r input || :
+# One line, and no more of it than people type.
+input=$(head -n 1 | head -c 1000000 | tr -d '\000')
 # Away from the project: neither a toolchain file nor a cargo configuration there has a say.
 cd "${0%/*}/.." || exit 0
 # shellcheck source=scripts/last-build.sh
@@ -21,6 +26,22 @@ for_people() {
 # A path as a word of a command line.
 for_shell() {
     case $1 in *[!A-Za-z0-9/._-]*) printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "$1" ;; esac
+}
+
+# The prompt in the input, and nothing else of it: what a path is called means nothing. A backslash that
+# was meant is part of a word, any other escape is none.
+prompt() {
+    printf '%s\n' "$input" | LC_ALL=C sed -n \
+        's/\\\\/_/g; s/\\"/'\''/g; s/\\u..../ /g; s/\\./ /g; s/.*[{,] *"prompt" *: *"\([^"]*\).*/\1/p'
+}
+
+# Whether omo would have answered the prompt: a keyword stands in it as a word, or it is a command. What
+# is quoted or only mentioned is not told apart, so that rather a line too many is said. Nothing is said
+# about what the client itself writes.
+is_for_omo() {
+    prompt | LC_ALL=C grep -Eiv '^ *<(task|cross-session|teammate|agent|bash|command|local-command|mcp)-' |
+        LC_ALL=C grep -Eiq -e '^ */(omo:|ulw( |$)|ultrawork( |$))' \
+            -e '(^|[^A-Za-z0-9_./\@#$=&:-])(ulw|ultrawork)(/(ulw|ultrawork))*[.:]*([^A-Za-z0-9_./\@#$=&:-]|$)'
 }
 
 # Whether this was said in this session. What goes on from a session that was told needs no word, and
@@ -42,10 +63,14 @@ can_be_written() {
     [ ! -e "$log" ] || [ -w "$log" ]
 }
 
-# Says a line of a kind to the person.
+# Says a line of a kind to the person. The file of what was told has the first prompt say that omo is ready.
 say() {
-    was_said "$1" && return
-    text=$(printf %s "$2" | LC_ALL=C tr '\001-\037\177' '?' | sed 's/[\\"]/\\&/g')
+    case $says in
+    once) ! was_said "$1" || return 0 ;;
+    always) touch "$data/told" ;;
+    *) return ;;
+    esac 2>/dev/null
+    text=$(printf %s "$before$2" | LC_ALL=C tr '\001-\037\177' '?' | LC_ALL=C sed 's/[\\"]/\\&/g')
     printf '{"systemMessage":"[omo] %s"}\n' "$text"
 }
 
@@ -55,20 +80,46 @@ refuse() {
     exit 0
 }
 
+before=
+retry="start a new session"
+says=nothing
+case $launcher in
+omo-session-start) says=once ;;
+omo-user-prompt-submit) is_for_omo && says=always before="this prompt is not held: " retry="send it again" ;;
+esac
+
 [ "$data" != /dev/null ] || refuse client \
     "this client names no folder for the data of plugins; omo needs Claude Code 2.1.163 or later: run claude update"
+# The package of npm: it leaves out the part for a platform without a word.
+[ -f Cargo.toml ] || refuse platform \
+    "npm has installed omo $version without its programs for this platform ($(uname -sm)). Install it again: /plugin uninstall omo@omo, then /plugin install omo@omo. Where that changes nothing there are none for this platform: build it from a clone, with Rust (https://rustup.rs): /plugin marketplace remove omo, /plugin marketplace add omo-cc/omo, /plugin install omo@omo."
 can_be_written || refuse folder \
-    "omo $version cannot be built, for $(for_people "$data") cannot be written. Make it writable, then start a new session."
+    "omo $version cannot be built, for $(for_people "$data") cannot be written. Make it writable, then $retry."
+
+say_building() {
+    say building \
+        "omo $version is being built, once, in the background$(progress). Your first prompt after that says that it is ready; type \`ulw\` then. Progress: $(for_people "$log")"
+}
+if is_building; then
+    say_building
+    exit 0
+fi
+# Other prompts need not wait for cargo to say again what it has said.
+[ "$says" != nothing ] || ! has_failed || exit 0
+
+ways_out="install Rust (https://rustup.rs), then $retry, or install the ready package: /plugin marketplace remove omo, /plugin marketplace add omo-cc/omo@release, /plugin install omo@omo"
+command -v npm >/dev/null || ways_out="$ways_out (that needs npm, which comes with Node.js: https://nodejs.org)"
 command -v cargo >/dev/null || refuse cargo \
-    "omo $version is not built yet, and there is no cargo on PATH to build it: install Rust (https://rustup.rs), then start a new session. Until then omo does nothing."
+    "omo $version is not built yet, and there is no cargo on PATH to build it: $ways_out. Until then omo does nothing."
 cargo=$(cargo --version 2>/dev/null </dev/null) || refuse cargo \
-    "omo $version is not built yet, and \`cargo --version\` fails. Mend that, then start a new session. Until then omo does nothing."
+    "omo $version is not built yet, and \`cargo --version\` fails. Fix that, then $retry. Until then omo does nothing."
 what="omo $version with $cargo"
 has_failed_before && refuse failed \
-    "building omo $version ${outcome}. $(for_people "$log") says why. To try again: rm $(for_shell "$log"), then start a new session. Until then omo does nothing."
+    "building omo $version ${outcome}. $(for_people "$log") says why. To try again: rm $(for_shell "$log"), then $retry. Until then omo does nothing."
 
-say building \
-    "omo $version is being built, once, in the background; your first prompt after that finds it. Progress: $(for_people "$log")"
+# What an earlier build has left says nothing about this one.
+progress() { :; }
+say_building
 # Not with the secrets of the session, not with its files, and not as a part of it: neither does the
 # session wait for the build, nor does the build end with the session.
 for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do

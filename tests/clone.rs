@@ -15,3 +15,10 @@ pub fn check_out(folder: &Path) -> Result<()> {
     ensure!(output.status.success(), "git checkout-index: {}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
+
+/// What npm calls the platform of this machine.
+pub fn npm_platform() -> String {
+    let system = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
+    let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    format!("{system}-{processor}")
+}

@@ -20,15 +20,20 @@ const LIMIT: Duration = Duration::from_secs(20);
 const SCRIPT: &str = r#"#!/bin/sh
 here=${0%/*}
 [ "$1" = --version ] && exec cat "$here/version"
-echo "$*" >"$here/arguments"
+echo "$*" >>"$here/arguments"
 env >"$here/environment"
 pwd >"$here/folder"
 umask >"$here/umask"
-echo $$ >>"$here/builds"
-[ -f "$here/holds" ] && read -r _ <"$here/gate"
+while [ "$1" != -p ]; do shift; done
+package=$2
+[ "$package" = omo-hooks ] && echo $$ >>"$here/builds"
+printf '   Compiling %s\n    Building [====>      ] 1/57: one\r    Building [=======>   ] 12/57: two(bin)\r' "$package"
+[ -f "$here/holds-$package" ] && read -r _ <"$here/gate"
 [ -f "$here/fails" ] && { echo "error: no such luck" >&2; exit 101; }
+while [ "$1" != --bin ]; do shift; done
+binary=$2
 while [ "$1" != --target-dir ]; do shift; done
-mkdir -p "$2/release" && cp "$here"/binaries/* "$2/release"
+mkdir -p "$2/release" && cp "$here/binaries/$binary" "$2/release"
 "#;
 
 /// The pretended cargo, in a folder of its own. What it still does ends when it is dropped.
@@ -39,14 +44,15 @@ pub struct PretendedCargo {
 }
 
 impl PretendedCargo {
-    /// One that gives these ready binaries.
+    /// One that gives the ready binaries of a plugin.
     pub fn new(binaries: &Path) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("pretended-cargo-").tempdir()?;
         let gate = folder.path().join("gate");
         let made = Command::new("mkfifo").arg(&gate).status().context("start mkfifo")?;
         ensure!(made.success(), "mkfifo: {made}");
         let cargo = Self { folder, gate: File::options().read(true).write(true).open(gate)? };
-        symlink(binaries, cargo.folder().join("binaries"))?;
+        fs::create_dir(cargo.folder().join("binaries"))?;
+        lay_binaries(binaries, &cargo.folder().join("binaries"))?;
         cargo.has_version("cargo 1.0.0 (pretended)")?;
         fs::write(cargo.folder().join("cargo"), SCRIPT)?;
         fs::set_permissions(cargo.folder().join("cargo"), PermissionsExt::from_mode(0o755))?;
@@ -68,14 +74,19 @@ impl PretendedCargo {
         Ok(fs::write(self.folder().join("fails"), "")?)
     }
 
-    /// Every build waits from now on, each for one [`release`](Self::release).
+    /// Every build of the hooks waits from now on, each for one [`release`](Self::release).
     pub fn holds(&self) -> Result<()> {
-        Ok(fs::write(self.folder().join("holds"), "")?)
+        self.holds_package("omo-hooks")
     }
 
-    /// No build waits that has not begun yet.
+    /// Every build of a package waits from now on, each for one [`release`](Self::release).
+    pub fn holds_package(&self, package: &str) -> Result<()> {
+        Ok(fs::write(self.folder().join(format!("holds-{package}")), "")?)
+    }
+
+    /// No build of the hooks waits that has not begun yet.
     pub fn holds_no_more(&self) -> Result<()> {
-        Ok(fs::remove_file(self.folder().join("holds"))?)
+        Ok(fs::remove_file(self.folder().join("holds-omo-hooks"))?)
     }
 
     /// Lets one build that waits go on.
@@ -93,7 +104,7 @@ impl PretendedCargo {
         wait_until("the build", LIMIT, || (self.builds() >= count).then_some(()))
     }
 
-    /// What the last build was given: its `arguments`, `environment`, `folder` or `umask`.
+    /// What builds were given: the `arguments` of each call, and of the last the `environment`, `folder` or `umask`.
     pub fn told(&self, what: &str) -> String {
         fs::read_to_string(self.folder().join(what)).unwrap_or_default()
     }
@@ -111,6 +122,14 @@ impl Drop for PretendedCargo {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Lays the binaries that a build gives into a folder, from the `bin/` of a plugin.
+pub fn lay_binaries(plugin: &Path, folder: &Path) -> Result<()> {
+    for (binary, name) in [("omo-stop", "omo-hook"), ("omo", "omo")] {
+        symlink(plugin.join(binary), folder.join(name))?;
+    }
+    Ok(())
 }
 
 /// Waits for the last line of a build's log, which says how it ended.

@@ -1,7 +1,6 @@
 //! A clone in which nothing is built yet, in a home with an odd name.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{Lab, StandIn, run_command};
 use omo_tests::clone::check_out;
-use omo_tests::pretended_cargo::{PretendedCargo, outcome};
+use omo_tests::pretended_cargo::{PretendedCargo, lay_binaries, outcome};
 
 use crate::stage::{plugin, sound};
 
@@ -97,10 +96,7 @@ impl Fresh {
     /// Lays the ready binaries of a version.
     pub(crate) fn lay(&self, version: &str) -> Result<()> {
         fs::create_dir_all(self.built().join(version))?;
-        for entry in fs::read_dir(self.plugin.join("bin"))? {
-            let entry = entry?;
-            symlink(entry.path(), self.built().join(version).join(entry.file_name()))?;
-        }
+        lay_binaries(&self.plugin.join("bin"), &self.built().join(version))?;
         Ok(())
     }
 }

@@ -45,22 +45,28 @@ fn each_becomes_its_binary(shells: &[&str]) -> Result<()> {
     let fresh = Fresh::new()?;
     for shell in shells {
         let mut words = shell.split(' ');
-        let program = words.next().context("no shell")?;
-        for (launcher, _) in launchers(&fresh.clone)? {
-            let name = launcher.file_name().context("no name")?;
-            let binary = fresh.built().join(VERSION).join(name);
+        let shell_program = words.next().context("no shell")?;
+        for (launcher, is_hook) in launchers(&fresh.clone)? {
+            let name = launcher.file_name().context("no name")?.to_string_lossy();
+            let program = if is_hook { "omo-hook" } else { "omo" };
+            let binary = fresh.built().join(VERSION).join(program);
             fs::create_dir_all(fresh.built().join(VERSION))?;
             // Says who it is, what it was given, and what it reads.
             fs::write(&binary, "#!/bin/sh\necho $$ \"${0##*/}\" \"$#\" \"$@\"; cat; exit 7\n")?;
             fs::set_permissions(&binary, PermissionsExt::from_mode(0o755))?;
+            if is_hook {
+                // Whole, so that nothing has to be built.
+                fs::copy(&binary, binary.with_file_name("omo"))?;
+            }
             let mut command = fresh.lab.command("/bin/sh");
             // The shell that says its number becomes the launcher's.
-            command.args(["-c", "echo $$; exec \"$@\"", "sh", program]).args(words.clone()).args(["-u"]);
+            command.args(["-c", "echo $$; exec \"$@\"", "sh", shell_program]).args(words.clone()).args(["-u"]);
             command.arg(&launcher).args(["a b", "*", ""]).env("CLAUDE_PLUGIN_DATA", fresh.data());
             let run = run_command(&command, "input\n")?;
             let number = run.stdout.lines().next().unwrap_or_default();
-            let name = name.to_string_lossy();
-            let wanted = format!("{number}\n{number} {name} 3 a b * \ninput\n");
+            // A hook's program is told which one it is.
+            let given = if is_hook { format!("omo-hook 4 {name}") } else { "omo 3".to_owned() };
+            let wanted = format!("{number}\n{number} {given} a b * \ninput\n");
             ensure!(run.stdout == wanted && run.stderr.is_empty(), "{shell} {name}: {run:?}");
             ensure!(run.status.code() == Some(7), "{shell} {name}: {run:?}");
         }
@@ -73,7 +79,7 @@ fn each_becomes_its_binary(shells: &[&str]) -> Result<()> {
 fn a_hook_that_is_not_built_lets_the_session_be() -> Result<()> {
     let fresh = Fresh::new()?;
     for (launcher, is_hook) in launchers(&fresh.clone)? {
-        if !is_hook || launcher.ends_with("omo-session-start") {
+        if !is_hook || ["omo-session-start", "omo-user-prompt-submit"].iter().any(|name| launcher.ends_with(name)) {
             continue;
         }
         // Named, not there at all, and not named.
@@ -108,6 +114,15 @@ fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
     let nameless = run_command(omo().env_remove("HOME"), "")?;
     ensure!(nameless.stderr == missing.stderr, "{nameless:?}");
 
+    // Of an older version all is there: it works on until the new one does.
+    fresh.lay("0.0.9")?;
+    symlink("0.0.9/omo", fresh.built().join("omo"))?;
+    ensure!(run_command(&omo(), "")?.stdout == version);
+    // The hooks of this version are there, and an older `omo` would not understand what they write.
+    fs::create_dir_all(fresh.built().join(VERSION))?;
+    symlink(fresh.plugin.join("bin/omo-stop"), fresh.built().join(VERSION).join("omo-hook"))?;
+    ensure!(run_command(&omo(), "")?.stderr == missing.stderr);
+    fs::remove_dir_all(fresh.built())?;
     fresh.lay(VERSION)?;
     ensure!(run_command(&omo(), "")?.stdout == version);
     let elsewhere = fresh.lab.home().join("else\nwhere");
@@ -181,7 +196,9 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
     let other = input("startup").replace("a-b", "c-d");
     let told = sound(&run_command(&command, &other)?)?;
     let told = told.system_message().context("nothing was said")?;
-    ensure!(told.contains("no cargo on PATH") && told.contains("https://rustup.rs"), "{told}");
+    for way in ["no cargo on PATH", "https://rustup.rs", "/plugin marketplace add omo-cc/omo@release", "Node.js"] {
+        ensure!(told.contains(way), "{told}");
+    }
     ensure!(fresh.cargo.builds() == 0 && !fresh.log().exists());
     Ok(())
 }
@@ -190,7 +207,7 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
 fn tools_without_cargo(fresh: &Fresh) -> Result<PathBuf> {
     let folder = fresh.lab.home().join("tools");
     fs::create_dir_all(&folder)?;
-    for tool in ["cat", "env", "grep", "mkdir", "mv", "sed", "tail", "tr"] {
+    for tool in ["cat", "env", "grep", "head", "mkdir", "mv", "readlink", "sed", "tail", "touch", "tr"] {
         let places = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(tool));
         symlink(places.iter().find(|place| place.exists()).context(tool)?, folder.join(tool))?;
     }

@@ -11,6 +11,7 @@ mod cheats;
 mod cli;
 mod cli_errors;
 mod clone_builds;
+mod direct;
 mod doctor;
 mod exec;
 mod fence;
@@ -18,6 +19,7 @@ mod fresh_clone;
 mod gates;
 mod hatch;
 mod idle;
+
 mod launchers;
 mod local;
 mod own_words;
@@ -37,6 +39,7 @@ mod stop_input;
 mod tampering;
 mod task_session;
 mod trust;
+mod unbuilt_prompts;
 mod vectors;
 mod verify;
 

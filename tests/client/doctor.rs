@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use omo_testkit::{Client, Lab, MockModel, Script};
+use omo_tests::pretended_cargo::lay_binaries;
 use omo_tests::stage::copy;
 use serde_json::{Value, json};
 
@@ -165,14 +166,16 @@ fn a_clone_is_looked_at_as_it_runs() {
     let user = user();
     let data = user.lab.home().join(".claude/plugins/data/omo-omo/bin/0.1.0");
     let bin = user.folder("installed/bin");
-    copy(&bin, &data).unwrap();
-    let launcher = "#!/bin/sh\nexec \"${CLAUDE_PLUGIN_DATA}/bin/0.1.0/${0##*/}\" \"$@\"\n";
+    fs::create_dir_all(&data).unwrap();
+    lay_binaries(&plugin().join("bin"), &data).unwrap();
+    let launcher = "#!/bin/sh\nexec \"${CLAUDE_PLUGIN_DATA}/bin/0.1.0/omo-hook\" \"${0##*/}\" \"$@\"\n";
     for entry in fs::read_dir(&bin).unwrap() {
         fs::write(entry.unwrap().path(), launcher).unwrap();
     }
+    fs::write(user.folder("installed/Cargo.toml"), "").unwrap();
     let (level, found) = user.hooks();
     assert!(level == "good" && found.starts_with("each ran once"), "{found}");
-    fs::remove_file(data.join("omo-stop")).unwrap();
+    fs::remove_file(data.join("omo-hook")).unwrap();
     let (level, found) = user.hooks();
     assert!(level == "unknown" && found.contains("would only begin to build"), "{found}");
 }

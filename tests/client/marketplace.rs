@@ -36,16 +36,16 @@ impl Marketplace {
         marketplace
     }
 
-    fn url(&self) -> String {
+    /// Where it is served.
+    pub(crate) fn url(&self) -> String {
         self.server.url("omo.git")
     }
 
     /// Publishes a higher version. Its binaries are never built, so `Cargo.lock` stays as it is.
     pub(crate) fn raise_version(&self) {
-        let launchers = fs::read_dir(self.work().join("bin")).expect("the launchers").flatten();
-        let manifests = [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "Cargo.toml"];
-        let manifests = manifests.map(|name| self.work().join(name));
-        for path in launchers.map(|entry| entry.path()).chain(manifests) {
+        let named =
+            [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "Cargo.toml", "scripts/launch.sh"];
+        for path in named.map(|name| self.work().join(name)) {
             let text = fs::read_to_string(&path).expect("a text");
             assert!(text.contains(VERSION), "{} names no version", path.display());
             fs::write(&path, text.replace(VERSION, HIGHER)).expect("write");
@@ -83,13 +83,19 @@ pub(crate) struct Installed {
 
 /// Installs the plugin in a fresh home.
 pub(crate) fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
+    let installed = add(script, more);
+    installed.does(&["install", "omo@omo"]);
+    installed
+}
+
+/// Adds the marketplace in a fresh home, and installs nothing.
+pub(crate) fn add(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
     let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
     lab.configure("[verify]\nreview = false\n").expect("configure");
     let installed = Installed { model, lab, client, marketplace: Marketplace::open() };
     installed.does(&["marketplace", "add", &installed.marketplace.url()]);
-    installed.does(&["install", "omo@omo"]);
     installed
 }
 
@@ -138,16 +144,22 @@ impl Installed {
         let folder = self.data().join("bin").join(version);
         fs::create_dir_all(&folder).expect("make the folder of the version");
         let quote = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
-        for entry in fs::read_dir(plugin().join("bin")).expect("the binaries").flatten() {
-            let (ran, binary) = (quote(&self.ran_file()), quote(&entry.path()));
-            let text = format!("#!/bin/sh\necho {version} \"${{0##*/}}\" >>{ran}\nexec {binary} \"$@\"\n");
-            let path = folder.join(entry.file_name());
+        let (ran, binaries) = (quote(&self.ran_file()), quote(&plugin().join("bin")));
+        for name in ["omo-hook", "omo"] {
+            // As the program of hooks: its own name says which it is, or else its first argument.
+            let event = "event=${0##*/}; [ \"$event\" != omo-hook ] || event=${1:-}; [ \"$event\" ] || exit 0";
+            let directly = "how=; case $0 in */cache/*/run/*) how=' directly' ;; esac";
+            let text = format!(
+                "#!/bin/sh\n{event}\n{directly}\necho {version} $event$how >>{ran}\nexec {binaries}/$event \"$@\"\n"
+            );
+            let path = folder.join(name);
             fs::write(&path, text).expect("write");
             fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("make it executable");
         }
     }
 
-    /// The binaries that were laid and ran since this was asked last, as `0.1.0 omo-stop`.
+    /// The binaries that were laid and ran since this was asked last, as `0.1.0 omo-stop`, or
+    /// `0.1.0 omo-stop directly` where the client itself started it.
     pub(crate) fn ran(&self) -> Vec<String> {
         let text = fs::read_to_string(self.ran_file()).unwrap_or_default();
         fs::remove_file(self.ran_file()).ok();

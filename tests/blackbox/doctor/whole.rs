@@ -9,10 +9,12 @@ use std::time::Duration;
 use anyhow::Result;
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
+use omo_tests::clone::npm_platform;
+use omo_tests::pretended_cargo::lay_binaries;
 use serde_json::Value;
 
 use super::{Ward, listed, others, write};
-use crate::stage::{copy, plugin};
+use crate::stage::plugin;
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -117,6 +119,7 @@ fn what_cannot_be_looked_at_is_said_and_the_rest_is_judged_all_the_same() {
             "a clone that is not built",
             |w| {
                 launchers(w)?;
+                write(&w.installed.join("Cargo.toml"), "")?;
                 write(&w.home(".claude/plugins/data/omo-omo/build.log"), "cargo says\nfailed: no network\n")
             },
             &[("programs", "bad"), ("versions", "good"), ("plugin", "good")],
@@ -151,14 +154,33 @@ fn a_clone_that_is_built_is_sound() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     let data = ward.home(".claude/plugins/data/omo-omo/bin/0.1.0");
-    copy(&built.join("bin"), &data).unwrap();
+    fs::create_dir_all(&data).unwrap();
+    lay_binaries(&built.join("bin"), &data).unwrap();
     launchers(&ward).unwrap();
+    write(&ward.installed.join("Cargo.toml"), "").unwrap();
     let findings = ward.findings().unwrap();
     assert!(findings.iter().all(|row| row["level"] == "good" || row["name"] == "hooks"), "{findings:#?}");
-    fs::remove_file(data.join("omo-stop")).unwrap();
+    fs::remove_file(data.join("omo-hook")).unwrap();
     let findings = ward.findings().unwrap();
     let told = findings.first().unwrap();
-    assert!(told["name"] == "programs" && told["found"].as_str().unwrap().contains("omo-stop"), "{told}");
+    assert!(told["name"] == "programs" && told["found"].as_str().unwrap().contains("omo-hook"), "{told}");
+}
+
+/// So is a package of npm with the part for this platform.
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_package_with_its_platform_is_sound_and_one_without_is_told() {
+    let built = plugin();
+    let ward = Ward::new(&built).unwrap();
+    launchers(&ward).unwrap();
+    let findings = ward.findings().unwrap();
+    let told = findings.first().unwrap()["found"].to_string();
+    assert!(told.contains("npm has not brought omo-hook, omo to "), "{told}");
+    let package = ward.installed.join("node_modules/@omo-cc").join(npm_platform()).join("bin");
+    fs::create_dir_all(&package).unwrap();
+    lay_binaries(&built.join("bin"), &package).unwrap();
+    let findings = ward.findings().unwrap();
+    assert!(findings.iter().all(|row| row["level"] == "good" || row["name"] == "hooks"), "{findings:#?}");
 }
 
 #[test]

@@ -96,6 +96,10 @@ pub(super) struct Carrier {
 pub(super) struct Built {
     /// The folder of the binaries.
     pub folder: PathBuf,
+    /// Whether npm has brought them: then nothing here can be built.
+    pub is_package: bool,
+    /// The folder that the client keeps for the plugin.
+    pub data: PathBuf,
     /// They.
     pub programs: Vec<Program>,
     /// The last line of the log of their build.

@@ -7,7 +7,7 @@ use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
 use omo_store::pins::own_search_path;
 use serde_json::Value;
 
-use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, hook_programs, hooks_of_omo};
+use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, hooks_of_omo};
 use super::super::judge::name_of;
 use super::files;
 use crate::platform;
@@ -66,7 +66,8 @@ fn carrier(plugin: &Plugin, plugin_home: Option<&Path>) -> Option<Carrier> {
     let programs: Vec<Program> = named.chain([folder.join("bin").join("omo")]).map(program).collect();
     let version = manifest.get("version").and_then(Value::as_str).map(|version| neutral(version, 40));
     let has_launchers = programs.iter().any(|program| program.kind == ProgramKind::Launcher);
-    let built = plugin_home.filter(|_| has_launchers).and_then(|home| built(home, &plugin.id, version.as_deref()?));
+    let built =
+        plugin_home.filter(|_| has_launchers).and_then(|home| built(&folder, home, &plugin.id, version.as_deref()?));
     Some(Carrier { id: neutral(&plugin.id, 100), folder, version, hooks, programs, built })
 }
 
@@ -86,23 +87,37 @@ fn program_of(command: &str, folder: &Path) -> PathBuf {
     PathBuf::from(command.trim_matches('"').replace(OWN_FOLDER, &folder.to_string_lossy()))
 }
 
-/// What the launchers of a clone run: the client keeps a folder for each plugin, named by its id.
-fn built(plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
+/// What launchers run: what npm has brought with the plugin, else what was built into the folder that the
+/// client keeps for it, which is named by its id.
+fn built(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
     if !version.chars().all(is_plain) {
         return None;
     }
     let name: String = id.chars().map(|char| if is_plain(char) && char != '.' { char } else { '-' }).collect();
     let data = plugin_home.join("data").join(name);
-    let folder = data.join("bin").join(version);
-    let names = hook_programs().map(|(_, name)| name).into_iter().chain(["omo"]);
-    let programs = names.map(|name| program(folder.join(name))).collect();
+    let is_package = !plugin.join("Cargo.toml").is_file();
+    let package = plugin.join("node_modules").join("@omo-cc").join(npm_platform()).join("bin");
+    let folder = if is_package { package } else { data.join("bin").join(version) };
+    let programs = ["omo-hook", "omo"].map(|name| program(folder.join(name))).into();
     let log = files::tail(&data.join("build.log"), LOG_TAIL);
     let last_line = log.and_then(|log| {
         let text = String::from_utf8_lossy(&log).into_owned();
-        text.lines().rfind(|line| !line.trim().is_empty()).map(|line| neutral(line, 200))
+        // Cargo draws its bars over one another.
+        text.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()).map(|line| neutral(line.trim(), 200))
     });
-    Some(Built { folder, programs, last_line })
+    Some(Built { folder, is_package, data, programs, last_line })
+}
+
+/// The platform of this machine as npm calls it, which the launchers know as well.
+fn npm_platform() -> String {
+    let system = if std::env::consts::OS == "macos" { "darwin" } else { std::env::consts::OS };
+    let processor = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("{system}-{processor}")
 }
 
 fn program(path: PathBuf) -> Program {

@@ -162,14 +162,19 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
         let Some(built) = &carrier.built else { continue };
         let missing =
             [ProgramKind::Missing, ProgramKind::NotExecutable].map(|kind| with(&built.programs, kind)).concat();
-        if !missing.is_empty() {
+        if !missing.is_empty() && built.is_package {
+            let found = format!("npm has not brought {} to {}", names(&missing), built.folder.display());
+            let why = "the plugin's launchers let every session be where there is nothing for them to run";
+            let again = format!("claude plugin uninstall {0}, then claude plugin install {0}", carrier.id);
+            problems.push(Finding::new(NAME, Level::Bad, found, why, again));
+        } else if !missing.is_empty() {
             let last = built.last_line.as_ref().map(|line| format!("; the last build: {line}")).unwrap_or_default();
             let found = format!("not built in {}: {}{last}", built.folder.display(), names(&missing));
             let why = "a clone of omo has launchers, and until the binaries are built they let every session be";
             let session = "start a session with `cargo` on PATH, which builds them";
             // A build that failed is not tried again while its log says so.
             let has_failed = built.last_line.as_ref().is_some_and(|line| line.starts_with("failed"));
-            let log = built.folder.ancestors().nth(2).map(|data| quoted(&data.join("build.log"))).unwrap_or_default();
+            let log = quoted(&built.data.join("build.log"));
             let mend = if has_failed {
                 format!("see why in {log}, rm {log}, then {session}")
             } else {

@@ -46,6 +46,8 @@ fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> Carrier {
         hook_programs().map(|(_, name)| Program { version: Some(version.to_owned()), ..program(name, kind) });
     let built = Built {
         folder: PathBuf::from("/data/bin/1.0.0"),
+        is_package: false,
+        data: PathBuf::from("/data"),
         programs: programs.into(),
         last_line: last_line.map(str::to_owned),
     };

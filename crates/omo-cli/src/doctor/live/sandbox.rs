@@ -69,11 +69,8 @@ impl Sandbox {
             }
         }
         for built in facts.carriers.iter().filter_map(|carrier| carrier.built.as_ref()) {
-            // `data/NAME/bin/VERSION`
-            if let Some(data) = built.folder.ancestors().nth(2)
-                && let Some(name) = data.file_name()
-            {
-                platform::link(data, &own.join("data").join(name))?;
+            if let Some(name) = built.data.file_name().filter(|_| built.data.is_dir()) {
+                platform::link(&built.data, &own.join("data").join(name))?;
             }
         }
         Ok(())
