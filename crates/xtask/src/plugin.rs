@@ -205,8 +205,12 @@ pub(crate) fn assemble(folder: &Path, build: &Build) -> Result<()> {
     others.iter().try_for_each(|name| link(&first, name))
 }
 
-/// Gives a file another name, or a copy of that name where the file system has no such links.
-fn link(file: &Path, name: &Path) -> Result<()> {
+/// Gives a file another name, or a copy of that name where the file system has no such links. What has the name gives
+/// way.
+pub(crate) fn link(file: &Path, name: &Path) -> Result<()> {
+    if name.exists() {
+        fs::remove_file(name).with_context(|| format!("remove {}", name.display()))?;
+    }
     fs::hard_link(file, name).or_else(|_| copy(file, name))
 }
 

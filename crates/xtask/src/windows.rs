@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use omo_core::session::HookEvent;
 
-use crate::{cargo, rust_target};
+use crate::{cargo, plugin, rust_target};
 
 /// The target that can be built on other systems: its linker is a package of most of them.
 const TARGET: &str = "x86_64-pc-windows-gnu";
@@ -33,6 +34,9 @@ pub(crate) fn build() -> Result<PathBuf> {
     build.args(["build", "--locked", "--target", TARGET, "--bins"]).current_dir(cargo::top()?);
     cargo::run(build.args(["-p", "omo-hooks", "-p", "omo-cli", "-p", "omo-tests"]))?;
     let folder = cargo::target()?.join(TARGET).join("debug");
+    for event in HookEvent::ALL {
+        plugin::link(&folder.join(format!("{}.exe", plugin::HOOKS)), &folder.join(format!("{}.exe", event.program())))?;
+    }
     // Not beside the programs: a Wine that has the library itself is to use its own.
     let stand_in = folder.join("stand-in");
     fs::create_dir_all(&stand_in).with_context(|| format!("create {}", stand_in.display()))?;
