@@ -35,9 +35,38 @@ pub(crate) struct Options {
 const WAITING: [&str; 4] = ["client", "parallel", "supervised_client", "supervisor"];
 /// The suites that are long, in the order in which they begin.
 const LONG: [&str; 5] = ["blackbox", "windows", "reliability", "hostile", "steps"];
-/// The suites of other programs and of faults, which take longer than an edit.
-const NOT_QUICK: [&str; 8] =
-    ["client", "parallel", "supervised_client", "real_client", "windows", "reliability", "hostile", "instructions"];
+/// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
+const NOT_QUICK: [&str; 14] = [
+    "client",
+    "dev_workflow",
+    "hostile",
+    "instructions",
+    "parallel",
+    "real_client",
+    "reliability",
+    "segments",
+    "steps",
+    "supervised_client",
+    "supervisor",
+    "tree",
+    "windows",
+    "worktree",
+];
+/// Where tests stand that take as long: they compile programs, break whole plugins, or play runs of plans.
+const NOT_QUICK_FILES: [&str; 10] = [
+    "blackbox/cheats.rs",
+    "blackbox/clone_builds.rs",
+    "blackbox/direct.rs",
+    "blackbox/doctor/",
+    "blackbox/exec/",
+    "blackbox/launchers.rs",
+    "blackbox/local/",
+    "blackbox/plan_run.rs",
+    "blackbox/runs/",
+    "blackbox/unbuilt_prompts.rs",
+];
+/// How many random cases are enough after an edit.
+const QUICK_CASES: &str = "32";
 /// The suites that hold what the hooks cost, which is a promise of an optimised build alone.
 const OF_COSTS: [&str; 2] = ["hostile", "instructions"];
 
@@ -87,7 +116,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         provided = provide(wanted, client, &missing)?;
     }
     let left_out: Vec<&Ignored> = ignored.iter().filter(|test| !is_run(test, options, &missing)).collect();
-    let ready = built.iter().map(|suite| ready(suite, filter.as_deref(), &left_out, &provided));
+    let ready = built.iter().map(|suite| ready(suite, filter.as_deref(), &left_out, &provided, options));
     run::all(in_order(ready.collect()))?;
     if is_every {
         check_what_is_built_from()?;
@@ -142,7 +171,7 @@ fn wanted_by(built: &[Built], filter: Option<&str>, ignored: &[Ignored], options
 
 /// Whether a test that plain cargo ignores is run.
 fn is_run(test: &Ignored, options: &Options, missing: &[Missing]) -> bool {
-    test.can_run(missing) && (!options.quick || test.needs_only(needs::PLUGIN))
+    test.can_run(missing) && (!options.quick || test.needs_only(needs::PLUGIN) && !test.is_in(&NOT_QUICK_FILES))
 }
 
 /// The client where it is wanted, and all that this machine lacks: known before anything is built.
@@ -190,7 +219,7 @@ fn provide(wanted: Wanted, client: Option<PathBuf>, missing: &[Missing]) -> Resu
 }
 
 /// A suite with all that its tests are given.
-fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &Provided) -> Ready {
+fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &Provided, options: &Options) -> Ready {
     let mut command = suite.command();
     command.args(filter).arg("--include-ignored");
     for test in left_out {
@@ -199,6 +228,9 @@ fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &
     if WAITING.contains(&suite.name.as_str()) {
         let threads = 2 * thread::available_parallelism().map_or(1, usize::from);
         command.arg(format!("--test-threads={threads}"));
+    }
+    if options.quick {
+        command.env("PROPTEST_CASES", QUICK_CASES);
     }
     let mut give = |name, path: Option<PathBuf>| match path {
         Some(path) => drop(command.env(name, path)),

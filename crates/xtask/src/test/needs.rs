@@ -2,7 +2,7 @@
 //! for example; where it is missing, those tests are left out by their names, with their number.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
@@ -103,12 +103,20 @@ pub(crate) struct Ignored {
     pub name: String,
     /// What it needs; nothing where it is ignored for another reason.
     needs: Vec<String>,
+    /// The file that it stands in.
+    file: PathBuf,
 }
 
 impl Ignored {
     /// Whether it needs something.
     pub(crate) fn needs(&self, name: &str) -> bool {
         self.needs.iter().any(|need| need == name)
+    }
+
+    /// Whether it stands in one of these files or folders.
+    pub(crate) fn is_in(&self, paths: &[&str]) -> bool {
+        let file = self.file.to_string_lossy().replace('\\', "/");
+        paths.iter().any(|path| file.contains(path))
     }
 
     /// Whether it needs this and nothing else.
@@ -127,7 +135,7 @@ pub(crate) fn ignored() -> Result<Vec<Ignored>> {
     let mut found = Vec::new();
     for path in rust_files()? {
         let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
-        found.extend(ignored_in(&text));
+        found.extend(ignored_in(&text, &path));
     }
     Ok(found)
 }
@@ -151,7 +159,7 @@ fn rust_files() -> Result<Vec<PathBuf>> {
 
 /// The ignored tests of one file: functions with that attribute, and those that a binary with a `main` of its own
 /// lists through a function of that name, the reason first and the name behind it.
-fn ignored_in(text: &str) -> Vec<Ignored> {
+fn ignored_in(text: &str, file: &Path) -> Vec<Ignored> {
     let functions = text.split("#[ignore = \"").skip(1).map(|rest| (rest, "fn ", '('));
     let listed = text.split(" ignored(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"'));
     let listed = listed.filter(|rest| rest.starts_with("needs ")).map(|rest| (rest, "\"", '"'));
@@ -160,7 +168,7 @@ fn ignored_in(text: &str) -> Vec<Ignored> {
         let (name, _) = rest.split_once(before)?.1.split_once(after)?;
         let needs = reason.strip_prefix("needs ").and_then(|needs| needs.strip_suffix(": cargo xtask test"));
         let needs = needs.into_iter().flat_map(|needs| needs.split(" and ")).map(str::to_owned).collect();
-        Some(Ignored { name: name.to_owned(), needs })
+        Some(Ignored { name: name.to_owned(), needs, file: file.to_owned() })
     });
     tests.collect()
 }
@@ -174,7 +182,7 @@ mod tests {
         let attribute = ["#[test]\n#[ign", "ore = \"needs strace and go: cargo xtask test\"]\nfn it_is() {"].concat();
         let listed = ["vec![\n ign", "ored(\n  \"needs Wine: cargo xtask test\",\n \"it_has\",\n it_has)"].concat();
         let other = ["#[ign", "ore = \"started by the others\"]\nfn is_killed() {"].concat();
-        let of = |text: &str| ignored_in(text).pop().unwrap();
+        let of = |text: &str| ignored_in(text, Path::new("x.rs")).pop().unwrap();
         let needs = |test: &Ignored| test.needs.join(", ");
         let [attribute, listed, other] = [of(&attribute), of(&listed), of(&other)];
         assert_eq!((attribute.name.as_str(), needs(&attribute).as_str()), ("it_is", "strace, go"));
@@ -203,7 +211,7 @@ mod tests {
         let functions: Vec<&str> = text.split("fn ").skip(1).filter_map(|rest| Some(rest.split_once('(')?.0)).collect();
         let is_of_use = |name: &&str| tests.iter().any(|test| test.needs(name));
         assert!(names.iter().all(is_of_use), "a need that no test has: {names:?}");
-        for Ignored { name, needs } in &tests {
+        for Ignored { name, needs, .. } in &tests {
             assert!(!needs.is_empty() || name == "does_the_job_until_it_is_killed", "{name} says not what it needs");
             for need in needs {
                 assert!(names.contains(&need.as_str()), "{name} needs {need:?}, which nothing looks for");

@@ -21,6 +21,10 @@ pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
     if let [only] = suites.as_mut_slice() {
         return crate::cargo::run(&mut only.command);
     }
+    // The disk still takes what was just built, and a hook that has to wait for it gives up as its bound demands.
+    if cfg!(unix) {
+        let _ = Command::new("sync").status();
+    }
     // From the end: the first of them are the longest.
     suites.reverse();
     let count = thread::available_parallelism().map_or(1, usize::from);
