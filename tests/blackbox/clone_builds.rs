@@ -241,7 +241,7 @@ fn the_version_before_stays_and_older_ones_go() -> Result<()> {
     }
     symlink("0.0.2/omo", fresh.built().join("omo"))?;
     fs::write(fresh.built().join("notes"), "somebody's")?;
-    // The version before holds sessions meanwhile, and nobody has to be told anything.
+    // The version before holds sessions meanwhile, and there is nothing to tell.
     ensure!(starts(&fresh.session()?, "startup")?.is_none());
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     let mut left: Vec<_> = fs::read_dir(fresh.built())?.flatten().map(|entry| entry.file_name()).collect();

@@ -87,7 +87,7 @@ fn any_prompt_has_it_built_without_a_word() -> Result<()> {
     let mut session = fresh.session()?;
     ensure!(session.prompt("hello")?.is_silent());
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
-    // Nobody was told to wait, and so nobody is told that it is over.
+    // No user was told to wait, and so none is told that it is over.
     ensure!(sound(&session.prompt("ulw fix it")?)?.system_message().is_none());
     Ok(())
 }
@@ -233,7 +233,7 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     Ok(())
 }
 
-/// After an update the version before holds sessions, and nobody has to wait for the new one.
+/// After an update the version before holds sessions, and no user has to wait for the new one.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_version_before_holds_until_the_new_one_is_built() -> Result<()> {
@@ -248,7 +248,7 @@ fn the_version_before_holds_until_the_new_one_is_built() -> Result<()> {
     ensure!(sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
-    // Nobody was told to wait.
+    // No user was told to wait.
     ensure!(sound(&session.prompt("go on")?)?.system_message().is_none());
     ensure!(fresh.cargo.builds() == 1);
     Ok(())

@@ -54,7 +54,7 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
     let terminal = it.terminal();
     let screen = terminal.wait_for("is being built, once, in the background", LIMIT).unwrap();
     assert!(screen.contains("[omo] omo "), "{screen}");
-    // Whoever goes on at once is held up by nothing, and told that nothing is held.
+    // A user who goes on at once is not delayed, and is told that nothing is held.
     terminal.say("ulw say hello").unwrap();
     terminal.wait_for("this prompt is not held", LIMIT).unwrap();
     terminal.wait_for("Hello.", LIMIT).unwrap();

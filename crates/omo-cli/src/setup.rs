@@ -169,7 +169,7 @@ fn remove(env: &Env, places: &Places) -> Result<(), Failure> {
     })?;
     drop(lock);
     let dangled = clear_what_dangles()?;
-    // What is empty now is nobody's.
+    // What is empty now belongs to no session.
     for folder in places.plugin.ancestors().skip(1).take(3) {
         if fs::remove_dir(folder).is_err() {
             break;

@@ -74,7 +74,7 @@ pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
     let dangles = fs::read_link(place).is_ok_and(|target| is_of_omo(&target)) && !place.exists();
     if dangles {
         fs::remove_file(place)?;
-        // What is empty now is nobody's.
+        // What is empty now belongs to no session.
         let _ = place.parent().map(fs::remove_dir);
     }
     Ok(dangles)

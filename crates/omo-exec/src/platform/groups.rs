@@ -62,7 +62,7 @@ impl Group {
         ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
     ) -> io::Result<Self> {
         handle_endings();
-        // Without the lock while it is started, which may take long: nobody could end this process meanwhile.
+        // Without the lock while it is started, which may take long: nothing could end this process meanwhile.
         while_going_on(groups()).starting += 1;
         let started = command.process_group(0).spawn().and_then(|child| {
             let group = Self(child.id());
