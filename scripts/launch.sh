@@ -8,7 +8,7 @@ version=0.1.0
 name=${0##*/}
 scripts=${0%/*}/../scripts
 # Nothing can be found or written below the stand-in for a folder that is not named.
-data=${CLAUDE_PLUGIN_DATA:-/dev/null}
+case ${CLAUDE_PLUGIN_DATA:-} in /*) data=$CLAUDE_PLUGIN_DATA ;; *) data=/dev/null ;; esac
 
 # The platform of this machine as npm calls it.
 platform() {
@@ -88,14 +88,21 @@ build_quietly() {
     /bin/sh "$scripts/not-built-yet.sh" "$version" quietly &
 } </dev/null >/dev/null 2>&1
 
+# Whether the hook answers at all, as its own environment has it.
+is_silent() {
+    [ "${OMO_DISABLE:-}" = 1 ] || [ "${OMO_GATE:-}" = 1 ] || [ -n "${OMO_RUN:-}" ]
+}
+
 launch_hook() {
+    # Only this launcher says so.
+    unset OMO_READY
     case $name in omo-session-start | omo-user-prompt-submit) is_asked=1 ;; *) is_asked= ;; esac
     if find_current; then
         [ -z "$is_asked" ] || [ -x "$folder/omo" ] || build_quietly
         # Someone was told that nothing is held yet: the first prompt says that this is over.
         if [ ! -e "$data/told" ]; then
             [ ! -x "$folder/omo" ] || ! is_in_cache || start_directly
-        elif [ "$name" = omo-user-prompt-submit ] && rm "$data/told" 2>/dev/null; then
+        elif [ "$name" = omo-user-prompt-submit ] && ! is_silent && rm "$data/told" 2>/dev/null; then
             export OMO_READY="$version"
         fi
     elif find_last 2>/dev/null; then
@@ -105,20 +112,23 @@ launch_hook() {
     else
         exit 0
     fi
+    # One of another kind of machine, in a home that both share, must not be an error at every hook.
+    "$folder/omo-hook" </dev/null >/dev/null 2>&1 || exit 0
     exec "$folder/omo-hook" "$name" "$@"
 }
 
 # The Bash tool names no folder of data.
 launch_omo() {
+    own=$data
     for find in find_current find_last; do
-        for data in "$data" "${CLAUDE_CONFIG_DIR:-${HOME:-}/.claude}/plugins/data/omo-"*; do
+        for data in "$own" "${CLAUDE_CONFIG_DIR:-${HOME:-}/.claude}/plugins/data/omo-"*; do
             "$find" 2>/dev/null || continue
             [ -x "$folder/omo" ] && exec "$folder/omo" "$@"
             # Its hooks are built: an older one would not understand what they write.
             break 2
         done
     done
-    for data in "$data" "${CLAUDE_CONFIG_DIR:-${HOME:-}/.claude}/plugins/data/omo-"*; do
+    for data in "$own" "${CLAUDE_CONFIG_DIR:-${HOME:-}/.claude}/plugins/data/omo-"*; do
         # shellcheck source=scripts/last-build.sh
         . "$scripts/last-build.sh"
         is_building || continue

@@ -8,11 +8,27 @@ version=$1
 launcher=$2
 [ "${OMO_DISABLE:-}" != 1 ] && [ "${OMO_GATE:-}" != 1 ] || exit 0
 # Nothing can be found or written below the stand-in for a folder that is not named.
-data=${CLAUDE_PLUGIN_DATA:-/dev/null}
-# One line, and no more of it than people type.
-input=$(head -n 1 | head -c 1000000 | tr -d '\000')
+case ${CLAUDE_PLUGIN_DATA:-} in /*) data=$CLAUDE_PLUGIN_DATA ;; *) data=/dev/null ;; esac
+
+# Runs a command for at most so many seconds, with what is open as 3 to read from.
+bounded() {
+    seconds=$1
+    shift
+    "$@" <&3 3<&- &
+    bounded=$!
+    { sleep "$seconds"; kill "$bounded"; } >/dev/null 2>&1 3<&- &
+    watch=$!
+    wait "$bounded"
+    status=$?
+    kill "$watch" 2>/dev/null
+    return "$status"
+}
+
+# One line, and no more of it than people type; a session start has all that matters at its beginning.
+case $launcher in omo-session-start) most=20000 ;; *) most=1000000 ;; esac
+input=$({ bounded 1 cat | head -c "$most" | head -n 1 | tr -d '\000'; } 3<&0 2>/dev/null)
 # Away from the project: neither a toolchain file nor a cargo configuration there has a say.
-cd "${0%/*}/.." || exit 0
+CDPATH='' cd -- "${0%/*}/.." || exit 0
 # shellcheck source=scripts/last-build.sh
 . scripts/last-build.sh
 
@@ -111,8 +127,13 @@ ways_out="install Rust (https://rustup.rs), then $retry, or install the ready pa
 command -v npm >/dev/null || ways_out="$ways_out (that needs npm, which comes with Node.js: https://nodejs.org)"
 command -v cargo >/dev/null || refuse cargo \
     "omo $version is not built yet, and there is no cargo on PATH to build it: $ways_out. Until then omo does nothing."
-cargo=$(cargo --version 2>/dev/null </dev/null) || refuse cargo \
-    "omo $version is not built yet, and \`cargo --version\` fails. Fix that, then $retry. Until then omo does nothing."
+# Through a file: what cargo has started, a download of its toolchain for example, may outlive it and hold a pipe.
+bounded 2 cargo --version 3</dev/null >"$data/cargo.$$" 2>/dev/null
+status=$?
+cargo=$(cat "$data/cargo.$$")
+rm -f "$data/cargo.$$"
+[ "$status" = 0 ] || refuse cargo \
+    "omo $version is not built yet, and \`cargo --version\` fails or does not answer. Fix that, then $retry. Until then omo does nothing."
 what="omo $version with $cargo"
 has_failed_before && refuse failed \
     "building omo $version ${outcome}. $(for_people "$log") says why. To try again: rm $(for_shell "$log"), then $retry. Until then omo does nothing."

@@ -51,7 +51,7 @@ pub(super) fn link(to: &Path, place: &Path, other: Other) -> io::Result<Linked> 
     match fs::symlink_metadata(place) {
         Ok(_) => match fs::read_link(place) {
             Ok(target) if target == to => return Ok(Linked::Yes),
-            Ok(target) if is_of_omo(&target) && (other == Other::GivesWay || !place.exists()) => {}
+            Ok(target) if is_of_omo(&target) && (other == Other::GivesWay || leads_nowhere(place)) => {}
             _ => return Ok(Linked::Taken),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -71,13 +71,18 @@ pub(super) fn link(to: &Path, place: &Path, other: Other) -> io::Result<Linked> 
 
 /// Takes a link away that leads nowhere any more; whether there was one.
 pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
-    let dangles = fs::read_link(place).is_ok_and(|target| is_of_omo(&target)) && !place.exists();
+    let dangles = fs::read_link(place).is_ok_and(|target| is_of_omo(&target)) && leads_nowhere(place);
     if dangles {
         fs::remove_file(place)?;
         // What is empty now belongs to no session.
         let _ = place.parent().map(fs::remove_dir);
     }
     Ok(dangles)
+}
+
+/// Whether nothing is there, which is not so where that cannot be told.
+pub(super) fn leads_nowhere(path: &Path) -> bool {
+    path.try_exists().is_ok_and(|exists| !exists)
 }
 
 /// Whether only omo links to such a path: a staged plugin, or the data of a plugin called `omo`.

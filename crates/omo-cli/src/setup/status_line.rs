@@ -55,13 +55,15 @@ pub(super) fn remove_dangling(file: &Path) -> Option<Removal> {
     }
 }
 
-/// Whether a command's program is a path of omo's where nothing is.
+/// Whether a command's program is a path of omo's where nothing is. What cannot be told counts as there.
 fn is_gone(program: &str) -> bool {
-    let path = match (program.strip_prefix("~/"), env::home()) {
+    let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| program.strip_prefix(home));
+    let path = match (below_home, env::home()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(program),
     };
-    (link::is_of_omo(&path) || Some(&path) == link::place().as_ref()) && !path.exists()
+    let is_own = link::is_of_omo(&path) || Some(&path) == link::place().as_ref();
+    is_own && path.is_absolute() && link::leads_nowhere(&path)
 }
 
 /// The settings without it; `None` where any doubt is left.
@@ -93,8 +95,9 @@ fn replace(file: &Path, old: &str, new: &str) -> io::Result<()> {
     let temporary = file.with_extension(format!("omo-{}", std::process::id()));
     let write = || {
         let mut written = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        written.write_all(new.as_bytes())?;
+        // Before anything is in it: settings may hold secrets.
         written.set_permissions(fs::metadata(file)?.permissions())?;
+        written.write_all(new.as_bytes())?;
         written.sync_all()?;
         if fs::read(file)? != old.as_bytes() {
             return Err(io::Error::other("it was changed at the same moment"));

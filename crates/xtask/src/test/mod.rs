@@ -116,6 +116,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         provided = provide(wanted, client, &missing)?;
     }
     let left_out: Vec<&Ignored> = ignored.iter().filter(|test| !is_run(test, options, &missing)).collect();
+    if let Some(name) = &options.name {
+        let has_one = |suite: &Built| {
+            let tests = suite.tests(filter.as_deref())?;
+            anyhow::Ok(tests.iter().any(|test| !left_out.iter().any(|left_out| test.contains(&left_out.name))))
+        };
+        let have_one = built.iter().map(has_one).collect::<Result<Vec<_>>>()?;
+        ensure!(have_one.contains(&true), "`{name}` names no test that can be run here with these options");
+    }
     let ready = built.iter().map(|suite| ready(suite, filter.as_deref(), &left_out, &provided, options));
     run::all(in_order(ready.collect()))?;
     if is_every {
@@ -138,14 +146,17 @@ fn beside<A: Send, B>(one: impl FnOnce() -> Result<A> + Send, other: impl FnOnce
 /// The suites that are meant, and what is a part of the names of their tests.
 fn choose(options: &Options) -> Result<(Vec<Suite>, Option<String>)> {
     let mut suites = suites::all()?;
+    let mut filter = None;
+    if let Some(name) = &options.name {
+        suites = suites::named(suites, name)?;
+        filter = suites.iter().all(|suite| suite.name != *name).then(|| name.clone());
+        ensure!(!suites.is_empty(), "no suite and no test has `{name}` in its name");
+    }
     if options.quick {
         suites.retain(|suite| !NOT_QUICK.contains(&suite.name.as_str()));
+        ensure!(!suites.is_empty(), "what has that name is not quick: leave out --quick");
     }
-    let Some(name) = &options.name else { return Ok((suites, None)) };
-    let meant = suites::named(suites, name)?;
-    ensure!(!meant.is_empty(), "no suite and no test has `{name}` in its name");
-    let filter = meant.iter().all(|suite| suite.name != *name).then(|| name.clone());
-    Ok((meant, filter))
+    Ok((suites, filter))
 }
 
 /// What the chosen tests need.

@@ -61,9 +61,10 @@ fn run(mut suite: Ready) -> Result<bool> {
     let output = suite.command.output().with_context(|| format!("run {}", suite.name))?;
     let seconds = begun.elapsed().as_secs();
     let said = String::from_utf8_lossy(&output.stdout);
-    let is_green = output.status.success();
+    let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ok.")).collect();
+    // One that ends before it says its result has not run its tests.
+    let is_green = output.status.success() && !results.is_empty();
     if is_green {
-        let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ")).collect();
         anstream::println!("{}, {seconds} s: {}", suite.name, results.join("; "));
     } else {
         anstream::println!("{}, {seconds} s, {}:\n{said}", suite.name, output.status);
@@ -86,7 +87,9 @@ mod tests {
     fn all_are_run_and_each_that_fails_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
-        let leave = |name: &str, status: u8| ready(name, &format!("echo > '{}'; exit {status}", file(name).display()));
+        let leave = |name: &str, status: u8| {
+            ready(name, &format!("echo > '{}'; echo 'test result: ok.'; exit {status}", file(name).display()))
+        };
         let error = all(vec![leave("one", 0), leave("two", 1), leave("three", 0), leave("four", 3)]).unwrap_err();
         let mut failed: Vec<_> =
             error.to_string().trim_start_matches("failed: ").split(", ").map(str::to_owned).collect();
@@ -95,5 +98,6 @@ mod tests {
         assert!(["one", "two", "three", "four"].iter().all(|name| file(name).exists()));
         all(vec![leave("one", 0), leave("two", 0)]).unwrap();
         all(vec![leave("one", 2)]).unwrap_err();
+        all(vec![leave("one", 0), ready("silent", "exit 0")]).unwrap_err();
     }
 }

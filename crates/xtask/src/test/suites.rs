@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::cargo;
@@ -128,6 +128,9 @@ pub(super) fn build(suites: &[Suite], is_every: bool) -> Result<Vec<Built>> {
         }
     }
     built.retain(|built| suites.iter().any(|suite| suite.name == built.name));
+    for suite in suites {
+        ensure!(built.iter().any(|built| built.name == suite.name), "cargo built no suite {}", suite.name);
+    }
     Ok(built)
 }
 
