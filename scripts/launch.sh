@@ -112,8 +112,6 @@ launch_hook() {
     else
         exit 0
     fi
-    # One of another kind of machine, in a home that both share, must not be an error at every hook.
-    "$folder/omo-hook" </dev/null >/dev/null 2>&1 || exit 0
     exec "$folder/omo-hook" "$name" "$@"
 }
 
