@@ -16,8 +16,6 @@ use serde_json::Value;
 const ID: &str = "many";
 const WRITERS: usize = 8;
 const UPDATES: usize = 25;
-/// A killed process is given at most so many turns of the machine before.
-const MOST_TURNS: usize = 4_000;
 
 /// A home with a session that is worked on.
 struct Stage {
@@ -83,10 +81,11 @@ impl Stage {
     }
 }
 
-/// Numbers that look like chance and are the same each time.
+/// Numbers that look like chance and are the same each time: as many small ones as large ones, for on a busy machine
+/// a process is done within a few turns.
 fn turns(writer: usize, update: usize) -> usize {
     let mixed = (writer * UPDATES + update + 1).wrapping_mul(2_654_435_761) >> 7;
-    mixed % MOST_TURNS
+    (1 << (mixed % 13)) >> 1
 }
 
 /// Every writer adds its evidence, one after another, to the task that `task` says; gives what was said to be
@@ -164,7 +163,7 @@ fn the_killed_take_nothing_along_and_leave_no_lock() {
     for (tasks, task) in [(1, (|_| 1) as fn(usize) -> usize), (2, |writer| writer % 2 + 1)] {
         let stage = Stage::new(tasks).unwrap();
         let done = write(&stage, task, true).unwrap();
-        assert!(done.len() < WRITERS * UPDATES, "nobody was killed in time");
+        assert!(done.len() < WRITERS * UPDATES, "none was killed in time");
         assert!(done.len() >= WRITERS * UPDATES.div_ceil(2), "who was not killed was not done");
         nothing_is_lost(&stage, tasks, &done).unwrap();
         stage.does(&["task", "update", "--id", "1", "--status", "resolved"]).unwrap();
