@@ -1,8 +1,6 @@
 //! `cargo xtask bench`: what the hooks cost, against an empty process and against other kinds of
 //! hooks, in one run. The results are left in `docs/`.
 
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::{cargo, plugin};
@@ -13,11 +11,12 @@ pub(crate) fn run() -> Result<()> {
     let build = &plugin.build;
     cargo::run(build.cargo("build")?.args(["--locked", "-p", "omo-benches", "--bin", "empty"]))?;
     let empty = build.folder()?.join("empty");
-    let mut contest = Command::new(cargo::cargo());
-    contest.args(["run", "--release", "--locked", "-p", "omo-benches", "--bin", "omo-benches", "--"]);
+    // Static as well: no child's peak of memory can be less than that of the process that starts it.
+    let mut contest = build.cargo("run")?;
+    contest.args(["--locked", "-p", "omo-benches", "--bin", "omo-benches", "--"]);
     let top = cargo::top()?;
     contest.arg(plugin.path.join("bin")).arg(empty).arg(top.join("benches").join("peers"));
     contest.arg(top.join("docs")).arg(build.triple());
     anstream::println!("target: {}\n", build.triple());
-    cargo::run(contest.current_dir(top))
+    cargo::run(&mut contest)
 }
