@@ -9,7 +9,7 @@ data=$3
 . scripts/last-build.sh
 target=$data/build
 
-# A link is made with what it says or not at all, so nobody ever finds half a lock.
+# A link is made with what it says or not at all, so no other builder ever finds half a lock.
 take_lock() {
     ln -s $$ "$lock" && return
     holder=$(readlink "$lock")
@@ -73,5 +73,5 @@ trap 'exit 1' HUP INT TERM
 # Another one may have come before, and has ended by now.
 [ -x "$built/$version/omo-hook" ] && [ -x "$built/$version/omo" ] && exit 0
 has_failed_before && exit 0
-# Nobody else has to read what cargo says. What it downloads is shared as it always is.
+# No other user has to read what cargo says. What it downloads is shared as it always is.
 (umask 077 && echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) building $what" >"$log") && build >>"$log" 2>&1

@@ -1,4 +1,4 @@
-//! Linux and macOS: `/bin/sh`, and times of change that nobody can set back.
+//! Linux and macOS: `/bin/sh`, and times of change that no program can set back.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
