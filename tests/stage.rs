@@ -2,6 +2,7 @@
 //! real hook binaries, and what may be asked of their answers.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::timestamp::Timestamp;
@@ -19,6 +20,28 @@ pub fn plugin() -> PathBuf {
     let plugin = std::env::var_os("OMO_TEST_PLUGIN");
     #[expect(clippy::expect_used, reason = "a test's helper fails as a test does")]
     PathBuf::from(plugin.expect("OMO_TEST_PLUGIN names no built plugin; use `cargo xtask test`"))
+}
+
+/// The folder of a program on this machine; a wrapper that picks a version by its surroundings is
+/// passed by, since the lab's are others.
+pub fn folder_of(tool: &str) -> Option<PathBuf> {
+    let asks: &[&str] = match tool {
+        "cargo" => &["rustc", "--print", "sysroot"],
+        "python3" => &["python3", "-c", "import sys; print(sys.executable)"],
+        tool => &[
+            "sh",
+            "-c",
+            match tool {
+                "node" => "command -v node",
+                _ => "command -v go",
+            },
+        ],
+    };
+    let output =
+        Command::new(asks.first()?).args(asks.get(1..)?).output().ok().filter(|output| output.status.success())?;
+    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+    let folder = if tool == "cargo" { path.join("bin") } else { path.parent()?.to_owned() };
+    folder.join(tool).is_file().then_some(folder)
 }
 
 #[expect(clippy::print_stdout, reason = "a test that did not run says so to whoever started it")]

@@ -6,15 +6,14 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
 use serde_json::json;
 
 use crate::judged::AGREES;
-use crate::stage::{Scene, plugin};
+use crate::stage::{Scene, folder_of, plugin};
 
 /// A project in some language.
 struct Language {
@@ -128,28 +127,6 @@ const GO: Language = Language {
     no_match: "go test -v -run NoSuchTest ./...",
     deselects: ("small_test.go", "//go:build never\n\npackage small\n"),
 };
-
-/// The folder of a program on this machine; a wrapper that picks a version by its surroundings is
-/// passed by, since the lab's are others.
-fn folder_of(tool: &str) -> Option<PathBuf> {
-    let asks: &[&str] = match tool {
-        "cargo" => &["rustc", "--print", "sysroot"],
-        "python3" => &["python3", "-c", "import sys; print(sys.executable)"],
-        tool => &[
-            "sh",
-            "-c",
-            match tool {
-                "node" => "command -v node",
-                _ => "command -v go",
-            },
-        ],
-    };
-    let output =
-        Command::new(asks.first()?).args(asks.get(1..)?).output().ok().filter(|output| output.status.success())?;
-    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
-    let folder = if tool == "cargo" { path.join("bin") } else { path.parent()?.to_owned() };
-    folder.join(tool).is_file().then_some(folder)
-}
 
 /// One cheat, on a project whose run has begun.
 type Cheat = (&'static str, fn(&mut Play) -> Result<()>);
