@@ -26,7 +26,7 @@ bounded() {
 
 # One line, and no more of it than people type; a session start has all that matters at its beginning.
 case $launcher in omo-session-start) most=20000 ;; *) most=1000000 ;; esac
-input=$({ bounded 1 cat | head -c "$most" | head -n 1 | tr -d '\000'; } 3<&0 2>/dev/null)
+input=$({ bounded 2 cat | head -c "$most" | head -n 1 | tr -d '\000'; } 3<&0 2>/dev/null)
 # Away from the project: neither a toolchain file nor a cargo configuration there has a say.
 CDPATH='' cd -- "${0%/*}/.." || exit 0
 # shellcheck source=scripts/last-build.sh

@@ -108,12 +108,12 @@ impl Stop<'_> {
             Some((decision, session.clone()))
         })?;
         if let Some((Some((decision, session)), lock)) = decided {
-            place.log(&lock, &log::of_stop(place.id().as_str(), &session, &decision, found.check(), cap, now));
-            // Printed before the lock is given back: whoever stops the run after that knows that no
-            // block comes any more.
+            // Printed before the lock is given back: a user who stops the run after that knows that no block comes any
+            // more. And before it is logged: a log on a busy disk may take longer than this hook may.
             if let Some(answer) = answer(&decision, &session, found.check(), self.context, now) {
                 answer.print(self.context.event);
             }
+            place.log(&lock, &log::of_stop(place.id().as_str(), &session, &decision, found.check(), cap, now));
             if matches!(decision.action, StopAction::End { .. }) && session.verification.claimed_at.is_some() {
                 let _ = place.folder().remove(&judging::material_name(place));
             }

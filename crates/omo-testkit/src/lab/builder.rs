@@ -102,7 +102,7 @@ impl LabBuilder {
         fs::create_dir_all(home.join(".claude"))?;
         fs::create_dir_all(&project)?;
         write(&home.join(".claude.json"), &onboarded(&project).to_string())?;
-        if let Some(settings) = &self.settings {
+        if let Some(settings) = self.user_settings() {
             write(&home.join(".claude/settings.json"), &settings.to_string())?;
         }
         let lab = Lab { temp, environment: self.environment(&home)?, home, project, plugins: self.plugins };
@@ -111,6 +111,18 @@ impl LabBuilder {
             lab.git(&["commit", "-q", "--allow-empty", "-m", "init"])?;
         }
         Ok(lab)
+    }
+
+    /// What the user's `settings.json` holds. Animations are off where a client may be started: they take five
+    /// hundredths of a processor from every client that waits, and show nothing that a test looks at.
+    fn user_settings(&self) -> Option<Value> {
+        let mut settings = self.settings.clone();
+        if self.model != NOWHERE
+            && let Some(settings) = settings.get_or_insert_with(|| json!({})).as_object_mut()
+        {
+            settings.entry("prefersReducedMotion").or_insert(json!(true));
+        }
+        settings
     }
 
     fn environment(&self, home: &Path) -> Result<BTreeMap<String, String>> {

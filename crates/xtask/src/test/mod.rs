@@ -243,6 +243,7 @@ fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &
     if options.quick {
         command.env("PROPTEST_CASES", QUICK_CASES);
     }
+    command.envs(needs::temporary_folder().map(|folder| ("TMPDIR", folder)));
     let mut give = |name, path: Option<PathBuf>| match path {
         Some(path) => drop(command.env(name, path)),
         None => drop(command.env_remove(name)),

@@ -65,6 +65,22 @@ const NEEDS: [Need; 15] = [
 const IN_A_FOLDER: &str =
     "folder=$(mktemp -d) && cd \"$folder\" || exit; eval \"$0\"; status=$?; rm -rf \"$folder\"; exit $status";
 
+/// Where temporary files lie in memory, where that can be and `TMPDIR` names no other place: tests write some ten
+/// thousand small files, which a disk takes ten times as long for, and a busy disk makes hooks wait past their bounds.
+pub(crate) fn temporary_folder() -> Option<&'static str> {
+    const IN_MEMORY: &str = "/dev/shm";
+    // Room for what tests compile, and programs can be started from it.
+    const HAS_ROOM: &str = "df -Pk \"$TMPDIR\" | awk 'NR == 2 { exit $4 < 8000000 }'";
+    #[expect(clippy::disallowed_methods, reason = "the user's own choice goes before ours")]
+    let names_its_own = std::env::var_os("TMPDIR").is_some();
+    let has = |probe: &[&str]| succeeds(probe, Some(IN_MEMORY));
+    let can_be_used = cfg!(target_os = "linux")
+        && !names_its_own
+        && has(&["sh", "-c", HAS_ROOM])
+        && has(&["sh", "-c", IN_A_FOLDER, "printf '#!/bin/sh\n' > it && chmod +x it && ./it"]);
+    can_be_used.then_some(IN_MEMORY)
+}
+
 /// Something that tests need and that is not here.
 pub(crate) struct Missing {
     /// Its name in the reason of an `#[ignore]`.
@@ -77,7 +93,8 @@ pub(crate) struct Missing {
 
 /// The programs that are not here.
 pub(crate) fn missing() -> Vec<Missing> {
-    let missing = NEEDS.iter().filter(|need| !succeeds(need.probe));
+    let folder = temporary_folder();
+    let missing = NEEDS.iter().filter(|need| !succeeds(need.probe, folder));
     let missing = missing.map(|Need { name, package, .. }| Missing {
         name,
         why: package.map_or_else(
@@ -89,9 +106,10 @@ pub(crate) fn missing() -> Vec<Missing> {
     missing.collect()
 }
 
-fn succeeds(probe: &[&str]) -> bool {
+fn succeeds(probe: &[&str], temporary_folder: Option<&str>) -> bool {
     let [program, arguments @ ..] = probe else { return false };
     let mut command = Command::new(program);
+    command.envs(temporary_folder.map(|folder| ("TMPDIR", folder)));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
@@ -199,7 +217,9 @@ mod tests {
         let users = ["root", "a user who may not read everything"];
         let count = missing.iter().filter(|missing| users.contains(&missing.name)).count();
         assert_eq!(count, 1, "one of them is missing, and never both");
-        assert!(!succeeds(&["sh", "-c", IN_A_FOLDER, "false"]) && succeeds(&["sh", "-c", IN_A_FOLDER, "true"]));
+        assert!(
+            !succeeds(&["sh", "-c", IN_A_FOLDER, "false"], None) && succeeds(&["sh", "-c", IN_A_FOLDER, "true"], None)
+        );
     }
 
     #[test]
