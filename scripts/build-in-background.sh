@@ -11,8 +11,11 @@ target=$data/build
 
 # A link is made with what it says or not at all, so no other builder ever finds half a lock.
 take_lock() {
-    ln -s $$ "$lock" && return
-    holder=$(readlink "$lock")
+    for _ in 1 2 3; do
+        [ ! -d "$lock" ] && ln -s $$ "$lock" && return
+        # Where it was given back in this moment, it is free.
+        holder=$(readlink "$lock") && break
+    done
     is_builder "$holder" && return 1
     # Who had it was killed. Where another took it over in this moment, it is given back.
     mv "$lock" "$lock.$$" || return 1

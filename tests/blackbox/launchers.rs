@@ -207,7 +207,7 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
 fn tools_without_cargo(fresh: &Fresh) -> Result<PathBuf> {
     let folder = fresh.lab.home().join("tools");
     fs::create_dir_all(&folder)?;
-    for tool in ["cat", "env", "grep", "head", "mkdir", "mv", "readlink", "sed", "tail", "touch", "tr"] {
+    for tool in ["cat", "env", "grep", "head", "mkdir", "mv", "readlink", "rm", "sed", "sleep", "tail", "touch", "tr"] {
         let places = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(tool));
         symlink(places.iter().find(|place| place.exists()).context(tool)?, folder.join(tool))?;
     }
