@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use omo_testkit::{Script, Turn};
+use serde_json::json;
 
 use crate::stage::{CLAIM, LIMIT, stage, stage_with};
 
@@ -17,7 +18,8 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
         .say("A plain answer.")
         .say("Another answer.")
         .say(CLAIM);
-    let stage = stage(script);
+    // Without its animations the client shows no answer before its end.
+    let stage = stage_with(script, |lab| lab.settings(json!({"prefersReducedMotion": false})));
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("First paragraph.", LIMIT).unwrap();
