@@ -7,7 +7,7 @@ use std::io::Write;
 
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
-use omo_core::session::Session;
+use omo_core::session::{ChangedBy, Session};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::{approval, code, number};
 use omo_core::words::neutral;
@@ -202,7 +202,7 @@ impl SessionChange<'_> {
             let said =
                 if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
             let write = if said.is_ok() { Change::Write } else { Change::Keep };
-            session.gates = gates;
+            session.change_gates(gates, ChangedBy::Terminal, env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;

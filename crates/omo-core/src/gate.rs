@@ -381,6 +381,22 @@ pub fn remove(gates: &mut Vec<Gate>, name: &str) -> bool {
     gates.len() < before
 }
 
+/// What a change of checks weakens, each in a few words: those that are gone, and those that are held to other
+/// files or counts. `with_new` names new ones as well.
+pub fn weakened(old: &[Gate], new: &[Gate], with_new: bool) -> Vec<String> {
+    let is_same = |one: &Gate, other: &Gate| one.definition() == other.definition();
+    let of_old = old.iter().filter_map(|gate| {
+        let Some(kept) = new.iter().find(|kept| is_same(kept, gate)) else {
+            let replaced = new.iter().any(|new| new.name == gate.name);
+            return Some(format!("check `{}` {}", gate.name, if replaced { "replaced" } else { "removed" }));
+        };
+        let is_held = kept.pinned == gate.pinned && (gate.best.is_none() || kept.best.is_some());
+        (!is_held).then(|| format!("check `{}` accepted with other files or counts", gate.name))
+    });
+    let of_new = new.iter().filter(|gate| with_new && !old.iter().any(|known| is_same(known, gate)));
+    of_old.chain(of_new.map(|gate| format!("check `{}` added", gate.name))).collect()
+}
+
 /// A name from the first words of a command: `cargo test --all` is `cargo-test`.
 fn name_of(run: &str) -> String {
     let words = run.split_whitespace().take_while(|word| !word.starts_with('-')).take(2);
@@ -423,6 +439,24 @@ pub fn is_kept_from_gates(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_change_of_checks_weakens_is_named() {
+        let gate = |name: &str, run: &str| Gate::new(Some(name), run, Origin::User).unwrap();
+        let old = [gate("tests", "make test"), gate("lint", "make lint")];
+        let changed = |new: &[Gate], with_new| weakened(&old, new, with_new).join("; ");
+        assert_eq!(changed(&old, true), "");
+        assert_eq!(changed(&old[..1], false), "check `lint` removed");
+        assert_eq!(changed(&[old[0].clone(), gate("lint", "true")], false), "check `lint` replaced");
+        let more = [old.as_slice(), &[gate("more", "true")]].concat();
+        assert_eq!((changed(&more, false), changed(&more, true)), (String::new(), "check `more` added".to_owned()));
+        let mut other = old.clone();
+        _ = other[0].pinned.insert("Makefile".to_owned(), "x".to_owned());
+        assert_eq!(changed(&other, false), "check `tests` accepted with other files or counts");
+        let mut counted = old.clone();
+        counted[1].best = Some(Best::default());
+        assert_eq!(weakened(&counted, &old, false), ["check `lint` accepted with other files or counts"]);
+    }
 
     fn counts(run: u64, failed: u64, skipped: u64) -> Counts {
         Counts { run, failed, skipped }

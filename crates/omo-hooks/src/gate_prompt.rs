@@ -7,7 +7,7 @@ use std::path::Path;
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::gate_command::GateCommand;
 use omo_core::log;
-use omo_core::session::Session;
+use omo_core::session::{ChangedBy, Session};
 use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
 use omo_core::words::{self, refused};
 use omo_store::lock::DEADLINE;
@@ -157,7 +157,7 @@ fn change(
         let mut gates = session.gates.clone();
         match change(&mut gates) {
             Ok(said) => {
-                session.gates = gates;
+                session.change_gates(gates, ChangedBy::Typed, context.env.now);
                 ((Ok(said), session.clone()), Change::Write)
             }
             Err(said) => ((Err(said), session.clone()), Change::Keep),
