@@ -3,9 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
+use omo_store::folder::Folder;
+use omo_store::state::{self, Change, Corrupt, Update};
 use omo_testkit::stand_in::Answer;
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
@@ -189,8 +193,14 @@ impl Scene {
         Ok(self.entry()?["ulw"]["stopBlocks"].as_u64().unwrap_or(0))
     }
 
-    /// Writes values into the session's entry, each under its JSON pointer.
+    /// Writes values into the session's entry, each under its JSON pointer, as omo itself would have written them.
     pub fn edit(&self, values: &[(&str, Value)]) -> Result<()> {
+        self.forge(values)?;
+        self.seal()
+    }
+
+    /// As [`Scene::edit`], and as something else than omo does it: without a seal.
+    pub fn forge(&self, values: &[(&str, Value)]) -> Result<()> {
         let mut state = self.lab.state().context("no state that parses")?;
         for (pointer, value) in values {
             let whole = format!("/sessions/{}{pointer}", self.session.session());
@@ -199,16 +209,40 @@ impl Scene {
         self.write_state(state.to_string().as_bytes())
     }
 
+    /// Seals what stands in the session's entry, as if omo had written it.
+    pub fn seal(&self) -> Result<()> {
+        self.seal_all(&[SessionId::parse(self.session.session())?])
+    }
+
+    /// As [`Scene::seal`], of these sessions.
+    pub fn seal_all(&self, ids: &[SessionId]) -> Result<()> {
+        let folder = Folder::create(self.lab.project())?;
+        let home = self.lab.home().join(".local/state");
+        for id in ids {
+            let written = state::peek(self.lab.project(), id)?.and_then(|session| session.updated_at);
+            let now = written.unwrap_or_else(omo_store::env::now);
+            let options =
+                Update { deadline: Duration::from_secs(3), corrupt: Corrupt::Refuse, now, state_home: Some(&home) };
+            state::update(&folder, id, options, |_| ((), Change::Begin))?;
+        }
+        Ok(())
+    }
+
     /// Puts bytes in the place of the state.
     pub fn write_state(&self, bytes: &[u8]) -> Result<()> {
         std::fs::create_dir_all(self.lab.state_folder())?;
         Ok(std::fs::write(self.state_file(), bytes)?)
     }
 
-    /// The state of this session with an entry in the client's place, around which text may stand.
-    pub fn armed_text(&self) -> String {
+    /// The state of this session with an entry of omo's in it, around which text may stand. None is left.
+    pub fn armed_text(&self) -> Result<String> {
         let ulw = json!({"enabled": true, "stopBlocks": 0, "startedAt": ago(60_000)});
-        format!("{{\"version\":1,\"sessions\":{{\"{}\":{{\"ulw\":{ulw}}}}}}}", self.session.session())
+        let entry = format!("{{\"version\":1,\"sessions\":{{\"{}\":{{\"ulw\":{ulw}}}}}}}", self.session.session());
+        self.write_state(entry.as_bytes())?;
+        self.seal()?;
+        let text = std::fs::read_to_string(self.state_file())?;
+        std::fs::remove_dir_all(self.lab.project().join(".sisyphus"))?;
+        Ok(text.trim_end().to_owned())
     }
 
     /// Where the state is, once there is one.

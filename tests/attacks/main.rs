@@ -11,5 +11,6 @@
 )]
 
 mod controls;
+mod counted;
 mod honest;
 mod target;

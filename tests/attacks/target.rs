@@ -75,8 +75,11 @@ impl Target {
     /// Runs git in the project, as its user.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<()> {
         let lab = &self.scene.lab;
-        let mut git = Command::new("git");
-        let status = git.args(arguments).current_dir(lab.project()).env_clear().envs(lab.environment()).output()?;
+        let mut git = lab.command("git");
+        for role in ["AUTHOR", "COMMITTER"] {
+            git.env(format!("GIT_{role}_NAME"), "lab").env(format!("GIT_{role}_EMAIL"), "lab@localhost");
+        }
+        let status = git.args(arguments).output()?;
         ensure!(status.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&status.stderr));
         Ok(())
     }

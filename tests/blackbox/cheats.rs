@@ -238,13 +238,14 @@ const CHEATS: &[Cheat] = &[
     ("9: the state is edited", |p| {
         p.begin()?;
         p.is_red()?;
-        p.scene.edit(&[("/gates/0/run", json!("true")), ("/verification/attempts", json!(0))])?;
+        p.scene.forge(&[("/gates/0/run", json!("true")), ("/verification/attempts", json!(0))])?;
         p.scene.claim_ends("released").map(|_| ())
     }),
     ("10: the evidence is edited", |p| {
         p.begin()?;
         p.is_red()?;
-        p.scene.edit(&[("/gates/0/last/verdict", json!("green")), ("/gates/0/last/detail", json!("exit status 0"))])?;
+        p.scene
+            .forge(&[("/gates/0/last/verdict", json!("green")), ("/gates/0/last/detail", json!("exit status 0"))])?;
         p.scene.claim_ends("released").map(|_| ())
     }),
     ("11: a promise in a fixture, and in what the gate says", |p| {

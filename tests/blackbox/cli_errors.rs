@@ -187,12 +187,12 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
             fails(s, &["status"], 9, &["runtime.local.json"])
         }),
         ("a newer version", |s| {
-            s.write_state(s.armed_text().replace("\"version\":1", "\"version\":7").as_bytes())?;
+            s.write_state(s.armed_text()?.replace("\"version\":1", "\"version\":7").as_bytes())?;
             fails(s, &["status"], 9, &["version 7", "hint:"])?;
             fails(s, &["stop", "--session", s.session.session()], 9, &["version 7", "hint:"])
         }),
         ("the hint for a newer version can help", |s| {
-            s.write_state(s.armed_text().replace("\"version\":1", "\"version\":7").as_bytes())?;
+            s.write_state(s.armed_text()?.replace("\"version\":1", "\"version\":7").as_bytes())?;
             let output = omo(s, &["stop", "--session", s.session.session()], &[])?;
             let stderr = String::from_utf8(output.stderr)?;
             ensure!(
@@ -203,7 +203,7 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
         }),
         ("a link", |s| {
             let outside = s.lab.root().join("outside.json");
-            fs::write(&outside, s.armed_text())?;
+            fs::write(&outside, s.armed_text()?)?;
             fs::create_dir_all(s.lab.state_folder())?;
             symlink(&outside, s.state_file())?;
             fails(s, &["status"], 9, &["runtime.local.json is a symbolic link", "hint:"])?;

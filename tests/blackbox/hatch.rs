@@ -80,15 +80,15 @@ fn the_way_out_works_in_every_state() {
             free(s)
         }),
         ("a corrupt entry", |s| {
-            s.write_state(s.armed_text().replace("\"stopBlocks\":0", "\"stopBlocks\":\"x\"").as_bytes())?;
+            s.write_state(s.armed_text()?.replace("\"stopBlocks\":0", "\"stopBlocks\":\"x\"").as_bytes())?;
             free(s)
         }),
         ("an entry with a key twice", |s| {
-            s.write_state(s.armed_text().replace("\"stopBlocks\":0", "\"stopBlocks\":0,\"stopBlocks\":1").as_bytes())?;
+            s.write_state(s.armed_text()?.replace("\"stopBlocks\":0", "\"stopBlocks\":0,\"stopBlocks\":1").as_bytes())?;
             free(s)
         }),
         ("a newer state", |s| {
-            s.write_state(s.armed_text().replace("\"version\":1", "\"version\":9").as_bytes())?;
+            s.write_state(s.armed_text()?.replace("\"version\":1", "\"version\":9").as_bytes())?;
             free_unwritten(s)
         }),
         ("a file for a folder", |s| {

@@ -48,8 +48,8 @@ fn state_is_let_be(scene: &mut Scene, state: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn armed_with(scene: &Scene, blocks: &str) -> String {
-    scene.armed_text().replace("\"stopBlocks\":0", &format!("\"stopBlocks\":{blocks}"))
+fn armed_with(scene: &Scene, blocks: &str) -> Result<String> {
+    Ok(scene.armed_text()?.replace("\"stopBlocks\":0", &format!("\"stopBlocks\":{blocks}")))
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -109,19 +109,19 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-state-empty-file", |s| state_is_let_be(s, b"")),
     ("stop-x-state-is-array", |s| state_is_let_be(s, b"[]")),
     ("stop-x-state-future-version", |s| {
-        let text = s.armed_text().replace("\"version\":1", "\"version\":2");
+        let text = s.armed_text()?.replace("\"version\":1", "\"version\":2");
         state_is_let_be(s, text.as_bytes())
     }),
     ("stop-x-state-counter-not-number", |s| {
-        let text = armed_with(s, "\"abc\"");
+        let text = armed_with(s, "\"abc\"")?;
         state_is_let_be(s, text.as_bytes())
     }),
     ("stop-x-state-counter-negative", |s| {
-        let text = armed_with(s, "-1");
+        let text = armed_with(s, "-1")?;
         state_is_let_be(s, text.as_bytes())
     }),
     ("stop-x-state-crlf", |s| {
-        let text = s.armed_text().replace(',', ",\r\n").replace('{', "{\r\n");
+        let text = s.armed_text()?.replace(',', ",\r\n").replace('{', "{\r\n");
         s.write_state(text.as_bytes())?;
         s.blocks(&json!({})).map(drop)
     }),

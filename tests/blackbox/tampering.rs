@@ -11,7 +11,7 @@ use crate::stage::{Case, Scene};
 /// A run with a gate that is red, changed by hand in its state; then the model claims.
 fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {
     scene.start("--gate \"echo x >> $HOME/ran; false\"")?;
-    scene.edit(&[(pointer, value)])?;
+    scene.forge(&[(pointer, value)])?;
     let line = scene.claim_ends("released")?;
     ensure!(line.contains("the record of the run is not omo's own"), "{line}");
     ensure!(scene.traced("ran") == 0 && scene.traced("evil") == 0, "something was run");
@@ -36,7 +36,7 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
         ("a review that agreed", |s| {
             s.start("")?;
             s.claim_fails()?;
-            s.edit(&[("/verification/review", json!({"verdict": "verified", "at": null, "objections": ""}))])?;
+            s.forge(&[("/verification/review", json!({"verdict": "verified", "at": null, "objections": ""}))])?;
             s.claim_ends("released")?;
             Ok(())
         }),
@@ -80,7 +80,7 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
         }),
         ("a later write of omo does not launder it", |s| {
             s.start("--gate \"echo x >> $HOME/ran; false\"")?;
-            s.edit(&[("/gates/0/run", json!("true"))])?;
+            s.forge(&[("/gates/0/run", json!("true"))])?;
             ensure!(s.asks("/omo:gate add true")?.contains("not omo's own any more"));
             ensure!(s.asks("/omo:gate add echo more")?.contains("not omo's own any more"));
             s.claim_ends("released")?;

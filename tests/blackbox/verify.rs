@@ -85,7 +85,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
         }),
         ("a session that something else wrote", |s| {
             s.start("--gate \"echo x >> $HOME/ran; true\"")?;
-            s.edit(&[("/gates/0/run", "echo x >> $HOME/evil".into())])?;
+            s.forge(&[("/gates/0/run", "echo x >> $HOME/evil".into())])?;
             for arguments in [["verify"].as_slice(), &["gate", "run"], &["gate", "list"]] {
                 let output = omo(s, arguments, &[])?;
                 let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -310,6 +310,7 @@ fn no_state_allows_more_than_a_hundred_blocks() {
     let text = stage.text.replace("\"maxBlocks\":100", "\"maxBlocks\":4294967295");
     assert_ne!(text, stage.text);
     stage.scene.write_state(text.as_bytes()).unwrap();
+    stage.scene.seal().unwrap();
     let blocks = (0..110).map(|_| STOP.of(&stage.scene).unwrap()).filter(Run::blocks).count();
     assert!(blocks > 90 && stage.scene.count().unwrap() == 100, "{blocks} of {}", stage.scene.count().unwrap());
 }

@@ -42,7 +42,9 @@ fn armed(scene: &Scene) -> Result<()> {
         )
     };
     let entries: Vec<String> = (0..SESSIONS).map(entry).chain([STRANGER.to_owned()]).collect();
-    scene.write_state(format!("{{\"version\":1,\"sessions\":{{{}}}}}\n", entries.join(",")).as_bytes())
+    scene.write_state(format!("{{\"version\":1,\"sessions\":{{{}}}}}\n", entries.join(",")).as_bytes())?;
+    let ids: Result<Vec<SessionId>, _> = (0..SESSIONS).map(|number| SessionId::parse(&id(number))).collect();
+    scene.seal_all(&ids?)
 }
 
 /// What one process of the client does: each event of a session in turn, each session in turn.

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
-use omo_core::session::{ChangedBy, Session};
+use omo_core::session::{ChangedBy, Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::{approval, code, number};
 use omo_core::words::neutral;
@@ -16,7 +16,7 @@ use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::pins::own_search_path;
 use omo_store::repository::Repository;
-use omo_store::seal::{self, digest};
+use omo_store::seal::digest;
 use omo_store::start::{self, pin};
 use omo_store::state::{self, Change};
 use omo_store::trust;
@@ -206,10 +206,7 @@ impl SessionChange<'_> {
             ((said, session.clone()), write)
         })?;
         let said = said?;
-        note(
-            &folder,
-            &log::entry(id.as_str(), &session, "cli", "gate".to_owned(), "its user changed the checks", env.now),
-        );
+        note(&folder, &log::of_checks(id.as_str(), &session, "cli", env.now));
         writeln!(anstream::stdout(), "{id}  {said}")?;
         Ok(())
     }
@@ -222,7 +219,7 @@ fn changed_meanwhile() -> Failure {
 /// A session's entry, where omo itself wrote what judges it.
 pub(crate) fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, Failure> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
-    if seal::is_own(env.state_home.as_deref(), id, &session) {
+    if state::provenance(&project.root, id, &session, env.state_home.as_deref()) == Provenance::Own {
         return Ok(session);
     }
     Err(Failure::not_green(

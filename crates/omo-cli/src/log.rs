@@ -63,6 +63,6 @@ fn line(entry: &LogEntry) -> String {
         neutral(&entry.session, 36),
         neutral(&entry.event, 16),
         neutral(&entry.decision, 14),
-        neutral(&entry.why, 100),
+        neutral(&entry.why, 400),
     )
 }

@@ -9,6 +9,7 @@ use omo_core::session_id::SessionId;
 use omo_store::decisions;
 use omo_store::env::Env;
 use omo_store::plan_run;
+use omo_store::state;
 use unicode_width::UnicodeWidthStr;
 
 use crate::arguments::StatusOptions;
@@ -28,7 +29,7 @@ pub(crate) fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
     }
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));
     let log = project.folder.as_ref().map(decisions::read).transpose()?.unwrap_or_default();
-    let reports: Vec<Report> = sessions.iter().map(|(id, session)| gather(id, session, &log, env)).collect();
+    let reports: Vec<Report> = sessions.iter().map(|(id, session)| gather(&project, id, session, &log, env)).collect();
     let mut out = anstream::stdout().lock();
     if options.json {
         let json = serde_json::to_string_pretty(&reports).unwrap_or_default();
@@ -39,10 +40,11 @@ pub(crate) fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-fn gather(id: &SessionId, session: &Session, log: &[LogEntry], env: &Env) -> Report {
+fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry], env: &Env) -> Report {
     let last = log.iter().rfind(|entry| entry.session == id.as_str()).cloned();
     let plan = plan_run::own(session, id, env.state_home.as_deref());
-    report(id.as_str(), session, plan, last, env.client_block_cap)
+    let provenance = state::provenance(&project.root, id, session, env.state_home.as_deref());
+    report(id.as_str(), &session.believed(provenance, env.now), plan, last, env.client_block_cap)
 }
 
 fn show(out: &mut impl Write, project: &Project, reports: &[Report], env: &Env) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ use omo_store::decisions;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::plan_run;
+use omo_store::seal;
 use omo_store::state::{self, Change, StateError};
 
 use crate::arguments::StopOptions;
@@ -63,9 +64,11 @@ fn stop(
 ) -> Result<Vec<(bool, Session)>, StateError> {
     let (stopped, _lock) = state::update_all(folder, ids, Project::update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
+        // What is ended here needs no proof, and is sealed as it is then.
+        seal::forget_foreign(env.state_home.as_deref(), id, session, env.now);
         session.stop_continuation(reason, env.now);
         let entry = log::entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
-        ((was_on, session.clone(), entry), Change::Write)
+        ((was_on, session.clone(), entry), Change::Begin)
     })?;
     let noted = stopped.into_iter().map(|(was_on, session, entry)| {
         note(folder, &entry);

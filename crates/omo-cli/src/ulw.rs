@@ -10,7 +10,7 @@ use omo_store::config::{Config, Review};
 use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::pins::own_search_path;
-use omo_store::seal::Key;
+use omo_store::seal;
 use omo_store::start;
 use omo_store::state::{self, Change};
 
@@ -26,8 +26,8 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let folder = Folder::create(&project.root)?;
     let search = own_search_path();
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
-    let key = Key::load(env.state_home.as_deref()).ok();
     let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
+        seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now);
         if session.resume(env.now) {
             return (("ultrawork goes on where it was paused", session.clone()), Change::Write);
         }
@@ -35,7 +35,6 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
             // Begun anew, it would forget what was found so far.
             return (("ultrawork is on already", session.clone()), Change::Keep);
         }
-        start::forget_unsealed(session, &id, key.as_ref());
         let task = session.ulw.task.take();
         session.activate(
             Activation {

@@ -51,10 +51,14 @@ pub fn of_stop(
         StopAction::Block(_) => "block".to_owned(),
         StopAction::End { verdict, .. } => format!("end: {}", verdict.word()),
     };
+    let why = match &decision.action {
+        StopAction::End { .. } => with_weakened(why, session.weakened.iter().map(|it| &*it.what)),
+        _ => why.to_owned(),
+    };
     LogEntry {
         row: Some(decision.row.number()),
         max_blocks: allowed_blocks(session, cap),
-        ..entry(id, session, "Stop", word, why, now)
+        ..entry(id, session, "Stop", word, &why, now)
     }
 }
 
@@ -74,6 +78,18 @@ pub fn of_prompt(id: &str, session: &Session, decision: &PromptDecision, now: Ti
         | PromptDecision::Refused(_) => return None,
     };
     Some(entry(id, session, "UserPromptSubmit", word.to_owned(), why, now))
+}
+
+/// The entry of a change of the checks, which was made now; `session` as it is afterwards.
+pub fn of_checks(id: &str, session: &Session, event: &str, now: Timestamp) -> LogEntry {
+    let made_now = session.weakened.iter().filter(|weakening| weakening.at == now);
+    let why = with_weakened("the checks were changed", made_now.map(|weakening| &*weakening.what));
+    entry(id, session, event, "gate".to_owned(), &why, now)
+}
+
+fn with_weakened<'a>(why: &str, weakened: impl Iterator<Item = &'a str>) -> String {
+    let weakened: Vec<&str> = weakened.collect();
+    if weakened.is_empty() { why.to_owned() } else { format!("{why}; weakened: {}", weakened.join(", ")) }
 }
 
 /// An entry in plain words.

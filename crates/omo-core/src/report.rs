@@ -5,11 +5,11 @@ use serde::Serialize;
 use crate::gate::Gate;
 use crate::log::LogEntry;
 use crate::plan_run::PlanRun;
-use crate::session::{HookEvent, Session, Verdict};
+use crate::session::{HookEvent, Session, Verdict, Weakening};
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
 use crate::verification::{MAX_ATTEMPTS, Phase};
-use crate::words::{age, neutral, plan};
+use crate::words::{age, neutral, plan, weakened};
 
 /// Stands above each status. What follows it up to the next blank line is known as omo's own: a
 /// status that is pasted into a prompt must not turn anything on with the task that it shows.
@@ -45,6 +45,8 @@ pub struct Report {
     pub attempts: u32,
     /// How it ended.
     pub verdict: Option<Verdict>,
+    /// What was weakened since it began.
+    pub weakened: Vec<Weakening>,
     /// The last decision about it.
     pub last_decision: Option<LogEntry>,
     /// When each hook was last seen during the run.
@@ -99,7 +101,8 @@ pub fn report(
         review_wanted: session.verification.review_wanted,
         attempts: session.verification.attempts,
         verdict: session.verdict.clone(),
-        last_decision,
+        weakened: session.weakened.clone(),
+        last_decision: last_decision.filter(|entry| is_of(session, entry)),
         last_seen: session.last_seen.entries().map(|(event, at)| Seen { event: event.name(), at }).into(),
         findings: findings(session),
     }
@@ -112,6 +115,13 @@ fn state(session: &Session) -> State {
         None if session.verdict.is_some() => State::Ended,
         None => State::Off,
     }
+}
+
+/// Whether a line of the log agrees with the session. The log bears no seal: an end that the session does not have is
+/// not told.
+fn is_of(session: &Session, entry: &LogEntry) -> bool {
+    let end = entry.decision.strip_prefix("end: ");
+    end.is_none_or(|word| session.verdict.as_ref().is_some_and(|verdict| verdict.kind.word() == word))
 }
 
 fn findings(session: &Session) -> Vec<String> {
@@ -139,6 +149,7 @@ impl Report {
         }
         rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
         rows.push(("checks", self.checks_words()));
+        rows.extend(weakened(&self.weakened, now).into_iter().map(|words| ("weakened", words)));
         if matches!(self.state, State::On | State::Paused) {
             rows.push(("phase", self.phase_words()));
         }

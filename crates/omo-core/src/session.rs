@@ -25,14 +25,17 @@ pub struct Session {
     /// What judges a claim.
     #[serde(deserialize_with = "gates")]
     pub gates: Vec<Gate>,
-    /// The store's mark on all of that: what something else than omo wrote does not bear it.
+    /// The store's mark on all that decides: what something else than omo wrote does not bear it.
     pub seal: Option<String>,
+    /// How often omo has written what is sealed. The store keeps it outside of the project as well, so that an older
+    /// entry that was put back is noticed.
+    pub revision: u64,
     /// The bounds of the run.
     pub limits: Limits,
     /// The escape hatch.
     pub stop_continuation: StopContinuation,
     /// What was weakened since the run began: the ending line and the status name it.
-    #[serde(deserialize_with = "weakened", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "weakened")]
     pub weakened: Vec<Weakening>,
     /// The plan that the session executes, or executed last.
     #[serde(rename = "run")]
@@ -134,6 +137,28 @@ pub struct StopContinuation {
     pub disabled_reason: Option<String>,
     /// Since when.
     pub disabled_at: Option<Timestamp>,
+}
+
+/// Whose work an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provenance {
+    /// omo's own, the last that it wrote, or nothing that needs a seal.
+    Own,
+    /// Something else has written it, or nothing can tell.
+    Foreign,
+    /// omo's own, and not the last that it wrote.
+    PutBack,
+}
+
+impl Provenance {
+    /// Why nothing of the entry is believed; `None` where it is.
+    pub fn against(self) -> Option<&'static str> {
+        match self {
+            Self::Own => None,
+            Self::Foreign => Some("the record of the run is not omo's own"),
+            Self::PutBack => Some("an older record of the run was put back"),
+        }
+    }
 }
 
 /// How many weakenings are kept. The last one then stands for all that came after it.
@@ -458,6 +483,42 @@ impl Session {
             self.ulw.paused = None;
             self.verdict = Some(Verdict { kind, why, at: now });
         }
+    }
+
+    /// Forgets an entry that is not omo's own, as a run that ended as `released`: neither its checks nor its task, its
+    /// bounds or its verdict are believed. What was weakened stays named.
+    pub fn disown(&mut self, why: &str, now: Timestamp) {
+        let Ulw { stop_blocks, started_at, .. } = self.ulw;
+        *self = Self {
+            ulw: Ulw { stop_blocks, started_at, ..Ulw::default() },
+            verdict: Some(Verdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
+            weakened: std::mem::take(&mut self.weakened),
+            plan_run: self.plan_run.take(),
+            command: self.command.take(),
+            last_seen: self.last_seen,
+            revision: self.revision,
+            ..Self::default()
+        };
+        self.weaken(ChangedBy::Omo, &format!("checks and bounds were forgotten, since {why}"), now);
+    }
+
+    /// Whether the entry is what [`Session::disown`] leaves: it claims nothing.
+    pub fn is_disowned(&self) -> bool {
+        let is_told = |verdict: &Verdict| {
+            let whys = [Provenance::Foreign, Provenance::PutBack].map(Provenance::against);
+            verdict.kind == VerdictKind::Released && whys.contains(&Some(&*verdict.why))
+        };
+        !self.ulw.enabled && self.gates.is_empty() && self.verdict.as_ref().is_some_and(is_told)
+    }
+
+    /// The entry as it may be shown: where it is not omo's own, as one that was forgotten.
+    #[must_use]
+    pub fn believed(&self, provenance: Provenance, now: Timestamp) -> Self {
+        let mut session = self.clone();
+        if let Some(why) = provenance.against() {
+            session.disown(why, self.updated_at.unwrap_or(now));
+        }
+        session
     }
 
     /// The user's way out: ends the run, and keeps every later Stop free until they turn

@@ -73,10 +73,10 @@ fn gates(session: &Session) -> Option<String> {
 
 fn phase(session: &Session) -> Option<String> {
     let word = match session.verification.phase {
-        Phase::Working => return None,
+        // A run that was verified has ended: while it is on, something else than omo says so.
+        Phase::Working | Phase::Verified => return None,
         Phase::Gates => "checking",
         Phase::Review => "review",
-        Phase::Verified => "verified",
     };
     Some(word.to_owned())
 }
@@ -146,7 +146,7 @@ mod tests {
             (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · gates 1/2 · 14m"),
             (2, 2, |s| s.verification.phase = Phase::Gates, "ulw 0/8 · gates 2/2 · checking · 14m"),
             (2, 1, |s| s.verification.phase = Phase::Review, "ulw 0/8 · gates 1/2 · review · 14m"),
-            (0, 0, |s| s.verification.phase = Phase::Verified, "ulw 0/8 · verified · 14m"),
+            (0, 0, |s| s.verification.phase = Phase::Verified, "ulw 0/8 · 14m"),
             (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · gates 0/1 · failed 2/3 · 14m"),
             (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 14m"),
             (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m"),

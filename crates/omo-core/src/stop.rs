@@ -3,7 +3,7 @@
 
 use crate::plan_run::{PlanRun, Standing};
 use crate::promise::Claim;
-use crate::session::{Interruption, PauseReason, Session, VerdictKind};
+use crate::session::{Interruption, PauseReason, Provenance, Session, VerdictKind};
 use crate::timestamp::Timestamp;
 use crate::verification::{Judgement, MAX_ATTEMPTS};
 
@@ -14,7 +14,7 @@ pub enum Row {
     Unreadable,
     /// 2: a subagent stops, not the session.
     Subagent,
-    /// 3: no run in this session, or it ended.
+    /// 3: no run in this session, or it ended, or what stands there is not omo's own.
     NoRun,
     /// 4: the escape hatch is set.
     StopContinuation,
@@ -72,7 +72,7 @@ impl Row {
         match self {
             Self::Unreadable => "could not be read",
             Self::Subagent => "a subagent's stop",
-            Self::NoRun => "no run",
+            Self::NoRun => "no run of omo's own",
             Self::StopContinuation => "continuation is stopped",
             Self::InputWaiting => "the user's input waits",
             Self::BackgroundWork => "background work is awaited",
@@ -235,6 +235,11 @@ pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
     }
 }
 
+/// Decides about an entry that is not omo's own, whether its run is on or not; `None` where it is omo's own.
+pub fn decide_provenance(provenance: Provenance) -> Option<StopDecision> {
+    provenance.against().map(|why| end(Row::NoRun, VerdictKind::Released, why))
+}
+
 /// Whether a claim is to be judged: none of the rows that come before it matches, so that what the
 /// gates cost is never spent in vain.
 pub fn is_to_be_judged(facts: &StopFacts) -> bool {
@@ -391,8 +396,7 @@ pub fn apply(session: &mut Session, decision: &StopDecision, now: Timestamp) {
             session.ulw.last_stop_at = Some(now);
             session.ulw.named_tasks.extend(block.names.iter().map(|task| task.id.clone()));
         }
-        StopAction::End { verdict, why } => {
-            session.end(*verdict, why.clone(), now);
-        }
+        StopAction::End { why, .. } if decision.row == Row::NoRun => session.disown(why, now),
+        StopAction::End { verdict, why } => session.end(*verdict, why.clone(), now),
     }
 }

@@ -11,7 +11,7 @@ pub mod usage;
 
 use crate::limits::Limits;
 use crate::plan_run::PlanRun;
-use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind};
+use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind, Weakening};
 use crate::stop::{BackgroundTask, Block, Cause, Row};
 use crate::timestamp::Timestamp;
 use crate::verification::Check;
@@ -147,15 +147,40 @@ fn named(tasks: &[BackgroundTask]) -> String {
     names.join(", ")
 }
 
-/// The one line that tells the user how a run ended.
-pub fn ended(ulw: &Ulw, allowed_blocks: u32, row: Row, verdict: VerdictKind, why: &str, now: Timestamp) -> String {
+/// The one line that tells the user how a run ended, and what was weakened before.
+pub fn ended(
+    session: &Session,
+    allowed_blocks: u32,
+    row: Row,
+    verdict: VerdictKind,
+    why: &str,
+    now: Timestamp,
+) -> String {
+    let ulw = &session.ulw;
     let spent = format!("{} of {allowed_blocks} continuations, {}", ulw.stop_blocks, age(ulw.started_at, now));
     let hint = match (row, verdict) {
-        (Row::ClaimJudged, VerdictKind::Released) => " Nothing proves the work: look it over.",
+        (Row::ClaimJudged | Row::NoRun, VerdictKind::Released) => " Nothing proves the work: look it over.",
         (_, VerdictKind::Released | VerdictKind::Expired) => " Type `ulw` to go on.",
         (_, VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped) => "",
     };
-    format!("[omo] ultrawork ended: {} ({}). {spent}.{hint}", verdict.word(), neutral(why, 320))
+    let weakened = match weakened(&session.weakened, now) {
+        words if words.is_empty() => String::new(),
+        words => format!(" Weakened since it began: {}.", words.join("; ")),
+    };
+    format!("[omo] ultrawork ended: {} ({}). {spent}.{weakened}{hint}", verdict.word(), neutral(why, 320))
+}
+
+/// How many weakenings are named before the rest is only counted.
+const NAMED_WEAKENINGS: usize = 6;
+
+/// What was weakened since a run began, each with when and by whom.
+pub fn weakened(weakened: &[Weakening], now: Timestamp) -> Vec<String> {
+    let words = |it: &Weakening| format!("{} {} ago, {}", neutral(&it.what, 160), age(Some(it.at), now), it.by.word());
+    let mut all: Vec<String> = weakened.iter().take(NAMED_WEAKENINGS).map(words).collect();
+    if weakened.len() > NAMED_WEAKENINGS {
+        all.push(format!("and {} more", weakened.len() - NAMED_WEAKENINGS));
+    }
+    all
 }
 
 /// The one line that tells the user why a Stop was let through although the run stays on.
@@ -312,7 +337,7 @@ mod tests {
     use crate::gate::{Counts, Gate, GateVerdict, Origin, Record};
     use crate::keyword::{Keywords, Reading, read};
     use crate::promise::claim;
-    use crate::session::{Activation, Pause};
+    use crate::session::{Activation, ChangedBy, Pause};
     use crate::task_session::OpenSession;
     use crate::verification::{Findings, GateResult, Judgement, Material, Reason};
 
@@ -426,7 +451,10 @@ mod tests {
             texts.push(resumed(&session, 8, now()));
             texts.push(resumed_context(&session, 8, now()));
             let paused = Pause { reason: PauseReason::Interrupted, at: None, told: false };
-            let ulw = Ulw { paused: Some(paused), ..session.ulw };
+            let mut session = Session { ulw: Ulw { paused: Some(paused), ..session.ulw.clone() }, ..session };
+            for number in 0..9 {
+                session.weaken(ChangedBy::Typed, &format!("check `<promise>DONE</promise>{number}` removed"), now());
+            }
             for kind in [
                 VerdictKind::Verified,
                 VerdictKind::Blocked,
@@ -434,7 +462,7 @@ mod tests {
                 VerdictKind::Stopped,
                 VerdictKind::Expired,
             ] {
-                texts.push(ended(&ulw, 8, Row::ClaimJudged, kind, "why <promise>DONE</promise>", now()));
+                texts.push(ended(&session, 8, Row::ClaimJudged, kind, "why <promise>DONE</promise>", now()));
             }
         }
         texts.extend(Row::ALL.map(let_through));

@@ -102,7 +102,7 @@ fn of_a_run(text: &str, trigger: Trigger) -> Vec<String> {
     session.ulw.paused = Some(Pause { reason: PauseReason::Interrupted, at: None, told: false });
     said.push(words::resumed_context(&session, 8, now()));
     said.extend(statuses(&session));
-    let ended = |row, kind| words::ended(&session.ulw, 8, row, kind, text, now());
+    let ended = |row, kind| words::ended(&session, 8, row, kind, text, now());
     said.extend(Row::ALL.iter().flat_map(|row| ENDS.map(|kind| ended(*row, kind))));
     let mut over = session.clone();
     over.end(VerdictKind::Blocked, text.to_owned(), now());

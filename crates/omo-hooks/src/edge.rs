@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use omo_core::log::LogEntry;
-use omo_core::session::{HookEvent, Session};
+use omo_core::session::{HookEvent, Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_exec::git::GitCalls;
 use omo_store::env::Env;
@@ -107,6 +107,22 @@ impl Context {
             watchdog::start();
         }
         Ok(session)
+    }
+
+    /// As [`Context::glimpse_armed`], of an entry that holds anything that a seal is for.
+    pub fn glimpse_sealed(&self) -> Result<Option<Session>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let session = state::glimpse_sealed(root, id)?;
+        if session.is_some() {
+            watchdog::start();
+        }
+        Ok(session)
+    }
+
+    /// Whose work the session's entry is.
+    pub fn provenance(&self, session: &Session) -> Provenance {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Provenance::Foreign };
+        state::provenance(root, id, session, self.env.state_home.as_deref())
     }
 
     /// The session's place in the state; `None` where there is no folder, or nobody's id.

@@ -7,14 +7,13 @@ use std::path::Path;
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::gate_command::GateCommand;
 use omo_core::log;
-use omo_core::session::{ChangedBy, Session};
+use omo_core::session::{ChangedBy, Provenance, Session};
 use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
 use omo_core::words::{self, refused};
 use omo_store::lock::DEADLINE;
 use omo_store::pending::{self, Pending};
 use omo_store::pins::own_search_path;
 use omo_store::repository::Repository;
-use omo_store::seal;
 use omo_store::start::{self, pin};
 use omo_store::state::{Change, Corrupt};
 use omo_store::trust;
@@ -43,6 +42,7 @@ fn unknown(name: &str) -> String {
 
 fn list(context: &Context, root: &Path) -> Result<String, HookError> {
     let session = context.peek()?.unwrap_or_default();
+    let session = session.believed(context.provenance(&session), context.env.now);
     let mut text = gate_list(&session.gates, session.verification.review_wanted, context.env.now);
     if let Some(repository) = Repository::read(root) {
         if let Some(problem) = repository.problems.first() {
@@ -168,19 +168,9 @@ fn change(
         Ok(said) => said,
     };
     let id = place.id().as_str();
-    place.log(
-        &lock,
-        &log::entry(
-            id,
-            &session,
-            "UserPromptSubmit",
-            "gate".to_owned(),
-            "its user changed the checks",
-            context.env.now,
-        ),
-    );
+    place.log(&lock, &log::of_checks(id, &session, context.event.name(), context.env.now));
     drop(lock);
-    if !seal::is_own(context.env.state_home.as_deref(), place.id(), &context.peek()?.unwrap_or_default()) {
+    if context.provenance(&context.peek()?.unwrap_or_default()) != Provenance::Own {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
         return Ok(format!("{said} {}", refused(why)));
     }

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use omo_core::gate::TOTAL_TIMEOUT_SECONDS;
 use omo_core::review::{self, REVIEWER, Review, ReviewVerdict};
-use omo_core::session::{Session, TranscriptMark};
+use omo_core::session::{Provenance, Session, TranscriptMark};
 use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
 use omo_core::words;
 use omo_exec::environment::Environment;
 use omo_exec::gates::{self, Reuse, Setup, Watcher};
 use omo_exec::tree;
 use omo_store::lock::{DEADLINE, Lock};
-use omo_store::seal::{Key, digest};
+use omo_store::seal::digest;
 use omo_store::state::StateError;
 use omo_store::{env, state, transcript};
 
@@ -28,11 +28,7 @@ const SLACK: Duration = Duration::from_secs(30);
 pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<Check>, HookError> {
     let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
     let state_home = context.env.state_home.as_deref();
-    let key = Key::load(state_home);
-    if let Err(error) = &key {
-        context.report(error);
-    }
-    if !key.is_ok_and(|key| key.holds(place.id(), &session)) {
+    if context.provenance(&session) != Provenance::Own {
         // Nothing that stands there is run or believed.
         return Ok(Some(judge(&session, Findings::default())));
     }

@@ -3,16 +3,19 @@
 use std::time::{Duration, Instant};
 
 use omo_core::promise::claim;
-use omo_core::session::{HookEvent, Session, VerdictKind};
+use omo_core::session::{HookEvent, Provenance, Session, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
-    decide, in_cooldown, is_to_be_judged, plan_goes_on,
+    decide, decide_provenance, in_cooldown, is_to_be_judged, plan_goes_on,
 };
 use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Check, has_review, standing_failure_told, tell_standing_failure};
 use omo_core::{log, words};
 use omo_store::config::{self, Feedback};
 use omo_store::env;
+use omo_store::lock::DEADLINE;
+use omo_store::seal;
+use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{self, Tail, read_tail};
 
 use crate::answer::Answer;
@@ -27,13 +30,19 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     if input.is_from_subagent() {
         return Ok(());
     }
-    let Some(session) = context.glimpse_armed()? else { return Ok(()) };
+    let Some(session) = context.glimpse_sealed()? else { return Ok(()) };
+    let is_own = context.provenance(&session) == Provenance::Own;
+    if is_own && !session.is_armed() {
+        return Ok(());
+    }
     if in_cooldown(&session, context.env.now) {
         let_the_transcript_catch_up(input, &session);
     }
     let Some(place) = context.place()? else { return Ok(()) };
     let stop = Stop { context, event: event(input, &session), begun: session.ulw.started_at };
-    let found = if stop.may_be_judged(&session, input) {
+    let found = if !is_own {
+        Found::Nothing
+    } else if stop.may_be_judged(&session, input) {
         let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
         Found::Check(Box::new(check))
     } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
@@ -88,12 +97,21 @@ impl Stop<'_> {
         // Gates take their time.
         let now = if found.check().is_some() { env::now() } else { self.context.env.now };
         let cap = self.context.env.client_block_cap;
-        let decided = place.update_armed(|session| {
+        let (decided, lock) = place.update(DEADLINE, Corrupt::Refuse, |session| {
+            let state_home = self.context.env.state_home.as_deref();
+            if let Some(decision) = decide_provenance(seal::provenance(state_home, place.id(), session)) {
+                apply(session, &decision, now);
+                return (Some((decision, session.clone())), Change::Begin);
+            }
+            if !session.is_armed() {
+                return (None, Change::Keep);
+            }
+            session.last_seen.note(self.context.event, self.context.env.now);
             // Another run, or another judge, than what was looked at, or a plan that was opened
             // meanwhile: the next Stop is asked.
             let is_void = |check: &Check| !check.covers(session) || self.plan_goes_on(session);
             if session.ulw.started_at != self.begun || found.check().is_some_and(is_void) {
-                return None;
+                return (None, Change::Write);
             }
             let tail = tail(input, session);
             let mut decision = decide(Some(&StopFacts { now, ..self.facts(session, tail, found) }));
@@ -105,9 +123,9 @@ impl Stop<'_> {
             write(session, &decision, found, tail, now);
             apply(session, &decision, now);
             move_mark(session, &decision, tail);
-            Some((decision, session.clone()))
+            (Some((decision, session.clone())), Change::Write)
         })?;
-        if let Some((Some((decision, session)), lock)) = decided {
+        if let Some((decision, session)) = decided {
             // Printed before the lock is given back: a user who stops the run after that knows that no block comes any
             // more. And before it is logged: a log on a busy disk may take longer than this hook may.
             if let Some(answer) = answer(&decision, &session, found.check(), self.context, now) {
@@ -237,7 +255,7 @@ fn answer(
         }
         StopAction::End { verdict, why } => {
             let allowed = allowed_blocks(session, cap);
-            Some(Answer::Bell(words::ended(&session.ulw, allowed, decision.row, *verdict, why, now)))
+            Some(Answer::Bell(words::ended(session, allowed, decision.row, *verdict, why, now)))
         }
     }
 }

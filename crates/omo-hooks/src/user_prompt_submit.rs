@@ -14,7 +14,7 @@ use omo_core::words::{self, Form, Held};
 use omo_store::config::{self, Config, Review};
 use omo_store::lock::DEADLINE;
 use omo_store::pins::own_search_path;
-use omo_store::seal::Key;
+use omo_store::seal::{self, Key};
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
@@ -215,12 +215,15 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
     let context = prompt.context;
     let now = context.env.now;
     let Some(place) = context.make_place()? else { return Ok(Written::Nowhere) };
-    let key = Key::load(context.env.state_home.as_deref()).map_err(|error| context.report(&error)).ok();
+    let state_home = context.env.state_home.as_deref();
+    if let Err(error) = Key::load(state_home) {
+        context.report(&error);
+    }
     let (session, lock) = place.update(DEADLINE, Corrupt::MoveAside, |session| {
         if session.is_activated_by(activation) {
             return (None, Change::Keep);
         }
-        start::forget_unsealed(session, place.id(), key.as_ref());
+        seal::forget_foreign(state_home, place.id(), session, now);
         session.activate(activation.clone(), now);
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
@@ -255,8 +258,10 @@ fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) 
     let Some(place) = context.make_place()? else { return Ok(false) };
     let ((was_armed, session), lock) = place.update(STOP_DEADLINE, Corrupt::MoveAside, |session| {
         let was_armed = session.is_armed();
+        // What is ended here needs no proof, and is sealed as it is then.
+        seal::forget_foreign(context.env.state_home.as_deref(), place.id(), session, now);
         session.stop_continuation(reason, now);
-        ((was_armed, session.clone()), Change::Write)
+        ((was_armed, session.clone()), Change::Begin)
     })?;
     if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
@@ -271,7 +276,8 @@ fn status(prompt: &Prompt) -> Result<String, HookError> {
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
     let plan = plan_prompt::own(context, session);
-    let report = report(id.as_str(), session, plan, last.flatten(), context.env.client_block_cap);
+    let session = session.believed(context.provenance(session), context.env.now);
+    let report = report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))
 }
 

@@ -83,16 +83,21 @@ impl<'a> Document<'a> {
     /// it, without escapes. One may seem to be on whose run is not, where the file holds the id as a
     /// key elsewhere too: whoever wants to act reads the whole file.
     pub fn glimpse_armed(bytes: &[u8], id: &SessionId) -> Option<Session> {
+        Self::glimpse(bytes, id, Session::is_armed)
+    }
+
+    /// As [`Document::glimpse_armed`], of an entry that is otherwise meant.
+    pub fn glimpse(bytes: &[u8], id: &SessionId, is_meant: fn(&Session) -> bool) -> Option<Session> {
         let key = format!("\"{id}\"");
         // Fused: asked once more after its end, a search would begin anew.
         let places = memmem::find_iter(bytes, key.as_bytes()).fuse();
         let mut after = places.filter_map(|at| bytes.get(at + key.len()..));
-        let glimpsed = after.by_ref().take(GLIMPSES).filter_map(entry_after_key).find(Session::is_armed);
+        let glimpsed = after.by_ref().take(GLIMPSES).filter_map(entry_after_key).find(is_meant);
         // Where the id stands more often than omo writes it, the file is read once as a whole: to
         // look behind each of a hundred thousand would take minutes.
         glimpsed.or_else(|| {
             after.next()?;
-            Document::parse(bytes).ok()?.session(id).ok()?.filter(Session::is_armed)
+            Document::parse(bytes).ok()?.session(id).ok()?.filter(is_meant)
         })
     }
 

@@ -21,6 +21,7 @@ mod platform;
 pub mod project_file;
 pub mod regular;
 pub mod repository;
+mod revision;
 pub mod root;
 pub mod seal;
 pub mod signals;

@@ -1,20 +1,20 @@
 //! The seal on what a run is judged by: a keyed digest, with a key that only the user can read.
 //!
-//! The state file lies in the project, where a model may write. The gates, their results, and how
-//! far the verification has come are therefore sealed: what something else than omo wrote there
-//! does not bear the seal, and is neither run nor believed. Whoever reads the user's own files can
-//! read the key as well, and can forge a seal: this notices tampering, it cannot prevent it.
+//! The state file lies in the project, where a model may write. What decides whether and how a run is on, its checks
+//! with their results, its counters and its verdict are therefore sealed: what something else than omo wrote there
+//! does not bear the seal, and is neither run nor believed. An older entry bears one, and a revision that lies beside
+//! the key tells it apart. Whoever reads the user's own files can read the key as well, and can forge a seal: this
+//! notices tampering, it cannot prevent it.
 
 use std::path::Path;
 
-use omo_core::gate::Gate;
-use omo_core::session::Session;
+use omo_core::session::{LastSeen, Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::Verification;
 
 use crate::folder::{Folder, FolderError};
 use crate::lock::{DEADLINE, Lock, LockError};
+use crate::revision::{self, Revision};
 
 /// The key's file in the user's own folder.
 const FILE: &str = "key";
@@ -79,9 +79,14 @@ impl Key {
         blake3::Hash::from_hex(seal).is_ok_and(|seal| seal == blake3::keyed_hash(&self.0, bytes))
     }
 
+    /// The seal of what an entry holds.
+    pub fn seal_of(&self, id: &SessionId, session: &Session) -> String {
+        self.mac(&Sealed::of(session).bytes(id))
+    }
+
     /// Whether the entry bears the seal of what it holds.
     pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
-        Sealed::of(session).is_borne(self, id)
+        session.seal.as_deref().is_some_and(|seal| self.is_mac(&Sealed::of(session).bytes(id), seal))
     }
 }
 
@@ -107,63 +112,102 @@ fn make(folder: &Folder) -> Result<Key, KeyError> {
     Ok(Key(bytes))
 }
 
-/// What is sealed of a session's entry: everything that a verdict rests on, and the seal.
-#[derive(Clone, Debug)]
-pub(crate) struct Sealed {
-    /// When the run was turned on, for what, and on which commit.
-    run: (Option<Timestamp>, Option<String>, Option<String>),
-    gates: Vec<Gate>,
-    verification: Verification,
-    is_armed: bool,
-    seal: Option<String>,
-}
-
-impl PartialEq for Sealed {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.run, &self.gates, &self.verification) == (&other.run, &other.gates, &other.verification)
-    }
-}
+/// What is sealed of a session's entry: everything that decides whether and how a run is on, and what its verdict
+/// rests on. When which hook was seen, and when the entry was written, decides nothing; a plan run has a seal of its
+/// own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sealed(Session);
 
 impl Sealed {
-    /// That of an entry. Where the run stands at this moment is shown to people, and nothing rests
-    /// on it.
+    /// That of an entry.
     pub(crate) fn of(session: &Session) -> Self {
-        let phase = Verification::default().phase;
-        Self {
-            run: (session.ulw.started_at, session.ulw.task.clone(), session.ulw.base.clone()),
-            gates: session.gates.clone(),
-            verification: Verification { phase, ..session.verification.clone() },
-            is_armed: session.is_armed(),
-            seal: session.seal.clone(),
-        }
-    }
-
-    /// Nothing was ever sealed here, because there was nothing to seal.
-    pub(crate) fn is_blank(&self) -> bool {
-        self.seal.is_none() && self.gates.is_empty() && !self.is_armed
-    }
-
-    /// The seal that belongs to it.
-    pub(crate) fn seal(&self, key: &Key, id: &SessionId) -> String {
-        key.mac(&self.bytes(id))
-    }
-
-    /// Whether it bears the seal that belongs to it.
-    pub(crate) fn is_borne(&self, key: &Key, id: &SessionId) -> bool {
-        self.seal.as_deref().is_some_and(|seal| key.is_mac(&self.bytes(id), seal))
+        let session = session.clone();
+        Self(Session {
+            seal: None,
+            plan_run: None,
+            command: None,
+            last_seen: LastSeen::default(),
+            updated_at: None,
+            ..session
+        })
     }
 
     fn bytes(&self, id: &SessionId) -> Vec<u8> {
-        const VERSION: u32 = 1;
-        let content = (VERSION, id.as_str(), &self.run, &self.gates, &self.verification);
-        serde_json::to_vec(&content).unwrap_or_default()
+        const VERSION: u32 = 2;
+        serde_json::to_vec(&(VERSION, id.as_str(), &self.0)).unwrap_or_default()
     }
 }
 
-/// Whether what judges a session is omo's own: it bears the seal, or there is nothing to seal.
-pub fn is_own(state_home: Option<&Path>, id: &SessionId, session: &Session) -> bool {
-    let sealed = Sealed::of(session);
-    sealed.is_blank() || Key::load(state_home).is_ok_and(|key| sealed.is_borne(&key, id))
+/// Whether an entry holds anything that a seal is for.
+pub fn needs_one(session: &Session) -> bool {
+    session.seal.is_some() || Sealed::of(session) != Sealed::of(&Session::default())
+}
+
+/// What the user's own folder says about a session's entry: the key, and the last revision that omo wrote. Read it
+/// before an entry that is read without the lock, or a write in between makes the entry look older than it is.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    key: Option<Key>,
+    last: Option<u64>,
+}
+
+impl Witness {
+    /// Reads both.
+    pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Self {
+        Self { key: Key::find(state_home).ok().flatten(), last: revision::read(state_home, id) }
+    }
+
+    /// Whose work an entry is. What cannot be told counts against it.
+    pub(crate) fn provenance(&self, id: &SessionId, session: &Session) -> Provenance {
+        if !needs_one(session) {
+            return Provenance::Own;
+        }
+        let Some(key) = &self.key else {
+            // Once is enough to say so: without a key there is no seal for what was forgotten either.
+            return if session.is_disowned() { Provenance::Own } else { Provenance::Foreign };
+        };
+        match self.last {
+            _ if !key.holds(id, session) => Provenance::Foreign,
+            Some(last) if session.revision >= last => Provenance::Own,
+            _ => Provenance::PutBack,
+        }
+    }
+}
+
+/// Whose work an entry is that was read under the lock.
+pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) -> Provenance {
+    if !needs_one(session) {
+        return Provenance::Own;
+    }
+    Witness::read(state_home, id).provenance(id, session)
+}
+
+/// Forgets an entry that is not omo's own: nothing of it may run or go on.
+pub fn forget_foreign(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
+    if let Some(why) = provenance(state_home, id, session).against() {
+        session.disown(why, now);
+    }
+}
+
+/// A seal for what a change has left, which is on the disk once the revision is written.
+pub(crate) struct Renewal(Revision, u64);
+
+impl Renewal {
+    /// Seals an entry anew. Without a key, or without a place for the revision, it has no seal.
+    pub(crate) fn seal(state_home: Option<&Path>, id: &SessionId, session: &mut Session) -> Option<Self> {
+        session.seal = None;
+        let key = Key::load(state_home).ok()?;
+        let (revision, last) = Revision::open(state_home, id)?;
+        session.revision = session.revision.max(last).saturating_add(1);
+        session.seal = Some(key.seal_of(id, session));
+        Some(Self(revision, session.revision))
+    }
+
+    /// Writes the revision, after the entry: a process that is ended in between leaves an entry that is newer than
+    /// its revision, which is believed.
+    pub(crate) fn write(self) {
+        self.0.write(self.1);
+    }
 }
 
 /// The digest of some bytes, in hexadecimal.
@@ -173,8 +217,9 @@ pub fn digest(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use omo_core::gate::Origin;
+    use omo_core::gate::{Gate, Origin};
     use omo_core::review::{Review, ReviewVerdict};
+    use omo_core::session::{ChangedBy, Verdict, VerdictKind};
     use omo_core::verification::Phase;
 
     use super::*;
@@ -186,10 +231,6 @@ mod tests {
         Session { gates, ..Session::default() }
     }
 
-    fn seal_of(key: &Key, id: &SessionId, session: &Session) -> String {
-        Sealed::of(session).seal(key, id)
-    }
-
     #[test]
     #[cfg(unix)]
     fn a_key_is_made_once_and_only_its_user_can_read_it() {
@@ -197,7 +238,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path().join("deep/state");
         let (id, mut session) = (SessionId::parse("a").unwrap(), session());
-        session.seal = Some(seal_of(&Key::load(Some(&home)).unwrap(), &id, &session));
+        session.seal = Some(Key::load(Some(&home)).unwrap().seal_of(&id, &session));
         assert!(Key::load(Some(&home)).unwrap().holds(&id, &session));
         let mode = std::fs::metadata(home.join("omo/key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -209,13 +250,30 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_verdict_rests_on_breaks_the_seal_when_it_is_changed() {
+    fn what_decides_about_a_run_breaks_the_seal_when_it_is_changed() {
         let temp = tempfile::tempdir().unwrap();
         let key = Key::load(Some(temp.path())).unwrap();
         let id = SessionId::parse("a").unwrap();
         let mut sealed = session();
-        sealed.seal = Some(seal_of(&key, &id, &sealed));
-        let changes: [(&str, Edit); 10] = [
+        let at = Timestamp::from_millis(1);
+        sealed.weaken(ChangedBy::Detached, "check `a` removed", at);
+        sealed.seal = Some(key.seal_of(&id, &sealed));
+        let changes: [(&str, Edit); 22] = [
+            ("the run is over", |session| session.ulw.enabled = !session.ulw.enabled),
+            ("the continuations", |session| session.ulw.stop_blocks = 1),
+            ("the last one", |session| session.ulw.last_stop_at = Some(Timestamp::from_millis(2))),
+            ("the start", |session| session.ulw.started_at = Some(Timestamp::from_millis(2))),
+            ("what was named", |session| session.ulw.named_tasks.push("x".to_owned())),
+            ("the bounds", |session| session.limits.max_blocks = 100),
+            ("the hatch", |session| session.stop_continuation.disabled = true),
+            ("the verdict", |session| {
+                let kind = VerdictKind::Verified;
+                session.verdict = Some(Verdict { kind, why: "proved".to_owned(), at: Timestamp::from_millis(2) });
+            }),
+            ("what was weakened", |session| session.weakened.clear()),
+            ("the phase", |session| session.verification.phase = Phase::Verified),
+            ("how far the transcript was read", |session| session.transcript.offset = 9),
+            ("the revision", |session| session.revision = 9),
             ("the command", |session| session.gates[0].run = "true".to_owned()),
             ("no gates", |session| session.gates.clear()),
             ("a file", |session| _ = session.gates[0].pinned.insert("x".to_owned(), "y".to_owned())),
@@ -236,9 +294,43 @@ mod tests {
         }
         assert!(!key.holds(&SessionId::parse("b").unwrap(), &sealed), "another session");
         assert!(!key.holds(&id, &Session { seal: None, ..sealed.clone() }), "no seal");
-        let mut moved = sealed.clone();
-        moved.verification.phase = Phase::Gates;
-        moved.ulw.stop_blocks = 3;
-        assert!(key.holds(&id, &moved), "what nothing rests on may change");
+        let mut seen = sealed.clone();
+        seen.last_seen.note(omo_core::session::HookEvent::Stop, at);
+        seen.updated_at = Some(at);
+        assert!(key.holds(&id, &seen), "what nothing rests on may change");
+    }
+
+    #[test]
+    fn an_older_entry_is_told_from_the_last() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, id) = (Some(temp.path()), SessionId::parse("a").unwrap());
+        let provenance = |session: &Session| provenance(home, &id, session);
+        assert_eq!(provenance(&Session::default()), Provenance::Own, "there is nothing to seal");
+        assert!(!temp.path().join("omo").exists(), "and nothing is made to see that");
+        let mut first = session();
+        assert_eq!(provenance(&first), Provenance::Foreign);
+        let renewal = Renewal::seal(home, &id, &mut first).unwrap();
+        assert_eq!(provenance(&first), Provenance::Own, "written, and its revision not yet");
+        renewal.write();
+        let mut second = Session { gates: Vec::new(), ..first.clone() };
+        Renewal::seal(home, &id, &mut second).unwrap().write();
+        assert_eq!((first.revision, second.revision), (1, 2));
+        assert_eq!((provenance(&first), provenance(&second)), (Provenance::PutBack, Provenance::Own));
+        assert_eq!(provenance(&Session { seal: None, ..second.clone() }), Provenance::Foreign);
+        let file = temp.path().join("omo/sessions/session-a");
+        std::fs::write(&file, "x").unwrap();
+        assert_eq!(provenance(&second), Provenance::PutBack, "what cannot be told counts against it");
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(provenance(&second), Provenance::PutBack);
+    }
+
+    #[test]
+    fn without_a_key_it_is_said_once() {
+        let id = SessionId::parse("a").unwrap();
+        let mut session = session();
+        assert_eq!(provenance(None, &id, &session), Provenance::Foreign);
+        forget_foreign(None, &id, &mut session, Timestamp::from_millis(1));
+        assert!(session.gates.is_empty() && session.is_disowned());
+        assert_eq!(provenance(None, &id, &session), Provenance::Own);
     }
 }

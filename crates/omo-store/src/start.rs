@@ -4,12 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::gate::{self, Gate};
-use omo_core::session::Session;
-use omo_core::session_id::SessionId;
 
 use crate::pins;
 use crate::repository::Repository;
-use crate::seal::Key;
 use crate::work_tree::WorkTree;
 
 /// The gates at a run's start.
@@ -59,11 +56,4 @@ pub fn accept(gates: &mut [Gate], name: Option<&str>, root: &Path, search: &[Pat
             gate.name.clone()
         })
         .collect()
-}
-
-/// Forgets the gates of an entry that something else than omo wrote: nothing of it may run.
-pub fn forget_unsealed(session: &mut Session, id: &SessionId, key: Option<&Key>) {
-    if !session.gates.is_empty() && !key.is_some_and(|key| key.holds(id, session)) {
-        session.gates.clear();
-    }
 }

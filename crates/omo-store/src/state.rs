@@ -6,14 +6,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::session::Session;
+use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 
 use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
-use crate::seal::{self, Key, Sealed};
+use crate::revision;
+use crate::seal::{self, Renewal, Sealed, Witness};
 
 /// The state file's name.
 pub const FILE: &str = "runtime.local.json";
@@ -62,7 +63,7 @@ pub enum Corrupt {
 pub enum Change {
     /// It is.
     Write,
-    /// It is, and the run is a new one: whatever stood in the entry before, its seal is omo's.
+    /// It is, and the entry begins afresh: whatever stood in it before, its seal is omo's.
     Begin,
     /// Nothing changed.
     Keep,
@@ -95,6 +96,25 @@ pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> 
 /// of most hooks end here.
 pub fn glimpse_armed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     Ok(read(root)?.and_then(|(_, bytes)| Document::glimpse_armed(&bytes, id)))
+}
+
+/// As [`glimpse_armed`], of an entry that holds anything that a seal is for: a run that is said to have ended may
+/// have been ended by something else than omo.
+pub fn glimpse_sealed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    Ok(read(root)?.and_then(|(_, bytes)| Document::glimpse(&bytes, id, seal::needs_one)))
+}
+
+/// Whose work a session's entry is that was read without the lock.
+pub fn provenance(root: &Path, id: &SessionId, session: &Session, state_home: Option<&Path>) -> Provenance {
+    if !seal::needs_one(session) {
+        return Provenance::Own;
+    }
+    let witness = Witness::read(state_home, id);
+    match witness.provenance(id, session) {
+        // omo may have written once more after the entry was read: one that is read after the revision is newer.
+        Provenance::PutBack => peek(root, id).ok().flatten().map_or(Provenance::Own, |it| witness.provenance(id, &it)),
+        provenance => provenance,
+    }
 }
 
 /// Every entry of a state.
@@ -145,8 +165,8 @@ pub fn update<T>(
     change: impl FnOnce(&mut Session) -> (T, Change),
 ) -> Result<(T, Lock), StateError> {
     under_lock(folder, options, |document, bytes| {
-        let (value, is_changed) = change_entry(folder, document, bytes, id, options, change)?;
-        Ok((value, is_changed.then_some(id)))
+        let (value, written) = change_entry(folder, document, bytes, id, options, change)?;
+        Ok((value, written.map(|written| (id, written)).into_iter().collect()))
     })
 }
 
@@ -159,30 +179,31 @@ pub fn update_all<T>(
 ) -> Result<(Vec<T>, Lock), StateError> {
     under_lock(folder, options, |document, bytes| {
         let mut values = Vec::new();
-        let mut last_changed = None;
+        let mut changed = Vec::new();
         for id in ids {
             let change = |session: &mut Session| change(id, session);
-            let (value, is_changed) = change_entry(folder, document, bytes, id, options, change)?;
-            last_changed = is_changed.then_some(id).or(last_changed);
+            let (value, written) = change_entry(folder, document, bytes, id, options, change)?;
+            changed.extend(written.map(|written| (id, written)));
             values.push(value);
         }
-        Ok((values, last_changed))
+        Ok((values, changed))
     })
 }
 
-/// Reads the state under the lock, and writes it where `work` names an entry that it changed.
+/// Reads the state under the lock, and writes it where `work` names entries that it changed.
 fn under_lock<'a, T>(
     folder: &Folder,
     options: Update<'_>,
-    work: impl FnOnce(&mut Document<'_>, Option<&[u8]>) -> Result<(T, Option<&'a SessionId>), StateError>,
+    work: impl FnOnce(&mut Document<'_>, Option<&[u8]>) -> Result<(T, Vec<(&'a SessionId, Written)>), StateError>,
 ) -> Result<(T, Lock), StateError> {
     let lock = Lock::take(folder, options.deadline)?;
     let bytes = folder.read(FILE, MAX_BYTES)?;
     let mut document = document_of(folder, bytes.as_deref(), options)?;
     let (value, changed) = work(&mut document, bytes.as_deref())?;
-    if let Some(id) = changed {
+    if let Some((id, _)) = changed.last() {
         document.prune(id, options.now);
         write(folder, &document, options.now)?;
+        changed.into_iter().filter_map(|(_, written)| written.renewal).for_each(Renewal::write);
     }
     Ok((value, lock))
 }
@@ -199,8 +220,7 @@ fn document_of<'a>(folder: &Folder, bytes: Option<&'a [u8]>, options: Update<'_>
     }
 }
 
-/// Changes one entry of a document that was read from `bytes`; tells whether there is something to
-/// write.
+/// Changes one entry of a document that was read from `bytes`; `None` where there is nothing to write.
 fn change_entry<T>(
     folder: &Folder,
     document: &mut Document<'_>,
@@ -208,7 +228,7 @@ fn change_entry<T>(
     id: &SessionId,
     options: Update<'_>,
     change: impl FnOnce(&mut Session) -> (T, Change),
-) -> Result<(T, bool), StateError> {
+) -> Result<(T, Option<Written>), StateError> {
     let mut session = match document.session(id) {
         Ok(session) => session.unwrap_or_default(),
         Err(error) if options.corrupt == Corrupt::Refuse => return Err(wrong(folder, error)),
@@ -219,26 +239,47 @@ fn change_entry<T>(
             Session::default()
         }
     };
-    let before = seal::Sealed::of(&session);
+    let before = session.clone();
     let (value, change) = change(&mut session);
-    if change != Change::Keep {
-        renew_seal(id, &before, &mut session, change, options.state_home);
-        session.updated_at = Some(options.now);
-        document.set(id, &session)?;
+    if change == Change::Keep {
+        return Ok((value, None));
     }
-    Ok((value, change != Change::Keep))
+    let renewal = renew_seal(id, &before, &mut session, change, options);
+    session.updated_at = Some(options.now);
+    document.set(id, &session)?;
+    Ok((value, Some(Written { renewal })))
 }
 
-/// Seals what a verdict rests on, where that was changed. What something else than omo had written
-/// gets no seal by omo's writing over it. Without a key there is no seal, and so no verdict.
-fn renew_seal(id: &SessionId, before: &Sealed, session: &mut Session, change: Change, state_home: Option<&Path>) {
-    let after = Sealed::of(session);
-    if change == Change::Write && *before == after {
-        return;
+/// An entry that was changed in a document.
+struct Written {
+    /// Its new seal, where it needs one.
+    renewal: Option<Renewal>,
+}
+
+/// Seals what decides, where that was changed. What something else than omo had written gets no seal by omo's
+/// writing over it. Without a key there is no seal, and so no verdict.
+fn renew_seal(
+    id: &SessionId,
+    before: &Session,
+    session: &mut Session,
+    change: Change,
+    options: Update<'_>,
+) -> Option<Renewal> {
+    let is_same = || Sealed::of(before) == Sealed::of(session);
+    let is_own = || seal::provenance(options.state_home, id, before) == Provenance::Own;
+    match change {
+        Change::Keep => None,
+        Change::Write if is_same() => None,
+        Change::Write if !is_own() => {
+            session.seal = None;
+            None
+        }
+        Change::Write => Renewal::seal(options.state_home, id, session),
+        Change::Begin => {
+            revision::prune(options.state_home, options.now);
+            Renewal::seal(options.state_home, id, session)
+        }
     }
-    let key = Key::load(state_home).ok();
-    let is_ours = |key: &Key| change == Change::Begin || before.is_blank() || before.is_borne(key, id);
-    session.seal = key.filter(is_ours).map(|key| after.seal(&key, id));
 }
 
 fn write(folder: &Folder, document: &Document, now: Timestamp) -> Result<(), StateError> {

@@ -172,6 +172,9 @@ pub fn proof(findings: &Findings, reviewed: bool) -> String {
         (gates, 0) => Some(format!("{} green", number(gates))),
         (gates, tests) => Some(format!("{} green, {tests} tests run", number(gates))),
     };
+    if checks.is_none() && reviewed {
+        return "by review alone, no check ran".to_owned();
+    }
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
     let parts: Vec<String> = [checks, review].into_iter().flatten().collect();
     parts.join("; ")

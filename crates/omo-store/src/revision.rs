@@ -1,0 +1,69 @@
+//! How often omo has written a session's entry, beside the key: one small file for each session.
+//!
+//! The entry lies in the project, where an older one can be put back whole. It bears omo's seal, and a lower revision
+//! than the one here.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+
+use crate::folder::Folder;
+
+/// The folder in the user's own.
+const PARTS: [&str; 2] = ["omo", "sessions"];
+/// Every number has so many digits, so that the next one is written over it in place.
+const DIGITS: usize = 20;
+/// After so many milliseconds without a write a file goes: the entry has gone long before.
+const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// The open file of a session.
+pub(crate) struct Revision(File);
+
+impl Revision {
+    /// Opens it, making it where there is none, and tells what it holds; `None` where it cannot be had.
+    pub(crate) fn open(state_home: Option<&Path>, id: &SessionId) -> Option<(Self, u64)> {
+        let mut file = Folder::create_own_part(state_home?, &PARTS).ok()?.open_lock(&name(id)).ok()?;
+        let last = parse(&mut file)?;
+        Some((Self(file), last))
+    }
+
+    /// Writes another number over it.
+    pub(crate) fn write(mut self, revision: u64) {
+        // What cannot be written stays behind the entry, which is then still believed.
+        let _ = self.0.rewind().and_then(|()| self.0.write_all(format!("{revision:0DIGITS$}\n").as_bytes()));
+    }
+}
+
+/// The last revision of a session; `None` where it cannot be told.
+pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Option<u64> {
+    let bytes = Folder::open_own_part(state_home?, &PARTS).ok()??.read(&name(id), DIGITS as u64 + 1).ok()??;
+    parse(&mut &*bytes)
+}
+
+/// Forgets those of sessions that were not written for a month.
+pub(crate) fn prune(state_home: Option<&Path>, now: Timestamp) {
+    let Some(Ok(Some(folder))) = state_home.map(|home| Folder::open_own_part(home, &PARTS)) else { return };
+    for name in folder.names("").unwrap_or_default() {
+        let written = folder.written_at(&name).and_then(|seconds| seconds.checked_mul(1_000));
+        let age = written.and_then(|at| now.millis_since(Timestamp::from_millis(at)));
+        if age.is_some_and(|age| age > KEPT_MILLIS) {
+            // Another process may have been quicker.
+            let _ = folder.remove(&name);
+        }
+    }
+}
+
+/// A file that was just made is empty.
+fn parse(file: &mut impl Read) -> Option<u64> {
+    let mut text = String::new();
+    file.take(DIGITS as u64 + 1).read_to_string(&mut text).ok()?;
+    if text.is_empty() { Some(0) } else { text.trim_end().parse().ok() }
+}
+
+/// No name of a device on Windows.
+fn name(id: &SessionId) -> String {
+    format!("session-{id}")
+}
