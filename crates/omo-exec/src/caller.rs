@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::endings;
-use crate::platform::{Ending, Group, adopt_orphans, end_orphans};
+use crate::platform::{Ending, Group, adopt_orphans, end_orphans, hide_memory};
 
 /// Whether this process was started with this one argument and nothing else.
 pub(crate) fn is_asked(argument: &str) -> bool {
@@ -21,6 +21,8 @@ pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -
     // Whoever ends every process around this one must leave the one that cleans up.
     endings::note(&Arc::default());
     adopt_orphans();
+    // What it looks after could find in it what it was told.
+    hide_memory();
     let mut stdin = BufReader::new(std::io::stdin());
     let mut line = String::new();
     stdin.read_line(&mut line).ok()?;

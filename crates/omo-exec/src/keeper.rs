@@ -4,6 +4,10 @@
 //! The client ends a hook when its user presses Esc, and nothing runs in a process that was
 //! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
 //! it after the first line. It is the same binary as its caller, started with [`ARGUMENT`].
+//!
+//! A gate could write into the pipe that its keeper answers on: `/proc` shows it. So the answer bears a seal, with a key
+//! that the keeper was given before the gate began, and nothing else is believed. How the gate ended is what the system
+//! says of it, and never what it wrote.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
@@ -15,6 +19,7 @@ use std::time::{Duration, Instant};
 use omo_core::check::{Heard, Listener};
 use omo_core::gate::Counts;
 use omo_core::runner::Reader;
+use omo_store::seal::Key;
 use serde::{Deserialize, Serialize};
 
 use crate::caller;
@@ -43,6 +48,8 @@ pub struct Spec {
     pub timeout_millis: u64,
     /// What a check of a plan wants beyond what a gate does.
     pub check: Option<CheckSpec>,
+    /// The key that the report is sealed with.
+    pub key: String,
 }
 
 /// What a check of a plan wants of its keeper.
@@ -99,10 +106,18 @@ fn keep() {
     let gone = sender.clone();
     let spec: Option<Spec> = caller::order(move || drop(gone.send(Event::CallerGone)));
     let Some(spec) = spec else { return };
-    if let Some(report) = run(&spec, sender, &events) {
-        let mut out = std::io::stdout().lock();
-        let _ = serde_json::to_string(&report).map(|json| writeln!(out, "{json}"));
+    if let Some(report) = run(&spec, sender, &events)
+        && let (Some(key), Ok(json)) = (Key::parse(&spec.key), serde_json::to_string(&report))
+    {
+        let _ = writeln!(std::io::stdout().lock(), "{}\n{json}", key.mac(json.as_bytes()));
     }
+}
+
+/// Reads what a keeper answered; `None` where it was killed, or something else wrote there as well.
+pub(crate) fn read_report(answer: &[u8], key: &Key) -> Option<Report> {
+    let (seal, json) = std::str::from_utf8(answer).ok()?.split_once('\n')?;
+    let json = json.strip_suffix('\n')?;
+    key.is_mac(json.as_bytes(), seal).then(|| serde_json::from_str(json).ok())?
 }
 
 /// Runs the gate; `None` where nobody wants to know any more.
@@ -234,6 +249,23 @@ fn trim(bytes: &mut Vec<u8>, above: usize, keep: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_report_that_bears_the_seal_is_read() {
+        let (key, json) = (Key::random().unwrap(), r#"{"status":0,"timed_out":false,"tail":""}"#);
+        let sealed = format!("{}\n{json}\n", key.mac(json.as_bytes()));
+        assert_eq!(read_report(sealed.as_bytes(), &key).unwrap().status, Some(0));
+        let other = Key::random().unwrap();
+        for (answer, key) in [
+            (sealed.clone(), &other),
+            (json.to_owned(), &key),
+            (format!("{json}\n{sealed}"), &key),
+            (format!("{sealed}{json}\n"), &key),
+            (String::new(), &key),
+        ] {
+            assert!(read_report(answer.as_bytes(), key).is_none(), "{answer}");
+        }
+    }
 
     #[test]
     fn the_end_of_long_output_is_kept_and_what_is_left_out_is_counted() {

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use omo_core::check::Heard;
 use omo_core::gate::{Counts, End};
+use omo_store::seal::Key;
 
-use crate::keeper::{ARGUMENT, CheckSpec, Report, Spec};
-use crate::platform::{own_program, stand_apart};
+use crate::keeper::{ARGUMENT, CheckSpec, Report, Spec, read_report};
+use crate::platform::{hide_memory, own_program, stand_apart};
 
 /// How often it is asked whether the gate is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
@@ -78,10 +79,14 @@ fn end_of(report: &Report, timeout: Duration) -> End {
 struct Keeper {
     process: Child,
     answer: Receiver<Vec<u8>>,
+    /// What its report is sealed with.
+    key: Key,
 }
 
 impl Keeper {
     fn start(job: Job) -> std::io::Result<Self> {
+        let key = Key::random().map_err(std::io::Error::other)?;
+        hide_memory();
         let mut command = Command::new(own_program()?);
         command.arg(ARGUMENT).env_clear().envs(job.variables);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -90,7 +95,7 @@ impl Keeper {
         stand_apart(&mut command);
         let mut process = command.spawn()?;
         let timeout_millis = u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX);
-        let spec = Spec { run: job.run, folder: job.folder, timeout_millis, check: job.check };
+        let spec = Spec { run: job.run, folder: job.folder, timeout_millis, check: job.check, key: key.to_text() };
         let mut line = serde_json::to_vec(&spec).map_err(std::io::Error::other)?;
         line.push(b'\n');
         if let Some(stdin) = &mut process.stdin {
@@ -104,7 +109,7 @@ impl Keeper {
                 let _ = sender.send(bytes);
             });
         }
-        Ok(Self { process, answer })
+        Ok(Self { process, answer, key })
     }
 
     /// Its report; `None` where the gate is no longer wanted.
@@ -113,7 +118,7 @@ impl Keeper {
             match self.answer.recv_timeout(ASK_EVERY) {
                 Ok(bytes) => {
                     let died = || Report { not_started: Some("its keeper died".to_owned()), ..Report::default() };
-                    return Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| died()));
+                    return Some(read_report(&bytes, &self.key).unwrap_or_else(died));
                 }
                 Err(RecvTimeoutError::Timeout) if is_wanted() && Instant::now() < deadline => {}
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {

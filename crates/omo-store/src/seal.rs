@@ -69,6 +69,27 @@ impl Key {
         }
     }
 
+    /// One for two processes, one of which hands it to the other as text.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no random numbers.
+    pub fn random() -> Result<Self, KeyError> {
+        let mut bytes = [0; KEY_BYTES];
+        getrandom::fill(&mut bytes).map_err(KeyError::Random)?;
+        Ok(Self(bytes))
+    }
+
+    /// As text; [`Key::parse`] reads it.
+    pub fn to_text(&self) -> String {
+        blake3::Hash::from_bytes(self.0).to_hex().to_string()
+    }
+
+    /// Reads what [`Key::to_text`] wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        blake3::Hash::from_hex(text).ok().map(|key| Self(*key.as_bytes()))
+    }
+
     /// The seal of some bytes.
     pub fn mac(&self, bytes: &[u8]) -> String {
         blake3::keyed_hash(&self.0, bytes).to_hex().to_string()
@@ -93,8 +114,7 @@ impl Key {
 fn read(folder: &Folder) -> Result<Option<Key>, KeyError> {
     let Some(bytes) = folder.read(FILE, HEX_CHARS + 2)? else { return Ok(None) };
     let text = std::str::from_utf8(&bytes).unwrap_or_default().trim();
-    let key = blake3::Hash::from_hex(text).map_err(|_| KeyError::Malformed(folder.path().join(FILE)))?;
-    Ok(Some(Key(*key.as_bytes())))
+    Key::parse(text).map(Some).ok_or_else(|| KeyError::Malformed(folder.path().join(FILE)))
 }
 
 fn make(folder: &Folder) -> Result<Key, KeyError> {
@@ -106,10 +126,9 @@ fn make(folder: &Folder) -> Result<Key, KeyError> {
     // Where the home is a repository itself, what omo keeps here would be among the files that it judges,
     // and no evidence about them would ever hold. Without it there is a key all the same.
     let _ = folder.replace(".gitignore", b"*\n");
-    let mut bytes = [0; KEY_BYTES];
-    getrandom::fill(&mut bytes).map_err(KeyError::Random)?;
-    folder.replace(FILE, format!("{}\n", blake3::Hash::from_bytes(bytes).to_hex()).as_bytes())?;
-    Ok(Key(bytes))
+    let key = Key::random()?;
+    folder.replace(FILE, format!("{}\n", key.to_text()).as_bytes())?;
+    Ok(key)
 }
 
 /// What is sealed of a session's entry: everything that decides whether and how a run is on, and what its verdict

@@ -6,7 +6,7 @@
 //!   checks.
 //! - [`Group`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
 //!   ends, [`end_group`] one that another process has started. [`adopt_orphans`] and [`end_orphans`] are about what
-//!   has left its group.
+//!   has left its group, and [`hide_memory`] keeps what is in it from looking into this process.
 //! - [`CLIENTS`] are the names of the client's program, and [`may_run`] tells whether a file is one.
 //! - [`leave_session`] makes a process outlive the terminal that it was started from.
 //! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about omo's own processes; [`note_endings`] is
@@ -54,13 +54,17 @@ pub(crate) use windows::{
 };
 
 #[cfg(target_os = "linux")]
-pub(crate) use orphans::{adopt as adopt_orphans, end as end_orphans};
+pub(crate) use orphans::{adopt as adopt_orphans, end as end_orphans, hide_memory};
 #[cfg(target_os = "linux")]
 pub(crate) use working::working_below;
 
 /// Elsewhere what has left its group is not seen.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn adopt_orphans() {}
+
+/// Elsewhere the system alone says who may look into a process.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn hide_memory() {}
 
 /// There are none.
 #[cfg(not(target_os = "linux"))]

@@ -2,13 +2,21 @@
 
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, WaitOptions, getpid, kill_process, set_dumpable_behavior, waitpid,
+};
 
 use super::stat::stat_of;
 
 /// From now on what a gate leaves behind is the keeper's own child, however often it has forked.
 pub(crate) fn adopt() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
+}
+
+/// Keeps other processes of the same user from reading the memory of this one and from opening its files below `/proc`.
+/// An administrator can do both all the same.
+pub(crate) fn hide_memory() {
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
 /// Ends every child of the keeper, and then the children that it inherits from those.
