@@ -12,5 +12,6 @@
 
 mod controls;
 mod counted;
+mod evidence;
 mod honest;
 mod target;

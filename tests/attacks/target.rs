@@ -118,6 +118,13 @@ impl Target {
         Ok(check.output()?.status.success())
     }
 
+    /// Makes a file of the project one that may be run.
+    pub(crate) fn may_run(&self, path: &str) -> Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.scene.lab.project().join(path);
+        Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
+    }
+
     /// Removes a file of the project.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
         fs::remove_file(self.scene.lab.project().join(path)).with_context(|| format!("remove {path}"))

@@ -72,6 +72,7 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
         calls: &GitCalls::default(),
         environment: &environment,
         reuse: Reuse::Nothing,
+        session: None,
     };
     let verified = gates::verify(&gates, &setup, &mut Progress::new());
     let mut lines: Vec<Line> =

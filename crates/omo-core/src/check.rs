@@ -259,7 +259,7 @@ fn not_found(status: i32, seen: &Seen) -> (CheckVerdict, String) {
 
 /// As a gate is judged, but for what it is held to from before.
 fn judge_success(status: i32, seen: &Seen) -> Judged {
-    let (verdict, words) = judge_gate(&End::Exited(status), seen.counts, None);
+    let (verdict, words) = judge_gate(&End::Exited(status), seen.counts, None, false);
     match verdict {
         GateVerdict::Green => Ok(words),
         GateVerdict::NothingRan => Err((CheckVerdict::NothingRan, words)),

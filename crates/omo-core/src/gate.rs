@@ -45,6 +45,9 @@ pub struct Gate {
     pub pinned: BTreeMap<String, String>,
     /// The best that its tests counted in this run.
     pub best: Option<Best>,
+    /// What they counted before anything of it was done, once a claim was held to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
     /// Its last result.
     pub last: Option<Record>,
 }
@@ -105,6 +108,18 @@ pub struct Best {
     pub run: u64,
     /// The fewest that were skipped when all was green; `None` before it was.
     pub skipped: Option<u64>,
+}
+
+/// What a gate's tests counted before anything of the run was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Baseline {
+    /// The counts; `None` where there are none.
+    pub counts: Option<Counts>,
+    /// The gate was green.
+    pub is_green: bool,
+    /// Why there are no counts, where there are none.
+    pub why: String,
 }
 
 impl Best {
@@ -223,10 +238,10 @@ impl End {
     }
 }
 
-/// What an end is worth: the verdict, and the words for it.
-pub fn judge(end: &End, counts: Option<Counts>, best: Option<Best>) -> (GateVerdict, String) {
+/// What an end is worth: the verdict, and the words for it. `is_runner` says that it runs tests and counts them.
+pub fn judge(end: &End, counts: Option<Counts>, best: Option<Best>, is_runner: bool) -> (GateVerdict, String) {
     match end {
-        End::Exited(0) => judge_success(counts, best),
+        End::Exited(0) => judge_success(counts, best, is_runner),
         End::Exited(status) => (GateVerdict::Failed, format!("exit status {status}")),
         End::Killed(signal) => (GateVerdict::Failed, format!("ended by signal {signal}")),
         End::TimedOut(seconds) => (GateVerdict::TimedOut, format!("ended after {seconds} s")),
@@ -235,7 +250,7 @@ pub fn judge(end: &End, counts: Option<Counts>, best: Option<Best>) -> (GateVerd
 }
 
 /// Status 0 alone is not enough: what ran nothing, or less than before, proves nothing.
-fn judge_success(counts: Option<Counts>, best: Option<Best>) -> (GateVerdict, String) {
+fn judge_success(counts: Option<Counts>, best: Option<Best>, is_runner: bool) -> (GateVerdict, String) {
     match (counts, best) {
         (Some(counts), _) if counts.failed > 0 => {
             (GateVerdict::Failed, format!("exit status 0, but {} tests failed", counts.failed))
@@ -251,6 +266,10 @@ fn judge_success(counts: Option<Counts>, best: Option<Best>) -> (GateVerdict, St
         }
         (None, Some(best)) => {
             (GateVerdict::Weaker, format!("no count of tests can be read any more, {} were run earlier", best.run))
+        }
+        (None, None) if is_runner => {
+            let why = "exit status 0, but its test runner gave no count: nothing shows that a test was run";
+            (GateVerdict::NothingRan, why.to_owned())
         }
         (Some(_), _) => (GateVerdict::Green, "exit status 0".to_owned()),
         (None, None) => (GateVerdict::Green, "exit status 0, no count of tests".to_owned()),
@@ -339,6 +358,15 @@ impl Gate {
         let parts = [self.run.as_str(), self.cwd.as_deref().unwrap_or_default(), &timeout].into_iter().chain(env);
         // Each part with its length before it: no two gates run into the same bytes.
         parts.flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat()).collect()
+    }
+
+    /// Holds it to what was counted before the run.
+    pub fn take_baseline(&mut self, baseline: Baseline) {
+        if let Some(counts) = baseline.counts {
+            let skipped = baseline.is_green.then_some(counts.skipped);
+            self.best = Some(self.best.unwrap_or_default().with(counts.run, skipped));
+        }
+        self.baseline = Some(baseline);
     }
 
     /// Keeps a result, and what it says about the best. A run that did not come to its end, or
@@ -483,8 +511,10 @@ mod tests {
             (End::TimedOut(300), Some(counts(3, 0, 0)), None, TimedOut),
             (End::NotStarted("no shell".to_owned()), None, None, NotStarted),
         ] {
-            assert_eq!(judge(&end, now, earlier).0, expected, "{end:?} {now:?} {earlier:?}");
+            assert_eq!(judge(&end, now, earlier, false).0, expected, "{end:?} {now:?} {earlier:?}");
         }
+        assert_eq!(judge(&End::Exited(0), None, None, true).0, NothingRan, "a runner that says nothing");
+        assert_eq!(judge(&End::Exited(0), Some(counts(3, 0, 1)), None, true).0, Green);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod cargo;
 mod go;
 mod javascript;
+pub mod named;
 mod node;
 mod pytest;
 mod unittest;

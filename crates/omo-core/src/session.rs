@@ -359,11 +359,6 @@ pub enum Interruption {
     At(Timestamp),
 }
 
-/// The checks as they are when a run begins: nothing was counted yet.
-fn without_counts(gates: &[Gate]) -> Vec<Gate> {
-    gates.iter().map(|gate| Gate { best: None, ..gate.clone() }).collect()
-}
-
 impl Session {
     /// The run that is on, if one is.
     pub fn run(&self) -> Option<&Ulw> {
@@ -378,6 +373,8 @@ impl Session {
     /// Starts a run afresh: all counters at nothing, the escape hatch open again.
     pub fn activate(&mut self, activation: Activation, now: Timestamp) {
         let earlier = self.clone();
+        // Begun anew while it is on, it is held to what was counted so far.
+        let counted = if earlier.is_armed() { earlier.gates.as_slice() } else { &[] };
         self.ulw = Ulw {
             enabled: true,
             started_at: Some(now),
@@ -388,7 +385,7 @@ impl Session {
             ..Ulw::default()
         };
         self.verification = Verification { review_wanted: activation.review_wanted, ..Verification::default() };
-        self.take_gates(activation.gates);
+        self.take_gates(activation.gates, counted);
         self.limits = activation.limits;
         self.stop_continuation = StopContinuation::default();
         self.verdict = None;
@@ -406,7 +403,7 @@ impl Session {
         if !earlier.is_armed() {
             return;
         }
-        for what in gate::weakened(&without_counts(&earlier.gates), &self.gates, false) {
+        for what in gate::weakened(&earlier.gates, &self.gates, false) {
             self.weaken(by, &what, now);
         }
         if earlier.verification.review_wanted && !self.verification.review_wanted {
@@ -423,16 +420,23 @@ impl Session {
 
     /// What the user asked for earlier in the session stays, without what it counted then; all
     /// other gates are the new ones.
-    fn take_gates(&mut self, new: Vec<Gate>) {
+    fn take_gates(&mut self, new: Vec<Gate>, counted: &[Gate]) {
         let mut gates = std::mem::take(&mut self.gates);
         gates.retain(|gate| gate.origin == Origin::User);
         for gate in &mut gates {
             gate.best = None;
+            gate.baseline = None;
             gate.last = None;
         }
         for gate in new {
             // More than there may be are refused where they are read.
             let _ = gate::add(&mut gates, gate);
+        }
+        for gate in &mut gates {
+            let is_it = |known: &&Gate| known.definition() == gate.definition() && known.origin == gate.origin;
+            if let Some(known) = counted.iter().find(is_it) {
+                (gate.best, gate.baseline) = (known.best, known.baseline.clone());
+            }
         }
         self.gates = gates;
     }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{Gate, GateVerdict, Record};
+use crate::gate::{Baseline, Gate, GateVerdict, Record};
 use crate::review::{Asked, Review, ReviewVerdict};
 use crate::session::Session;
 use crate::timestamp::Timestamp;
@@ -33,6 +33,9 @@ pub struct Verification {
     pub review: Option<Review>,
     /// The failure that was told last.
     pub failure: Option<ToldFailure>,
+    /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
 }
 
 impl Default for Verification {
@@ -46,6 +49,7 @@ impl Default for Verification {
             asked: None,
             review: None,
             failure: None,
+            environment: None,
         }
     }
 }
@@ -117,6 +121,8 @@ pub struct Findings {
     pub touched_since_review: bool,
     /// The digest of what the reviewer was given to read, as it is now.
     pub material: Option<String>,
+    /// The variables that are not as they were when the run began, in whose environment the checks run.
+    pub environment: Vec<String>,
 }
 
 /// What a reviewer is given to read.
@@ -143,6 +149,8 @@ pub struct GateResult {
     pub reused: bool,
     /// The end of its output.
     pub tail: String,
+    /// What it counted before the run, where it was held to that.
+    pub baseline: Option<Baseline>,
 }
 
 impl GateResult {
@@ -298,6 +306,9 @@ impl Check {
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self.findings.gates.iter().filter(|result| !result.reused) {
             if let Some(gate) = session.gates.iter_mut().find(|gate| gate.name == result.name) {
+                if let Some(baseline) = result.baseline.clone().filter(|_| gate.baseline.is_none()) {
+                    gate.take_baseline(baseline);
+                }
                 gate.keep(result.record.clone());
             }
         }

@@ -1,12 +1,16 @@
 //! The environment of a gate and of a check: its user's own, without what a gate must not see.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use omo_core::check::{Check, steers_a_shell};
 use omo_core::gate::{Gate, is_kept_from_gates};
+use omo_core::session_id::SessionId;
 use omo_store::env::is_called;
+use omo_store::folder::FolderError;
 use omo_store::pins::search_path;
+use omo_store::run_environment;
 use omo_store::seal::digest;
 
 /// An environment for gates.
@@ -32,6 +36,30 @@ impl Environment {
         variables.push(("OMO_GATE".into(), "1".into()));
         variables.sort();
         Self { variables, search }
+    }
+
+    /// Keeps it for a run that begins, and gives what stands for it in the session's entry.
+    ///
+    /// # Errors
+    ///
+    /// Where the user's own folder cannot be written.
+    pub fn keep(&self, state_home: &Path, id: &SessionId) -> Result<String, FolderError> {
+        run_environment::keep(state_home, id, &self.variables)
+    }
+
+    /// The one that a run began with; `None` where it is gone.
+    pub fn of_run(state_home: &Path, id: &SessionId, kept: &str) -> Option<Self> {
+        run_environment::read(state_home, id, kept).map(Self::of_gates)
+    }
+
+    /// The names of the variables that another environment does not have, or has with another value.
+    pub fn differing(&self, other: &Self) -> Vec<String> {
+        let in_one = |one: &Self, other: &Self| -> Vec<OsString> {
+            let differs = |variable: &&(OsString, OsString)| other.variables.binary_search(variable).is_err();
+            one.variables.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+        };
+        let names: BTreeSet<OsString> = in_one(self, other).into_iter().chain(in_one(other, self)).collect();
+        names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
     /// The folders in which a gate finds its programs.
@@ -118,6 +146,16 @@ mod tests {
         assert_eq!(of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).setting_of_check(&check, root), setting);
         assert_ne!(of(&[("PATH", "/evil:/bin")]).setting_of_check(&check, root), setting);
         assert_ne!(of(&[("PATH", "/bin")]).setting_of_check(&Check::new("false"), root), setting);
+    }
+
+    #[test]
+    fn what_differs_is_named_whichever_of_two_has_it() {
+        let (one, other) = (
+            of(&[("HOME", "/h"), ("PATH", "/bin"), ("A", "1"), ("CLAUDE_EFFORT", "high")]),
+            of(&[("HOME", "/h"), ("PATH", "/evil:/bin"), ("B", "2")]),
+        );
+        assert_eq!(one.differing(&other), ["A", "B", "PATH"]);
+        assert_eq!(one.differing(&one.clone()), Vec::<String>::new());
     }
 
     #[test]

@@ -5,11 +5,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omo_core::gate::{Gate, GateVerdict, Origin, Record, TOTAL_TIMEOUT_SECONDS, judge};
+use omo_core::session_id::SessionId;
 use omo_core::verification::GateResult;
 use omo_store::folder::Folder;
 use omo_store::repository::Repository;
 use omo_store::{env, pins};
 
+use crate::baseline;
 use crate::environment::Environment;
 use crate::git::GitCalls;
 use crate::process::{self, Job};
@@ -30,6 +32,8 @@ pub struct Setup<'a> {
     pub environment: &'a Environment,
     /// Whether a result that still holds spares a run.
     pub reuse: Reuse,
+    /// The session whose run they judge; `None` where nothing was counted before.
+    pub session: Option<&'a SessionId>,
 }
 
 /// Whether a result that still holds spares a run.
@@ -72,6 +76,11 @@ pub trait Watcher {
 /// are no more, and all of them run once again; if files change once more, that is said.
 pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
+    let held_to = |id| baseline::held_to(gates, setup.root, setup.state_home, id, watcher);
+    let Some(gates) = setup.session.map_or_else(|| Some(gates.to_vec()), held_to) else {
+        return Verified { is_cut: true, ..Verified::default() };
+    };
+    let gates = gates.as_slice();
     let tree = || tree::id(setup.root, setup.state_home, setup.calls);
     let mut before = tree();
     let mut verified = pass(gates, setup, before.as_deref(), deadline, watcher);
@@ -94,6 +103,17 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
     }
     verified.tree = before;
     verified
+}
+
+/// The results of gates that cannot be run, and why.
+pub fn unrun(gates: &[Gate], why: &str) -> Vec<GateResult> {
+    let record = || Record {
+        verdict: GateVerdict::NotStarted,
+        detail: why.to_owned(),
+        at: Some(env::now()),
+        ..Record::default()
+    };
+    gates.iter().map(|gate| result(gate, record(), false, String::new())).collect()
 }
 
 fn pass(gates: &[Gate], setup: &Setup, tree: Option<&str>, deadline: Instant, watcher: &mut impl Watcher) -> Verified {
@@ -162,7 +182,8 @@ fn run(
         check: None,
     };
     let outcome = process::run(job, || watcher.goes_on());
-    let (verdict, detail) = judge(&outcome.end?, outcome.counts, gate.best);
+    let is_runner = pins::runs_tests(gate, setup.root);
+    let (verdict, detail) = judge(&outcome.end?, outcome.counts, gate.best, is_runner);
     let record = Record {
         verdict,
         detail,
@@ -178,5 +199,5 @@ fn run(
 
 fn result(gate: &Gate, record: Record, reused: bool, tail: String) -> GateResult {
     let (name, run, definition) = (gate.name.clone(), gate.run.clone(), gate.definition());
-    GateResult { name, run, definition, record, reused, tail }
+    GateResult { name, run, definition, record, reused, tail, baseline: gate.baseline.clone() }
 }

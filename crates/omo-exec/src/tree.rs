@@ -365,7 +365,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// With the repository's own objects, to read them.
-    fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         self.git_with(Some(quoted(&self.tree.common.join(OBJECTS))), arguments, input)
     }
 

@@ -43,18 +43,18 @@ fn changed(lines: &[&[u8]], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
 }
 
 fn is_judged_soundly(counts: Option<Counts>) {
-    let (verdict, detail) = judge(&End::Exited(0), counts, None);
+    let (verdict, detail) = judge(&End::Exited(0), counts, None, false);
     let proves = counts.is_none_or(|counts| counts.run > 0 && counts.failed == 0);
     assert_eq!(verdict == GateVerdict::Green, proves, "{counts:?}: {detail}");
-    assert_ne!(judge(&End::Exited(1), counts, None).0, GateVerdict::Green);
+    assert_ne!(judge(&End::Exited(1), counts, None, false).0, GateVerdict::Green);
     let mut gate = Gate::default();
     gate.keep(Record { verdict, detail, counts, ..Record::default() });
-    let (again, detail) = judge(&End::Exited(0), counts, gate.best);
+    let (again, detail) = judge(&End::Exited(0), counts, gate.best, false);
     assert!(verdict != GateVerdict::Green || again == verdict, "the same once more: {detail}");
     if let Some(best) = gate.best.filter(|best| best.run > 1) {
         let fewer = counts.map(|counts| Counts { run: best.run - 1, ..counts });
-        assert_ne!(judge(&End::Exited(0), fewer, gate.best).0, GateVerdict::Green, "with a test less");
-        assert_ne!(judge(&End::Exited(0), None, gate.best).0, GateVerdict::Green, "without a count");
+        assert_ne!(judge(&End::Exited(0), fewer, gate.best, false).0, GateVerdict::Green, "with a test less");
+        assert_ne!(judge(&End::Exited(0), None, gate.best, false).0, GateVerdict::Green, "without a count");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The edge of every hook: what goes in, what comes out, and the promise that nothing else does.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -53,6 +54,8 @@ pub struct Context {
     pub root: Option<PathBuf>,
     /// The calls of git of this hook.
     pub git_calls: GitCalls,
+    /// A run has just begun that was not on before.
+    pub has_begun: Cell<bool>,
 }
 
 /// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
@@ -64,7 +67,14 @@ pub fn run(hook: &Hook) -> ExitCode {
     if env.disabled || env.in_gate {
         return ExitCode::SUCCESS;
     }
-    let mut context = Context { env, event: hook.event, session_id: None, root: None, git_calls: GitCalls::default() };
+    let mut context = Context {
+        env,
+        event: hook.event,
+        session_id: None,
+        root: None,
+        git_calls: GitCalls::default(),
+        has_begun: Cell::new(false),
+    };
     if let Err(error) = handle(hook, &mut context)
         && let Some(root) = &context.root
     {

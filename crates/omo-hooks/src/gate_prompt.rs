@@ -2,7 +2,7 @@
 //! the model.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::gate_command::GateCommand;
@@ -10,6 +10,7 @@ use omo_core::log;
 use omo_core::session::{ChangedBy, Provenance, Session};
 use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
 use omo_core::words::{self, refused};
+use omo_exec::environment::Environment;
 use omo_store::lock::DEADLINE;
 use omo_store::pending::{self, Pending};
 use omo_store::pins::own_search_path;
@@ -56,7 +57,7 @@ fn list(context: &Context, root: &Path) -> Result<String, HookError> {
 
 fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError> {
     let mut gate = gate.clone();
-    pin([&mut gate], root, &own_search_path());
+    pin([&mut gate], root, &search(context));
     change(context, |gates| {
         gate::add(gates, gate.clone()).map_err(|error| refused(&error.to_string()))?;
         let added = gates.iter().rev().find(|known| known.run == gate.run);
@@ -65,9 +66,20 @@ fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError>
     })
 }
 
+/// Where the checks of the run, or of one that begins now, find their programs.
+fn search(context: &Context) -> Vec<PathBuf> {
+    let of_run = || {
+        let session = context.peek().ok()?.filter(Session::is_armed)?;
+        let (home, id) = (context.env.state_home.as_deref()?, context.session_id.as_ref()?);
+        let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?)?;
+        Some(environment.search().to_vec())
+    };
+    of_run().unwrap_or_else(own_search_path)
+}
+
 /// The files and counts as they are now are the ones to be held to.
 fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, HookError> {
-    let search = own_search_path();
+    let search = search(context);
     change(context, |gates| {
         let names = start::accept(gates, name, root, &search);
         match (names.is_empty(), name) {
@@ -132,7 +144,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
         ));
     }
     let mut new = repository.gates;
-    pin(&mut new, root, &own_search_path());
+    pin(&mut new, root, &search(context));
     let said =
         format!("[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.", number(new.len()));
     change(context, |gates| {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use omo_core::gate::TOTAL_TIMEOUT_SECONDS;
 use omo_core::review::{self, REVIEWER, Review, ReviewVerdict};
 use omo_core::session::{Provenance, Session, TranscriptMark};
+use omo_core::session_id::SessionId;
 use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
 use omo_core::words;
 use omo_exec::environment::Environment;
@@ -36,7 +37,12 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         return Ok(Some(judge(&session, Findings { is_sealed: true, ..Findings::default() })));
     }
     watchdog::extend(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + SLACK);
-    let environment = Environment::of_gates(env::variables());
+    let present = Environment::of_gates(env::variables());
+    let environment = run_environment(state_home, place.id(), &session, &present);
+    let Some(environment) = environment else {
+        let gates = gates::unrun(&session.gates, words::checks::ENVIRONMENT_LOST);
+        return Ok(Some(judge(&session, Findings { gates, is_sealed: true, ..Findings::default() })));
+    };
     let setup = Setup {
         root,
         state_home,
@@ -44,6 +50,7 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         calls: &context.git_calls,
         environment: &environment,
         reuse: Reuse::Evidence,
+        session: Some(place.id()),
     };
     let mut wanted = Wanted { context, place, root, shown: false };
     let verified = gates::verify(&session.gates, &setup, &mut wanted);
@@ -63,6 +70,7 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         is_sealed: true,
         tree_moves: verified.tree_moves,
         touched_since_review,
+        environment: environment.differing(&present),
         material: material.ok().flatten().flatten().map(|bytes| digest(&bytes)),
     };
     let mut check = judge(&session, findings);
@@ -70,6 +78,20 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         check.material = write_material(context, place, &session, &check, &material_name);
     }
     Ok(Some(check))
+}
+
+/// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present
+/// one, as it was then.
+pub fn run_environment(
+    state_home: Option<&Path>,
+    id: &SessionId,
+    session: &Session,
+    present: &Environment,
+) -> Option<Environment> {
+    match &session.verification.environment {
+        Some(kept) => Environment::of_run(state_home?, id, kept),
+        None => Some(present.clone()),
+    }
 }
 
 /// What a reviewer reads holds a difference, which is bounded.

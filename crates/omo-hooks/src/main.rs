@@ -11,6 +11,7 @@ use omo_hooks::{HOOKS, edge};
 
 fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
+    omo_exec::baseline::run_if_asked();
     let mut names = std::env::args_os().take(2);
     // An unknown name is of a client's hook file that is newer than this program: no event of ours.
     match names.find_map(|name| hook_named(&name)) {

@@ -9,8 +9,11 @@ use omo_core::log;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::report::report;
 use omo_core::session::{Activation, HookEvent, Session};
+use omo_core::session_id::SessionId;
 use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
+use omo_exec::baseline;
+use omo_exec::environment::Environment;
 use omo_store::config::{self, Config, Review};
 use omo_store::lock::DEADLINE;
 use omo_store::pins::own_search_path;
@@ -24,7 +27,7 @@ use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
 use crate::input::Input;
 use crate::plan_prompt::{self, Approval};
-use crate::{gate_prompt, statusline_prompt};
+use crate::{gate_prompt, statusline_prompt, watchdog};
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
@@ -42,7 +45,26 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     if let Some(answer) = Answer::after(ready, answer) {
         answer.print(context.event);
     }
+    if context.has_begun.get() {
+        count_before(context);
+    }
     outcome
+}
+
+/// How long the files of a project may take to be recorded. The client gives the hook five seconds.
+const RECORDING: Duration = Duration::from_millis(3_500);
+
+/// Has the checks of the run count in the background what there is before it. Its user was answered already: where that
+/// takes too long nothing is counted, which the verdict says.
+fn count_before(context: &Context) {
+    let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
+        return;
+    };
+    let Ok(Some(session)) = context.peek() else { return };
+    watchdog::extend(RECORDING);
+    if let Err(error) = baseline::begin(root, home, id, &session.gates) {
+        context.report(&format!("nothing is counted before the run: {error}"));
+    }
 }
 
 /// What the prompt is answered, after everything that it asks for was done.
@@ -223,18 +245,36 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
         if session.is_activated_by(activation) {
             return (None, Change::Keep);
         }
+        // What a run began with stays until it ends, however often it is begun anew.
+        let is_new = !session.is_armed();
         seal::forget_foreign(state_home, place.id(), session, now);
+        let kept = session.verification.environment.clone().filter(|_| session.is_armed());
+        let kept = kept.filter(|kept| is_kept(state_home, place.id(), kept));
         session.activate(activation.clone(), now);
+        session.verification.environment = Some(kept.unwrap_or_else(|| keep_environment(context, place.id())));
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
-        (Some(session.clone()), Change::Begin)
+        (Some((session.clone(), is_new)), Change::Begin)
     })?;
-    let Some(session) = session else { return Ok(Written::Before) };
+    let Some((session, is_new)) = session else { return Ok(Written::Before) };
+    context.has_begun.set(is_new);
     if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
     Ok(Written::Now)
+}
+
+/// Whether the environment that a run began with is there.
+fn is_kept(state_home: Option<&Path>, id: &SessionId, kept: &str) -> bool {
+    state_home.is_some_and(|home| Environment::of_run(home, id, kept).is_some())
+}
+
+/// Keeps the environment that the checks of the run get. Where it cannot be kept, none of them runs.
+fn keep_environment(context: &Context, id: &SessionId) -> String {
+    let environment = Environment::of_gates(env::variables());
+    let kept = context.env.state_home.as_deref().map(|home| environment.keep(home, id));
+    kept.transpose().map_err(|error| context.report(&error)).ok().flatten().unwrap_or_default()
 }
 
 /// Lets go, and says so. Where it cannot be written down that is said as well.

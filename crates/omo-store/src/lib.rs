@@ -23,6 +23,7 @@ pub mod regular;
 pub mod repository;
 mod revision;
 pub mod root;
+pub mod run_environment;
 pub mod seal;
 pub mod signals;
 pub mod start;

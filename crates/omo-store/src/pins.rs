@@ -6,12 +6,15 @@
 //! green until the user agrees again. What those files run in turn is not followed, and files of
 //! tests are not pinned: to write those is the work.
 
+mod steering;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf, is_separator};
 
 use omo_core::gate::Gate;
+use omo_core::runner::named::{commands, names_runner, stem, words};
 
 use crate::env;
 use crate::object::Object;
@@ -29,37 +32,154 @@ const UNREADABLE: &str = "unreadable";
 /// What stands for a file that the command names and that is not there yet: whoever names it has
 /// seen nothing that it could be held to.
 const ABSENT: &str = "absent";
-/// Folders that hold what was built or fetched, and is made anew all the time.
-const BUILT: [&str; 8] = ["target", "build", "dist", "out", "node_modules", ".venv", "venv", ".tox"];
+/// Folders that hold what is built anew all the time.
+const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 
 /// The files that a gate runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the gate gets.
 pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, String> {
-    let mut folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    let mut pins = BTreeMap::new();
-    let words = words(&gate.run);
-    for (index, word) in words.iter().enumerate().filter(|(_, word)| word.is_program) {
-        let rest = words.get(index + 1..).unwrap_or_default();
-        let own: Vec<&str> = rest.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str()).collect();
-        if word.text == "cd" {
-            folder = own.first().map_or(folder.clone(), |to| folder.join(to));
-        } else if word.text.contains(is_separator) {
-            pin_named(&mut pins, root, &folder.join(&word.text));
-        } else if let Some(program) = find(&word.text, search) {
-            pin(&mut pins, root, &program);
-        }
-        let name = word.text.rsplit(is_separator).next().unwrap_or(&word.text);
-        if let Some(script) = script_of(name, &own, &folder) {
-            pin_named(&mut pins, root, &script);
-        }
-        for file in task_files(name) {
-            pin_task_file(&mut pins, root, &folder_of(&folder, &own), file);
-            if name == "cargo" {
-                pin_task_file(&mut pins, root, root, file);
+    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    let mut pins = Pins { root, search, pins: BTreeMap::new(), runs_tests: false };
+    pins.command(&gate.run, &folder, Level::Command);
+    pins.pins
+}
+
+/// Whether a gate runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
+pub fn runs_tests(gate: &Gate, root: &Path) -> bool {
+    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    let mut pins = Pins { root, search: &[], pins: BTreeMap::new(), runs_tests: false };
+    pins.command(&gate.run, &folder, Level::Command);
+    pins.runs_tests
+}
+
+/// Where a command stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// It is the gate's own.
+    Command,
+    /// A script of `package.json`, that deep: one may run another.
+    Script(usize),
+}
+
+/// Scripts that run scripts are followed so deep.
+const MAX_SCRIPTS: usize = 4;
+
+struct Pins<'a> {
+    root: &'a Path,
+    search: &'a [PathBuf],
+    pins: BTreeMap<String, String>,
+    runs_tests: bool,
+}
+
+impl Pins<'_> {
+    fn command(&mut self, run: &str, folder: &Path, level: Level) {
+        let (root, search) = (self.root, self.search);
+        self.runs_tests |= names_runner(run);
+        let mut folder = folder.to_owned();
+        let words = words(run);
+        for (program, own) in commands(&words) {
+            let pins = &mut self.pins;
+            if program == "cd" {
+                folder = own.first().map_or(folder.clone(), |to| folder.join(to));
+            } else if program.contains(is_separator) {
+                pin_named(pins, root, &folder.join(program));
+            } else {
+                let found = find(program, search);
+                if level != Level::Command {
+                    pin_installed(pins, root, &folder, program, found.is_some());
+                }
+                if let Some(found) = found {
+                    pin(pins, root, &found);
+                }
+            }
+            let name = stem(program);
+            if let Some(script) = script_of(program, &own, &folder) {
+                pin_named(pins, root, &script);
+            }
+            let below = folder_of(&folder, &own);
+            for tool in tools(name, &own) {
+                for file in steering::files(tool) {
+                    pin_task_file(pins, root, &below, file);
+                    if steering::is_looked_for_above(tool, file) {
+                        pin_task_file(pins, root, root, file);
+                    }
+                }
+                if steering::is_python(tool) {
+                    pin_shadows(pins, root, &below);
+                }
+            }
+            if matches!(name, "npx" | "bunx")
+                && let Some(program) = own.iter().find(|word| !word.starts_with('-'))
+            {
+                pin_installed(pins, root, &below, program, false);
+            }
+            let depth = if let Level::Script(depth) = level { depth + 1 } else { 0 };
+            if depth < MAX_SCRIPTS
+                && let Some(script) = script_of_package(name, &own, &below)
+            {
+                self.command(&script, &below, Level::Script(depth));
             }
         }
     }
-    pins
+}
+
+/// The tools that a command runs: its program, and what that is asked to run.
+fn tools<'a>(name: &'a str, own: &[&'a str]) -> Vec<&'a str> {
+    let named = own.iter().map(|word| stem(word)).filter(|word| steering::is_asked_for(word));
+    std::iter::once(name).chain(named).collect()
+}
+
+/// The script of `package.json` that a package manager is asked to run.
+fn script_of_package(name: &str, own: &[&str], folder: &Path) -> Option<String> {
+    if !matches!(name, "npm" | "pnpm" | "yarn" | "bun") {
+        return None;
+    }
+    let mut words = own.iter().filter(|word| !word.starts_with('-')).copied();
+    let script = match words.find(|word| !folder.ends_with(word))? {
+        "run" | "run-script" => words.next()?,
+        "t" => "test",
+        word => word,
+    };
+    let bytes = read(&folder.join("package.json"))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let scripts = Object::parse(&text).ok()?;
+    let scripts = Object::parse(scripts.get("scripts")?).ok()?;
+    serde_json::from_str(scripts.get(script)?).ok()
+}
+
+/// The program that a script of `package.json` calls by its name, where the folders of what was installed for it have
+/// one. Where nothing else has that name, it may be installed later.
+fn pin_installed(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path, program: &str, is_elsewhere: bool) {
+    let folders = folder.ancestors().take_while(|folder| folder.starts_with(root));
+    let files: Vec<PathBuf> = folders.map(|folder| folder.join("node_modules/.bin").join(program)).collect();
+    match files.iter().find(|file| file.is_file()) {
+        Some(file) => pin(pins, root, file),
+        None if is_elsewhere => {}
+        None => {
+            let names = files.first().and_then(|file| name_below(root, file));
+            pins.extend(names.map(|name| (name, ABSENT.to_owned())));
+        }
+    }
+}
+
+/// The modules of a folder that Python would load in the place of the runner's own.
+fn pin_shadows(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut shadows: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(steering::shadows_python))
+        .map(|entry| entry.path())
+        .collect();
+    shadows.sort();
+    for shadow in shadows {
+        if shadow.is_dir() {
+            // Without one of these it is no module that comes before another.
+            for file in ["__init__.py", "__init__.pyc", "__main__.py"] {
+                pin(pins, root, &shadow.join(file));
+            }
+        } else {
+            pin(pins, root, &shadow);
+        }
+    }
 }
 
 /// The folders in which a gate finds its programs: the absolute ones of the `PATH`. Any other entry
@@ -88,43 +208,10 @@ pub fn changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<Strin
     gone_or_other.or_else(new).map(|(path, _)| path.as_str())
 }
 
-struct Word {
-    text: String,
-    /// It is the first word of a command.
-    is_program: bool,
-}
-
-/// The words of a command, roughly as a shell parts them. A word too many pins nothing, since no
-/// file has its name.
-fn words(run: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut begins = true;
-    for part in run.split_inclusive([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']) {
-        let text = part.trim_end_matches([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
-        let text = text.trim_matches(['"', '\'']);
-        let is_assignment =
-            text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(['/', '-']));
-        // Words that run another command behind them, and what those are given before it.
-        let passes_on = is_assignment
-            || text.starts_with(|char: char| char.is_ascii_digit() || char == '-')
-            || matches!(
-                text,
-                "timeout" | "sudo" | "env" | "time" | "exec" | "nice" | "command" | "then" | "do" | "!" | "if"
-            );
-        if !text.is_empty() {
-            words.push(Word { text: text.to_owned(), is_program: begins && !passes_on });
-            begins = begins && passes_on;
-        }
-        begins |= part.ends_with([';', '&', '|', '(', '\n']);
-    }
-    words
-}
-
 /// The script that an interpreter is given: the first argument that is a file, or looks like one.
 fn script_of(program: &str, arguments: &[&str], folder: &Path) -> Option<PathBuf> {
-    let stem = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
     let is_interpreter = matches!(
-        stem,
+        stem(program),
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "python" | "node" | "perl" | "ruby" | "deno" | "source"
     ) || program == ".";
     // With these it is given a command, a module, or files of tests.
@@ -134,19 +221,6 @@ fn script_of(program: &str, arguments: &[&str], folder: &Path) -> Option<PathBuf
     }
     let words = arguments.iter().filter(|word| !word.starts_with('-'));
     words.map(|word| folder.join(word)).find(|path| path.is_file() || path.extension().is_some())
-}
-
-/// The files in which a runner finds what it is asked to run.
-fn task_files(program: &str) -> &'static [&'static str] {
-    match program {
-        "make" | "gmake" => &["GNUmakefile", "makefile", "Makefile"],
-        "npm" | "npx" | "pnpm" | "yarn" | "bun" => &["package.json"],
-        "just" => &["justfile", "Justfile", ".justfile"],
-        "task" => &["Taskfile.yml", "Taskfile.yaml"],
-        "tox" => &["tox.ini"],
-        "cargo" => &[".cargo/config.toml", ".cargo/config"],
-        _ => &[],
-    }
 }
 
 /// The folder that `-C folder`, `--prefix folder` and the like send a runner to.
@@ -165,15 +239,17 @@ fn folder_of(folder: &Path, arguments: &[&str]) -> PathBuf {
 fn pin_task_file(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path, file: &str) {
     let path = folder.join(file);
     let Some(name) = name_below(root, &path) else { return };
-    if file != "package.json" {
-        return pin(pins, root, &path);
-    }
-    // Only what it runs: a new dependency is no change of the check.
+    let Some(parts) = steering::parts(file) else { return pin(pins, root, &path) };
+    // Only what steers a run: a new dependency is no change of the check.
     let Some(bytes) = read(&path) else { return };
     let text = String::from_utf8_lossy(&bytes);
-    // One that cannot be read as that is pinned whole.
-    let scripts = Object::parse(&text).map(|object| digest(object.get("scripts").unwrap_or_default().as_bytes()));
-    pins.insert(format!("{name} (scripts)"), scripts.unwrap_or_else(|_| digest(&bytes)));
+    for part in parts {
+        // One that cannot be read as that is pinned whole.
+        let content = part.of(&text).unwrap_or_else(|| Some(text.clone().into_owned()));
+        if let Some(content) = content {
+            pins.insert(format!("{name} ({})", part.word()), digest(content.as_bytes()));
+        }
+    }
 }
 
 /// Pins a file that the command names, where it is not one that is made anew all the time.
@@ -241,6 +317,12 @@ mod tests {
             ("package.json", r#"{"scripts":{"test":"x"}}"#),
             ("web/package.json", r#"{"scripts":{"test":"x"}}"#),
             ("bin/cargo", "x"),
+            (".venv/bin/pytest", "x"),
+            ("conftest.py", "x"),
+            ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-q\"\n"),
+            ("py/difflib.py", "x"),
+            ("py/unittest/__init__.py", "x"),
+            ("py/app.py", "x"),
             ("test", "x"),
         ] {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
@@ -254,22 +336,54 @@ mod tests {
             ("npm --prefix web run x", vec!["web/package.json (scripts)"]),
             ("cargo build", vec!["bin/cargo"]),
             ("cargo test", vec!["bin/cargo"]),
-            ("pytest scripts/t.py", vec![]),
+            ("pytest scripts/t.py", vec!["conftest.py", "pyproject.toml (pytest)"]),
             ("node --test scripts/t.py", vec![]),
-            ("python3 -m pytest scripts/t.py", vec![]),
             ("sh -c ./check.sh", vec![]),
             ("bash -euo pipefail check.sh", vec!["check.sh"]),
             ("timeout 60 ./check.sh", vec!["check.sh"]),
-            ("cd web && npm test", vec!["web/package.json (scripts)"]),
+            ("cd web && npm test", vec!["web/node_modules/.bin/x", "web/package.json (scripts)"]),
             ("cd scripts && python3 t.py", vec!["scripts/t.py"]),
             ("cargo build && ./target/debug/app --check", vec!["bin/cargo"]),
             ("./later.sh", vec!["later.sh"]),
             (". ./check.sh", vec!["check.sh"]),
             ("env A=1 cargo build", vec!["bin/cargo"]),
             ("true; (cargo build)", vec!["bin/cargo"]),
+            ("npx eslint .", vec!["node_modules/.bin/eslint", "package.json (scripts)"]),
+            (".venv/bin/pytest", vec![".venv/bin/pytest", "conftest.py", "pyproject.toml (pytest)"]),
+            ("python3 -m pytest scripts", vec!["conftest.py", "pyproject.toml (pytest)"]),
+            ("cd py && python3 -m unittest", vec!["py/difflib.py", "py/unittest/__init__.py"]),
             ("cat /etc/passwd ../x $(rm) missing.sh; ../outside.sh", vec![]),
         ] {
             assert_eq!(pins(root, run), expected, "{run}");
+        }
+    }
+
+    #[test]
+    fn the_script_of_a_package_is_followed_to_what_it_runs() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        let search = [PathBuf::from("/usr/bin")];
+        let write = |path: &str, text: &str| {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::fs::write(root.join(path), text).unwrap();
+        };
+        write("package.json", r#"{"scripts":{"test":"npm run unit","unit":"jest --ci","lint":"eslint ."}}"#);
+        let gate = |run: &str| Gate::new(None, run, Origin::User).unwrap();
+        assert!(runs_tests(&gate("npm test"), root) && runs_tests(&gate("yarn unit"), root));
+        assert!(!runs_tests(&gate("npm run lint"), root) && !runs_tests(&gate("npm run none"), root));
+        let gate = gate("npm test");
+        let pinned = of(&gate, root, &search);
+        assert_eq!(pinned.get("node_modules/.bin/jest").map(String::as_str), Some(ABSENT), "{pinned:?}");
+        write("node_modules/.bin/jest", "x");
+        assert_eq!(changed(&pinned, &of(&gate, root, &search)), None, "installed since");
+        let pinned = of(&gate, root, &search);
+        write("node_modules/.bin/jest", "exit 0");
+        assert_eq!(changed(&pinned, &of(&gate, root, &search)), Some("node_modules/.bin/jest"));
+        write("node_modules/.bin/jest", "x");
+        for (path, text) in [(".npmrc", "script-shell=/bin/true"), ("jest.config.js", "x")] {
+            write(path, text);
+            assert_eq!(changed(&pinned, &of(&gate, root, &search)), Some(path));
+            std::fs::remove_file(root.join(path)).unwrap();
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::gate::{self, Gate};
+use omo_core::gate::{self, Baseline, Gate};
 
 use crate::pins;
 use crate::repository::Repository;
@@ -53,6 +53,8 @@ pub fn accept(gates: &mut [Gate], name: Option<&str>, root: &Path, search: &[Pat
         .map(|gate| {
             pin([&mut *gate], root, search);
             gate.best = None;
+            let why = "its user accepted the counts as they were later".to_owned();
+            gate.baseline = Some(Baseline { why, ..Baseline::default() });
             gate.name.clone()
         })
         .collect()

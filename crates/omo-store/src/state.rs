@@ -14,6 +14,7 @@ use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
 use crate::revision;
+use crate::run_environment;
 use crate::seal::{self, Renewal, Sealed, Witness};
 
 /// The state file's name.
@@ -203,7 +204,14 @@ fn under_lock<'a, T>(
     if let Some((id, _)) = changed.last() {
         document.prune(id, options.now);
         write(folder, &document, options.now)?;
-        changed.into_iter().filter_map(|(_, written)| written.renewal).for_each(Renewal::write);
+        for (id, written) in changed {
+            if let Some(renewal) = written.renewal {
+                renewal.write();
+            }
+            if written.has_ended {
+                run_environment::forget(options.state_home, id);
+            }
+        }
     }
     Ok((value, lock))
 }
@@ -244,16 +252,19 @@ fn change_entry<T>(
     if change == Change::Keep {
         return Ok((value, None));
     }
+    let has_ended = before.is_armed() && !session.is_armed();
     let renewal = renew_seal(id, &before, &mut session, change, options);
     session.updated_at = Some(options.now);
     document.set(id, &session)?;
-    Ok((value, Some(Written { renewal })))
+    Ok((value, Some(Written { renewal, has_ended })))
 }
 
 /// An entry that was changed in a document.
 struct Written {
     /// Its new seal, where it needs one.
     renewal: Option<Renewal>,
+    /// Whether its run ended with the change.
+    has_ended: bool,
 }
 
 /// Seals what decides, where that was changed. What something else than omo had written gets no seal by omo's

@@ -21,7 +21,7 @@ const QUOTED_CHARS: usize = 1_000;
 pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
     let Some(check) = check else { return standing(session) };
     match &check.reason {
-        Reason::RedGates => red_gates(&check.findings.gates),
+        Reason::RedGates => red_gates(&check.findings),
         Reason::Rejected(objections) => vec![
             "[omo] The claim was checked: the review did not verify the work. What it objects to, in the reviewer's words:"
                 .to_owned(),
@@ -35,6 +35,33 @@ pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
         ],
         Reason::None | Reason::NoVerdict | Reason::StaleReview | Reason::FirstReview => review_wanted(session, check),
     }
+}
+
+/// Why no check can run in the environment of the run.
+pub const ENVIRONMENT_LOST: &str =
+    "the environment that the run began with is no longer there; a new run, begun by the user, has one of its own";
+/// How many variables are named.
+const NAMED_VARIABLES: usize = 8;
+
+/// That the environment is no longer the one that the run began with, which the checks got; `None` where it is.
+fn environment_differs(findings: &Findings) -> Option<String> {
+    let names = findings.environment.iter().take(NAMED_VARIABLES).map(|name| neutral(name, 60));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let more = findings.environment.len().saturating_sub(NAMED_VARIABLES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty())
+        .then(|| format!("checked in the environment that the run began with, which has changed since: {names}{more}"))
+}
+
+/// Which checks count tests and could not be held to what they counted before the run, and why.
+fn uncounted(findings: &Findings) -> Vec<String> {
+    let is_uncounted = |gate: &&GateResult| {
+        gate.record.counts.is_some() && gate.baseline.as_ref().is_some_and(|baseline| baseline.counts.is_none())
+    };
+    let why =
+        |gate: &GateResult| gate.baseline.as_ref().map(|baseline| neutral(&baseline.why, 100)).unwrap_or_default();
+    let uncounted = findings.gates.iter().filter(is_uncounted);
+    uncounted.map(|gate| format!("no count of `{}` from before the run: {}", gate.name, why(gate))).collect()
 }
 
 /// What still stands from the last check, where nothing was claimed this time.
@@ -59,8 +86,8 @@ fn standing(session: &Session) -> Vec<String> {
     lines
 }
 
-fn red_gates(gates: &[GateResult]) -> Vec<String> {
-    let red: Vec<&GateResult> = gates.iter().filter(|gate| !gate.is_green()).collect();
+fn red_gates(findings: &Findings) -> Vec<String> {
+    let red: Vec<&GateResult> = findings.gates.iter().filter(|gate| !gate.is_green()).collect();
     let mut lines = vec!["[omo] The claim was checked, and it does not hold:".to_owned()];
     let share = QUOTED_CHARS / red.len().clamp(1, RED_TOLD);
     for gate in red.iter().take(RED_TOLD) {
@@ -75,6 +102,7 @@ fn red_gates(gates: &[GateResult]) -> Vec<String> {
     if red.len() > RED_TOLD {
         lines.push(format!("- and {} more", red.len() - RED_TOLD));
     }
+    lines.extend(environment_differs(findings).map(|differs| format!("- {differs}")));
     lines.push("Once that is mended, the final message claims again.".to_owned());
     lines
 }
@@ -152,6 +180,9 @@ pub fn material(session: &Session, findings: &Findings, diff: &str) -> String {
         let _ = writeln!(text, "- `{}`: {}{counts}{log}", code(&gate.run, 400), neutral(&record.detail, 200));
     }
     let tree = findings.tree.as_deref().unwrap_or("none (no git here)");
+    for weak in uncounted(findings).into_iter().chain(environment_differs(findings)) {
+        let _ = writeln!(text, "- {weak}");
+    }
     let _ = write!(text, "\n## Work tree\n\n{tree}\n\n## What changed since the run began\n\n");
     if diff.is_empty() {
         text.push_str("No difference can be shown; the files themselves are to be read.\n");
@@ -176,7 +207,9 @@ pub fn proof(findings: &Findings, reviewed: bool) -> String {
         return "by review alone, no check ran".to_owned();
     }
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
-    let parts: Vec<String> = [checks, review].into_iter().flatten().collect();
+    let environment = environment_differs(findings).filter(|_| gates > 0);
+    let parts: Vec<String> =
+        [checks, review].into_iter().flatten().chain(uncounted(findings)).chain(environment).collect();
     parts.join("; ")
 }
 

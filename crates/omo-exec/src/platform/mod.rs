@@ -14,6 +14,7 @@
 //! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that somebody else started.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
+//! - [`link_folder`] makes a folder be found in a second place.
 //! - [`Inside`] is a folder of a work tree that is put back as it was; [`variable`] is how a shell's command
 //!   names a variable.
 //!
@@ -44,13 +45,13 @@ pub(crate) use inside_unix::{Inside, variable};
 pub(crate) use inside_windows::{Inside, variable};
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, may_run, own_program, path_of,
-    show_no_window, stand_apart, start_mark,
+    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_run,
+    own_program, path_of, show_no_window, stand_apart, start_mark,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
     CLIENTS, Group, Shell, Top, bash, end_group, end_groups, identity, is_alive, leave_session, let_remove, lies_in,
-    may_run, note_endings, own_program, path_of, show_no_window, stand_apart, start_mark,
+    link_folder, may_run, note_endings, own_program, path_of, show_no_window, stand_apart, start_mark,
 };
 
 #[cfg(target_os = "linux")]

@@ -133,6 +133,11 @@ pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder)
 }
 
+/// Has a folder be found in a second place.
+pub(crate) fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(folder, place)
+}
+
 /// A path, from what git calls it.
 pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))

@@ -165,6 +165,11 @@ pub(crate) fn leave_session() -> io::Result<()> {
     Ok(())
 }
 
+/// Has a folder be found in a second place.
+pub(crate) fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_dir(folder, place)
+}
+
 /// Has a process show no window where its caller has none.
 pub(crate) fn show_no_window(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);

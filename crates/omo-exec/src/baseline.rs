@@ -1,0 +1,213 @@
+//! What the checks of a run count before anything of it is done: the tree that the run began with is written into a
+//! private folder, and each check runs there, in the background, under its keeper and within its own time.
+//!
+//! It is counted by a process of its own, which ends with the run. A claim is held to what it found; where it found
+//! nothing, the verdict says why.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_core::gate::{Baseline, End, Gate, TOTAL_TIMEOUT_SECONDS};
+use omo_core::session::Session;
+use omo_core::session_id::SessionId;
+use omo_store::env::Env;
+use omo_store::folder::Folder;
+use omo_store::lock::Lock;
+use omo_store::seal::{Key, digest};
+use omo_store::work_tree::WorkTree;
+use omo_store::{pins, state};
+
+use crate::changes::{self, TreeId};
+use crate::environment::Environment;
+use crate::gates::Watcher;
+use crate::process::{self, Job};
+use crate::supervisor::detached;
+
+/// What makes a binary of omo one that counts.
+pub const ARGUMENT: &str = "--count-before";
+
+/// Held by the process that counts.
+const LOCK: &str = "counting.lock";
+const RESULTS: &str = "counted.json";
+const LOG: &str = "log";
+const COPY: &str = "copy";
+const MAX_BYTES: u64 = 1024 * 1024;
+/// A claim waits so long for what is still being counted, and has the rest of its time for its own checks.
+const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
+const ASK_EVERY: Duration = Duration::from_millis(20);
+/// What was installed for a project is no part of its tree, and its checks do not run without it.
+const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
+
+type Results = BTreeMap<String, Baseline>;
+
+/// Whether a check may count tests: it runs a runner that is known, or files of the project that may.
+fn may_count(gate: &Gate, root: &Path) -> bool {
+    !gate.pinned.is_empty() || pins::runs_tests(gate, root)
+}
+
+/// Begins to count for a run that has just begun, and does not wait for it.
+///
+/// # Errors
+///
+/// Where the files of the project cannot be recorded, or no process can be started.
+pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Gate]) -> io::Result<()> {
+    let folder = folder_of(state_home, id).map_err(io::Error::other)?;
+    folder.remove(RESULTS).map_err(io::Error::other)?;
+    if !gates.iter().any(|gate| may_count(gate, root)) {
+        return Ok(());
+    }
+    let tree = changes::snapshot(root, state_home, &run_id(id));
+    let tree = tree.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
+    let tree = serde_json::to_string(&tree).map_err(io::Error::other)?;
+    let arguments: [OsString; 4] = [ARGUMENT.into(), root.into(), id.as_str().into(), tree.into()];
+    detached::start(&arguments, root, folder.create_file(LOG).map_err(io::Error::other)?).map(drop)
+}
+
+/// Counts, where the process was started for that; otherwise nothing happens.
+///
+/// Called first thing in the `main` of every binary that begins runs.
+#[expect(clippy::exit, reason = "this is a process of its own, and does nothing else")]
+pub fn run_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == ARGUMENT) {
+        if let (Some(root), Some(id), Some(tree)) = (arguments.next(), arguments.next(), arguments.next()) {
+            let _ = count(Path::new(&root), &id.to_string_lossy(), &tree.to_string_lossy());
+        }
+        std::process::exit(0);
+    }
+}
+
+fn count(root: &Path, id: &str, tree: &str) -> Option<()> {
+    let (id, tree): (_, TreeId) = (SessionId::parse(id).ok()?, serde_json::from_str(tree).ok()?);
+    let home = Env::from_process().state_home?;
+    let folder = folder_of(&home, &id).ok()?;
+    // An earlier run of the session may have ended a moment ago.
+    let _alone = Lock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
+    detached::settle().ok()?;
+    detached::ready("counting").ok()?;
+    let counted = count_in(root, &home, &id, &tree, &folder);
+    let _ = folder.remove_folder(COPY);
+    let _ = changes::forget(&home, &run_id(&id));
+    counted
+}
+
+fn count_in(root: &Path, home: &Path, id: &SessionId, tree: &TreeId, folder: &Folder) -> Option<()> {
+    let key = Key::load(Some(home)).ok()?;
+    let armed = || state::peek(root, id).ok().flatten().filter(Session::is_armed);
+    let session = armed().filter(|session| key.holds(id, session))?;
+    let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?)?;
+    folder.renew_folder(COPY).ok()?;
+    let top = folder.path().join(COPY);
+    changes::write_out(root, home, &run_id(id), tree, &top)?;
+    let project = top.join(changes::below_top(root, &WorkTree::find(root)?)?);
+    link_installed(root, &project);
+    let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
+    let mut results = Results::new();
+    for gate in session.gates.iter().filter(|gate| may_count(gate, root)) {
+        let own = Duration::from_secs(gate.timeout().into());
+        let job = Job {
+            run: gate.run.clone(),
+            folder: gate.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
+            timeout: own.min(deadline.saturating_duration_since(Instant::now())),
+            variables: environment.for_gate(gate),
+            log: None,
+            check: None,
+        };
+        let outcome = process::run(job, || armed().is_some());
+        let end = outcome.end?;
+        let why = match &end {
+            End::Exited(_) => "it gave no count then".to_owned(),
+            End::Killed(signal) => format!("it was ended by signal {signal} then"),
+            End::TimedOut(seconds) => format!("it was ended after {seconds} s then"),
+            End::NotStarted(why) => why.clone(),
+        };
+        // What did not come to its end says nothing of all its tests.
+        let counts = outcome.counts.filter(|counts| end.status().is_some() && counts.run > 0);
+        let is_green = end == End::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
+        results.insert(digest(&gate.definition()), Baseline { counts, is_green, why });
+        write(folder, &key, id, &results)?;
+    }
+    Some(())
+}
+
+/// What is installed for the project is there for its copy, too.
+fn link_installed(root: &Path, project: &Path) {
+    for name in INSTALLED {
+        let (from, to) = (root.join(name), project.join(name));
+        if from.is_dir() && to.symlink_metadata().is_err() {
+            let _ = crate::platform::link_folder(&from, &to);
+        }
+    }
+}
+
+/// The gates of a claim, each with what it counted before the run, for which it is waited; `None` where nobody wants to
+/// know any more.
+pub(crate) fn held_to(
+    gates: &[Gate],
+    root: &Path,
+    state_home: Option<&Path>,
+    id: &SessionId,
+    watcher: &mut impl Watcher,
+) -> Option<Vec<Gate>> {
+    let mut gates = gates.to_vec();
+    let open = |gate: &&mut Gate| gate.baseline.is_none() && may_count(gate, root);
+    let wanted: Vec<String> = gates.iter_mut().filter(open).map(|gate| digest(&gate.definition())).collect();
+    if wanted.is_empty() {
+        return Some(gates);
+    }
+    let mut results = Results::new();
+    let mut why = "nothing was counted before the run";
+    if let Some(folder) = state_home.and_then(|home| folder_of(home, id).ok())
+        && let Ok(key) = Key::load(state_home)
+    {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            // Asked first: what is written after that is read all the same.
+            let is_over = Lock::take_named(&folder, LOCK, Duration::ZERO).is_ok();
+            results = read(&folder, &key, id).unwrap_or_default();
+            if is_over || wanted.iter().all(|gate| results.contains_key(gate)) {
+                break;
+            }
+            if Instant::now() > deadline {
+                why = "what was counted before the run was not done in time";
+                break;
+            }
+            if !watcher.goes_on() {
+                return None;
+            }
+            std::thread::sleep(ASK_EVERY);
+        }
+    }
+    for gate in gates.iter_mut().filter(open) {
+        let known = results.remove(&digest(&gate.definition()));
+        gate.take_baseline(known.unwrap_or_else(|| Baseline { why: why.to_owned(), ..Baseline::default() }));
+    }
+    Some(gates)
+}
+
+fn folder_of(state_home: &Path, id: &SessionId) -> Result<Folder, omo_store::folder::FolderError> {
+    Folder::create_own_part(state_home, &["omo", "baselines", id.as_str()])
+}
+
+fn run_id(id: &SessionId) -> String {
+    format!("baseline {}", id.as_str())
+}
+
+fn sealed(id: &SessionId, json: &str) -> Vec<u8> {
+    format!("omo baseline 1 {}\n{json}", id.as_str()).into_bytes()
+}
+
+fn write(folder: &Folder, key: &Key, id: &SessionId, results: &Results) -> Option<()> {
+    let json = serde_json::to_string(results).ok()?;
+    let seal = key.mac(&sealed(id, &json));
+    folder.replace(RESULTS, format!("{seal}\n{json}").as_bytes()).ok()
+}
+
+fn read(folder: &Folder, key: &Key, id: &SessionId) -> Option<Results> {
+    let text = String::from_utf8(folder.read(RESULTS, MAX_BYTES).ok()??).ok()?;
+    let (seal, json) = text.split_once('\n')?;
+    key.is_mac(&sealed(id, json), seal).then(|| serde_json::from_str(json).ok())?
+}
