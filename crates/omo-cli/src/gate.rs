@@ -3,7 +3,7 @@
 //! A model has a shell, too. Nothing here changes what judges it from within a session; elsewhere
 //! a person agrees on a terminal, or with the exact digest that `omo gate list` shows.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
@@ -196,13 +196,14 @@ impl SessionChange<'_> {
         // What cannot be is refused before anybody is asked.
         change(&mut before.clone())?;
         confirm(env, self.confirm, question, &digest_of(&before))?;
+        let by = if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached };
         let folder = Folder::create(&project.root)?;
         let ((said, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
             let mut gates = session.gates.clone();
             let said =
                 if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
             let write = if said.is_ok() { Change::Write } else { Change::Keep };
-            session.change_gates(gates, ChangedBy::Terminal, env.now);
+            session.change_gates(gates, by, env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;

@@ -29,11 +29,14 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use omo_exec::asking::AskedProject;
 use omo_store::env::Env;
-use omo_store::{config, signals};
+use omo_store::folder::Folder;
+use omo_store::{config, signals, state};
 
 use crate::arguments::{Arguments, Command, Gate, Switch};
 use crate::failure::{Failure, Kind};
+use crate::project::Project;
 
 /// The whole program: reads its command line, does it, and gives the exit status.
 pub fn main() -> ExitCode {
@@ -96,7 +99,8 @@ pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
 }
 
 fn dispatch(arguments: Arguments) -> Result<(), Failure> {
-    let env = Env::from_process();
+    let mut env = Env::from_process();
+    env.in_session = env.in_session || is_below_session(&env);
     let config = config::load(env.config_file.as_deref());
     match arguments.command {
         Command::Status(options) => {
@@ -149,6 +153,15 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
             Ok(std::io::stdout().write_all(&script)?)
         }
     }
+}
+
+/// Whether a session's shell started this command, whatever it left out of the environment.
+fn is_below_session(env: &Env) -> bool {
+    let Ok(root) = Project::top(env) else { return false };
+    let known = Folder::open(&root).ok().flatten().and_then(|folder| state::peek_all(&folder).ok()).unwrap_or_default();
+    let sessions: Vec<String> = known.sessions.into_iter().map(|(id, _)| id.to_string()).collect();
+    let client_home = omo_store::env::client_home();
+    AskedProject { root: &root, sessions: &sessions, client_home: client_home.as_deref() }.stands_above_process()
 }
 
 /// With a bad configuration the limits and checks would be others than the user believes.

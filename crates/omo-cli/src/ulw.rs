@@ -21,6 +21,12 @@ use crate::stop::note;
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
 pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure> {
+    if env.in_session {
+        return Err(Failure::human(
+            "a model starts no run of its own, and takes none up again that its user paused",
+            "type `ulw` in the session, or use a terminal of your own",
+        ));
+    }
     let project = Project::find(env)?;
     let id = target(&project, env, options)?;
     let folder = Folder::create(&project.root)?;

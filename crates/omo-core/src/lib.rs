@@ -5,6 +5,7 @@
 //! goes in, plain data comes out, so that every decision can be written down as a table.
 
 pub mod arguments;
+pub mod asker;
 pub mod check;
 pub mod child;
 pub mod client_version;

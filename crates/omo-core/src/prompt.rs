@@ -2,10 +2,11 @@
 //! nothing happens.
 
 use crate::arguments::{self, UlwOptions};
+use crate::asker::ModelRoute;
 use crate::gate_command::{self, GateCommand};
 use crate::keyword::{self, Keywords, Reading};
 use crate::session::{Activation, Interruption, PauseReason, Session, Trigger};
-use crate::words::{Form, usage};
+use crate::words::{Form, not_a_person, usage};
 
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +65,33 @@ pub enum Intent<'a> {
 }
 
 impl Intent<'_> {
+    /// Whether it changes what judges a claim, approves something, or starts a run: then it counts only where a
+    /// person asks. What only shows something, or frees the session, counts from everyone.
+    pub fn needs_a_person(&self) -> bool {
+        match self {
+            Self::Gate(GateCommand::List | GateCommand::Run | GateCommand::Approve { code: None })
+            | Self::NotAPerson
+            | Self::Nothing
+            | Self::Stop { .. }
+            | Self::Status
+            | Self::Statusline
+            | Self::Help(_)
+            | Self::Refused(_) => false,
+            Self::Activate { .. } | Self::Command { .. } | Self::Gate(_) => true,
+        }
+    }
+
+    /// What is left of it where the model asked.
+    #[must_use]
+    pub fn of_the_model(self, route: ModelRoute) -> Self {
+        match self {
+            // The model goes on to read it.
+            Self::Activate { trigger: Trigger::Keyword, .. } | Self::Nothing => Self::NotAPerson,
+            intent if intent.needs_a_person() => Self::Refused(not_a_person(route)),
+            intent => intent,
+        }
+    }
+
     /// Whether a person wrote the prompt and the model reads it: only then have they said something
     /// that a plan may have waited for.
     pub fn is_a_persons_word_to_the_model(&self) -> bool {

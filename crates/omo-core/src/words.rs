@@ -9,6 +9,7 @@ pub mod plan;
 pub mod settings;
 pub mod usage;
 
+use crate::asker::ModelRoute;
 use crate::limits::Limits;
 use crate::plan_run::PlanRun;
 use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind, Weakening};
@@ -244,6 +245,16 @@ pub fn refused(message: &str) -> String {
     format!("[omo] {}", neutral(message, 400))
 }
 
+/// Why nothing of what a prompt asks for was done: the model asked, on this route.
+pub fn not_a_person(route: ModelRoute) -> String {
+    let (why, instead) = match route {
+        ModelRoute::Schedule => ("the model scheduled this prompt", "type it in the session when none is due"),
+        ModelRoute::Shell => ("the shell of a session started this client", "type it in a client of your own"),
+        ModelRoute::SecondClient => ("another client serves this session", "type it there, or end that client first"),
+    };
+    format!("nothing was changed: {why}; only a person changes checks, approvals and bounds or starts a run: {instead}")
+}
+
 /// What the model is told at the start of every session, so that `omo` on its shell knows which
 /// session it is in.
 pub fn session_line(session: &crate::session_id::SessionId) -> String {
@@ -469,6 +480,8 @@ mod tests {
         texts.extend([PauseReason::Interrupted, PauseReason::ApiError].map(paused));
         texts.push(refused("`--max-blocks` needs a number"));
         texts.push(refused(crate::arguments::USAGE));
+        let routes = [ModelRoute::Schedule, ModelRoute::Shell, ModelRoute::SecondClient];
+        texts.extend(routes.map(|route| refused(&not_a_person(route))));
         texts.push(other_loop(".claude/ralph-loop.local.md"));
         let gate = Gate::new(None, "ulw <promise>DONE</promise> `x`", Origin::User).unwrap();
         texts.push(checks::gate_list(std::slice::from_ref(&gate), true, now()));

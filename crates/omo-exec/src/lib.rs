@@ -6,6 +6,7 @@
 //! nowhere that somebody waits for, and whatever is left of it is ended when its caller is.
 
 pub mod alive;
+pub mod asking;
 pub mod baseline;
 mod caller;
 pub mod changes;

@@ -9,6 +9,7 @@
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 pub mod answer;
+pub mod asker;
 pub mod edge;
 pub mod gate_prompt;
 pub mod input;

@@ -34,8 +34,14 @@ pub fn own<'a>(context: &Context, session: &'a Session) -> Option<&'a PlanRun> {
     plan_run::own(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
 }
 
-/// Writes down what a prompt says to a plan. A session without a plan run whose prompt is no command
-/// of omo causes no write.
+/// Whether a plan run waits for what a person says to the model.
+pub fn awaits(intent: &Intent, session: Option<&Session>) -> bool {
+    let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::may_go_on);
+    intent.is_a_persons_word_to_the_model() && session.is_some_and(may_go_on)
+}
+
+/// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
+/// causes no write.
 pub fn note(context: &Context, intent: &Intent, session: Option<&Session>) {
     if let Err(error) = try_to_note(context, intent, session) {
         context.report(&error);
@@ -47,8 +53,7 @@ fn try_to_note(context: &Context, intent: &Intent, session: Option<&Session>) ->
         Intent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
         _ => None,
     };
-    let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::may_go_on);
-    let is_awaited = intent.is_a_persons_word_to_the_model() && session.is_some_and(may_go_on);
+    let is_awaited = awaits(intent, session);
     if typed.is_none() && !is_awaited {
         return Ok(());
     }

@@ -7,6 +7,7 @@
 use omo_core::review::{self, REVIEWER};
 use omo_core::session::{HookEvent, Session};
 
+use crate::asker;
 use crate::edge::{Context, Hook, HookError};
 use crate::input::Input;
 
@@ -15,6 +16,8 @@ pub const HOOK: Hook = Hook { event: HookEvent::SubagentStop, handle };
 
 fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
+    // A client that the session's shell started reads what it is told to, and from where: its reviewer says nothing.
+    let report = report.map(|report| if asker::is_below_session(context) { "" } else { report });
     context.update_armed(|session: &mut Session| {
         if let Some(report) = report
             && session.verification.asked.is_some()

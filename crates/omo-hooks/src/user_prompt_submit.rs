@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_core::arguments::UlwOptions;
+use omo_core::asker::Asker;
 use omo_core::gate::Gate;
 use omo_core::log;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::report::report;
-use omo_core::session::{Activation, HookEvent, Session};
+use omo_core::session::{Activation, HookEvent, Session, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
@@ -27,7 +28,7 @@ use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
 use crate::input::Input;
 use crate::plan_prompt::{self, Approval};
-use crate::{gate_prompt, statusline_prompt, watchdog};
+use crate::{asker, gate_prompt, statusline_prompt, watchdog};
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
@@ -81,7 +82,7 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
         plan_mode: input.is_plan_mode(),
     };
     let config = config::load(context.env.config_file.as_deref());
-    let intent = intent(&event, &config.keywords, || options(&config, context));
+    let mut intent = intent(&event, &config.keywords, || options(&config, context));
     // A state that cannot be read holds nothing, and must not keep the user from anything.
     let session = match context.peek() {
         Ok(session) => session,
@@ -90,6 +91,15 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
             None
         }
     };
+    let needs_a_person = intent.needs_a_person() || plan_prompt::awaits(&intent, session.as_ref());
+    let asker = if needs_a_person { asker::of_prompt(context, input, prompt) } else { Asker::Person };
+    let mut told = None;
+    if let Asker::Model(route) = asker {
+        // A prompt that the model goes on to read is answered beside it.
+        let is_read = matches!(intent, Intent::Activate { trigger: Trigger::Keyword, .. });
+        told = is_read.then(|| words::refused(&words::not_a_person(route)));
+        intent = intent.of_the_model(route);
+    }
     let approved = match plan_prompt::approve(context, &intent) {
         Approval::NotAsked => None,
         Approval::Given(line) => Some(line),
@@ -97,11 +107,13 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
             return Ok(Some(Answer::Instead(said)));
         }
     };
-    plan_prompt::note(context, &intent, session.as_ref());
+    if asker == Asker::Person {
+        plan_prompt::note(context, &intent, session.as_ref());
+    }
     let armed = session.as_ref().is_some_and(Session::is_armed);
     let asks_nothing = matches!(intent, Intent::NotAPerson | Intent::Nothing | Intent::Command { .. });
     if asks_nothing && !armed {
-        return Ok(approved.map(Answer::Context));
+        return Ok(Answer::after(told, approved.map(Answer::Context)));
     }
     let tail = tail(input, session.as_ref());
     let conversation = match (&intent, input.transcript_path.as_deref()) {
@@ -116,7 +128,8 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
         context_pressure: conversation.context_pressure,
     };
     let decision = decide(intent, &event, &facts);
-    act(&Prompt { context, config: &config, tail, session: session.as_ref(), approved }, &decision)
+    let prompt = Prompt { context, config: &config, tail, session: session.as_ref(), approved };
+    Ok(Answer::after(told, act(&prompt, &decision)?))
 }
 
 /// What the user has set, and may set otherwise for one run.

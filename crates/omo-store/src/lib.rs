@@ -4,6 +4,7 @@
 //! All that is read here may be hostile: a symbolic link, a FIFO, a file of gigabytes, JSON of
 //! another version. None of it may make a hook hang, write elsewhere, or hold a session.
 
+pub mod client_session;
 pub mod config;
 pub mod decisions;
 pub mod document;
@@ -24,6 +25,7 @@ pub mod repository;
 mod revision;
 pub mod root;
 pub mod run_environment;
+pub mod schedule;
 pub mod seal;
 pub mod signals;
 pub mod start;

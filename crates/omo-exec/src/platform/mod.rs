@@ -11,7 +11,8 @@
 //! - [`leave_session`] makes a process outlive the terminal that it was started from.
 //! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about omo's own processes; [`note_endings`] is
 //!   about being asked to end; [`lies_in`] tells which programs a project has brought along.
-//! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that somebody else started.
+//! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that somebody else started;
+//!   [`ancestors`], [`variable_of`] and [`folder_of`] about those that started this one.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
 //! - [`link_folder`] makes a folder be found in a second place.
@@ -20,6 +21,8 @@
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
+#[cfg(target_os = "linux")]
+mod ancestors;
 #[cfg(unix)]
 mod groups;
 #[cfg(unix)]
@@ -55,6 +58,8 @@ pub(crate) use windows::{
 };
 
 #[cfg(target_os = "linux")]
+pub(crate) use ancestors::{ancestors, folder_of, variable_of};
+#[cfg(target_os = "linux")]
 pub(crate) use orphans::{adopt as adopt_orphans, end as end_orphans, hide_memory};
 #[cfg(target_os = "linux")]
 pub(crate) use working::working_below;
@@ -75,6 +80,24 @@ pub(crate) fn end_orphans() {}
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn working_below(_folder: &std::path::Path) -> Vec<u32> {
     Vec::new()
+}
+
+/// Where a system does not say which process started another, none is known.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn ancestors() -> Vec<u32> {
+    Vec::new()
+}
+
+/// What is in the environment of another process is not told.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn variable_of(_pid: u32, _name: &str) -> Option<String> {
+    None
+}
+
+/// In which folder another process works is not told.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn folder_of(_pid: u32) -> Option<std::path::PathBuf> {
+    None
 }
 
 /// How a group of processes is ended.

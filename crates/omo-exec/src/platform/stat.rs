@@ -9,6 +9,8 @@ pub(super) struct Stat {
     pub(super) state: String,
     /// The number of the process that started it, or that has adopted it.
     pub(super) parent: String,
+    /// The number of the first process of its session.
+    pub(super) leader: String,
     /// When it began, in ticks since the machine did.
     pub(super) start: String,
 }
@@ -21,8 +23,8 @@ pub(super) fn stat_of(pid: i32) -> Option<Stat> {
     let (_, after) = line.rsplit_once(") ")?;
     let mut fields = after.split_ascii_whitespace().map(str::to_owned);
     let (state, parent) = (fields.next()?, fields.next()?);
-    // The 22nd of them all; the state is the third.
-    Some(Stat { state, parent, start: fields.nth(17)? })
+    // The 6th and the 22nd of them all; the state is the third.
+    Some(Stat { state, parent, leader: fields.nth(1)?, start: fields.nth(15)? })
 }
 
 /// The signals that this process ignores, a bit each.

@@ -1,0 +1,66 @@
+//! Who asked for a change of what judges a claim, of its bounds, or for a run: a person, or the model itself.
+//!
+//! A model types no prompt, and yet prompts come from it: those that it scheduled, and those of clients that its shell
+//! started. What only frees a session counts from everyone.
+
+/// What is known about the way that a prompt or a command came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AskerFacts {
+    /// The model has scheduled a prompt with these words, or a scheduled one was started at this moment.
+    pub is_scheduled: bool,
+    /// A session of this project stands above the client of the prompt, or above the command: its shell started it.
+    pub is_below_session: bool,
+    /// Another client that is alive serves the session.
+    pub is_served_elsewhere: bool,
+}
+
+/// Who asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// A person, as far as can be told: a client or a terminal above which no session of this project stands.
+    Person,
+    /// The model, on this way.
+    Model(ModelRoute),
+}
+
+/// The ways on which a prompt or a command comes from the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelRoute {
+    /// A prompt that it scheduled.
+    Schedule,
+    /// A client or a command that a session's shell started.
+    Shell,
+    /// A second client of a session that has one.
+    SecondClient,
+}
+
+/// Tells who asked.
+pub fn who_asked(facts: AskerFacts) -> Asker {
+    let AskerFacts { is_scheduled, is_below_session, is_served_elsewhere } = facts;
+    match (is_scheduled, is_below_session, is_served_elsewhere) {
+        (true, _, _) => Asker::Model(ModelRoute::Schedule),
+        (_, true, _) => Asker::Model(ModelRoute::Shell),
+        (_, _, true) => Asker::Model(ModelRoute::SecondClient),
+        (false, false, false) => Asker::Person,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_sign_of_the_model_is_enough() {
+        assert_eq!(who_asked(AskerFacts::default()), Asker::Person);
+        let all = AskerFacts { is_scheduled: true, is_below_session: true, is_served_elsewhere: true };
+        let table = [
+            (AskerFacts { is_scheduled: true, ..AskerFacts::default() }, ModelRoute::Schedule),
+            (AskerFacts { is_below_session: true, ..AskerFacts::default() }, ModelRoute::Shell),
+            (AskerFacts { is_served_elsewhere: true, ..AskerFacts::default() }, ModelRoute::SecondClient),
+            (all, ModelRoute::Schedule),
+        ];
+        for (facts, route) in table {
+            assert_eq!(who_asked(facts), Asker::Model(route), "{facts:?}");
+        }
+    }
+}

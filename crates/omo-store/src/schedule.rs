@@ -1,0 +1,172 @@
+//! Whether a prompt is one that a model has scheduled.
+//!
+//! The client hands a scheduled prompt on as it hands on one that was typed, and what tells the two apart gets into the
+//! transcript only when the hook has ended (measured on 2.1.328). What is there before are the calls that scheduled it,
+//! in the transcripts of this project's sessions and their subagents, and the client's own list of those that outlive
+//! its process. Of that list the client takes a prompt as it is due.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use memchr::memmem;
+use omo_core::timestamp::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::regular;
+
+/// Where the client keeps what is scheduled and outlives its process, below the project's folder.
+const LIST: &str = ".claude/scheduled_tasks.json";
+const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
+/// What was due is taken from the list so long before the hook, at most.
+const JUST_NOW_MILLIS: u64 = 3_000;
+/// How much of the transcripts is read, the newest first.
+const MAX_TRANSCRIPT_BYTES: u64 = 128 * 1024 * 1024;
+/// How deep the transcripts of subagents lie, and how many there may be.
+const MAX_DEPTH: usize = 5;
+const MAX_FILES: usize = 5_000;
+
+/// Whether a model has scheduled this prompt, or the client has changed its list of scheduled prompts just now.
+pub fn is_scheduled(prompt: &str, transcript: Option<&Path>, folders: &[&Path], now: Timestamp) -> bool {
+    let prompt = prompt.trim();
+    folders.iter().any(|folder| is_listed(prompt, &folder.join(LIST), now))
+        || transcript.and_then(Path::parent).is_some_and(|folder| is_called_for(prompt, folder))
+}
+
+/// Whether the client's list holds it, or was changed just now: what is scheduled once is gone from it already.
+fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
+    let Ok(Some(mut file)) = regular::open(list) else { return false };
+    let changed = file.metadata().and_then(|found| found.modified()).ok();
+    let changed =
+        changed.and_then(|at| i64::try_from(at.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok());
+    let is_new = changed.is_some_and(|at| now.as_millis().abs_diff(at) <= JUST_NOW_MILLIS);
+    let mut text = Vec::new();
+    let read = file.by_ref().take(MAX_LIST_BYTES).read_to_end(&mut text);
+    is_new || read.is_ok() && serde_json::from_slice(&text).is_ok_and(|list: Value| names(&list, prompt))
+}
+
+/// Whether a `prompt` anywhere in a value is this one.
+fn names(value: &Value, prompt: &str) -> bool {
+    match value {
+        Value::Array(values) => values.iter().any(|value| names(value, prompt)),
+        Value::Object(fields) => fields.iter().any(|(name, value)| {
+            (name == "prompt" && value.as_str().is_some_and(|text| text.trim() == prompt)) || names(value, prompt)
+        }),
+        _ => false,
+    }
+}
+
+/// Whether a model has called any tool with this prompt: tools that schedule take one, and so do those that start
+/// agents.
+fn is_called_for(prompt: &str, folder: &Path) -> bool {
+    let mut files = Vec::new();
+    find(folder, MAX_DEPTH, &mut files);
+    files.sort_unstable_by(|one, other| other.cmp(one));
+    let Ok(quoted) = serde_json::to_string(prompt) else { return false };
+    let needle = memmem::Finder::new(quoted.trim_matches('"'));
+    let mut left = MAX_TRANSCRIPT_BYTES;
+    files.into_iter().any(|(_, path)| {
+        let bytes = end_of(&path, left).unwrap_or_default();
+        left = left.saturating_sub(bytes.len() as u64);
+        let candidates = needle.find_iter(&bytes).filter_map(|at| line_around(&bytes, at));
+        let mut last = None;
+        let mut lines = candidates.filter(|line| last.replace(line.as_ptr()) != Some(line.as_ptr()));
+        lines.any(|line| calls_with(line, prompt))
+    })
+}
+
+/// The transcripts in a folder and below, each with the time of its last change. No link is followed.
+fn find(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, PathBuf)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(found) = entry.metadata() else { continue };
+        let path = entry.path();
+        if files.len() >= MAX_FILES {
+            return;
+        } else if found.is_dir() && depth > 1 {
+            find(&path, depth - 1, files);
+        } else if found.is_file() && path.extension().is_some_and(|ending| ending == "jsonl") {
+            files.push((found.modified().unwrap_or(SystemTime::UNIX_EPOCH), path));
+        }
+    }
+}
+
+/// The end of a file, at most so much of it.
+fn end_of(path: &Path, at_most: u64) -> Option<Vec<u8>> {
+    let mut file = regular::open(path).ok()??;
+    let length = file.metadata().ok()?.len().min(at_most);
+    file.seek(SeekFrom::End(-i64::try_from(length).ok()?)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn line_around(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    let start = memchr::memrchr(b'\n', bytes.get(..at)?).map_or(0, |at| at + 1);
+    let end = memchr::memchr(b'\n', bytes.get(at..)?).map_or(bytes.len(), |end| at + end);
+    bytes.get(start..end)
+}
+
+/// Whether a line of a transcript is a model's call of a tool with this prompt.
+fn calls_with(line: &[u8], prompt: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(rename = "type")]
+        kind: &'a str,
+        #[serde(default)]
+        message: Value,
+    }
+    serde_json::from_slice::<Line>(line).is_ok_and(|line| {
+        let content = line.message.get("content").and_then(Value::as_array);
+        let mut calls =
+            content.into_iter().flatten().filter(|block| block.get("type").is_some_and(|it| it == "tool_use"));
+        line.kind == "assistant" && calls.any(|call| call.get("input").is_some_and(|input| names(input, prompt)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::now;
+
+    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"NAME","input":{"cron":"* * * * *","prompt":" /omo:gate remove \"a\" "}}]}}"#;
+    const PROMPT: &str = "/omo:gate remove \"a\"";
+
+    #[test]
+    fn a_prompt_that_a_model_scheduled_is_known_wherever_it_did_so() {
+        for path in ["s.jsonl", "t.jsonl", "s/subagents/agent-1.jsonl", "s/subagents/workflows/w/agent-2.jsonl"] {
+            let temp = tempfile::tempdir().unwrap();
+            let file = temp.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(temp.path().join("s.jsonl"), "{\"type\":\"user\"}\n").unwrap();
+            let ask = |prompt: &str| is_scheduled(prompt, Some(&temp.path().join("s.jsonl")), &[], now());
+            for (text, is_known) in [
+                (CALL.to_owned(), true),
+                (format!("{{}}\n{}\n{{\"type\":", CALL.replace("NAME", "CronCreate")), true),
+                (CALL.replace("assistant", "user"), false),
+                (CALL.replace("tool_use", "text"), false),
+                (CALL.replace("\"prompt\"", "\"reason\""), false),
+            ] {
+                fs::write(&file, &text).unwrap();
+                assert_eq!(ask(PROMPT), is_known, "{path}: {text}");
+                assert!(!ask("/omo:gate remove \"b\""));
+            }
+        }
+        assert!(!is_scheduled(PROMPT, Some(Path::new("/nowhere/s.jsonl")), &[], now()));
+    }
+
+    #[test]
+    fn what_the_client_keeps_on_disk_is_scheduled_too_until_it_is_due() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join(".claude")).unwrap();
+        let list = temp.path().join(LIST);
+        fs::write(&list, r#"{"tasks":[{"cron":"* * * * *","prompt":"ulw it"}]}"#).unwrap();
+        let later = Timestamp::from_millis(now().as_millis() + 60_000);
+        let ask = |prompt, now| is_scheduled(prompt, None, &[temp.path()], now);
+        assert!(ask("ulw it\n", later) && !ask("ulw", later));
+        fs::write(&list, "{").unwrap();
+        assert!(ask("ulw it", now()), "it was due just now");
+        assert!(!ask("ulw it", later));
+    }
+}
