@@ -15,3 +15,6 @@ mod counted;
 mod evidence;
 mod honest;
 mod target;
+// The processes above another one are told on Linux alone.
+#[cfg(target_os = "linux")]
+mod who_asked;
