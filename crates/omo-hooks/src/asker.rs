@@ -6,7 +6,7 @@ use omo_core::asker::{Asker, AskerFacts, who_asked};
 use omo_core::session_id::SessionId;
 use omo_exec::asking::AskedProject;
 use omo_store::folder::Folder;
-use omo_store::{env, schedule, state};
+use omo_store::{env, state, transcript};
 
 use crate::edge::Context;
 use crate::input::Input;
@@ -14,7 +14,7 @@ use crate::input::Input;
 /// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.
 pub fn of_prompt(context: &Context, input: &Input, prompt: &str) -> Asker {
     let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()].into_iter().flatten().collect();
-    let is_scheduled = schedule::is_scheduled(prompt, input.transcript_path.as_deref(), &folders, context.env.now);
+    let is_scheduled = transcript::is_scheduled(prompt, input.transcript_path.as_deref(), &folders, context.env.now);
     let [is_below_session, is_served_elsewhere] = client(context);
     who_asked(AskerFacts { is_scheduled, is_below_session, is_served_elsewhere })
 }

@@ -25,7 +25,6 @@ pub mod repository;
 mod revision;
 pub mod root;
 pub mod run_environment;
-pub mod schedule;
 pub mod seal;
 pub mod signals;
 pub mod start;

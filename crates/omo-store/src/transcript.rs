@@ -18,8 +18,10 @@ use serde_json::value::RawValue;
 use crate::regular;
 
 mod reports;
+mod schedule;
 
 pub use reports::{Report, reports};
+pub use schedule::is_scheduled;
 
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;

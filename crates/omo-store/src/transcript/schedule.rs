@@ -10,11 +10,11 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use memchr::memmem;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::{Chunk, Line, RawLine};
 use crate::regular;
 
 /// Where the client keeps what is scheduled and outlives its process, below the project's folder.
@@ -22,15 +22,19 @@ const LIST: &str = ".claude/scheduled_tasks.json";
 const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
 /// What was due is taken from the list so long before the hook, at most.
 const JUST_NOW_MILLIS: u64 = 3_000;
+/// How the client writes down that a scheduled prompt is due, and how near to that it queues the prompt.
+const FIRE: &str = "scheduled_task_fire";
+const NEAR_MILLIS: u64 = 1_000;
+/// How the client's copies of what it sends begin; most of a transcript is them.
+const COPY: &[u8] = b"{\"type\":\"api-request";
 /// How much of the transcripts is read, the newest first.
-const MAX_TRANSCRIPT_BYTES: u64 = 128 * 1024 * 1024;
+const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
 /// How deep the transcripts of subagents lie, and how many there may be.
 const MAX_DEPTH: usize = 5;
 const MAX_FILES: usize = 5_000;
 
 /// Whether a model has scheduled this prompt, or the client has changed its list of scheduled prompts just now.
 pub fn is_scheduled(prompt: &str, transcript: Option<&Path>, folders: &[&Path], now: Timestamp) -> bool {
-    let prompt = prompt.trim();
     folders.iter().any(|folder| is_listed(prompt, &folder.join(LIST), now))
         || transcript.and_then(Path::parent).is_some_and(|folder| is_called_for(prompt, folder))
 }
@@ -52,28 +56,28 @@ fn names(value: &Value, prompt: &str) -> bool {
     match value {
         Value::Array(values) => values.iter().any(|value| names(value, prompt)),
         Value::Object(fields) => fields.iter().any(|(name, value)| {
-            (name == "prompt" && value.as_str().is_some_and(|text| text.trim() == prompt)) || names(value, prompt)
+            (name == "prompt" && value.as_str().is_some_and(|text| is_same(text, prompt))) || names(value, prompt)
         }),
         _ => false,
     }
 }
 
-/// Whether a model has called any tool with this prompt: tools that schedule take one, and so do those that start
-/// agents.
+/// Whether a transcript says so: a model has called a tool that schedules with this prompt, or the client queued it as a
+/// scheduled one was due while a turn ran.
 fn is_called_for(prompt: &str, folder: &Path) -> bool {
     let mut files = Vec::new();
     find(folder, MAX_DEPTH, &mut files);
     files.sort_unstable_by(|one, other| other.cmp(one));
-    let Ok(quoted) = serde_json::to_string(prompt) else { return false };
-    let needle = memmem::Finder::new(quoted.trim_matches('"'));
+    // The client may have changed white space, and so only the first word is searched for.
+    let Ok(word) = serde_json::to_string(prompt.split_whitespace().next().unwrap_or_default()) else { return false };
+    let word = word.trim_matches('"').as_bytes();
     let mut left = MAX_TRANSCRIPT_BYTES;
     files.into_iter().any(|(_, path)| {
-        let bytes = end_of(&path, left).unwrap_or_default();
-        left = left.saturating_sub(bytes.len() as u64);
-        let candidates = needle.find_iter(&bytes).filter_map(|at| line_around(&bytes, at));
-        let mut last = None;
-        let mut lines = candidates.filter(|line| last.replace(line.as_ptr()) != Some(line.as_ptr()));
-        lines.any(|line| calls_with(line, prompt))
+        let chunk = Chunk { start: 0, bytes: end_of(&path, left).unwrap_or_default() };
+        left = left.saturating_sub(chunk.bytes.len() as u64);
+        let lines = || chunk.lines_with(word).filter(|line| !line.bytes.starts_with(COPY)).filter_map(RawLine::parse);
+        let queued = || lines().filter_map(|line| line.queues(prompt));
+        lines().any(|line| line.calls_with(prompt)) || chunk.fires_near(queued)
     })
 }
 
@@ -102,27 +106,62 @@ fn end_of(path: &Path, at_most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn line_around(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    let start = memchr::memrchr(b'\n', bytes.get(..at)?).map_or(0, |at| at + 1);
-    let end = memchr::memchr(b'\n', bytes.get(at..)?).map_or(bytes.len(), |end| at + end);
-    bytes.get(start..end)
+#[derive(Deserialize)]
+struct Calls {
+    content: Vec<Call>,
 }
 
-/// Whether a line of a transcript is a model's call of a tool with this prompt.
-fn calls_with(line: &[u8], prompt: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Line<'a> {
-        #[serde(rename = "type")]
-        kind: &'a str,
-        #[serde(default)]
-        message: Value,
+#[derive(Deserialize)]
+struct Call {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    input: Value,
+}
+
+impl Call {
+    /// `CronCreate`, `ScheduleWakeup`, and what may come beside them.
+    fn schedules(&self) -> bool {
+        self.kind == "tool_use" && ["Cron", "Schedule"].iter().any(|part| self.name.contains(part))
     }
-    serde_json::from_slice::<Line>(line).is_ok_and(|line| {
-        let content = line.message.get("content").and_then(Value::as_array);
-        let mut calls =
-            content.into_iter().flatten().filter(|block| block.get("type").is_some_and(|it| it == "tool_use"));
-        line.kind == "assistant" && calls.any(|call| call.get("input").is_some_and(|input| names(input, prompt)))
-    })
+}
+
+impl Line<'_> {
+    /// Whether a model, or an agent of it, schedules this prompt.
+    fn calls_with(&self, prompt: &str) -> bool {
+        let calls =
+            self.message.filter(|_| self.kind == "assistant").map(|raw| serde_json::from_str::<Calls>(raw.get()));
+        calls.is_some_and(|calls| {
+            calls.is_ok_and(|calls| calls.content.iter().any(|call| call.schedules() && names(&call.input, prompt)))
+        })
+    }
+
+    /// When the client queued this prompt, if it did.
+    fn queues(&self, prompt: &str) -> Option<Timestamp> {
+        let is_queued = self.kind == "queue-operation" && self.operation == Some("enqueue");
+        let content: String = serde_json::from_str(self.content.filter(|_| is_queued)?.get()).ok()?;
+        is_same(&content, prompt).then(|| self.time())?
+    }
+}
+
+impl Chunk {
+    /// Whether a scheduled prompt was due as one of these was queued.
+    fn fires_near<Queued: Iterator<Item = Timestamp>>(&self, queued: impl Fn() -> Queued) -> bool {
+        if queued().next().is_none() {
+            return false;
+        }
+        let fires = self.lines_with(FIRE.as_bytes()).filter_map(RawLine::parse);
+        let mut times =
+            fires.filter(|line| line.kind == "system" && line.subtype == Some(FIRE)).filter_map(|line| line.time());
+        times.any(|at| queued().any(|queued| at.as_millis().abs_diff(queued.as_millis()) <= NEAR_MILLIS))
+    }
+}
+
+/// Whether two prompts are the same but for white space.
+fn is_same(one: &str, other: &str) -> bool {
+    one.split_whitespace().eq(other.split_whitespace())
 }
 
 #[cfg(test)]
@@ -130,7 +169,9 @@ mod tests {
     use super::*;
     use crate::env::now;
 
-    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"NAME","input":{"cron":"* * * * *","prompt":" /omo:gate remove \"a\" "}}]}}"#;
+    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"ScheduleWakeup","input":{"cron":"* * * * *","prompt":" /omo:gate remove \"a\" "}}]}}"#;
+    const QUEUED: &str = r#"{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-22T18:27:04.864Z","content":"/omo:gate remove \"a\""}"#;
+    const DUE: &str = r#"{"type":"system","subtype":"scheduled_task_fire","content":"Running scheduled task (Nov 22 6:27pm)","timestamp":"2026-11-22T18:27:04.860Z"}"#;
     const PROMPT: &str = "/omo:gate remove \"a\"";
 
     #[test]
@@ -143,12 +184,17 @@ mod tests {
             let ask = |prompt: &str| is_scheduled(prompt, Some(&temp.path().join("s.jsonl")), &[], now());
             for (text, is_known) in [
                 (CALL.to_owned(), true),
-                (format!("{{}}\n{}\n{{\"type\":", CALL.replace("NAME", "CronCreate")), true),
+                (format!("{{}}\n{}\n{{\"type\":\n", CALL.replace("ScheduleWakeup", "CronCreate")), true),
+                (CALL.replace("remove ", "remove\\n\\n "), true),
+                (format!("{QUEUED}\n{DUE}\n"), true),
+                (QUEUED.to_owned(), false),
+                (format!("{QUEUED}\n{}\n", DUE.replace("04.860", "05.865")), false),
+                (CALL.replace("ScheduleWakeup", "Agent"), false),
                 (CALL.replace("assistant", "user"), false),
                 (CALL.replace("tool_use", "text"), false),
                 (CALL.replace("\"prompt\"", "\"reason\""), false),
             ] {
-                fs::write(&file, &text).unwrap();
+                fs::write(&file, format!("{text}\n")).unwrap();
                 assert_eq!(ask(PROMPT), is_known, "{path}: {text}");
                 assert!(!ask("/omo:gate remove \"b\""));
             }
