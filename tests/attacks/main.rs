@@ -10,6 +10,7 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
+mod approved;
 mod controls;
 mod counted;
 mod evidence;

@@ -1,10 +1,10 @@
 //! The project that is attacked, and the table that the attacks stand in.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::Lab;
+use omo_testkit::{Lab, LabBuilder};
 use omo_tests::judged::AGREES;
 use omo_tests::stage::{Scene, folder_of, plugin};
 
@@ -47,8 +47,13 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn new() -> Result<Self> {
+        Self::in_lab(|lab| lab)
+    }
+
+    /// The same, with more said about the lab.
+    pub(crate) fn in_lab(more: impl FnOnce(LabBuilder) -> LabBuilder) -> Result<Self> {
         let python = folder_of("python3").context("there is no python3")?;
-        let target = Self { scene: Scene::in_lab(&plugin(), Lab::builder().path(&python).build()?)? };
+        let target = Self { scene: Scene::in_lab(&plugin(), more(Lab::builder().path(&python)).build()?)? };
         for (path, text) in [("app.py", WRONG), ("test_app.py", TESTS), (".gitignore", "__pycache__\n")] {
             target.write(path, text)?;
         }
@@ -65,6 +70,12 @@ impl Target {
     /// Writes a file of the project.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
         self.scene.lab.write(path, text).map(drop)
+    }
+
+    /// Runs `omo` in the project, without a terminal.
+    pub(crate) fn omo(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
+        let mut omo = self.scene.lab.command(self.scene.plugin.join("bin/omo"));
+        Ok(omo.args(arguments).envs(variables.iter().copied()).output()?)
     }
 
     /// The fault is corrected, honestly.

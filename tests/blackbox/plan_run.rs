@@ -327,7 +327,9 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
             for code in ["", "x", &digest[..11], &other[..12], &format!("{digest}0")] {
                 let said = s.asks(&format!("/omo:execute-plan docs/plan.md --approve {code}"))?;
                 ensure!(said.starts_with("[omo] that is not the code"), "{said}");
-                ensure!(said.contains("  task `1`  `echo ‹b›'x' [2J`\n  task `2`  `npm test`\n"), "{said}");
+                let escape = r"what stands behind a `\` is an escape, and `\\` is one `\`";
+                let one = format!("  task `1`  1 line, 15 characters; {escape}:\n      1| echo <b>`x`\\u{{1b}}[2J\n");
+                ensure!(said.contains(&format!("{one}  task `2`  `npm test`\n")), "{said}");
                 let line = format!("/omo:execute-plan docs/plan.md --approve {}", &digest[..12]);
                 ensure!(said.ends_with(&line), "{said}");
                 ensure!(!is_approved(s, &digest) && take(s, "execute-plan")?.is_none(), "{code}");

@@ -13,7 +13,7 @@ const OMO_TOML: &str = "[[gate]]\nname = \"theirs\"\nrun = \"echo x >> $HOME/ran
 /// The code that the hook shows for the file as it is.
 fn shown_code(scene: &mut Scene) -> Result<String> {
     let shown = scene.asks("/omo:gate approve")?;
-    ensure!(shown.contains("theirs  `echo x >> $HOME/ran`") || shown.contains("theirs  `echo x ››"), "{shown}");
+    ensure!(shown.contains("theirs  `echo x >> $HOME/ran`"), "{shown}");
     Ok(shown.rsplit("/omo:gate approve ").next().context("no code")?.trim().to_owned())
 }
 
@@ -152,7 +152,7 @@ fn a_model_changes_nothing_of_what_judges_it() {
             s.start("--no-review --gate true")?;
             s.claim_ends("verified")?;
             let list = String::from_utf8(omo(s, &["gate", "list"], &[])?.stdout)?;
-            ensure!(list.contains("set-up of a plan's worktrees: `echo x ›› $HOME/ran`; it runs where you"), "{list}");
+            ensure!(list.contains("set-up of a plan's worktrees: `echo x >> $HOME/ran`; it runs where you"), "{list}");
             ensure!(s.traced("ran") == 0, "it was run");
             Ok(())
         }),

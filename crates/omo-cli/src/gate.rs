@@ -9,7 +9,8 @@ use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
 use omo_core::session::{ChangedBy, Provenance, Session};
 use omo_core::session_id::SessionId;
-use omo_core::words::checks::{approval, code, number};
+use omo_core::words::checks::{asked_for, code, definition, number};
+use omo_core::words::command::{is_plain, whole};
 use omo_core::words::neutral;
 use omo_store::config::Config;
 use omo_store::env::Env;
@@ -53,16 +54,16 @@ fn list(env: &Env, config: &Config, project: &Project, options: &SessionOptions)
     if gates.is_empty() {
         writeln!(out, "No check decides here. `/omo:gate add <command>` in a session adds one.")?;
     } else {
+        let is_on_a_line = |gate: &Gate| is_plain(&gate.run) && gate.cwd.is_none() && gate.env.is_empty();
         let cells = |gate: &Gate| {
             let last = gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-            [
-                Cell::plain(&gate.name),
-                Cell::plain(gate.origin.word()),
-                Cell::plain(last),
-                Cell::plain(code(&gate.run, 200)),
-            ]
+            let command = if is_on_a_line(gate) { gate.run.as_str() } else { "(below)" };
+            [Cell::plain(&gate.name), Cell::plain(gate.origin.word()), Cell::plain(last), Cell::plain(command)]
         };
         table::write(&mut out, ["check", "from", "last", "command"], gates.iter().map(cells).collect())?;
+        for gate in gates.iter().filter(|gate| !is_on_a_line(gate)) {
+            writeln!(out, "\n{}", definition(gate, "  "))?;
+        }
         writeln!(out, "\ndigest of these checks: {}", digest_of(&gates))?;
     }
     if let Some(repository) = Repository::read(&project.root) {
@@ -78,14 +79,15 @@ fn show_repository(out: &mut impl Write, env: &Env, repository: &Repository) -> 
     if repository.problems.is_empty() {
         let is_approved = repository.is_approved(env.state_home.as_deref());
         writeln!(out, "\nomo.toml is {}", if is_approved { "approved" } else { "not approved: nothing of it runs" })?;
-        for gate in repository.gates.iter().filter(|_| !is_approved) {
-            writeln!(out, "  {}  `{}`", gate.name, code(&gate.run, 2_000))?;
+        if !is_approved && !repository.gates.is_empty() {
+            writeln!(out, "{}", asked_for(&repository.gates))?;
         }
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
     }
     if let Some(setup) = &repository.setup {
         let runs = "it runs where you approved it with the commands of a plan";
-        writeln!(out, "\nset-up of a plan's worktrees: `{}`; {runs}", code(setup, 2_000))?;
+        let gap = if is_plain(setup) { "; " } else { "\n" };
+        writeln!(out, "\nset-up of a plan's worktrees: {}{gap}{runs}", whole(setup, "  "))?;
     }
     Ok(())
 }
@@ -109,7 +111,7 @@ fn add(env: &Env, project: &Project, options: &AddOptions) -> Result<(), Failure
     gate.check().map_err(refuse)?;
     pin([&mut gate], &project.root, &own_search_path());
     let change = SessionChange { env, project, confirm: &options.confirm };
-    let question = format!("Have `{}` run whenever a claim is checked?", code(&gate.run, 300));
+    let question = format!("Have this run whenever a claim is checked?\n{}\n", asked_for(std::slice::from_ref(&gate)));
     change.make(&options.session, &question, |gates| {
         gate::add(gates, gate.clone()).map_err(refuse)?;
         Ok(format!("`{}` decides from now on", gate.name))
@@ -153,11 +155,9 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
     if let Some(problem) = repository.problems.first() {
         return Err(Failure::config(problem));
     }
-    let shown = approval(&repository.gates, &repository.digest);
-    let shown: Vec<&str> = shown.lines().filter(|line| line.starts_with("  ")).collect();
     let question = format!(
         "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
-        shown.join("\n")
+        asked_for(&repository.gates)
     );
     confirm(env, options, &question, &repository.digest)?;
     // Read anew: what was shown is what is approved, and nothing else.

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use omo_core::gate::Gate;
 use omo_core::verification::GateResult;
-use omo_core::words::checks::code;
+use omo_core::words::command::typed;
 use omo_exec::gates::Watcher;
+
+use crate::table::cut;
 
 const CLEAR: &str = "\r\u{1b}[K";
 
@@ -78,7 +80,7 @@ impl Progress {
 
 impl Watcher for Progress {
     fn begins(&mut self, gate: &Gate) {
-        self.0.begin(gate.name.clone(), code(&gate.run, 60));
+        self.0.begin(gate.name.clone(), cut(&typed(&gate.run), 60));
     }
 
     fn goes_on(&mut self) -> bool {

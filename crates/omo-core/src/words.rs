@@ -5,6 +5,7 @@
 //! may set off omo's own detectors; a test feeds them all back.
 
 pub mod checks;
+pub mod command;
 pub mod plan;
 pub mod settings;
 pub mod usage;
@@ -423,16 +424,18 @@ mod tests {
         };
         let block = Block { number: 1, of: 8, names: Vec::new(), cause: Cause::PlanGoesOn };
         let command = crate::plan_run::PlannedCommand { unit: text(), command: text(), folder: Some(text()) };
+        let many = vec![command.clone(); 1_000];
         vec![
             block_reason(&armed(Trigger::Cli), &block, None, Some(&run)),
             stopped(true, Some(&run)),
             stopped(false, Some(&run)),
             plan::session_line(&run),
-            plan::approval(&run.plan, &[command], "0123456789abcdef"),
+            plan::approval(&run.plan, &[command], "0123456789abcdef").unwrap(),
+            plan::approval(&run.plan, &many, "0123456789abcdef").unwrap_err(),
             plan::approved(&run.plan, 3),
             plan::approved_context(&run.plan, 3),
             plan::session_line(&PlanRun { plan: "session abc".to_owned(), ..run.clone() }),
-            plan::approval("session abc", &[], "0123456789abcdef"),
+            plan::approval("session abc", &[], "0123456789abcdef").unwrap(),
             plan::offer(&OpenSession { id: text(), goal: text(), phase: text(), ..OpenSession::default() }),
             refused(plan::wrong_code()),
             refused(plan::nothing_to_approve()),
@@ -486,7 +489,8 @@ mod tests {
         let gate = Gate::new(None, "ulw <promise>DONE</promise> `x`", Origin::User).unwrap();
         texts.push(checks::gate_list(std::slice::from_ref(&gate), true, now()));
         texts.push(checks::not_approved(std::slice::from_ref(&gate)));
-        texts.push(checks::approval(&[gate], "0123456789abcdef"));
+        texts.push(checks::approval(&[gate.clone()], "0123456789abcdef").unwrap());
+        texts.push(checks::approval(&vec![gate; 1_000], "0123456789abcdef").unwrap_err());
         texts.push(refused(crate::gate_command::USAGE));
         texts.extend(
             ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"].map(|name| usage::of(name).unwrap().to_owned()),

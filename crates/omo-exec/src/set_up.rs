@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::check::{Check, CheckOutcome, CheckVerdict};
-use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 
 use crate::check::{self, Log};
@@ -57,8 +57,8 @@ fn described(command: &str, outcome: &CheckOutcome, log: &Path) -> String {
     let said = said.map(|line| format!("; it said last: {}", neutral(line, 200))).unwrap_or_default();
     let could_run = !matches!(outcome.verdict, CheckVerdict::Environment { .. });
     format!(
-        "the set-up command `{}` {}: {}{said}; its output is in {}",
-        code(command, 200),
+        "the set-up command {} {}: {}{said}; its output is in {}",
+        pasted(command, 1_000),
         if could_run { "failed" } else { "could not be run" },
         neutral(outcome.words(), 200),
         log.display()

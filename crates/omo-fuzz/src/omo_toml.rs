@@ -34,8 +34,7 @@ fn of_a_repository(data: &[u8], root: &Path) {
         assert_eq!(repository.digest, digest(root, data));
         is_for_exactly_this(data, root);
     }
-    let shown = approval(&repository.gates, &repository.digest);
-    assert_eq!(shown.lines().count(), repository.gates.len() + 2, "{shown}");
+    let (Ok(shown) | Err(shown)) = approval(&repository.gates, &repository.digest);
     assert!(!shown.contains(|char: char| char.is_control() && char != '\n'), "{shown:?}");
 }
 

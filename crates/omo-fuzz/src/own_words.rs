@@ -199,7 +199,7 @@ fn of_a_plan(text: &str) -> Vec<String> {
     said.extend(TRIGGERS.map(|trigger| of(&session(text, trigger), Cause::PlanGoesOn)));
     said.extend([true, false].map(|was_armed| words::stopped(was_armed, Some(&run))));
     said.extend([
-        words::plan::approval(text, &commands, "0123456789abcdef"),
+        whole_or_refused(words::plan::approval(text, &commands, "0123456789abcdef")),
         words::plan::approved(text, 1),
         words::plan::offer(&OpenSession {
             id: text.to_owned(),
@@ -214,6 +214,10 @@ fn of_a_plan(text: &str) -> Vec<String> {
     said
 }
 
+fn whole_or_refused(approval: Result<String, String>) -> String {
+    approval.unwrap_or_else(|refusal| refusal)
+}
+
 fn of_gates(text: &str) -> Vec<String> {
     let Ok(mut gate) = Gate::new(None, text, Origin::Repository) else { return Vec::new() };
     gate.env.insert("A".to_owned(), text.to_owned());
@@ -223,6 +227,6 @@ fn of_gates(text: &str) -> Vec<String> {
         checks::gate_list(&gates, true, now()),
         checks::gate_list(&gates, false, now()),
         checks::not_approved(&gates),
-        checks::approval(&gates, "0123456789abcdef"),
+        whole_or_refused(checks::approval(&gates, "0123456789abcdef")),
     ]
 }

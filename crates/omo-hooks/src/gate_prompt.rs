@@ -4,11 +4,12 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use omo_core::gate::{self, Gate, Origin};
+use omo_core::gate::{self, Gate, MAX_COMMAND_BYTES, Origin};
 use omo_core::gate_command::GateCommand;
 use omo_core::log;
 use omo_core::session::{ChangedBy, Provenance, Session};
 use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
+use omo_core::words::command::pasted;
 use omo_core::words::{self, refused};
 use omo_exec::environment::Environment;
 use omo_store::lock::DEADLINE;
@@ -49,7 +50,7 @@ fn list(context: &Context, root: &Path) -> Result<String, HookError> {
         if let Some(problem) = repository.problems.first() {
             let _ = write!(text, "\n{}", refused(&problem.to_string()));
         } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.gates.is_empty() {
-            let _ = write!(text, "\n{}", approval(&repository.gates, &repository.digest));
+            let _ = write!(text, "\n{}", shown(&repository));
         }
     }
     Ok(text)
@@ -62,7 +63,10 @@ fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError>
         gate::add(gates, gate.clone()).map_err(|error| refused(&error.to_string()))?;
         let added = gates.iter().rev().find(|known| known.run == gate.run);
         let name = added.map(|gate| gate.name.as_str()).unwrap_or_default();
-        Ok(format!("[omo] `{name}` decides from now on: `{}` runs whenever a claim is checked.", code(&gate.run, 200)))
+        Ok(format!(
+            "[omo] `{name}` decides from now on: {} runs whenever a claim is checked.",
+            pasted(&gate.run, MAX_COMMAND_BYTES)
+        ))
     })
 }
 
@@ -117,10 +121,15 @@ fn to_approve(context: &Context, root: &Path, plans: &[Pending]) -> String {
         None if repository.is_approved(context.env.state_home.as_deref()) => {
             "[omo] omo.toml is approved exactly as it is.".to_owned()
         }
-        None => approval(&repository.gates, &repository.digest),
+        None => shown(&repository),
     });
     let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
     if shown.is_empty() { refused(NO_FILE) } else { shown.join("\n") }
+}
+
+/// What the file would have run, or that it is too much to be approved here.
+fn shown(repository: &Repository) -> String {
+    approval(&repository.gates, &repository.digest).unwrap_or_else(|refusal| refusal)
 }
 
 const NO_FILE: &str = "there is no omo.toml with a check at the top of this project";
@@ -134,13 +143,16 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
     if let Some(problem) = repository.problems.first() {
         return Ok(refused(&problem.to_string()));
     }
-    // Nobody finds another content with the same beginning of its digest by chance; whoever seeks
-    // one needs the user to type its code.
+    let shown = match approval(&repository.gates, &repository.digest) {
+        Ok(shown) => shown,
+        Err(refusal) => return Ok(refusal),
+    };
+    // Another content with the same beginning of its digest is not found by chance; to approve one
+    // that was searched for, its code has to be typed by the user.
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
         return Ok(format!(
-            "{}\n{}",
-            refused("that is not the code of omo.toml as it is now; nothing was approved"),
-            approval(&repository.gates, &repository.digest)
+            "{}\n{shown}",
+            refused("that is not the code of omo.toml as it is now; nothing was approved")
         ));
     }
     let mut new = repository.gates;

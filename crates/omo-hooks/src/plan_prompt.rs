@@ -102,11 +102,16 @@ pub fn shown(context: &Context, all: &[Pending]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
     let open: Vec<&Pending> = all.iter().filter(|it| !pending::is_approved(state_home, &it.digest)).collect();
     let mut texts: Vec<String> =
-        open.iter().take(SHOWN).map(|it| plan::approval(&it.plan, &it.commands, &it.digest)).collect();
+        open.iter().take(SHOWN).map(|it| asked_for(it).unwrap_or_else(|refusal| refusal)).collect();
     if open.len() > SHOWN {
         texts.push(format!("and {} more that are older", open.len() - SHOWN));
     }
     (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// What its user is asked to agree to, or that it is too much to be approved here.
+fn asked_for(pending: &Pending) -> Result<String, String> {
+    plan::approval(&pending.plan, &pending.commands, &pending.digest)
 }
 
 fn not_that_code(context: &Context, all: &[Pending]) -> String {
@@ -118,6 +123,7 @@ fn not_that_code(context: &Context, all: &[Pending]) -> String {
 
 /// Writes an approval down; the error is said to the user.
 pub fn write_approval(context: &Context, root: &Path, pending: &Pending) -> Result<(), String> {
+    asked_for(pending)?;
     let approved = pending::approve(context.env.state_home.as_deref(), root, pending, context.env.now);
     approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
     if let Err(error) = log_approval(context) {

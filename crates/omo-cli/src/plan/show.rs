@@ -218,6 +218,6 @@ fn what_runs(out: &mut impl Write, approval: &Approval) -> std::io::Result<()> {
     let stand = if approval.approved { "you approved them" } else { "you have not approved them" };
     let commands_of = counted(count, "command");
     writeln!(out, "\nA run of it executes {commands_of} as its checks; {stand}:")?;
-    write!(out, "{}", commands(&approval.commands, usize::MAX))?;
+    write!(out, "{}", commands(&approval.commands))?;
     writeln!(out, "digest: {}", approval.digest)
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use omo_core::plan_run::PlannedCommand;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::checks::code;
+use omo_core::words::command::{is_plain, numbered, whole};
 use omo_core::words::{age, neutral};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Unit;
@@ -357,17 +357,18 @@ fn tally(counts: Counts, word: &str) -> String {
     text
 }
 
-/// The commands that a plan executes, one a line.
-pub(crate) fn commands(commands: &[PlannedCommand], shown: usize) -> String {
-    let width = commands.iter().take(shown).map(|command| command.unit.len()).max().unwrap_or(0);
+/// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
+pub(crate) fn commands(commands: &[PlannedCommand]) -> String {
+    let unit = |command: &PlannedCommand| neutral(&command.unit, 64);
+    let width = commands.iter().map(|command| unit(command).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for command in commands.iter().take(shown) {
-        let folder =
-            command.folder.as_ref().map(|folder| format!("   in {}", neutral(folder, 100))).unwrap_or_default();
-        let _ = writeln!(text, "  {:width$}  {}{folder}", command.unit, code(&command.command, 2_000));
-    }
-    if commands.len() > shown {
-        let _ = writeln!(text, "  … and {} more: `omo plan show` has all of them", commands.len() - shown);
+    for command in commands {
+        let run = &command.command;
+        let shown = if is_plain(run) { run.clone() } else { numbered(run, "      ") };
+        let _ = writeln!(text, "  {:width$}  {shown}", unit(command));
+        if let Some(folder) = &command.folder {
+            let _ = writeln!(text, "    in {}", whole(folder, "      "));
+        }
     }
     text
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
-use omo_core::words::checks::code;
+use omo_core::words::command::{pasted, typed};
 use omo_core::words::neutral;
 use omo_plan::run::event::Evidence as Piece;
 use omo_store::env::Env;
@@ -67,7 +67,7 @@ fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
 /// `EVIDENCE e1: …`.
 fn line(piece: &Piece) -> String {
     let Piece { id, command, outcome, .. } = piece;
-    format!("EVIDENCE {id}: `{}` {}", code(command, 200), neutral(outcome.words(), 160))
+    format!("EVIDENCE {id}: {} {}", pasted(command, 1_000), neutral(outcome.words(), 160))
 }
 
 fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
@@ -90,7 +90,7 @@ fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
             Cell::plain(&piece.unit),
             Cell::plain(piece.attempt.to_string()),
             Cell::new(piece.outcome.verdict.word(), colour.on_default().bold()),
-            Cell::plain(code(&piece.command, 100)),
+            Cell::plain(typed(&piece.command)),
         ]
     };
     table::write(&mut out, ["id", "task", "attempt", "verdict", "command"], pieces.iter().map(cells).collect())?;

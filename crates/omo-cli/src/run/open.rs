@@ -252,10 +252,9 @@ pub(super) fn approve_all(
     let name = &asked.name;
     let left = pending::write(Some(&here.state_home), &here.root, name, commands)?;
     if here.env.in_session {
-        let code = left.get(..CODE_CHARS).unwrap_or(&left);
-        return Err(not_approved(asked, commands, code));
+        return Err(not_approved(asked, commands, &left));
     }
-    let shown = blocks::commands(commands, usize::MAX);
+    let shown = blocks::commands(commands);
     let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
     let shown_by = format!("{}; their digest is {left}", asked.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
@@ -267,14 +266,16 @@ pub(super) fn approve_all(
     Ok(left)
 }
 
-fn not_approved(asked: &Asked, commands: &[PlannedCommand], code: &str) -> Failure {
-    const SHOWN: usize = 30;
+fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> Failure {
     let count = blocks::counted(commands.len(), "command");
-    let message = format!(
-        "nothing was run. {} would execute {count} as its checks, and you have not approved them:\n\n{}",
-        asked.name,
-        blocks::commands(commands, SHOWN).trim_end()
-    );
+    let message =
+        format!("nothing was run. {} would execute {count} as its checks, and you have not approved them", asked.name);
+    if omo_core::words::plan::approval(&asked.name, commands, digest).is_err() {
+        let message = format!("{message}; they are too long to be shown here whole");
+        return Failure::human(message, "in a terminal of your own, `omo run open` shows them and asks");
+    }
+    let message = format!("{message}:\n\n{}", blocks::commands(commands).trim_end());
+    let code = digest.get(..CODE_CHARS).unwrap_or(digest);
     let hint = format!(
         "read them; to approve exactly these, type:\n  {} --approve {code}\n\
          Only the user can do that: a model shows them this and ends its turn.",

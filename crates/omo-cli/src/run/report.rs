@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
-use omo_core::words::checks::code;
+use omo_core::words::command::typed;
 use omo_core::words::neutral;
 use omo_plan::model::Dialect;
 use omo_plan::run::state::{Phase, RunState};
@@ -71,7 +71,7 @@ pub(crate) fn check(env: &Env, options: &CheckOptions) -> Result<(), Failure> {
             Cell::new(outcome.verdict.word(), colour.on_default().bold()),
             Cell::plain(format!("{:.1} s", std::time::Duration::from_millis(outcome.took_millis).as_secs_f64())),
             Cell::plain(neutral(&outcome.detail, 100)),
-            Cell::plain(code(&check.command, 200)),
+            Cell::plain(typed(&check.command)),
         ]
     });
     table::write(&mut out, ["verdict", "time", "detail", "command"], rows.collect())?;

@@ -1,9 +1,10 @@
 //! One line for the check that runs, on a terminal.
 
-use omo_core::words::checks::code;
+use omo_core::words::command::typed;
 use omo_runs::engine::Watcher;
 
 use crate::progress::Line;
+use crate::table::cut;
 
 /// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
 pub(super) struct Shown(Line);
@@ -17,7 +18,7 @@ impl Shown {
 
 impl Watcher for Shown {
     fn begins(&mut self, command: &str, place: usize, of: usize) {
-        self.0.begin(format!("check {} of {of}", place + 1), code(command, 60));
+        self.0.begin(format!("check {} of {of}", place + 1), cut(&typed(command), 60));
     }
 
     fn goes_on(&mut self) -> bool {

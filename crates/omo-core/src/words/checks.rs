@@ -6,8 +6,9 @@
 
 use std::fmt::Write;
 
-use super::neutral;
-use crate::gate::{Gate, GateVerdict};
+use super::command::{APPROVAL_CHARS, pasted, whole};
+use super::{neutral, refused};
+use crate::gate::{Gate, GateVerdict, MAX_COMMAND_BYTES};
 use crate::session::Session;
 use crate::timestamp::Timestamp;
 use crate::verification::{Check, Findings, GateResult, Reason};
@@ -110,9 +111,9 @@ fn red_gates(findings: &Findings) -> Vec<String> {
 fn red_gate(gate: &GateResult) -> String {
     let record = &gate.record;
     let mut line = format!(
-        "`{}` (`{}`) {}: {}",
+        "`{}` ({}) {}: {}",
         gate.name,
-        code(&gate.run, 120),
+        pasted(&gate.run, 300),
         record.verdict.word(),
         neutral(&record.detail, 200)
     );
@@ -177,7 +178,8 @@ pub fn material(session: &Session, findings: &Findings, diff: &str) -> String {
         let record = &gate.record;
         let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();
         let log = record.log.as_deref().map(|log| format!(", output in {}", neutral(log, 400))).unwrap_or_default();
-        let _ = writeln!(text, "- `{}`: {}{counts}{log}", code(&gate.run, 400), neutral(&record.detail, 200));
+        let _ =
+            writeln!(text, "- {}: {}{counts}{log}", pasted(&gate.run, MAX_COMMAND_BYTES), neutral(&record.detail, 200));
     }
     let tree = findings.tree.as_deref().unwrap_or("none (no git here)");
     for weak in uncounted(findings).into_iter().chain(environment_differs(findings)) {
@@ -222,7 +224,24 @@ pub fn gate_line(gate: &Gate, now: Timestamp) -> String {
         }
         None => "not run yet".to_owned(),
     };
-    format!("{}  `{}`  from {}  {last}", gate.name, code(&gate.run, 200), gate.origin.word())
+    format!("{}\n    from {}  {last}", definition(gate, "    "), gate.origin.word())
+}
+
+/// A gate with all that its user agrees to: its command, its folder, its variables and its time, every byte of them.
+/// What does not stand on its first line is indented with `margin`.
+pub fn definition(gate: &Gate, margin: &str) -> String {
+    let rows = format!("{margin}  ");
+    let mut text = format!("{}  {}", gate.name, whole(&gate.run, &rows));
+    if let Some(folder) = &gate.cwd {
+        let _ = write!(text, "\n{margin}in {}", whole(folder, &rows));
+    }
+    for (name, value) in &gate.env {
+        let _ = write!(text, "\n{margin}with {name}={}", whole(value, &rows));
+    }
+    if let Some(seconds) = gate.timeout_seconds {
+        let _ = write!(text, "\n{margin}for at most {seconds} s");
+    }
+    text
 }
 
 /// What the user is told who asks what judges a claim.
@@ -249,26 +268,26 @@ pub fn not_approved(gates: &[Gate]) -> String {
     )
 }
 
-/// What the user is asked to agree to: every command of the file, and the code that stands for
-/// exactly this content.
-pub fn approval(gates: &[Gate], digest: &str) -> String {
-    let mut lines =
-        vec!["[omo] omo.toml would have these commands run, with your rights, whenever a claim is checked:".to_owned()];
-    for gate in gates {
-        let mut line = format!("  {}  `{}`", gate.name, code(&gate.run, 2_000));
-        if let Some(folder) = &gate.cwd {
-            let _ = write!(line, "  in {}", neutral(folder, 200));
-        }
-        for (name, value) in &gate.env {
-            let _ = write!(line, "  {}={}", neutral(name, 60), neutral(value, 200));
-        }
-        lines.push(line);
+/// What the user is asked to agree to: every command of the file, and the code that stands for exactly this content.
+/// `Err` where that is more than can be shown: then nothing of it is approved here.
+pub fn approval(gates: &[Gate], digest: &str) -> Result<String, String> {
+    let commands = asked_for(gates);
+    if commands.chars().count() > APPROVAL_CHARS {
+        return Err(refused(
+            "what omo.toml would have run is too long to be shown here whole, and nothing was approved; in a terminal of \
+             your own, `omo gate approve` shows it and asks",
+        ));
     }
-    lines.push(format!(
-        "To approve exactly this content: /omo:gate approve {}",
+    Ok(format!(
+        "[omo] omo.toml would have these commands run, with your rights, whenever a claim is checked:\n{commands}\n\
+         To approve exactly this content: /omo:gate approve {}",
         digest.get(..CODE_CHARS).unwrap_or(digest)
-    ));
-    lines.join("\n")
+    ))
+}
+
+/// Gates that somebody is asked about, each with every byte of it.
+pub fn asked_for(gates: &[Gate]) -> String {
+    gates.iter().map(|gate| format!("  {}", definition(gate, "    "))).collect::<Vec<_>>().join("\n")
 }
 
 /// How many characters of a digest a person types to approve it.
@@ -294,7 +313,7 @@ pub(super) fn within(lines: &[String], max: usize) -> String {
     text.trim_end().to_owned()
 }
 
-/// A command between backticks, on one line.
+/// A text that is no command between backticks, on one line.
 pub fn code(text: &str, max: usize) -> String {
     neutral(text, max).replace('`', "'")
 }

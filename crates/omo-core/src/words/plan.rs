@@ -1,21 +1,14 @@
 //! What is said about a plan that a session executes: how far it is, what it waits for, and which
 //! commands its user is asked to agree to.
 //!
-//! The plan's path, its commands and its questions are a repository's words: they stand between
-//! backticks, on one line, and are cut.
-
-use std::fmt::Write;
+//! The plan's path and its questions are a repository's words: they stand between backticks, on one
+//! line, and are cut. Its commands are shown whole or not at all.
 
 use super::checks::{CODE_CHARS, code};
-use super::neutral;
+use super::command::{APPROVAL_CHARS, whole};
+use super::{neutral, refused};
 use crate::plan_run::{PlanRun, PlannedCommand, Standing};
 use crate::task_session::{OpenSession, session_of};
-
-/// How many characters of commands are shown before the rest is only counted. The client cuts a
-/// hook's text at 10,000.
-const COMMANDS_CHARS: usize = 7_000;
-/// How many characters of one command are shown.
-const COMMAND_CHARS: usize = 2_000;
 
 /// What stands before the path of a plan that is executed step by step, where its commands are shown and in what a
 /// session's entry says of its run.
@@ -90,34 +83,34 @@ fn rest(run: &PlanRun) -> String {
     words.concat()
 }
 
-/// What the user is asked to agree to: every command of the plan, and the line that agrees to exactly
-/// these.
-pub fn approval(plan: &str, commands: &[PlannedCommand], digest: &str) -> String {
-    let shows = match session_of(plan) {
-        Some(id) => format!("omo task list --session {id}"),
-        None => format!("omo plan show {}", code(path_of(plan), 300)),
-    };
+/// What the user is asked to agree to: every command of the plan, and the line that agrees to exactly these. `Err` where
+/// that is more than can be shown: then nothing of it is approved here.
+pub fn approval(plan: &str, commands: &[PlannedCommand], digest: &str) -> Result<String, String> {
     let word = unit_word(plan);
-    let mut text =
-        format!("[omo] The {} would have these commands run, with your rights, to check its {word}s:", named(plan));
-    for (index, command) in commands.iter().enumerate() {
-        let line = line(word, command);
-        if text.chars().count() + line.chars().count() > COMMANDS_CHARS {
-            let _ = write!(text, "\n  and {} more, which `{shows}` lists", commands.len() - index);
-            break;
-        }
-        let _ = write!(text, "\n{line}");
+    let lines: Vec<String> = commands.iter().map(|command| line(word, command)).collect();
+    let lines = lines.join("\n");
+    if lines.chars().count() > APPROVAL_CHARS {
+        return Err(refused(&format!(
+            "what the {} would have run is too long to be shown here whole, and nothing was approved; `omo run open` in a \
+             terminal of your own shows it and asks",
+            named(plan)
+        )));
     }
     let typed = digest.get(..CODE_CHARS).unwrap_or(digest);
-    format!("{text}\nTo approve exactly these commands: {} --approve {typed}", executes(plan))
+    Ok(format!(
+        "[omo] The {} would have these commands run, with your rights, to check its {word}s:\n{lines}\n\
+         To approve exactly these commands: {} --approve {typed}",
+        named(plan),
+        executes(plan)
+    ))
 }
 
 fn line(word: &str, command: &PlannedCommand) -> String {
-    let folder = command.folder.as_ref().map(|folder| format!("  in `{}`", code(folder, 200)));
+    let folder = command.folder.as_ref().map(|folder| format!("\n    in {}", whole(folder, "      ")));
     format!(
-        "  {word} `{}`  `{}`{}",
+        "  {word} `{}`  {}{}",
         code(&command.unit, 64),
-        code(&command.command, COMMAND_CHARS),
+        whole(&command.command, "      "),
         folder.unwrap_or_default()
     )
 }
@@ -247,7 +240,7 @@ mod tests {
         );
         let command = PlannedCommand { unit: "1".to_owned(), command: "npm test".to_owned(), folder: None };
         assert_eq!(
-            approval("session 11-22", &[command], "0123456789abcdef"),
+            approval("session 11-22", &[command], "0123456789abcdef").unwrap(),
             "[omo] The task session `11-22` would have these commands run, with your rights, to check its tasks:\n  \
              task `1`  `npm test`\nTo approve exactly these commands: /omo:ulw-exec --session 11-22 --approve 0123456789ab"
         );
@@ -272,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_are_shown_harmless_with_the_line_that_agrees() {
+    fn the_commands_are_shown_whole_with_the_line_that_agrees_or_none_is() {
         let command = |unit: &str, command: &str, folder: Option<&str>| PlannedCommand {
             unit: unit.to_owned(),
             command: command.to_owned(),
@@ -280,17 +273,21 @@ mod tests {
         };
         let commands = [command("1", "cargo test", None), command("2-impl", "a\u{1b}[2J `b` <c>", Some("x`y"))];
         assert_eq!(
-            approval("docs/plan.md", &commands, "0123456789abcdef"),
+            approval("docs/plan.md", &commands, "0123456789abcdef").unwrap(),
             "[omo] The plan `docs/plan.md` would have these commands run, with your rights, to check its tasks:\n  \
-             task `1`  `cargo test`\n  task `2-impl`  `a [2J 'b' ‹c›`  in `x'y`\n\
+             task `1`  `cargo test`\n  task `2-impl`  1 line, 13 characters; what stands behind a `\\` is an escape, and \
+             `\\\\` is one `\\`:\n      1| a\\u{1b}[2J `b` <c>\n    in 1 line, 3 characters:\n      1| x`y\n\
              To approve exactly these commands: /omo:execute-plan docs/plan.md --approve 0123456789ab"
         );
         let in_steps = approval("steps of docs/plan.md", &[command("1", "cargo test", None)], "0123456789abcdef");
+        let in_steps = in_steps.unwrap();
         assert!(in_steps.contains("to check its steps:\n  step `1`  `cargo test`\n"), "{in_steps}");
         assert!(in_steps.ends_with(": /omo:execute-local docs/plan.md --approve 0123456789ab"), "{in_steps}");
-        let many = vec![command("1", &"x".repeat(1_000), None); 40];
-        let text = approval("docs/plan.md", &many, "0123456789abcdef");
-        assert!(text.chars().count() < 8_000 && text.contains("  and 34 more, which `omo plan show"), "{text}");
+        let many = vec![command("1", &"x".repeat(1_000), None); 16];
+        let shown = approval("docs/plan.md", &many, "0123456789abcdef").unwrap();
+        assert!(shown.matches('x').count() >= 16_000, "{shown}");
+        let too_many = approval("docs/plan.md", &[many.clone(), many].concat(), "0123456789abcdef").unwrap_err();
+        assert!(too_many.contains("nothing was approved") && !too_many.contains("0123456789ab"), "{too_many}");
         assert_eq!(
             approved("p", 1),
             "[omo] approved: the command of the plan `p`, exactly as they are now. Any change asks again."

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 use omo_plan::model::{FileAction, Group, OnFailure, Unit};
 use omo_plan::run::state::{RunState, UnitState, UnitStatus};
@@ -78,7 +79,7 @@ pub(super) fn test_first(text: &mut String, unit: &Unit, known: Option<&UnitStat
     } else {
         "the test has to fail before the work, and to pass behind it"
     };
-    let _ = writeln!(text, "- Test first: `{}`: {said}.", code(&check.command, 300));
+    let _ = writeln!(text, "- Test first: {}: {said}.", pasted(&check.command, 1_000));
 }
 
 pub(super) fn verify(text: &mut String, unit: &Unit, known: Option<&UnitState>) {
@@ -88,7 +89,7 @@ pub(super) fn verify(text: &mut String, unit: &Unit, known: Option<&UnitState>) 
     let vacuous = known.map(|known| known.vacuous.as_slice()).unwrap_or_default();
     for (place, check) in unit.commands().enumerate().skip(unit.red_check.iter().count()) {
         let says = check.expect.stdout_has.as_ref().map(|has| format!(" and prints `{}`", code(has, 200)));
-        let _ = write!(text, "- Verify: `{}`", code(&check.command, 1_000));
+        let _ = write!(text, "- Verify: {}", pasted(&check.command, 1_000));
         let _ = writeln!(text, ", which omo runs itself: PASS is exit code 0{}.", says.unwrap_or_default());
         if vacuous.contains(&place) {
             text.push_str("  WARNING: it was green before the work began: by itself it proves nothing.\n");

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::dialect::ultra::report::{SESSION_PREFIX, sessions};
@@ -117,12 +118,12 @@ fn conditions(plan: &Plan) -> String {
         if let Precondition::EntryCondition { text: said, checks } = precondition {
             let _ = writeln!(text, "- Entry: {}", neutral(said, 300));
             for check in checks {
-                let _ = writeln!(text, "  - would run `{}`", code(&check.command, 200));
+                let _ = writeln!(text, "  - would run {}", pasted(&check.command, 1_000));
             }
         }
     }
     for check in &plan.final_checks {
-        let _ = writeln!(text, "- Exit: would run `{}`", code(&check.command, 200));
+        let _ = writeln!(text, "- Exit: would run {}", pasted(&check.command, 1_000));
     }
     text + "\n"
 }

@@ -2,6 +2,7 @@
 
 use omo_core::check::{Check, CheckOutcome};
 use omo_core::words::checks::code;
+use omo_core::words::command::typed;
 use omo_core::words::neutral;
 use omo_plan::model::{OnFailure, Plan, Unit};
 use omo_plan::run::event::What;
@@ -22,7 +23,7 @@ pub fn verified(check: &Check, outcome: &CheckOutcome) -> Vec<String> {
         Some(exit) => format!("exit code {exit}"),
         None => neutral(&outcome.detail, 200),
     };
-    let mut lines = vec![format!("Verify: {}", code(&check.command, 300)), format!("Result: {word} ({end})")];
+    let mut lines = vec![format!("Verify: {}", typed(&check.command)), format!("Result: {word} ({end})")];
     if outcome.is_green() {
         return lines;
     }

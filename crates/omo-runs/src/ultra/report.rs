@@ -96,8 +96,8 @@ fn closing(state: &RunState, reached: &Reached) -> String {
             let red = state.final_checks.iter().filter(|(_, outcome)| !outcome.is_green());
             for (place, outcome) in red {
                 let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
-                let command = omo_core::words::checks::code(command, 200);
-                let _ = writeln!(text, "- `{command}` → FAIL: {}", neutral(outcome.words(), 200));
+                let command = omo_core::words::command::pasted(command, 1_000);
+                let _ = writeln!(text, "- {command} → FAIL: {}", neutral(outcome.words(), 200));
             }
             text + "\n"
         }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use omo_core::plan_run::PlannedCommand;
-use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 use omo_core::words::plan::IN_STEPS;
 use omo_exec::check;
@@ -79,9 +79,9 @@ pub(super) fn entry_condition(here: &Here, plan: &Plan) -> Result<String, Failur
                 outcome.ok_or_else(|| Failure::conflict("it was ended before it was done", "run it again"))?;
             if !outcome.is_green() {
                 let message = format!(
-                    "Entry condition FAILED: {}\nReason: `{}` {}",
+                    "Entry condition FAILED: {}\nReason: {} {}",
                     neutral(text, 300),
-                    code(&known.command, 200),
+                    pasted(&known.command, 1_000),
                     neutral(outcome.words(), 300)
                 );
                 return Err(Failure::precondition(message, "Complete the prerequisite first, then re-run."));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::{neutral, neutral_line};
 use omo_plan::model::Unit;
 use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
@@ -59,7 +59,7 @@ fn criteria(text: &mut String, state: &RunState, unit: &Unit) {
         .map(|(place, check)| {
             let green = if vacuous.contains(&place) { " (was green before the work began)" } else { "" };
             let folder = check.cwd.as_ref().map(|folder| format!(" in {}", neutral(folder, 60))).unwrap_or_default();
-            format!("- `{}`{folder}{green}", code(&check.command, 300))
+            format!("- {}{folder}{green}", pasted(&check.command, 500))
         })
         .collect();
     push(

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 use omo_plan::model::Unit;
 use omo_plan::run::event::{Unfinished, Verdict};
@@ -18,7 +19,7 @@ use super::{SCREEN_BYTES, progress};
 use crate::task_session::render::phase;
 
 /// The columns of a command in a report that has room.
-const WIDE: usize = 200;
+const WIDE: usize = 1_000;
 /// The same where every line has to fit a terminal.
 const NARROW: usize = 56;
 /// What the seed says of an end without a verification.
@@ -235,7 +236,7 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
     for (place, outcome) in &state.final_checks {
         if let Some(check) = state.plan.final_checks.get(*place).filter(|_| !outcome.is_green()) {
             let detail = neutral(outcome.words(), 100);
-            issues.push(format!("`{}` {detail}, run again at the end", code(&check.command, NARROW)));
+            issues.push(format!("{} {detail}, run again at the end", pasted(&check.command, columns)));
         }
     }
     issues

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use omo_core::check::{CheckOutcome, CheckVerdict};
-use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 use omo_plan::model::Unit;
 use omo_plan::run::event::{Evidence, Verdict};
@@ -168,5 +168,5 @@ fn verdict_line(state: &RunState, verdict: &Verdict, Amount { rows, columns }: A
 /// A piece of evidence on one line: its id, its command, and how that ended.
 pub(super) fn evidence_line(known: &Evidence) -> String {
     let id = neutral(&known.id, 20);
-    format!("{id} `{}`, exit {}", code(&known.command, 70), exit(Some(&known.outcome), false))
+    format!("{id} {}, exit {}", pasted(&known.command, 70), exit(Some(&known.outcome), false))
 }

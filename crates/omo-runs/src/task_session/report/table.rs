@@ -1,6 +1,6 @@
 //! Tables in Markdown whose columns stand in line in a terminal, too.
 
-use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 use unicode_width::UnicodeWidthStr;
 
@@ -41,7 +41,7 @@ pub(crate) fn cell(text: &str, most: usize) -> String {
 
 /// A command in a cell, as code; cut as well.
 pub(crate) fn code_cell(command: &str, most: usize) -> String {
-    format!("`{}`", escaped(&code(command, most)))
+    escaped(&pasted(command, most))
 }
 
 /// A bar would end the cell, and a `\` before one would let it.
@@ -71,7 +71,7 @@ mod tests {
     fn nothing_ends_the_cell_that_it_stands_in() {
         assert_eq!(cell("a | b\nc <x>", 20), "a \\| b c ‹x›");
         assert_eq!(cell("a\\|b", 20), "a\\ \\|b");
-        assert_eq!(code_cell("ls `x` | wc", 20), "`ls 'x' \\| wc`");
+        assert_eq!(code_cell("ls `x` | wc", 20), "``ls `x` \\| wc``");
         assert_eq!(cell("longer than that", 8), "longer t…");
     }
 }

@@ -1,6 +1,6 @@
 //! What the verifier of a task session has to know: how every task ended, and what was put forward for it.
 
-use omo_core::words::checks::code;
+use omo_core::words::command::pasted;
 use omo_core::words::neutral;
 use omo_plan::model::Unit;
 use omo_plan::run::report::{UnitRow, report};
@@ -52,7 +52,7 @@ fn task_lines(state: &RunState, row: &UnitRow) -> Vec<String> {
     for check in &row.checks {
         let verdict = check.verdict.unwrap_or("not run");
         let before = if row.vacuous.contains(&check.command) { ", as it was before the work" } else { "" };
-        lines.push(format!("  - checked: `{}` {verdict}{before}", code(&check.command, 120)));
+        lines.push(format!("  - checked: {} {verdict}{before}", pasted(&check.command, 120)));
     }
     lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", neutral(text, 200))));
     let ids = known.map(|known| known.evidence_ids.as_slice()).unwrap_or_default();

@@ -1,0 +1,180 @@
+//! What a user approved is what they were shown, and nothing else runs.
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::planned::{PLAN, plan, task};
+
+use crate::target::{Row, Target, play};
+
+/// What a check does that must not run unseen.
+const LEAVES_A_TRACE: &str = "echo x >> $HOME/ran";
+
+/// A file with one check, the words of which are TOML already.
+fn file(run: &str) -> String {
+    format!("[[gate]]\nname = \"theirs\"\nrun = {run}\n")
+}
+
+/// What is shown, with the rows of a long line joined.
+fn joined(shown: &str) -> String {
+    let mut text = String::new();
+    for line in shown.lines() {
+        match line.trim_start().strip_prefix("| ") {
+            Some(rest) => text.push_str(rest),
+            None => {
+                text.push('\n');
+                text.push_str(line);
+            }
+        }
+    }
+    text
+}
+
+impl Target {
+    /// What the user is shown of `omo.toml` in the session and at a terminal: both have all of this in it.
+    fn file_shows(&mut self, text: &str, parts: &[&str]) -> Result<()> {
+        self.write("omo.toml", text)?;
+        for shown in
+            [self.scene.asks("/omo:gate approve")?, self.scene.asks("/omo:gate list")?, self.says(&["gate", "list"])?]
+        {
+            let missing = parts.iter().find(|part| !joined(&shown).contains(**part));
+            ensure!(missing.is_none(), "{missing:?} is not shown:\n{shown}");
+        }
+        Ok(())
+    }
+
+    /// What `omo` says to a person, on both of its streams.
+    fn says(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.omo(arguments, &[])?;
+        Ok(String::from_utf8([output.stdout, output.stderr].concat())?)
+    }
+
+    /// What is shown of a plan's command, where it can be approved.
+    fn plan_shows(&mut self, command: &str, part: &str) -> Result<()> {
+        self.write(PLAN, &plan(&[task("1", "", command)]))?;
+        let session = self.scene.session.session().to_owned();
+        let shell = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", session.as_str())];
+        let opened = self.omo(&["run", "open", "--for", "plan", PLAN], &shell)?;
+        ensure!(opened.status.code() == Some(7), "{opened:?}");
+        let typed = self.scene.asks(&format!("/omo:execute-plan {PLAN} --approve 000000000000"))?;
+        for shown in [String::from_utf8(opened.stderr)?, typed, self.says(&["plan", "show", PLAN])?] {
+            ensure!(joined(&shown).contains(part), "{part:?} is not shown:\n{shown}");
+        }
+        Ok(())
+    }
+}
+
+const SHOWN: &[Row] = &[
+    Row {
+        id: "r13a",
+        what: "a command's end behind 2,100 blanks",
+        play: |target| {
+            let run = format!("\"true{}; {LEAVES_A_TRACE}\"", " ".repeat(2_100));
+            target.file_shows(&file(&run), &["1| true\\{2100 blanks}; echo x >> $HOME/ran\n"])
+        },
+    },
+    Row {
+        id: "r13b",
+        what: "a command's second line behind 2,500 characters",
+        play: |target| {
+            let long = "word ".repeat(500);
+            let run = format!("\"\"\"\n: {long}#\n{LEAVES_A_TRACE}\"\"\"");
+            target.file_shows(&file(&run), &[&format!("1| : {long}#\n"), "2| echo x >> $HOME/ran\n"])
+        },
+    },
+    Row {
+        id: "r13c",
+        what: "a variable's end behind 200 characters",
+        play: |target| {
+            let value = format!("{}:$HOME/theirs", "/usr/bin:".repeat(40));
+            let text =
+                format!("{}cwd = \"{}\"\nenv = {{ SEARCH = \"{value}\" }}\n", file("\"true\""), "d/".repeat(150));
+            target.file_shows(&text, &[&format!("1| {value}\n"), &format!("1| {}\n", "d/".repeat(150))])
+        },
+    },
+    Row {
+        id: "r13d",
+        what: "a plan's command's end behind 2,300 characters",
+        play: |target| {
+            let command = format!("test {} || {LEAVES_A_TRACE}", "x".repeat(2_300));
+            target.plan_shows(&command, &format!("1| {command}\n"))
+        },
+    },
+    Row {
+        id: "r13e",
+        what: "signs that look like others, or like none",
+        play: |target| {
+            for (run, part) in [
+                (r#""true # `id` <a >b\necho x""#, "1| true # `id` <a >b\n      2| echo x"),
+                (
+                    r#""true\r\techo x\u001b[2K\u200b\u202e\u00a0\u3164\u2212é""#,
+                    r"1| true\r\techo x\u{1b}[2K\u{200b}\u{202e}\u{a0}\u{3164}\u{2212}é",
+                ),
+                (r#""printf 'a\\\\n\u0007'""#, r"1| printf 'a\\\\n\u{7}'"),
+                (r#""rm -r a\\ ""#, r"1| rm -r a\\\{1 blank}"),
+            ] {
+                target.file_shows(&file(run), &[part])?;
+            }
+            target.plan_shows("true # <a >b", "true # <a >b")
+        },
+    },
+    Row {
+        id: "r13f",
+        what: "more than can be shown is not approved in a session, whoever knows its code",
+        play: |target| {
+            let one = |number: usize| {
+                format!("[[gate]]\nname = \"n{number}\"\nrun = \": {} ; {LEAVES_A_TRACE}\"\n", "x".repeat(3_000))
+            };
+            target.write("omo.toml", &(0..8).map(one).collect::<String>())?;
+            let shown = target.scene.asks("/omo:gate approve")?;
+            ensure!(shown.contains("too long to be shown here whole") && !shown.contains("approve "), "{shown}");
+            let list = target.says(&["gate", "list"])?;
+            ensure!(joined(&list).matches(LEAVES_A_TRACE).count() == 8, "a terminal shows all of it:\n{list}");
+            let digest = list.split("digest of omo.toml: ").nth(1).context("no digest")?.trim();
+            let said = target.scene.asks(&format!("/omo:gate approve {digest}"))?;
+            ensure!(said.contains("nothing was approved"), "{said}");
+            target.scene.start("--no-review --gate true")?;
+            target.scene.claim_ends("verified")?;
+            ensure!(target.scene.traced("ran") == 0, "it was run");
+            Ok(())
+        },
+    },
+    Row {
+        id: "r13g",
+        what: "a plan of more commands than can be shown is not approved in a session",
+        play: |target| {
+            let commands: Vec<String> =
+                (1..=9).map(|number| format!("test {} = {number}", "x".repeat(2_500))).collect();
+            let ids: Vec<String> = (1..=9).map(|number: usize| number.to_string()).collect();
+            let tasks: Vec<_> = ids.iter().zip(&commands).map(|(id, command)| task(id, "", command)).collect();
+            target.write(PLAN, &plan(&tasks))?;
+            let session = target.scene.session.session().to_owned();
+            let shell = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", session.as_str())];
+            let open = || target.omo(&["run", "open", "--for", "plan", PLAN], &shell);
+            let said = String::from_utf8(open()?.stderr)?;
+            ensure!(said.contains("too long to be shown here whole") && !said.contains("--approve"), "{said}");
+            let shown = target.says(&["plan", "show", PLAN])?;
+            ensure!(commands.iter().all(|command| joined(&shown).contains(command)), "{shown}");
+            let digest = shown.split("digest: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            let digest = digest.context("no digest")?.to_owned();
+            let said = target.scene.asks(&format!("/omo:execute-plan {PLAN} --approve {digest}"))?;
+            ensure!(said.contains("nothing was approved"), "{said}");
+            ensure!(target.omo(&["run", "open", "--for", "plan", PLAN], &shell)?.status.code() == Some(7));
+            Ok(())
+        },
+    },
+    Row {
+        id: "r13h",
+        what: "a failure names the command as it can be pasted",
+        play: |target| {
+            target.scene.start("--no-review --gate \"test `cat app.py | wc -l` -lt 1 # <none>\"")?;
+            let reason = target.scene.claim_fails()?;
+            ensure!(reason.contains("(``test `cat app.py | wc -l` -lt 1 # <none>``)"), "{reason}");
+            Ok(())
+        },
+    },
+];
+
+#[test]
+#[ignore = "needs python3: cargo xtask test"]
+fn everything_that_is_approved_is_shown_whole() {
+    play(SHOWN).unwrap();
+}
