@@ -1,9 +1,12 @@
 //! What a user approved is what they were shown, and nothing else runs.
 
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
 use anyhow::{Context, Result, ensure};
 use omo_tests::planned::{PLAN, plan, task};
 
-use crate::target::{Row, Target, play};
+use crate::target::{Row, Target, WRONG, play};
 
 /// What a check does that must not run unseen.
 const LEAVES_A_TRACE: &str = "echo x >> $HOME/ran";
@@ -172,6 +175,133 @@ const SHOWN: &[Row] = &[
         },
     },
 ];
+
+/// Entries of a `PATH` that lead into the project without saying so. `{}` is the folder around it.
+const HIDDEN_WAYS: &str = "/proc/self/cwd/.bin:/proc/thread-self/cwd/.bin:/dev/../proc/self/cwd/.bin:/dev/fd/../../cwd/.bin:\
+                           .bin:{}/link:{}/here/.bin:{}/single:{}/home/../project/.bin";
+/// The one that does.
+const OPEN_WAY: &str = "{}/project/.bin";
+
+impl Target {
+    /// Puts a program into the project that leaves a trace, and calls everything good.
+    fn program(&self, name: &str) -> Result<()> {
+        let (path, ran) = (format!(".bin/{name}"), self.scene.trace("ran"));
+        self.write(&path, &format!("#!/bin/sh\necho {name} >> '{}'\n", ran.display()))?;
+        Ok(fs::set_permissions(self.scene.lab.project().join(path), fs::Permissions::from_mode(0o755))?)
+    }
+
+    /// Has the session find programs by these entries first; gives the `PATH` that it is.
+    fn in_path(&mut self, entries: &str) -> Result<String> {
+        let lab = &self.scene.lab;
+        let around = lab.project().parent().context("no folder around the project")?.to_owned();
+        for name in ["git", "bash", "claude", "node"] {
+            self.program(name)?;
+        }
+        symlink(lab.project().join(".bin"), around.join("link"))?;
+        symlink("/proc/self/cwd", around.join("here"))?;
+        fs::create_dir(around.join("single"))?;
+        for name in ["git", "bash", "claude"] {
+            symlink(lab.project().join(".bin").join(name), around.join("single").join(name))?;
+        }
+        let usual = lab.environment().get("PATH").context("no PATH")?;
+        let path = format!("{}:{usual}", entries.replace("{}", &around.display().to_string()));
+        self.scene.session = self.scene.session.clone().with_env("PATH", &path);
+        Ok(path)
+    }
+
+    /// An honest run, and one that is none: what lies in the project is not what judges either of them.
+    fn is_judged_by_nothing_of_its_own(&mut self) -> Result<()> {
+        self.begin()?;
+        self.is_never_verified()?;
+        self.begin()?;
+        self.fix()?;
+        self.claim_reaches_review()?;
+        self.review_agrees()?;
+        self.scene.claim_ends("verified")?;
+        self.has_run_nothing()
+    }
+
+    fn has_run_nothing(&self) -> Result<()> {
+        let ran = fs::read_to_string(self.scene.trace("ran")).unwrap_or_default();
+        ensure!(ran.is_empty(), "programs of the project ran: {ran}");
+        Ok(())
+    }
+
+    /// `omo doctor` asks the client of this machine, and nothing of the project, not even through the client.
+    fn doctor_runs_nothing(&mut self, entries: &str) -> Result<()> {
+        let path = self.in_path(entries)?;
+        let own = self.scene.lab.home().join("own");
+        fs::create_dir(&own)?;
+        let text = "#!/bin/sh\necho x >> \"$HOME/asked\"\ngit --version >&2\nnode --version >&2\necho '2.1.328 (Claude Code)'\n";
+        fs::write(own.join("claude"), text)?;
+        fs::set_permissions(own.join("claude"), fs::Permissions::from_mode(0o755))?;
+        self.omo(&["doctor"], &[("PATH", &format!("{path}:{}", own.display()))])?;
+        ensure!(self.scene.traced("asked") > 0, "the client was not asked");
+        self.has_run_nothing()
+    }
+}
+
+const PATHS: &[Row] = &[
+    Row {
+        id: "r21a",
+        what: "PATH=/proc/self/cwd/.bin, and other hidden ways into the project: a claim",
+        play: |target| {
+            target.program("python3")?;
+            target.in_path(HIDDEN_WAYS)?;
+            target.is_judged_by_nothing_of_its_own()
+        },
+    },
+    Row {
+        id: "r21b",
+        what: "PATH=/proc/self/cwd/.bin, and other hidden ways into the project: omo doctor",
+        play: |target| target.doctor_runs_nothing(HIDDEN_WAYS),
+    },
+    Row {
+        id: "r21c",
+        what: "a git of the project around a submodule",
+        play: |target| {
+            target.write("sub/x.py", "")?;
+            let git = |arguments: &[&str]| target.git(&[&["-C", "sub"], arguments].concat());
+            git(&["init", "-q"])?;
+            git(&["add", "-A"])?;
+            git(&["commit", "-q", "-m", "inside"])?;
+            target.in_path(OPEN_WAY)?;
+            target.is_judged_by_nothing_of_its_own()
+        },
+    },
+    Row {
+        id: "r21d",
+        what: "nothing but a relative PATH",
+        play: |target| {
+            target.program("python3")?;
+            target.in_path(OPEN_WAY)?;
+            target.scene.session = target.scene.session.clone().with_env("PATH", ".bin::.");
+            target.begin()?;
+            target.is_never_verified()?;
+            target.has_run_nothing()
+        },
+    },
+    Row {
+        id: "c07a",
+        what: "PATH=<project>/.bin: a claim",
+        play: |target| {
+            target.in_path(OPEN_WAY)?;
+            target.is_judged_by_nothing_of_its_own()?;
+            target.write("app.py", WRONG)?;
+            target.begin()?;
+            target.program("python3")?;
+            target.is_never_verified()?;
+            target.has_run_nothing()
+        },
+    },
+    Row { id: "c07b", what: "PATH=<project>/.bin: omo doctor", play: |target| target.doctor_runs_nothing(OPEN_WAY) },
+];
+
+#[test]
+#[ignore = "needs python3: cargo xtask test"]
+fn no_program_of_the_project_is_run_by_another_name() {
+    play(PATHS).unwrap();
+}
 
 #[test]
 #[ignore = "needs python3: cargo xtask test"]

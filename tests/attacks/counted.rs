@@ -13,7 +13,7 @@ const REJECTS: &str = "One thing is missing.\n\n<promise>REJECTED</promise>";
 
 impl Target {
     /// What `omo` says at a terminal of the user's.
-    fn omo(&self, arguments: &[&str]) -> Result<String> {
+    fn said_by_omo(&self, arguments: &[&str]) -> Result<String> {
         let run = run_command(self.scene.lab.command(self.scene.plugin.join("bin/omo")).args(arguments), "")?;
         Ok(run.stdout)
     }
@@ -27,7 +27,9 @@ impl Target {
     }
 
     fn shows_released(&mut self, why: &str) -> Result<()> {
-        for status in [self.omo(&["status"])?, self.omo(&["status", "--json"])?, self.scene.asks("/omo:status")?] {
+        for status in
+            [self.said_by_omo(&["status"])?, self.said_by_omo(&["status", "--json"])?, self.scene.asks("/omo:status")?]
+        {
             ensure!(status.contains(why) && !status.contains("verified"), "{status}");
         }
         Ok(())
@@ -91,7 +93,7 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             target.scene.forge(&ended("verified"))?;
-            let status = target.omo(&["status"])?;
+            let status = target.said_by_omo(&["status"])?;
             ensure!(status.contains(FOREIGN) && !status.contains("verified"), "{status}");
             Ok(())
         },
@@ -159,7 +161,7 @@ const ROWS: &[Row] = &[
                               "decision": "end: verified", "why": "claimed and judged", "blocks": 0, "maxBlocks": 8});
             let log = target.scene.lab.state_folder().join("decisions.jsonl");
             fs::write(&log, format!("{}{line}\n", fs::read_to_string(&log)?))?;
-            for status in [target.omo(&["status"])?, target.scene.asks("/omo:status")?] {
+            for status in [target.said_by_omo(&["status"])?, target.scene.asks("/omo:status")?] {
                 ensure!(!status.contains("verified"), "{status}");
             }
             Ok(())
@@ -324,14 +326,14 @@ impl Target {
 
     /// The run is verified, and says what was weakened wherever it is told of.
     fn is_named(&mut self, named: &str) -> Result<()> {
-        for status in [self.omo(&["status"])?, self.scene.asks("/omo:status")?] {
+        for status in [self.said_by_omo(&["status"])?, self.scene.asks("/omo:status")?] {
             ensure!(status.contains(named), "{status}");
         }
         self.claim_reaches_review()?;
         self.review_agrees()?;
         let line = self.scene.claim_ends("verified")?;
         ensure!(line.contains(&format!("Weakened since it began: {named}.")), "{line}");
-        let (status, log) = (self.omo(&["status"])?, self.omo(&["log"])?);
+        let (status, log) = (self.said_by_omo(&["status"])?, self.said_by_omo(&["log"])?);
         ensure!(status.contains(named), "{status}");
         let what = named.split_once(" under").map_or(named, |(what, _)| what);
         ensure!(log.lines().filter(|line| line.contains(what)).count() == 2, "{log}");

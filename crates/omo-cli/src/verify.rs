@@ -60,7 +60,7 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
         let hint = "`/omo:gate add <command>` in a session, [[gate]] in config.toml, or an approved omo.toml";
         return Err(Failure::not_green("no check decides here, so nothing is proved", hint));
     }
-    let environment = Environment::of_gates(env::variables());
+    let environment = Environment::of_gates(env::variables(), &project.root);
     let logs = match project.folder {
         Some(folder) => Some(folder),
         None => own_logs(env, &project.root),

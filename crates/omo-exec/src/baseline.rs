@@ -98,7 +98,7 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, tree: &TreeId, folder: &Fo
     let key = Key::load(Some(home)).ok()?;
     let armed = || state::peek(root, id).ok().flatten().filter(Session::is_armed);
     let session = armed().filter(|session| key.holds(id, session))?;
-    let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?)?;
+    let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
     folder.renew_folder(COPY).ok()?;
     let top = folder.path().join(COPY);
     changes::write_out(root, home, &run_id(id), tree, &top)?;

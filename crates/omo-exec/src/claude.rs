@@ -2,7 +2,7 @@
 //!
 //! Only commands that a person typed come here; no hook does.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -127,15 +127,19 @@ pub struct Claude {
     program: PathBuf,
     folder: PathBuf,
     limit: Duration,
+    /// What it and its children find programs in.
+    path: Option<OsString>,
 }
 
 impl Claude {
     /// The client of the first folder of `search` that has one, to be started in `folder`, whose
-    /// project settings it then reads. `omo_store::pins::own_search_path` gives what to search.
+    /// project settings it then reads. `omo_store::pins::own_search_path` gives what to search, and
+    /// it finds its own programs nowhere else.
     pub fn find(search: &[PathBuf], folder: &Path) -> Result<Self, ClaudeError> {
         let mut places = search.iter().flat_map(|place| CLIENTS.map(|name| place.join(name)));
         let program = places.find(|program| may_run(program)).ok_or(ClaudeError::Missing)?;
-        Ok(Self { program, folder: folder.to_owned(), limit: LIMIT })
+        let path = std::env::join_paths(search).ok();
+        Ok(Self { program, folder: folder.to_owned(), limit: LIMIT, path })
     }
 
     /// The same client with another limit for one answer.
@@ -192,7 +196,9 @@ impl Claude {
     }
 
     fn command(&self) -> Command {
-        Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command.envs(self.path.iter().map(|path| ("PATH", path)));
+        command
     }
 
     /// Runs it to its end, to the limit, or until it is no longer wanted.

@@ -9,7 +9,7 @@ use omo_core::gate::{Gate, is_kept_from_gates};
 use omo_core::session_id::SessionId;
 use omo_store::env::is_called;
 use omo_store::folder::FolderError;
-use omo_store::pins::search_path;
+use omo_store::pins::{search_path, without_hidden_ways};
 use omo_store::run_environment;
 use omo_store::seal::digest;
 
@@ -22,14 +22,16 @@ pub struct Environment {
 
 impl Environment {
     /// From the variables of this process: without the keys and tokens of the model and of the
-    /// client, without omo's own, and with a `PATH` of absolute folders alone.
-    pub fn of_gates(variables: Vec<(OsString, OsString)>) -> Self {
-        let search = search_path(&variables);
+    /// client, without omo's own, and with a `PATH` of folders that are the same for every process, and
+    /// none of which leads into the project by another name.
+    pub fn of_gates(variables: Vec<(OsString, OsString)>, project: &Path) -> Self {
+        let search = without_hidden_ways(search_path(&variables), project);
         let mut variables: Vec<(OsString, OsString)> = variables
             .into_iter()
             .filter(|(name, _)| !is_called(name, "PATH") && name.to_str().is_none_or(|name| !is_kept_from_gates(name)))
             .collect();
-        if let Ok(path) = std::env::join_paths(&search) {
+        // An empty one would mean the folder that the gate stands in.
+        if let Some(path) = std::env::join_paths(&search).ok().filter(|path| !path.is_empty()) {
             variables.push(("PATH".into(), path));
         }
         // What a gate starts knows by it that it runs in one.
@@ -48,8 +50,8 @@ impl Environment {
     }
 
     /// The one that a run began with; `None` where it is gone.
-    pub fn of_run(state_home: &Path, id: &SessionId, kept: &str) -> Option<Self> {
-        run_environment::read(state_home, id, kept).map(Self::of_gates)
+    pub fn of_run(state_home: &Path, id: &SessionId, kept: &str, project: &Path) -> Option<Self> {
+        run_environment::read(state_home, id, kept).map(|variables| Self::of_gates(variables, project))
     }
 
     /// The names of the variables that another environment does not have, or has with another value.
@@ -114,7 +116,8 @@ mod tests {
     use super::*;
 
     fn of(variables: &[(&str, &str)]) -> Environment {
-        Environment::of_gates(variables.iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+        Environment::of_gates(variables.collect(), Path::new("/p"))
     }
 
     #[test]
@@ -133,6 +136,40 @@ mod tests {
         let seen = environment.for_gate(&gate);
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_GATE", "1"), ("PATH", "/usr/bin:/bin")]);
+    }
+
+    #[test]
+    fn no_entry_of_the_path_hides_where_it_leads() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let (project, link, deep) = (base.join("project"), base.join("link"), base.join("deep"));
+        std::fs::create_dir_all(project.join(".bin")).unwrap();
+        std::os::unix::fs::symlink(project.join(".bin"), &link).unwrap();
+        std::os::unix::fs::symlink("/proc/self/cwd", &deep).unwrap();
+        let around = base.join("other/../project/.bin");
+        std::fs::create_dir(base.join("other")).unwrap();
+        let own = project.join(".bin");
+        let entries = [
+            "/proc/self/cwd/.bin",
+            "/proc/thread-self/cwd",
+            "/proc/1/root/x",
+            "/dev/fd/3",
+            "/usr/../proc/self/cwd",
+            ".",
+            "",
+            ".bin",
+            "//proc/self/cwd",
+            "/tmp/./../proc/self/cwd",
+            "/usr/bin",
+            "/not/there",
+        ];
+        let mut entries: Vec<std::path::PathBuf> = entries.iter().map(Into::into).collect();
+        entries.extend([link, deep.join(".bin"), around, own.clone()]);
+        let path = std::env::join_paths(entries).unwrap();
+        let environment = Environment::of_gates(vec![("PATH".into(), path)], &project);
+        assert_eq!(environment.search(), [Path::new("/usr/bin"), Path::new("/not/there"), &own]);
+        let nothing = Environment::of_gates(vec![("PATH".into(), ".bin".into())], &project);
+        assert!(nothing.for_check().iter().all(|(name, _)| name != "PATH"), "an empty one is the current folder");
     }
 
     #[test]

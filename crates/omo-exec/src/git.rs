@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use omo_store::pins::{find, own_search_path};
+use omo_store::pins::{find_outside, leads_into, own_search_path};
+use omo_store::work_tree::WorkTree;
 
-use crate::platform::{Ending, Group, Leftovers, lies_in};
+use crate::platform::{Ending, Group, Leftovers};
 
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -162,7 +163,7 @@ pub(crate) fn run(
     for name in inherited_git_variables() {
         command.env_remove(name);
     }
-    command.envs(variables.iter().copied());
+    command.envs(path(folder).map(|path| ("PATH", path))).envs(variables.iter().copied());
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
@@ -212,11 +213,27 @@ fn read_beside(source: impl Read + Send + 'static) -> Receiver<std::io::Result<V
     answer
 }
 
-/// The git of this machine: never a file of the folder that it is to look at.
+/// The git of this machine: never a file of the folder that it is to look at, nor of a project around it.
 pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
-    let search = own_search_path();
-    let elsewhere: Vec<PathBuf> = search.into_iter().filter(|found| !lies_in(found, folder)).collect();
-    find("git", &elsewhere)
+    find_outside("git", &own_search_path(), &projects_around(folder))
+}
+
+/// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
+fn projects_around(folder: &Path) -> Vec<PathBuf> {
+    let home = omo_store::env::home();
+    let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));
+    let around = folder.ancestors().skip(1).filter(|top| top.join(".git").exists() && !is_home(top));
+    // A worktree lies beside its repository.
+    let common = WorkTree::find(folder).and_then(|tree| tree.common.canonicalize().ok()?.parent().map(Path::to_owned));
+    let common = common.filter(|top| !is_home(top));
+    std::iter::once(folder).chain(around).map(Path::to_owned).chain(common).collect()
+}
+
+/// The `PATH` of git and of what it starts: without the folders that lead into a project.
+fn path(folder: &Path) -> Option<OsString> {
+    let projects = projects_around(folder);
+    let is_outside = |place: &PathBuf| !projects.iter().any(|project| leads_into(place, project));
+    std::env::join_paths(own_search_path().into_iter().filter(is_outside)).ok().filter(|path| !path.is_empty())
 }
 
 /// A hook that git itself started, or a model's shell, may have variables that point git elsewhere.

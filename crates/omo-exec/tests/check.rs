@@ -71,7 +71,7 @@ impl Project {
 
     fn run_while(&self, check: &Check, goes_on: impl FnMut() -> bool) -> Option<CheckOutcome> {
         let log = Log { path: self.log(), file: File::create(self.log()).unwrap() };
-        run(check, &self.root, &Environment::of_gates(self.variables.clone()), Some(log), goes_on)
+        run(check, &self.root, &Environment::of_gates(self.variables.clone(), &self.root), Some(log), goes_on)
     }
 
     /// The number that a check wrote.

@@ -101,7 +101,7 @@ impl Repository {
         let trailers = [("Omo-Run", "r1"), ("Omo-Unit", "2.1")];
         let order = Order { root: &self.top, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
-        commit(&order, &Environment::of_gates(variables.into()), || true)
+        commit(&order, &Environment::of_gates(variables.into(), &self.top), || true)
     }
 }
 

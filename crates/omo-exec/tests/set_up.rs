@@ -29,7 +29,8 @@ fn run(temp: &TempDir, command: &str, goes_on: impl FnMut() -> bool) -> Result<(
     fs::create_dir_all(&worktree).unwrap();
     let log = Log { file: File::create(&path).unwrap(), path };
     let variables = [("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("ANTHROPIC_API_KEY", "secret")];
-    let environment = Environment::of_gates(variables.map(|(name, value)| (name.into(), value.into())).into());
+    let environment =
+        Environment::of_gates(variables.map(|(name, value)| (name.into(), value.into())).into(), &worktree);
     set_up(command, &worktree, &environment, log, goes_on)
 }
 
@@ -46,7 +47,7 @@ fn why_it_failed_is_told() {
     for (command, expected) in [
         (
             "echo a; echo 'no such package' >&2; exit 3",
-            "`echo a; echo 'no such package' ›&2; exit 3` failed: exit status 3; it said last: no such package",
+            "`echo a; echo 'no such package' >&2; exit 3` failed: exit status 3; it said last: no such package",
         ),
         ("no-such-tool ci", "`no-such-tool ci` could not be run: "),
         ("", "`` could not be run: the check has no command"),

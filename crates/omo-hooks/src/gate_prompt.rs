@@ -58,7 +58,7 @@ fn list(context: &Context, root: &Path) -> Result<String, HookError> {
 
 fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError> {
     let mut gate = gate.clone();
-    pin([&mut gate], root, &search(context));
+    pin([&mut gate], root, &search(context, root));
     change(context, |gates| {
         gate::add(gates, gate.clone()).map_err(|error| refused(&error.to_string()))?;
         let added = gates.iter().rev().find(|known| known.run == gate.run);
@@ -71,11 +71,11 @@ fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError>
 }
 
 /// Where the checks of the run, or of one that begins now, find their programs.
-fn search(context: &Context) -> Vec<PathBuf> {
+fn search(context: &Context, root: &Path) -> Vec<PathBuf> {
     let of_run = || {
         let session = context.peek().ok()?.filter(Session::is_armed)?;
         let (home, id) = (context.env.state_home.as_deref()?, context.session_id.as_ref()?);
-        let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?)?;
+        let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
         Some(environment.search().to_vec())
     };
     of_run().unwrap_or_else(own_search_path)
@@ -83,7 +83,7 @@ fn search(context: &Context) -> Vec<PathBuf> {
 
 /// The files and counts as they are now are the ones to be held to.
 fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, HookError> {
-    let search = search(context);
+    let search = search(context, root);
     change(context, |gates| {
         let names = start::accept(gates, name, root, &search);
         match (names.is_empty(), name) {
@@ -156,7 +156,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
         ));
     }
     let mut new = repository.gates;
-    pin(&mut new, root, &search(context));
+    pin(&mut new, root, &search(context, root));
     let said =
         format!("[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.", number(new.len()));
     change(context, |gates| {

@@ -37,8 +37,8 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         return Ok(Some(judge(&session, Findings { is_sealed: true, ..Findings::default() })));
     }
     watchdog::extend(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + SLACK);
-    let present = Environment::of_gates(env::variables());
-    let environment = run_environment(state_home, place.id(), &session, &present);
+    let present = Environment::of_gates(env::variables(), root);
+    let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
         let gates = gates::unrun(&session.gates, words::checks::ENVIRONMENT_LOST);
         return Ok(Some(judge(&session, Findings { gates, is_sealed: true, ..Findings::default() })));
@@ -87,9 +87,10 @@ pub fn run_environment(
     id: &SessionId,
     session: &Session,
     present: &Environment,
+    root: &Path,
 ) -> Option<Environment> {
     match &session.verification.environment {
-        Some(kept) => Environment::of_run(state_home?, id, kept),
+        Some(kept) => Environment::of_run(state_home?, id, kept, root),
         None => Some(present.clone()),
     }
 }

@@ -22,7 +22,7 @@ use omo_store::seal::{self, Key};
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
-use omo_store::{decisions, env};
+use omo_store::{decisions, env, run_environment};
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
@@ -280,14 +280,16 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
 
 /// Whether the environment that a run began with is there.
 fn is_kept(state_home: Option<&Path>, id: &SessionId, kept: &str) -> bool {
-    state_home.is_some_and(|home| Environment::of_run(home, id, kept).is_some())
+    state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some())
 }
 
 /// Keeps the environment that the checks of the run get. Where it cannot be kept, none of them runs.
 fn keep_environment(context: &Context, id: &SessionId) -> String {
-    let environment = Environment::of_gates(env::variables());
-    let kept = context.env.state_home.as_deref().map(|home| environment.keep(home, id));
-    kept.transpose().map_err(|error| context.report(&error)).ok().flatten().unwrap_or_default()
+    let keep = || {
+        let environment = Environment::of_gates(env::variables(), context.root.as_deref()?);
+        Some(environment.keep(context.env.state_home.as_deref()?, id))
+    };
+    keep().transpose().map_err(|error| context.report(&error)).ok().flatten().unwrap_or_default()
 }
 
 /// Lets go, and says so. Where it cannot be written down that is said as well.

@@ -72,7 +72,7 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let command = "sleep 300 & echo $! > child; echo begun; wait";
     let run = run_with(&stage, &Check { timeout_seconds: 1, ..Check::new(command) });
     let (root, home) = (stage.project(), stage.home());
-    let environment = Environment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())]);
+    let environment = Environment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
     let caller = Caller::default();
     let engine = Engine {
         run: &run,

@@ -39,6 +39,7 @@ const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 /// `search` is the `PATH` that the gate gets.
 pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, String> {
     let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    let search = &without_hidden_ways(search.iter().cloned(), root);
     let mut pins = Pins { root, search, pins: BTreeMap::new(), runs_tests: false };
     pins.command(&gate.run, &folder, Level::Command);
     pins.pins
@@ -89,7 +90,7 @@ impl Pins<'_> {
                     pin_installed(pins, root, &folder, program, found.is_some());
                 }
                 if let Some(found) = found {
-                    pin(pins, root, &found);
+                    pin_program(pins, root, &found);
                 }
             }
             let name = stem(program);
@@ -182,11 +183,64 @@ fn pin_shadows(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path) 
     }
 }
 
-/// The folders in which a gate finds its programs: the absolute ones of the `PATH`. Any other entry
-/// would find programs wherever the gate happens to stand.
+/// The folders in which programs are found: those of the `PATH` that are the same wherever they are used. A relative
+/// one is another folder in each folder, and `/proc/self/cwd` is one in all but its name.
 pub fn search_path(variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let path = variables.iter().find(|(name, _)| env::is_called(name, "PATH")).map(|(_, value)| value);
-    path.map(std::env::split_paths).into_iter().flatten().filter(|folder| folder.is_absolute()).collect()
+    let folders = path.map(std::env::split_paths).into_iter().flatten();
+    folders.filter(|folder| folder.is_absolute() && !is_of_a_process(folder)).collect()
+}
+
+/// Whether a path is another one for each process: it leads through `/proc` or `/dev/fd`, by itself or by a link.
+fn is_of_a_process(path: &Path) -> bool {
+    const MAX_LINKS: usize = 40;
+    let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+    let (mut left, mut at, mut links) = (parts(path), PathBuf::new(), 0);
+    while let Some(part) = left.pop() {
+        match Path::new(&part).components().next() {
+            Some(Component::ParentDir) => _ = at.pop(),
+            Some(Component::CurDir) | None => {}
+            Some(_) => at.push(&part),
+        }
+        if cfg!(unix) && [Path::new("/proc"), Path::new("/dev/fd")].contains(&at.as_path()) {
+            return true;
+        }
+        if let Ok(to) = at.read_link() {
+            links += 1;
+            at.pop();
+            // An absolute one begins anew: its first part is the root.
+            left.extend(parts(&to));
+        }
+        if links > MAX_LINKS {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a path leads into a folder, however it is written.
+pub fn leads_into(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder) || real(path).starts_with(real(folder))
+}
+
+/// A path without links; one that is not there is taken as it stands.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The folders of a search path that do not lead into a project by another name than its own. What lies in the project
+/// by its own name, a virtual environment say, is known for what it is, and pinned.
+pub fn without_hidden_ways(search: impl IntoIterator<Item = PathBuf>, project: &Path) -> Vec<PathBuf> {
+    let (named, top) = (project, real(project));
+    let is_open = |folder: &PathBuf| folder.starts_with(named) || folder.starts_with(&top);
+    search.into_iter().filter(|folder| is_open(folder) || !real(folder).starts_with(&top)).collect()
+}
+
+/// The file of a program that is called by its name and is part of none of these projects: what omo itself starts.
+pub fn find_outside(program: &str, search: &[PathBuf], projects: &[PathBuf]) -> Option<PathBuf> {
+    let is_outside = |path: &Path| !projects.iter().any(|project| leads_into(path, project));
+    let found = search.iter().filter_map(|folder| Some((folder, find(program, std::slice::from_ref(folder))?)));
+    found.filter(|(folder, file)| is_outside(folder) && is_outside(file)).map(|(_, file)| file).next()
 }
 
 /// Those of this process, which are the ones of the gates that it runs.
@@ -264,6 +318,14 @@ fn pin_named(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
     } else if !path.exists() {
         pins.insert(name, ABSENT.to_owned());
     }
+}
+
+/// Pins a program that lies in the project, whatever links lead to it.
+fn pin_program(pins: &mut BTreeMap<String, String>, root: &Path, program: &Path) {
+    if name_below(root, program).is_some() {
+        return pin(pins, root, program);
+    }
+    pin(pins, &real(root), &real(program));
 }
 
 fn pin(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {

@@ -64,7 +64,7 @@ impl<'a> Here<'a> {
         let state_home = env.state_home.clone().ok_or_else(missing)?;
         let runs = Runs::find(&root, Some(&state_home))?;
         let session = named_or_own(None, env)?;
-        let environment = Environment::of_gates(env::variables());
+        let environment = Environment::of_gates(env::variables(), &root);
         let [plugin_data, _] = env::plugin_folders();
         Ok(Self { env, root, state_home, runs, session, environment, plugin_data })
     }

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_store::pins::find;
+use omo_store::pins::find_outside;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -60,10 +60,9 @@ impl Shell {
 /// The bash of this machine for the checks of a project: never a file of that project, however its
 /// path is written.
 pub(crate) fn bash(search: &[PathBuf], project: &Path) -> Option<PathBuf> {
-    let project = project.canonicalize().ok()?;
-    let is_elsewhere = |bash: &PathBuf| bash.canonicalize().is_ok_and(|bash| !lies_in(&bash, &project));
-    let mut found = search.iter().filter_map(|folder| find("bash", std::slice::from_ref(folder)));
-    found.find(|bash| may_run(bash) && is_elsewhere(bash))
+    let projects = [project.to_owned()];
+    let found = search.iter().filter_map(|folder| find_outside("bash", std::slice::from_ref(folder), &projects));
+    found.into_iter().find(|bash| may_run(bash))
 }
 
 /// Whether a process lives.

@@ -96,7 +96,7 @@ impl Stage {
         let run = runs.begin(&Actor::default(), env::now(), What::from(opening), Vec::new()).unwrap().0;
         let variables = env::variables().into_iter().filter(|(name, _)| name == "PATH");
         let variables = variables.chain([("HOME".into(), temp.path().into())]).collect();
-        Self { environment: Environment::of_gates(variables), temp, run }
+        Self { environment: Environment::of_gates(variables, &root), temp, run }
     }
 
     /// The top of the project.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::words::neutral;
 use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
-use omo_store::pins::own_search_path;
+use omo_store::pins::{leads_into, own_search_path};
 use serde_json::Value;
 
 use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, hooks_of_omo};
@@ -20,12 +20,18 @@ const MAX_PROGRAM: u64 = 64 * 1024 * 1024;
 const LOG_TAIL: u64 = 8 * 1024;
 const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
-/// The client on `PATH`, to be started in a folder. One that lies in the project is the project's, and
-/// is not started; but a home folder may be taken for a project, and have the client in it.
-pub(super) fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<Claude, ClaudeError> {
+/// The folders of `PATH` that do not lead into the project, however they are written. What lies there is the
+/// project's, and is not started; but a home folder may be taken for a project, and have the client in it.
+pub(in super::super) fn search(folder: Option<&Path>, home: Option<&Path>) -> Vec<PathBuf> {
     let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
-    let is_elsewhere = |place: &PathBuf| !project.is_some_and(|project| place.starts_with(project));
-    let search: Vec<PathBuf> = own_search_path().into_iter().filter(is_elsewhere).collect();
+    let leads_there = |path: &Path| project.is_some_and(|project| leads_into(path, project));
+    let is_elsewhere = |place: &PathBuf| !leads_there(place) && !leads_there(&place.join("claude"));
+    own_search_path().into_iter().filter(is_elsewhere).collect()
+}
+
+/// The client on `PATH`, to be started in a folder.
+pub(super) fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<Claude, ClaudeError> {
+    let search = search(folder, home);
     let folder = folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned);
     Ok(Claude::find(&search, &folder)?.with_limit(LIMIT))
 }

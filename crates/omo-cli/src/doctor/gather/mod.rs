@@ -18,6 +18,7 @@ use omo_store::env::{self, Env};
 
 use super::facts::{Facts, Live};
 pub(crate) use files::json;
+pub(super) use installation::search;
 
 /// The variables of this process, and what follows from them.
 pub(super) struct Surroundings {

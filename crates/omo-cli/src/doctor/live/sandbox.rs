@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::super::facts::{Facts, Scope, Settings};
-use super::super::gather::Surroundings;
+use super::super::gather::{Surroundings, search};
 use crate::platform;
 
 /// A key that opens nothing.
@@ -21,6 +21,8 @@ pub(super) struct Sandbox {
     /// The session's project.
     pub project: PathBuf,
     plugin_folder: Option<PathBuf>,
+    /// The folders in which the session finds programs.
+    path: OsString,
 }
 
 impl Sandbox {
@@ -36,7 +38,9 @@ impl Sandbox {
         let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
         let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir().map_err(failed)?;
         let project = temp.path().join("project");
-        let sandbox = Self { temp, project, plugin_folder };
+        let path = search(facts.place.root.as_deref(), surroundings.home.as_deref());
+        let path = std::env::join_paths(path).unwrap_or_default();
+        let sandbox = Self { temp, project, plugin_folder, path };
         fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
         fs::create_dir_all(sandbox.client_home()).map_err(failed)?;
         fs::create_dir_all(sandbox.temporary()).map_err(failed)?;
@@ -116,6 +120,7 @@ impl Sandbox {
     pub(super) fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
         let inherited = omo_store::env::variables().into_iter().filter(|(name, _)| is_kept(&name.to_string_lossy()));
         let own = [
+            ("PATH", self.path.clone()),
             ("ANTHROPIC_BASE_URL", OsString::from(model)),
             ("ANTHROPIC_API_KEY", KEY.into()),
             ("CLAUDE_CONFIG_DIR", self.client_home().into()),
