@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::samples::{SESSION, input};
+use omo_testkit::samples::{SESSION, forget_revision, input};
 use serde_json::{Value, json};
 
 use crate::stage::make_old;
@@ -85,6 +85,7 @@ impl Claims {
 
     fn set_back(&self, state: &[u8]) -> Result<()> {
         fs::write(self.state(), state)?;
+        forget_revision(&self.home.join("state"))?;
         make_old(&self.state())
     }
 

@@ -106,7 +106,7 @@ pub(crate) fn hooks<'a>(
     };
     let armed = |name, project: &'a Project, transcript: Option<&Path>| {
         let input = stage.input(&project.stop(transcript))?;
-        let contestant = Contestant::new(name, &stop, &project.folder, input);
+        let contestant = Contestant::new(name, &stop, &project.folder, input).variables(project.variables());
         Ok::<_, anyhow::Error>(contestant.finds(|| project.set_back(), BLOCK))
     };
     let shows = |name, project: &Project| {

@@ -27,6 +27,8 @@ pub(crate) struct Project {
     pub folder: PathBuf,
     /// A file with that state.
     start: Option<PathBuf>,
+    /// Where its user's own state is.
+    state_home: PathBuf,
 }
 
 impl Stage {
@@ -44,13 +46,19 @@ impl Stage {
     pub(crate) fn project(&self, name: &str, sessions: Option<Sessions>) -> Result<Project> {
         let folder = self.path(name);
         fs::create_dir_all(&folder)?;
-        let Some(sessions) = sessions else { return Ok(Project { folder, start: None }) };
+        let state_home = self.path(&format!("{name}-state"));
+        let Some(sessions) = sessions else { return Ok(Project { folder, start: None, state_home }) };
         let start = self.path(&format!("{name}.json"));
         let mut file = BufWriter::new(File::create(&start)?);
         samples::write_state(&mut file, sessions)?;
         file.flush()?;
         fs::create_dir_all(folder.join(STATE_FOLDER))?;
-        let project = Project { folder, start: Some(start) };
+        let project = Project { folder, start: Some(start.clone()), state_home };
+        if let Sessions::WithOurs(_) = sessions {
+            fs::copy(&start, project.state_file())?;
+            samples::seal(&project.folder, &project.state_home)?;
+            fs::rename(project.state_file(), &start)?;
+        }
         project.set_back()?;
         Ok(project)
     }
@@ -113,7 +121,15 @@ impl Project {
         fs::copy(start, &new)?;
         File::open(&new)?.sync_all()?;
         make_old(&new)?;
+        if self.state_home.exists() {
+            samples::forget_revision(&self.state_home)?;
+        }
         Ok(fs::rename(new, file)?)
+    }
+
+    /// What a hook of its user has in its environment beside everybody's.
+    pub(crate) fn variables(&self) -> [(&'static str, PathBuf); 1] {
+        [("XDG_STATE_HOME", self.state_home.clone())]
     }
 
     /// The state file.

@@ -78,7 +78,7 @@ fn the_reviewers_own_word_counts() {
             s.reviewer_reports(AGREES)?;
             let answer = s.says("The reviewer agrees.")?;
             ensure!(
-                answer.system_message().is_some_and(|line| line.contains("verified (reviewed by omo:oracle)")),
+                answer.system_message().is_some_and(|line| line.contains("verified (by review alone, no check ran)")),
                 "{answer:?}"
             );
             Ok(())

@@ -400,6 +400,9 @@ impl Session {
         if let Some(verdict) = earlier.verdict.as_ref().filter(|verdict| verdict.kind == VerdictKind::Verified) {
             self.weakened.retain(|weakening| weakening.at > verdict.at);
         }
+        if let Some(verdict) = earlier.verdict.as_ref().filter(|_| earlier.is_disowned()) {
+            self.weaken(ChangedBy::Omo, &format!("checks and bounds were forgotten, since {}", verdict.why), now);
+        }
         if !earlier.is_armed() {
             return;
         }
@@ -503,7 +506,6 @@ impl Session {
             revision: self.revision,
             ..Self::default()
         };
-        self.weaken(ChangedBy::Omo, &format!("checks and bounds were forgotten, since {why}"), now);
     }
 
     /// Whether the entry is what [`Session::disown`] leaves: it claims nothing.

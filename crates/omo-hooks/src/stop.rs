@@ -12,16 +12,16 @@ use omo_core::timestamp::Timestamp;
 use omo_core::verification::{Check, has_review, standing_failure_told, tell_standing_failure};
 use omo_core::{log, words};
 use omo_store::config::{self, Feedback};
-use omo_store::env;
-use omo_store::lock::DEADLINE;
-use omo_store::seal;
+use omo_store::folder::Folder;
+use omo_store::lock::{DEADLINE, Lock};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{self, Tail, read_tail};
+use omo_store::{decisions, env, hooks_log, seal};
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError, Place};
 use crate::input::{Input, Task};
-use crate::{judging, plan_prompt};
+use crate::{judging, plan_prompt, watchdog};
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::Stop, handle };
@@ -31,8 +31,8 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         return Ok(());
     }
     let Some(session) = context.glimpse_sealed()? else { return Ok(()) };
-    let is_own = context.provenance(&session) == Provenance::Own;
-    if is_own && !session.is_armed() {
+    // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
+    if !session.is_armed() && context.provenance(&session) == Provenance::Own {
         return Ok(());
     }
     if in_cooldown(&session, context.env.now) {
@@ -40,9 +40,8 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     }
     let Some(place) = context.place()? else { return Ok(()) };
     let stop = Stop { context, event: event(input, &session), begun: session.ulw.started_at };
-    let found = if !is_own {
-        Found::Nothing
-    } else if stop.may_be_judged(&session, input) {
+    log_where_time_runs_out(context, &place, &session);
+    let found = if stop.may_be_judged(&session, input) {
         let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
         Found::Check(Box::new(check))
     } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
@@ -51,6 +50,22 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         Found::Nothing
     };
     stop.settle(&place, input, &found)
+}
+
+/// A Stop whose time runs out is let through and not counted, which is written down.
+fn log_where_time_runs_out(context: &Context, place: &Place, session: &Session) {
+    const WHY: &str = "its time ran out before it was judged; it was let through uncounted";
+    let Some(root) = context.root.clone() else { return };
+    let (id, session) = (place.id().to_string(), session.clone());
+    watchdog::before_leaving(move || {
+        let entry = log::entry(&id, &session, HookEvent::Stop.name(), "allow".to_owned(), WHY, env::now());
+        let logged = Folder::open(&root).ok().flatten().is_some_and(|folder| {
+            Lock::take(&folder, DEADLINE).is_ok_and(|_lock| decisions::append(&folder, &entry).is_ok())
+        });
+        if !logged {
+            hooks_log::append(&root, env::now(), HookEvent::Stop.name(), &WHY);
+        }
+    });
 }
 
 /// A Stop of a run.
@@ -123,7 +138,10 @@ impl Stop<'_> {
             write(session, &decision, found, tail, now);
             apply(session, &decision, now);
             move_mark(session, &decision, tail);
-            (Some((decision, session.clone())), Change::Write)
+            // The entry as it was before is omo's own.
+            let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
+            let change = if is_let_through { Change::Write } else { Change::Begin };
+            (Some((decision, session.clone())), change)
         })?;
         if let Some((decision, session)) = decided {
             // Printed before the lock is given back: a user who stops the run after that knows that no block comes any

@@ -18,6 +18,7 @@ use omo_exec::environment::Environment;
 use omo_store::config::{self, Config, Review};
 use omo_store::lock::DEADLINE;
 use omo_store::pins::own_search_path;
+use omo_store::revision;
 use omo_store::seal::{self, Key};
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
@@ -271,6 +272,7 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
         (Some((session.clone(), is_new)), Change::Begin)
     })?;
     let Some((session, is_new)) = session else { return Ok(Written::Before) };
+    revision::prune(state_home, now);
     context.has_begun.set(is_new);
     if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);

@@ -6,7 +6,7 @@
 //! of it. Only a hook that runs checks, which take long anyway, has a thread, and so has every one
 //! where the system has no such timer.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::platform::timer;
@@ -24,6 +24,30 @@ enum Watch {
 
 static WATCH: Mutex<Watch> = Mutex::new(Watch::Nothing);
 static MOVED: Condvar = Condvar::new();
+static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+
+/// What is written down where time runs out.
+type LastWords = Box<dyn FnOnce() + Send>;
+/// How long that may take.
+const LAST_WORDS_LIMIT: Duration = Duration::from_millis(400);
+
+/// Has something be written down where the time of checks runs out.
+pub fn before_leaving(words: impl FnOnce() + Send + 'static) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
+}
+
+/// Says the last words, from a thread of their own: what hangs may be the file system.
+fn say_last_words() {
+    let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(words) = words else { return };
+    let (done, is_done) = mpsc::channel();
+    std::thread::spawn(move || {
+        words();
+        // Nobody waits any more where it took too long.
+        let _ = done.send(());
+    });
+    let _ = is_done.recv_timeout(LAST_WORDS_LIMIT);
+}
 
 /// Starts the watchdog, once.
 pub fn start() {
@@ -67,9 +91,28 @@ fn watch_on() {
     while let Watch::Thread(deadline) = *watch {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
+            say_last_words();
             leave();
         }
         let waited = MOVED.wait_timeout(watch, left);
         watch = waited.unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_are_said_once_and_waited_for_no_longer_than_they_may_take() {
+        let (said, hears) = mpsc::channel();
+        before_leaving(move || said.send(()).unwrap());
+        say_last_words();
+        say_last_words();
+        assert_eq!(hears.try_iter().count(), 1);
+        let (never, waits) = mpsc::channel::<()>();
+        before_leaving(move || _ = waits.recv());
+        say_last_words();
+        drop(never);
     }
 }

@@ -22,7 +22,7 @@ mod platform;
 pub mod project_file;
 pub mod regular;
 pub mod repository;
-mod revision;
+pub mod revision;
 pub mod root;
 pub mod run_environment;
 pub mod seal;

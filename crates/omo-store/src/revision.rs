@@ -44,7 +44,7 @@ pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Option<u64> {
 }
 
 /// Forgets those of sessions that were not written for a month.
-pub(crate) fn prune(state_home: Option<&Path>, now: Timestamp) {
+pub fn prune(state_home: Option<&Path>, now: Timestamp) {
     let Some(Ok(Some(folder))) = state_home.map(|home| Folder::open_own_part(home, &PARTS)) else { return };
     for name in folder.names("").unwrap_or_default() {
         let written = folder.written_at(&name).and_then(|seconds| seconds.checked_mul(1_000));

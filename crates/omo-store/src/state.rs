@@ -13,7 +13,6 @@ use omo_core::timestamp::Timestamp;
 use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
-use crate::revision;
 use crate::run_environment;
 use crate::seal::{self, Renewal, Sealed, Witness};
 
@@ -64,7 +63,7 @@ pub enum Corrupt {
 pub enum Change {
     /// It is.
     Write,
-    /// It is, and the entry begins afresh: whatever stood in it before, its seal is omo's.
+    /// It is, and whoever changed the entry saw to it that all that stands in it is omo's own.
     Begin,
     /// Nothing changed.
     Keep,
@@ -285,11 +284,7 @@ fn renew_seal(
             session.seal = None;
             None
         }
-        Change::Write => Renewal::seal(options.state_home, id, session),
-        Change::Begin => {
-            revision::prune(options.state_home, options.now);
-            Renewal::seal(options.state_home, id, session)
-        }
+        Change::Write | Change::Begin => Renewal::seal(options.state_home, id, session),
     }
 }
 

@@ -112,6 +112,9 @@ impl Case {
             let mut text = Vec::new();
             samples::write_state(&mut text, state)?;
             lab.write(".sisyphus/cc-omo/runtime.local.json", &String::from_utf8(text)?)?;
+            if let Sessions::WithOurs(_) = state {
+                samples::seal(lab.project(), &lab.home().join(".local/state"))?;
+            }
         }
         // Nothing of the runner's own environment: its length would be counted as well.
         let mut valgrind = lab.command("valgrind");

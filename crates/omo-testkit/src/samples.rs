@@ -3,7 +3,13 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
+use anyhow::{Context, Result};
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+use omo_store::folder::Folder;
+use omo_store::state::{self, Change, Corrupt, Update};
 use serde_json::{Value, json};
 
 use crate::environment::timestamp;
@@ -95,6 +101,21 @@ pub fn write_state(to: &mut impl Write, sessions: Sessions) -> io::Result<()> {
         write!(to, "{comma}\"{SESSION}\":{}", ours())?;
     }
     writeln!(to, "}}}}")
+}
+
+/// Seals the run of [`SESSION`] in a project's state, as omo itself would have written it.
+pub fn seal(project: &Path, state_home: &Path) -> Result<()> {
+    let id = SessionId::parse(SESSION)?;
+    let now = Timestamp::parse(&at()).context("no time")?;
+    let options =
+        Update { deadline: Duration::from_secs(3), corrupt: Corrupt::Refuse, now, state_home: Some(state_home) };
+    state::update(&Folder::create(project)?, &id, options, |_| ((), Change::Begin))?;
+    Ok(())
+}
+
+/// Has every sealed state of [`SESSION`] count as the last one: what is measured begins from the same one each time.
+pub fn forget_revision(state_home: &Path) -> io::Result<()> {
+    std::fs::write(state_home.join(format!("omo/sessions/session-{SESSION}")), format!("{:020}\n", 0))
 }
 
 fn ours() -> Value {
