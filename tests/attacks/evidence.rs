@@ -94,6 +94,16 @@ const ENVIRONMENT: &[Row] = &[
         },
     },
     Row {
+        id: "r03g",
+        what: "the project's settings say that the session runs in a check (OMO_GATE)",
+        play: |target| {
+            target.begin()?;
+            set(target, "OMO_GATE", "1");
+            ensure!(target.scene.claim_fails()?.contains("it does not hold"));
+            target.is_never_verified()
+        },
+    },
+    Row {
         id: "r03f",
         what: "the state names another environment",
         play: |target| {
@@ -204,7 +214,7 @@ const RUNNER: &[Row] = &[
     Row {
         id: "r05c2",
         what: "a package, and a module that the runner needs, take the place of those of Python",
-        play: |target| {
+        play: |_| {
             for path in ["unittest/__init__.py", "difflib.py", "traceback.py", "argparse/__init__.py"] {
                 let mut target = Target::new()?;
                 target.begin()?;

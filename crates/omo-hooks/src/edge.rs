@@ -64,7 +64,7 @@ pub fn run(hook: &Hook) -> ExitCode {
     std::panic::set_hook(Box::new(|_| watchdog::leave()));
     signals::outlive_size_limit();
     let env = Env::from_process();
-    if env.disabled || env.in_gate {
+    if env.disabled {
         return ExitCode::SUCCESS;
     }
     let mut context = Context {
@@ -91,6 +91,10 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
     drop(bytes);
     context.root = root::find(context.env.project_dir.as_deref(), input.cwd.as_deref());
     context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
+    // A session that a gate has started has no run. Where one is on, the project's settings say that it is in a gate.
+    if context.env.in_gate && context.glimpse_armed()?.is_none() {
+        return Ok(());
+    }
     if input.hook_event_name == hook.event.name() {
         (hook.handle)(context, &input)?;
     }

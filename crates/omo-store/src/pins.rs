@@ -40,17 +40,17 @@ const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, String> {
     let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
     let search = &without_hidden_ways(search.iter().cloned(), root);
-    let mut pins = Pins { root, search, pins: BTreeMap::new(), runs_tests: false };
-    pins.command(&gate.run, &folder, Level::Command);
-    pins.pins
+    let mut reading = Reading { root, search, pins: BTreeMap::new(), runs_tests: false };
+    reading.command(&gate.run, &folder, Level::Command);
+    reading.pins
 }
 
 /// Whether a gate runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
 pub fn runs_tests(gate: &Gate, root: &Path) -> bool {
     let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    let mut pins = Pins { root, search: &[], pins: BTreeMap::new(), runs_tests: false };
-    pins.command(&gate.run, &folder, Level::Command);
-    pins.runs_tests
+    let mut reading = Reading { root, search: &[], pins: BTreeMap::new(), runs_tests: false };
+    reading.command(&gate.run, &folder, Level::Command);
+    reading.runs_tests
 }
 
 /// Where a command stands.
@@ -65,14 +65,15 @@ enum Level {
 /// Scripts that run scripts are followed so deep.
 const MAX_SCRIPTS: usize = 4;
 
-struct Pins<'a> {
+/// What is read of a command.
+struct Reading<'a> {
     root: &'a Path,
     search: &'a [PathBuf],
     pins: BTreeMap<String, String>,
     runs_tests: bool,
 }
 
-impl Pins<'_> {
+impl Reading<'_> {
     fn command(&mut self, run: &str, folder: &Path, level: Level) {
         let (root, search) = (self.root, self.search);
         self.runs_tests |= names_runner(run);
