@@ -318,7 +318,7 @@ mod tests {
         }
 
         fn find(&self) -> Claude {
-            Claude::find(&[self.path().to_owned()], self.path()).unwrap()
+            Claude::find(&[self.path().to_owned(), "/usr/bin".into(), "/bin".into()], self.path()).unwrap()
         }
     }
 
