@@ -6,6 +6,8 @@ use omo_core::log;
 use omo_core::session::{Activation, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::not_approved;
+use omo_exec::files;
+use omo_exec::git::GitCalls;
 use omo_store::config::{Config, Review};
 use omo_store::env::Env;
 use omo_store::folder::Folder;
@@ -32,6 +34,7 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let folder = Folder::create(&project.root)?;
     let search = own_search_path();
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
+    let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
         seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now);
         if session.resume(env.now) {
@@ -54,6 +57,7 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
             },
             env.now,
         );
+        session.verification.scope.clone_from(&scope);
         (("ultrawork is on from the next stop", session.clone()), Change::Begin)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);

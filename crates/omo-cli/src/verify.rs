@@ -9,6 +9,7 @@ use omo_core::gate::{Gate, GateVerdict, Record};
 use omo_core::verification::GateResult;
 use omo_core::words::age;
 use omo_exec::environment::Environment;
+use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup};
 use omo_exec::git::GitCalls;
 use omo_store::config::Config;
@@ -32,6 +33,8 @@ pub(crate) struct Meant {
     pub gates: Vec<Gate>,
     /// What is not approved of omo.toml.
     pub not_approved: Option<Repository>,
+    /// Which files count.
+    pub scope: Option<String>,
 }
 
 /// The checks of a session, or those that a new run would have.
@@ -42,7 +45,8 @@ pub(crate) fn gates(env: &Env, config: &Config, project: &Project, session: Opti
     let known = project.session(session, env)?;
     let of_session =
         known.map(|id| sealed(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
-    Ok(Meant { gates: of_session.map_or(anew.gates, |session| session.gates), not_approved })
+    let (gates, scope) = of_session.map_or((anew.gates, None), |session| (session.gates, session.verification.scope));
+    Ok(Meant { gates, not_approved, scope })
 }
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
@@ -55,7 +59,7 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
         ));
     }
     let project = Project::find(env)?;
-    let Meant { gates, not_approved } = gates(env, config, &project, options.session.as_deref())?;
+    let Meant { gates, not_approved, scope } = gates(env, config, &project, options.session.as_deref())?;
     if gates.is_empty() && not_approved.is_none() {
         let hint = "`/omo:gate add <command>` in a session, [[gate]] in config.toml, or an approved omo.toml";
         return Err(Failure::not_green("no check decides here, so nothing is proved", hint));
@@ -65,11 +69,13 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
         Some(folder) => Some(folder),
         None => own_logs(env, &project.root),
     };
+    let calls = GitCalls::default();
+    let files = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope.as_deref());
     let setup = Setup {
         root: &project.root,
         state_home: env.state_home.as_deref(),
         logs: logs.as_ref(),
-        calls: &GitCalls::default(),
+        files: &files,
         environment: &environment,
         reuse: Reuse::Nothing,
         session: None,
@@ -86,7 +92,10 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
     }
     let red = report.checks.iter().filter(|line| line.verdict != GateVerdict::Green).count();
     let message = match red {
-        0 => "the checks change files that git sees, so they say nothing about the files as they are now".to_owned(),
+        0 => {
+            "files that git sees were written while the checks ran, so they say nothing about the files as they are now"
+                .to_owned()
+        }
         red => format!("{red} of {} checks not green", report.checks.len()),
     };
     Err(Failure::not_green(message, "the log of each has all that it said"))

@@ -27,6 +27,9 @@ pub struct Verification {
     pub claimed_at: Option<Timestamp>,
     /// A claim needs a review as well. On unless its user turned it off.
     pub review_wanted: bool,
+    /// Which files count, settled when the run began: the name under which that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
     /// The review that is waited for.
     pub asked: Option<Asked>,
     /// The last review that ended while it was waited for.
@@ -46,6 +49,7 @@ impl Default for Verification {
             max_attempts: MAX_ATTEMPTS,
             claimed_at: None,
             review_wanted: true,
+            scope: None,
             asked: None,
             review: None,
             failure: None,
@@ -109,16 +113,16 @@ impl Judgement {
 /// What was found when a claim was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// The id of the work tree; `None` where it has none.
+    /// The id of the files; `None` where they could not be read.
     pub tree: Option<String>,
     /// The gates, by name, each with its result and the end of its output.
     pub gates: Vec<GateResult>,
     /// The run's record is the one that omo wrote.
     pub is_sealed: bool,
-    /// Files were changed while the gates ran, again and again.
+    /// Files were changed while they were judged.
     pub tree_moves: bool,
-    /// A tool was called since the review ended; only asked where the work tree has no id.
-    pub touched_since_review: bool,
+    /// What git ignores now and did not when the run began, for the review.
+    pub newly_ignored: Vec<String>,
     /// The digest of what the reviewer was given to read, as it is now.
     pub material: Option<String>,
     /// The variables that are not as they were when the run began, in whose environment the checks run.
@@ -180,8 +184,10 @@ pub enum Reason {
     None,
     /// These gates are red.
     RedGates,
-    /// The gates change the files that they judge.
+    /// Files were changed while they were judged.
     TreeMoves,
+    /// The files could not be read.
+    FilesUnreadable,
     /// The review objects, in its own words.
     Rejected(String),
     /// The review was asked for, and no verdict was seen.
@@ -202,6 +208,9 @@ pub fn judge(session: &Session, findings: Findings) -> Check {
         (Judgement::NothingToJudgeBy, Reason::None)
     } else if gates.iter().any(|gate| !gate.is_green()) {
         (Judgement::Failed, Reason::RedGates)
+    } else if findings.tree.is_none() {
+        // What cannot be established counts against the claim.
+        (Judgement::Failed, Reason::FilesUnreadable)
     } else if findings.tree_moves {
         (Judgement::Failed, Reason::TreeMoves)
     } else if verification.review_wanted {
@@ -215,11 +224,7 @@ pub fn judge(session: &Session, findings: Findings) -> Check {
 fn judge_review(verification: &Verification, findings: &Findings) -> (Judgement, Reason) {
     let wanted = |again| Judgement::ReviewWanted { again };
     let Some(asked) = &verification.asked else { return (wanted(false), Reason::FirstReview) };
-    let is_same_tree = match (&asked.tree, &findings.tree) {
-        (Some(asked), Some(present)) => asked == present,
-        (None, None) => !findings.touched_since_review,
-        _ => false,
-    };
+    let is_same_tree = asked.tree.is_some() && asked.tree == findings.tree;
     let is_present = is_same_tree && asked.material == findings.material;
     let Some(review) = &verification.review else { return (wanted(true), Reason::NoVerdict) };
     match (review.verdict, is_present) {
@@ -265,7 +270,8 @@ impl Check {
             }
             Reason::Rejected(objections) => Some(format!("review: {objections}")),
             Reason::NoVerdict => Some("no verdict of the review".to_owned()),
-            Reason::TreeMoves => Some("the checks change the files that they judge".to_owned()),
+            Reason::TreeMoves => Some("files changed while they were judged".to_owned()),
+            Reason::FilesUnreadable => Some("the files of the project could not be read".to_owned()),
             Reason::None | Reason::StaleReview | Reason::FirstReview => None,
         }
     }
@@ -275,7 +281,8 @@ impl Check {
         match self.reason {
             Reason::None => "claimed and judged",
             Reason::RedGates => "a check is not green",
-            Reason::TreeMoves => "the checks change the files",
+            Reason::TreeMoves => "files changed while they were judged",
+            Reason::FilesUnreadable => "the files could not be read",
             Reason::Rejected(_) => "the review objects",
             Reason::NoVerdict => "no verdict of the review was seen",
             Reason::StaleReview => "files changed since the review",

@@ -400,6 +400,7 @@ mod tests {
             (Judgement::Failed, Reason::RedGates, &red),
             (Judgement::Failed, Reason::Rejected(hostile.clone()), &green),
             (Judgement::Failed, Reason::TreeMoves, &green),
+            (Judgement::Failed, Reason::FilesUnreadable, &green),
             (wanted, Reason::NoVerdict, &green),
             (wanted, Reason::StaleReview, &green),
             (Judgement::ReviewWanted { again: false }, Reason::FirstReview, &green),

@@ -87,15 +87,22 @@ const CASES: &[Case] = &[
     ("a review without a verdict", |s, _| wait(s, "t1", ReviewVerdict::Unclear), AGAIN),
     ("asked for and never seen", |s, _| s.verification.asked = Some(asked("t1")), AGAIN),
     ("reviewed on these files, from other material", other_material, FIRST),
-    ("outside of git, nothing touched", |s, f| outside(s, f, false), Judgement::Verified),
-    ("outside of git, touched since", |s, f| outside(s, f, true), FIRST),
+    ("files that could never be read", without_id, Judgement::Failed),
     (
         "no id now, one when it was asked",
         |s, f| {
             wait(s, "t1", ReviewVerdict::Verified);
             f.tree = None;
         },
-        FIRST,
+        Judgement::Failed,
+    ),
+    (
+        "files that cannot be read, no review wanted",
+        |s, f| {
+            s.verification.review_wanted = false;
+            f.tree = None;
+        },
+        Judgement::Failed,
     ),
     ("an id now, none when it was asked", |s, _| wait(s, "", ReviewVerdict::Verified), FIRST),
     ("a review that nobody asked for", |s, _| s.verification.review = Some(review(ReviewVerdict::Verified)), FIRST),
@@ -127,9 +134,9 @@ fn red_and_reviewed(session: &mut Session, findings: &mut Findings) {
     findings.gates = vec![gate(GateVerdict::Failed)];
 }
 
-fn outside(session: &mut Session, findings: &mut Findings, touched: bool) {
+fn without_id(session: &mut Session, findings: &mut Findings) {
     wait(session, "", ReviewVerdict::Verified);
-    (findings.tree, findings.touched_since_review) = (None, touched);
+    findings.tree = None;
 }
 
 #[test]

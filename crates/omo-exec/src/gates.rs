@@ -13,9 +13,8 @@ use omo_store::{env, pins};
 
 use crate::baseline;
 use crate::environment::Environment;
-use crate::git::GitCalls;
+use crate::files::{FilesState, WorkFiles};
 use crate::process::{self, Job};
-use crate::tree;
 
 /// What the gates of a claim are run with.
 #[derive(Debug)]
@@ -26,8 +25,8 @@ pub struct Setup<'a> {
     pub state_home: Option<&'a Path>,
     /// Where the logs go; `None` for nowhere.
     pub logs: Option<&'a Folder>,
-    /// The calls of git that belong to this claim.
-    pub calls: &'a GitCalls,
+    /// The files that count.
+    pub files: &'a WorkFiles<'a>,
     /// What every gate gets.
     pub environment: &'a Environment,
     /// Whether a result that still holds spares a run.
@@ -48,11 +47,11 @@ pub enum Reuse {
 /// What came of the gates.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// The id of the work tree that all of it is about.
+    /// The id of the files that all of it is about.
     pub tree: Option<String>,
     /// The results, in the order of the gates.
     pub results: Vec<GateResult>,
-    /// The gates change files that git sees, each time anew.
+    /// Files that count change while the gates run, each time anew.
     pub tree_moves: bool,
     /// It was ended before all of it was done: nobody wants to know any more.
     pub is_cut: bool,
@@ -72,8 +71,9 @@ pub trait Watcher {
 
 /// Runs the gates one after the other, within the time that all of them have together.
 ///
-/// A gate may change files that git sees, a lock file say. Then what it said is about files that
-/// are no more, and all of them run once again; if files change once more, that is said.
+/// A gate may change files that count, a lock file say. Then what it said is about files that are no
+/// more, and all of them run once again; if files change once more, that is said. A file that was
+/// written and put back meanwhile is one that changed: it may have been another one while they ran.
 pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let held_to = |id| baseline::held_to(gates, setup.root, setup.state_home, id, watcher);
@@ -81,27 +81,27 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
         return Verified { is_cut: true, ..Verified::default() };
     };
     let gates = gates.as_slice();
-    let tree = || tree::id(setup.root, setup.state_home, setup.calls);
-    let mut before = tree();
-    let mut verified = pass(gates, setup, before.as_deref(), deadline, watcher);
+    let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
+    let mut before = setup.files.state();
+    let mut verified = pass(gates, setup, id(&before).as_deref(), deadline, watcher);
     for again in [true, false] {
         let ran = verified.results.iter().any(|result| !result.reused);
         let is_green = verified.results.iter().all(GateResult::is_green);
         if !ran || !is_green || verified.is_cut || before.is_none() {
             break;
         }
-        let after = tree();
+        let after = setup.files.state();
         if after == before {
             break;
         }
         before = after;
         if again {
-            verified = pass(gates, setup, before.as_deref(), deadline, watcher);
+            verified = pass(gates, setup, id(&before).as_deref(), deadline, watcher);
         } else {
             verified.tree_moves = true;
         }
     }
-    verified.tree = before;
+    verified.tree = id(&before);
     verified
 }
 

@@ -51,17 +51,6 @@ pub struct GitCalls {
 }
 
 impl GitCalls {
-    /// As [`git`].
-    pub(crate) fn git(
-        &self,
-        folder: &Path,
-        arguments: &[&str],
-        variables: &[(&str, &OsStr)],
-        input: &[u8],
-    ) -> Option<Vec<u8>> {
-        where_it_succeeds(self.answer(folder, arguments, variables, input))
-    }
-
     /// As [`answer`].
     pub(crate) fn answer(
         &self,
@@ -293,12 +282,12 @@ mod tests {
         let folder = stage.folder.path();
         let slow = ["-c", "alias.slow=!exec sleep 600", "slow"];
         let calls = GitCalls::default();
-        assert!(calls.git(folder, &OWN_VERSION, &[], &[]).is_some());
+        assert!(calls.answer(folder, &OWN_VERSION, &[], &[]).is_some());
         assert_eq!(calls.answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
-        assert_eq!(calls.git(folder, &OWN_VERSION, &[], &[]), None, "the same hook");
+        assert_eq!(calls.answer(folder, &OWN_VERSION, &[], &[]), None, "the same hook");
         assert_eq!(answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
         assert!(git(folder, &OWN_VERSION, &[], &[]).is_some(), "another call of the same process");
-        assert!(GitCalls::default().git(folder, &OWN_VERSION, &[], &[]).is_some(), "another hook");
+        assert!(GitCalls::default().answer(folder, &OWN_VERSION, &[], &[]).is_some(), "another hook");
     }
 
     #[test]

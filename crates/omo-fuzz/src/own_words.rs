@@ -146,6 +146,7 @@ fn checks(text: &str) -> Vec<Check> {
         (Judgement::Failed, Reason::RedGates, findings(text, &GateVerdict::ALL)),
         (Judgement::Failed, Reason::Rejected(text.to_owned()), green()),
         (Judgement::Failed, Reason::TreeMoves, green()),
+        (Judgement::Failed, Reason::FilesUnreadable, green()),
         (wanted(true), Reason::NoVerdict, green()),
         (wanted(true), Reason::StaleReview, green()),
         (wanted(false), Reason::FirstReview, green()),

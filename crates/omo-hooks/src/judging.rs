@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use omo_core::gate::TOTAL_TIMEOUT_SECONDS;
 use omo_core::review::{self, REVIEWER, Review, ReviewVerdict};
-use omo_core::session::{Provenance, Session, TranscriptMark};
+use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
 use omo_core::words;
 use omo_exec::environment::Environment;
+use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup, Watcher};
 use omo_exec::tree;
 use omo_store::lock::{DEADLINE, Lock};
@@ -43,11 +44,12 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         let gates = gates::unrun(&session.gates, words::checks::ENVIRONMENT_LOST);
         return Ok(Some(judge(&session, Findings { gates, is_sealed: true, ..Findings::default() })));
     };
+    let files = files(context, root, &session);
     let setup = Setup {
         root,
         state_home,
         logs: Some(place.folder()),
-        calls: &context.git_calls,
+        files: &files,
         environment: &environment,
         reuse: Reuse::Evidence,
         session: Some(place.id()),
@@ -59,8 +61,6 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         return Ok(None);
     }
     look_for_review(&mut session, input);
-    // Where the work tree has an id, that says it better.
-    let touched_since_review = verified.tree.is_none() && is_touched_since_review(&session, input);
     let material_name = material_name(place);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
     let material = asks.then(|| place.folder().read(&material_name, MAX_MATERIAL_BYTES)).transpose();
@@ -69,12 +69,18 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         gates: verified.results,
         is_sealed: true,
         tree_moves: verified.tree_moves,
-        touched_since_review,
         environment: environment.differing(&present),
+        newly_ignored: Vec::new(),
         material: material.ok().flatten().flatten().map(|bytes| digest(&bytes)),
     };
     let mut check = judge(&session, findings);
+    if check.judgement == Judgement::Verified && !is_exact(&files, check.findings.tree.as_deref()) {
+        let findings = Findings { tree_moves: true, ..check.findings };
+        check = judge(&session, findings);
+    }
     if matches!(check.judgement, Judgement::ReviewWanted { .. }) {
+        watchdog::extend(SLACK);
+        check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
         check.material = write_material(context, place, &session, &check, &material_name);
     }
     Ok(Some(check))
@@ -95,6 +101,20 @@ pub fn run_environment(
     }
 }
 
+/// The files of a session's project that count.
+fn files<'a>(context: &'a Context, root: &Path, session: &Session) -> WorkFiles<'a> {
+    let scope = session.verification.scope.as_deref();
+    WorkFiles::new(root, context.env.state_home.as_deref(), &context.git_calls, scope)
+}
+
+/// Whether the files are those that were judged: they are read once more, whatever their times say.
+fn is_exact(files: &WorkFiles, judged: Option<&str>) -> bool {
+    watchdog::extend(SLACK);
+    let exact = files.exact_state();
+    watchdog::back_to_usual();
+    exact.is_some_and(|exact| Some(exact.id.as_str()) == judged)
+}
+
 /// What a reviewer reads holds a difference, which is bounded.
 const MAX_MATERIAL_BYTES: u64 = 2 * 1024 * 1024;
 
@@ -108,8 +128,8 @@ pub fn material_name(place: &Place) -> String {
 fn write_material(context: &Context, place: &Place, session: &Session, check: &Check, name: &str) -> Option<Material> {
     watchdog::extend(SLACK);
     let root = context.root.as_deref()?;
-    let diff =
-        tree::difference(root, context.env.state_home.as_deref(), &context.git_calls, session.ulw.base.as_deref());
+    let (state_home, scope) = (context.env.state_home.as_deref(), session.verification.scope.as_deref());
+    let diff = tree::difference(root, state_home, &context.git_calls, scope, session.ulw.base.as_deref());
     watchdog::back_to_usual();
     let text = words::checks::material(session, &check.findings, &diff.unwrap_or_default());
     let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
@@ -125,12 +145,12 @@ fn write_material(context: &Context, place: &Place, session: &Session, check: &C
     }
 }
 
-/// The id of the work tree, for a failure that still stands.
-pub fn present_tree(context: &Context) -> Option<String> {
+/// The id of the files, for a failure that still stands.
+pub fn present_tree(context: &Context, session: &Session) -> Option<String> {
     watchdog::extend(SLACK);
-    let id = tree::id(context.root.as_deref()?, context.env.state_home.as_deref(), &context.git_calls);
+    let state = files(context, context.root.as_deref()?, session).state();
     watchdog::back_to_usual();
-    id
+    state.map(|state| state.id)
 }
 
 /// Where the event of its end was not seen, the transcript is asked for the review.
@@ -146,17 +166,6 @@ fn look_for_review(session: &mut Session, input: &Input) {
             verification.review = Some(review::later(verification.review.take(), review::read(&report.text, at)));
         }
     }
-}
-
-/// Whether a tool was called since the review ended.
-fn is_touched_since_review(session: &Session, input: &Input) -> bool {
-    let verification = &session.verification;
-    let ended = verification.review.as_ref().and_then(|review| review.at);
-    let (Some(asked), Some(ended), Some(path)) = (&verification.asked, ended, input.transcript_path.as_deref()) else {
-        return false;
-    };
-    let mark = TranscriptMark { offset: asked.offset, block_offset: asked.offset };
-    transcript::read_tail(path, mark, Some(ended)).tool_called_since_block
 }
 
 /// Shows in the state that gates run, and ends them as soon as the run is over.

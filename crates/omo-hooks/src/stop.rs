@@ -45,7 +45,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
         Found::Check(Box::new(check))
     } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
-        Found::Tree(judging::present_tree(context))
+        Found::Tree(judging::present_tree(context, &session))
     } else {
         Found::Nothing
     };

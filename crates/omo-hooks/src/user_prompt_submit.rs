@@ -1,6 +1,7 @@
 //! `UserPromptSubmit`: a prompt turns ultrawork on or off, or asks where it stands.
 
 use std::path::Path;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use omo_core::arguments::UlwOptions;
@@ -15,6 +16,8 @@ use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
 use omo_exec::baseline;
 use omo_exec::environment::Environment;
+use omo_exec::files;
+use omo_exec::git::GitCalls;
 use omo_store::config::{self, Config, Review};
 use omo_store::lock::DEADLINE;
 use omo_store::pins::own_search_path;
@@ -36,6 +39,8 @@ pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
+/// How long the files may be looked at: the client waits for five seconds in all.
+const LONGEST_LOOK: Duration = Duration::from_secs(3);
 
 fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let (answer, outcome) = match answer(context, input) {
@@ -255,6 +260,7 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
     if let Err(error) = Key::load(state_home) {
         context.report(&error);
     }
+    let scope = settle_scope(context);
     let (session, lock) = place.update(DEADLINE, Corrupt::MoveAside, |session| {
         if session.is_activated_by(activation) {
             return (None, Change::Keep);
@@ -264,8 +270,10 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
         seal::forget_foreign(state_home, place.id(), session, now);
         let kept = session.verification.environment.clone().filter(|_| session.is_armed());
         let kept = kept.filter(|kept| is_kept(state_home, place.id(), kept));
+        let settled = session.verification.scope.take().filter(|_| session.is_armed());
         session.activate(activation.clone(), now);
         session.verification.environment = Some(kept.unwrap_or_else(|| keep_environment(context, place.id())));
+        session.verification.scope = settled.or(scope);
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
@@ -292,6 +300,20 @@ fn keep_environment(context: &Context, id: &SessionId) -> String {
         Some(environment.keep(context.env.state_home.as_deref()?, id))
     };
     keep().transpose().map_err(|error| context.report(&error)).ok().flatten().unwrap_or_default()
+}
+
+/// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
+/// more files count, and never fewer.
+fn settle_scope(context: &Context) -> Option<String> {
+    let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
+    watchdog::extend(LONGEST_LOOK + Duration::from_secs(1));
+    let (sender, settled) = channel();
+    std::thread::spawn(move || {
+        let _ = sender.send(files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
+    });
+    let name = settled.recv_timeout(LONGEST_LOOK).ok().flatten().unwrap_or_default();
+    watchdog::back_to_usual();
+    Some(name)
 }
 
 /// Lets go, and says so. Where it cannot be written down that is said as well.

@@ -33,7 +33,7 @@ const UNREADABLE: &str = "unreadable";
 /// seen nothing that it could be held to.
 const ABSENT: &str = "absent";
 /// Folders that hold what is built anew all the time.
-const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
+pub const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 
 /// The files that a gate runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the gate gets.

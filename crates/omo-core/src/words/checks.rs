@@ -30,8 +30,15 @@ pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
             "Once that is mended and checked, the final message claims again.".to_owned(),
         ],
         Reason::TreeMoves => vec![
-            "[omo] The claim was checked: all checks pass, but they change files that git sees, so that nothing they say \
-             is about the files as they are now. Such files belong into .gitignore; then the final message claims again."
+            "[omo] The claim was checked: all checks pass, but files that git sees were written while they were judged, \
+             so that nothing was said about the files as they are now. What the checks write belongs into .gitignore, \
+             and nothing else may write meanwhile; then the final message claims again."
+                .to_owned(),
+        ],
+        Reason::FilesUnreadable => vec![
+            "[omo] The claim was checked: the files of the project could not all be read, so nothing can be said about \
+             them. There are too many, or one of them takes too long. What is built or fetched belongs into .gitignore, \
+             and no link may lead to a large folder; then the final message claims again."
                 .to_owned(),
         ],
         Reason::None | Reason::NoVerdict | Reason::StaleReview | Reason::FirstReview => review_wanted(session, check),
@@ -181,10 +188,10 @@ pub fn material(session: &Session, findings: &Findings, diff: &str) -> String {
         let _ =
             writeln!(text, "- {}: {}{counts}{log}", pasted(&gate.run, MAX_COMMAND_BYTES), neutral(&record.detail, 200));
     }
-    let tree = findings.tree.as_deref().unwrap_or("none (no git here)");
     for weak in uncounted(findings).into_iter().chain(environment_differs(findings)) {
         let _ = writeln!(text, "- {weak}");
     }
+    let tree = findings.tree.as_deref().unwrap_or("unknown");
     let _ = write!(text, "\n## Work tree\n\n{tree}\n\n## What changed since the run began\n\n");
     if diff.is_empty() {
         text.push_str("No difference can be shown; the files themselves are to be read.\n");
@@ -192,6 +199,12 @@ pub fn material(session: &Session, findings: &Findings, diff: &str) -> String {
         let lines = diff.lines().map(|line| format!("    {}", super::neutral_line(line)));
         text.push_str(&lines.collect::<Vec<_>>().join("\n"));
         text.push('\n');
+    }
+    if !findings.newly_ignored.is_empty() {
+        text.push_str("\n## What git ignores since the run began, and shows in no difference\n\n");
+        for path in &findings.newly_ignored {
+            let _ = writeln!(text, "- `{}`", code(path, 400));
+        }
     }
     text
 }

@@ -127,6 +127,18 @@ pub(crate) struct Stamp {
     pub(crate) numbers: [u64; 3],
 }
 
+impl Stamp {
+    /// How long it is as bytes.
+    pub(crate) const BYTES: usize = 48;
+
+    /// As bytes, the same for the same stamp.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let times = self.times.into_iter();
+        let times = times.flat_map(|(seconds, nanos)| seconds.to_le_bytes().into_iter().chain(nanos.to_le_bytes()));
+        times.chain(self.numbers.into_iter().flat_map(u64::to_le_bytes)).collect()
+    }
+}
+
 /// What has a name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {

@@ -175,7 +175,7 @@ impl Top {
     pub(crate) fn look(&self, path: &[u8]) -> Option<Option<Stamp>> {
         let stat = match statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
-            Err(Errno::NOENT) => return Some(None),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Some(None),
             Err(_) => return None,
         };
         let written = (stat.st_mtime, u32::try_from(stat.st_mtime_nsec).ok()?);

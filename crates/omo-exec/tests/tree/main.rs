@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 mod changes;
+mod hidden;
 mod restore;
 
 use std::collections::BTreeMap;
@@ -12,17 +13,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use omo_exec::files::{FilesState, WorkFiles, settle_scope};
 use omo_exec::git::GitCalls;
 use omo_exec::tree;
 use omo_store::work_tree::WorkTree;
 use tempfile::TempDir;
 
 fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
-    tree::id(folder, state_home, &GitCalls::default())
+    WorkFiles::new(folder, state_home, &GitCalls::default(), None).state().map(|state| state.id)
 }
 
 fn difference(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Option<String> {
-    tree::difference(folder, state_home, &GitCalls::default(), since)
+    tree::difference(folder, state_home, &GitCalls::default(), None, since)
 }
 
 /// A repository with two files in one commit, and a state folder beside it.
@@ -89,13 +91,22 @@ impl Repository {
         let start = Instant::now();
         loop {
             let id = self.id();
-            let kept = fs::read_dir(self.state_home().join("omo/trees")).unwrap().map(|entry| entry.unwrap().path());
-            let mut kept = kept.map(|folder| fs::read_to_string(folder.join("kept.json")).unwrap());
-            if kept.all(|text| text.contains("\"looks\":\"")) {
+            let kept = fs::read_dir(self.state_home().join("omo/files")).unwrap().map(|entry| entry.unwrap().path());
+            let mut kept = kept.map(|folder| fs::read_to_string(folder.join("remembered.json")).unwrap());
+            if kept.all(|text| text.contains("\"folders\":\"")) {
                 return id;
             }
             assert!(start.elapsed() < Duration::from_secs(20), "never remembered");
         }
+    }
+
+    fn settle_scope(&self) -> String {
+        settle_scope(&self.top, Some(&self.state_home()), &GitCalls::default()).unwrap()
+    }
+
+    /// What stands in the files that count in a run.
+    fn state_in(&self, scope: &str) -> FilesState {
+        WorkFiles::new(&self.top, Some(&self.state_home()), &GitCalls::default(), Some(scope)).state().unwrap()
     }
 
     fn keeps(&self, what: &str, change: impl FnOnce(&Self)) {
@@ -300,15 +311,20 @@ fn no_setting_of_the_repository_hides_a_change() {
 }
 
 #[test]
-fn what_an_ignoring_repository_holds_has_no_id() {
+fn what_an_ignoring_repository_holds_has_an_id_of_its_own() {
     let it = Repository::new();
     it.write(".gitignore", "/inner/\n");
     it.write("inner/x", "x");
-    assert_eq!(id(&it.top.join("inner"), Some(&it.state_home())), None);
+    let inner = || id(&it.top.join("inner"), Some(&it.state_home())).unwrap();
+    let before = inner();
+    it.write("a.txt", "of the repository around it\n");
+    assert_eq!(inner(), before);
+    it.write("inner/x", "y");
+    assert_ne!(inner(), before);
     let all = Repository::unborn("project");
     all.write(".git/info/exclude", "*\n");
     all.write("x", "x");
-    assert_eq!(id(&all.top, Some(&all.state_home())), None);
+    all.changes("where everything is ignored", |all| all.write("x", "y"), |all| all.write("x", "x"));
 }
 
 #[test]
@@ -324,12 +340,13 @@ fn a_file_that_comes_back_where_git_was_told_not_to_look_counts() {
 #[test]
 fn what_a_killed_git_left_is_cleared() {
     let it = Repository::new();
-    let before = it.id();
+    difference(&it.top, Some(&it.state_home()), None).unwrap();
     for entry in fs::read_dir(it.state_home().join("omo/trees")).unwrap() {
         fs::write(entry.unwrap().path().join("index.lock"), "").unwrap();
     }
     it.write("a.txt", "changed\n");
-    assert_ne!(it.id(), before);
+    let shown = difference(&it.top, Some(&it.state_home()), None).unwrap();
+    assert!(shown.contains("+changed"), "{shown}");
 }
 
 #[test]
@@ -372,7 +389,18 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
     it.git(&["sparse-checkout", "set", "--cone", "src"]);
     it.git(&["sparse-checkout", "set", "--no-cone", "/src/"]);
     assert!(!it.top.join("a.txt").exists());
-    assert_eq!(it.id(), whole, "what was left out is no removal");
+    assert_ne!(it.id(), whole, "a file that was there is gone");
+    let scope = it.settle_scope();
+    let shown = || {
+        let head = it.git(&["rev-parse", "HEAD"]);
+        tree::difference(&it.top, Some(&it.state_home()), &GitCalls::default(), Some(&scope), Some(head.trim()))
+            .unwrap()
+    };
+    assert_eq!(shown(), "", "what was left out when the run began is no removal");
+    it.git(&["update-index", "--skip-worktree", "src/b.txt"]);
+    fs::remove_file(it.top.join("src/b.txt")).unwrap();
+    assert!(shown().contains("-two"), "what goes later is one: {}", shown());
+    it.write("src/b.txt", "two\n");
     it.changes("a file that is there", |it| it.write("src/b.txt", "changed\n"), |it| it.write("src/b.txt", "two\n"));
     it.changes(
         "a file outside",
@@ -382,13 +410,22 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
 }
 
 #[test]
-fn a_repository_within_it_counts_and_one_without_a_commit_gives_no_id() {
+fn a_repository_within_it_counts_with_and_without_a_commit() {
     let it = Repository::new();
     let inner = it.top.join("inner");
     fs::create_dir(&inner).unwrap();
     git_in(&inner, &["init", "-q"]);
-    assert_eq!(id(&it.top, Some(&it.state_home())), None, "git itself cannot add that");
     fs::write(inner.join("x"), "x").unwrap();
+    it.changes("a file, no commit", |it| it.write("inner/x", "y"), |it| it.write("inner/x", "x"));
+    it.changes(
+        "one that the inner repository's own list ignores",
+        |it| {
+            it.write("inner/.git/info/exclude", "*\n");
+            it.write("inner/z", "z");
+        },
+        |it| fs::remove_file(it.top.join("inner/z")).unwrap(),
+    );
+    it.write("inner/.git/info/exclude", "");
     git_in(&inner, &["add", "."]);
     git_in(&inner, &["commit", "-qm", "x"]);
     it.changes("a file in it", |it| it.write("inner/x", "y"), |it| it.write("inner/x", "x"));
@@ -407,30 +444,57 @@ fn odd_names_are_no_trouble() {
 }
 
 #[test]
-fn a_folder_below_the_top_has_the_id_of_the_whole_and_no_repository_has_none() {
+fn a_folder_below_the_top_has_the_id_of_the_whole_and_files_without_a_repository_have_one() {
     let it = Repository::new();
     assert_eq!(id(&it.top.join("src"), Some(&it.state_home())).unwrap(), it.id());
-    assert_eq!(id(it.temp.path(), Some(&it.state_home())), None);
     assert_eq!(id(&it.top, None), None, "nowhere to work");
-    let broken = it.temp.path().join("broken");
-    fs::create_dir_all(broken.join(".git")).unwrap();
-    assert_eq!(id(&broken, Some(&it.state_home())), None);
+    for (what, git) in [("none", None), ("a broken one", Some(".git")), ("a file that is none", Some(".git/HEAD"))] {
+        let folder = tempfile::tempdir().unwrap();
+        let without = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        git.iter().for_each(|git| fs::create_dir_all(folder.path().join(git)).unwrap());
+        let of_it = || id(folder.path(), Some(&it.state_home())).unwrap();
+        without("src/a.py", "one");
+        without(".gitignore", "*.log\n");
+        let before = of_it();
+        without("x.log", "ignored");
+        without("node_modules/x/index.js", "built");
+        assert_eq!(of_it(), before, "{what}");
+        without("src/a.py", "two");
+        assert_ne!(of_it(), before, "{what}");
+    }
 }
 
 #[test]
 fn what_was_kept_is_not_believed_when_somebody_changed_it() {
     let it = Repository::new();
     let first = it.id();
-    let kept = fs::read_dir(it.state_home().join("omo/trees")).unwrap().next().unwrap().unwrap().path();
-    fs::write(kept.join("index"), b"no index at all").unwrap();
-    assert_eq!(it.id(), first);
+    let kept = fs::read_dir(it.state_home().join("omo/files")).unwrap().next().unwrap().unwrap().path();
+    for text in ["", "{}", "no json"] {
+        fs::write(kept.join("remembered.json"), text).unwrap();
+        assert_eq!(it.id(), first);
+    }
     it.settle();
+    // As if every file had been read as something else.
+    let entries = fs::read(kept.join("entries")).unwrap();
+    fs::write(kept.join("entries"), entries.iter().map(|byte| byte ^ 1).collect::<Vec<_>>()).unwrap();
+    it.write("new.txt", "x");
+    assert_ne!(it.id(), first);
+    fs::remove_file(it.top.join("new.txt")).unwrap();
+    assert_eq!(it.settle(), first);
     // As if nothing were to be looked at.
     fs::write(kept.join("paths"), "").unwrap();
-    let looks = omo_store::seal::digest(b"");
-    let text = fs::read_to_string(kept.join("kept.json")).unwrap();
-    let at = text.find("\"looks\":\"").unwrap() + 9;
-    fs::write(kept.join("kept.json"), format!("{}{looks}{}", &text[..at], &text[at + looks.len()..])).unwrap();
+    let nothing = omo_store::seal::digest(b"");
+    let text = fs::read_to_string(kept.join("remembered.json")).unwrap();
+    let mut remembered: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for looks in ["stamps", "folders"] {
+        remembered[looks] = nothing.as_str().into();
+    }
+    remembered["files_bytes"] = 0.into();
+    fs::write(kept.join("remembered.json"), remembered.to_string()).unwrap();
     it.write("a.txt", "changed\n");
     assert_ne!(it.id(), first);
 }

@@ -1,0 +1,632 @@
+//! The files of a project that count, and one id for what stands in them.
+//!
+//! git is asked which files count, and nothing else: what stands in them is read here, so that no setting, filter or
+//! mark of the repository can show other content than a check finds. What was read is remembered with the times and
+//! sizes of all files; where none of those moved nothing is read and git is not started.
+//!
+//! Without a repository, or without git, files have an id all the same.
+
+mod content;
+mod scope;
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use omo_core::timestamp::Timestamp;
+use omo_store::folder::Folder;
+use omo_store::lock::Lock;
+use omo_store::pins::BUILT;
+use omo_store::regular;
+use omo_store::seal::{Key, digest};
+use omo_store::work_tree::WorkTree;
+use serde::{Deserialize, Serialize};
+
+use self::content::{Digest, Entry, Known};
+use self::scope::{bytes_of, text_of};
+use crate::git::GitCalls;
+use crate::git_folder::{self, RepositorySettings, quoted};
+use crate::platform::{Stamp, Top, path_of};
+use crate::snapshot;
+use crate::tree::{is_index, mark};
+
+pub(crate) use self::scope::Scope;
+
+/// The folder of what is remembered, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "files"];
+const REMEMBERED: &str = "remembered.json";
+const PATHS: &str = "paths";
+const ENTRIES: &str = "entries";
+/// What is remembered of a larger project is not used: then everything is read each time.
+const MAX_REMEMBERED_BYTES: u64 = 128 * 1024 * 1024;
+/// Two sessions of one project ask for the same id at the same time.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Files that cannot be read within this have no id.
+const LONGEST_READ: Duration = Duration::from_secs(25);
+/// Of a project with more files that cannot be told from what is built there is no id.
+const MAX_FILES: usize = 500_000;
+/// How deep repositories within repositories are followed.
+const MAX_DEPTH: usize = 8;
+/// What is installed, and what programs leave behind, where no repository says what is ignored, beside the folders of what is built.
+const LEFT_BEHIND: [&str; 11] = [
+    "node_modules",
+    ".venv",
+    "venv",
+    ".tox",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".coverage",
+    ".DS_Store",
+];
+/// Of a larger `.gitignore` only so much is kept.
+const MAX_RULES_BYTES: u64 = 64 * 1024;
+/// At most so many paths are told.
+const MAX_TOLD: usize = 200;
+
+/// The files of a project.
+#[derive(Debug)]
+pub struct WorkFiles<'a> {
+    root: PathBuf,
+    state_home: Option<&'a Path>,
+    calls: &'a GitCalls,
+    /// What was settled when the run began, by its name.
+    scope_name: Option<String>,
+    scope: OnceCell<Option<Scope>>,
+}
+
+/// What stands in the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilesState {
+    /// The same for the same content, and for no other.
+    pub id: String,
+    /// Another one wherever a file was written or moved meanwhile, even if it was put back.
+    pub stamps: String,
+}
+
+/// Whether times of change are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trust {
+    /// A file whose times and size are the same is the same.
+    Times,
+    /// Everything is read.
+    Nothing,
+}
+
+/// Settles which files count in a run that begins, and gives the name that [`WorkFiles::new`] takes.
+pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) -> Option<String> {
+    let files = WorkFiles::new(root, state_home, calls, None);
+    files.present_scope(0)?.keep(state_home?)
+}
+
+impl<'a> WorkFiles<'a> {
+    /// Those of a project; `scope` is what [`settle_scope`] gave when the run began.
+    pub fn new(root: &Path, state_home: Option<&'a Path>, calls: &'a GitCalls, scope: Option<&str>) -> Self {
+        let scope_name = scope.map(str::to_owned);
+        Self { root: root.to_owned(), state_home, calls, scope_name, scope: OnceCell::new() }
+    }
+
+    /// What stands in them; `None` where that cannot be told.
+    pub fn state(&self) -> Option<FilesState> {
+        self.state_at(Trust::Times, 0, Instant::now() + LONGEST_READ)
+    }
+
+    /// The same without believing any time: a program that has mapped a file into its memory can write to it and
+    /// leave the times as they are.
+    pub fn exact_state(&self) -> Option<FilesState> {
+        self.state_at(Trust::Nothing, 0, Instant::now() + LONGEST_READ)
+    }
+
+    /// What git ignores now by a line that no `.gitignore` file had when the run began, each path from the top of the
+    /// work tree; of many not all. `since` is when that was.
+    pub fn newly_ignored(&self, since: Option<Timestamp>) -> Vec<String> {
+        self.find_newly_ignored(since).unwrap_or_default()
+    }
+
+    fn scope(&self) -> Option<&Scope> {
+        let load = || Some(Scope::load(self.state_home?, self.scope_name.as_deref()?));
+        self.scope.get_or_init(load).as_ref()
+    }
+
+    /// One in it.
+    fn inner(&self, path: &[u8], top: &Path) -> Self {
+        let scope_name = self.scope_name.as_ref().map(|name| format!("{name}/{}", text_of(path)));
+        let scope = self.scope().map(|scope| scope.inner(path));
+        Self {
+            root: top.join(path_of(path)),
+            state_home: self.state_home,
+            calls: self.calls,
+            scope_name,
+            scope: OnceCell::from(scope),
+        }
+    }
+
+    fn state_at(&self, trust: Trust, depth: usize, deadline: Instant) -> Option<FilesState> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let memory = Memory::open(&self.root, self.state_home?)?;
+        let remembered = memory.read().filter(|it| it.scope == self.scope_name);
+        let unchanged = remembered.as_ref().filter(|it| trust == Trust::Times && memory.is_unchanged(it));
+        let found = match unchanged {
+            Some(it) => it.clone(),
+            None => self.read_anew(&memory, remembered.filter(|_| trust == Trust::Times), depth, deadline)?,
+        };
+        drop(memory);
+        self.with_inner(found, trust, depth, deadline)
+    }
+
+    /// What the repositories in it hold is no part of what was found.
+    fn with_inner(&self, found: Remembered, trust: Trust, depth: usize, deadline: Instant) -> Option<FilesState> {
+        let mut state = FilesState { id: found.id, stamps: found.stamps };
+        let top = path_of(&bytes_of(&found.top));
+        for path in found.inner.iter().map(|path| bytes_of(path)) {
+            let at = top.join(path_of(&path));
+            let is_empty = fs::read_dir(&at).map_or(true, |mut entries| entries.next().is_none());
+            let inner = if is_empty {
+                FilesState { id: at.is_dir().to_string(), stamps: String::new() }
+            } else {
+                self.inner(&path, &top).state_at(trust, depth + 1, deadline)?
+            };
+            let path = text_of(&path);
+            state.id = digest(format!("{}\n{path}\0{}", state.id, inner.id).as_bytes());
+            state.stamps = digest(format!("{}\n{path}\0{}", state.stamps, inner.stamps).as_bytes());
+        }
+        Some(state)
+    }
+
+    fn read_anew(
+        &self,
+        memory: &Memory,
+        before: Option<Remembered>,
+        depth: usize,
+        deadline: Instant,
+    ) -> Option<Remembered> {
+        let since = snapshot::begin();
+        let lister = self.lister(memory, depth)?;
+        let sources = sources(lister.tree.as_ref());
+        let mut listed = lister.list()?;
+        if let Some(scope) = self.scope() {
+            listed.files.extend(scope.tracked());
+            listed.inner.extend(scope.inner_paths());
+        }
+        let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
+        let is_inner = |path: &[u8]| path.strip_suffix(b"/").is_some_and(|path| listed.inner.contains(path));
+        let ignored = |folders: &[u8]| {
+            let mut ignored = lister.ignored(folders)?;
+            for inner in folders.split(|byte| *byte == 0).filter(|path| is_inner(path)) {
+                ignored.extend_from_slice(inner);
+                ignored.push(0);
+            }
+            Some(ignored)
+        };
+        let folders = snapshot::folders(&lister.top, &files, ignored);
+        add_own_rules(&lister.top, &mut files, folders.as_deref().unwrap_or_default());
+        let entries_before = before.as_ref().and_then(|before| memory.entries(before)).unwrap_or_default();
+        let read = content::read(&lister.top, &files, &known(&entries_before), deadline)?;
+        let paths = joined(&files);
+        let seen = snapshot::look(&lister.top, &paths);
+        let mut remembered = Remembered {
+            scope: self.scope_name.clone(),
+            top: text_of(lister.top.as_os_str().as_encoded_bytes()),
+            is_repository: lister.tree.is_some(),
+            sources,
+            id: id_of(&read),
+            stamps: seen.as_ref().map(|seen| seen.digest.clone()).unwrap_or_default(),
+            inner: listed.inner.iter().map(|path| text_of(path)).collect(),
+            ..Remembered::default()
+        };
+        let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
+        if let Some(folders) = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside)) {
+            let folders = joined(&folders);
+            let seen = snapshot::look(&lister.top, &folders).filter(|seen| seen.is_settled(since));
+            remembered.folders = seen.map(|seen| seen.digest);
+            remembered.files_bytes = paths.len();
+            memory.folder.replace(PATHS, &[paths, folders].concat()).ok()?;
+        }
+        memory.keep(remembered, &to_bytes(&read, since))
+    }
+
+    /// Looks at the work tree that the project lies in; at the project alone where that is none, or ignores it.
+    fn lister<'b>(&'b self, memory: &Memory, depth: usize) -> Option<Lister<'b>> {
+        let scope = self.scope();
+        let settled_top = scope.map(Scope::top).filter(|top| !top.as_os_str().is_empty());
+        let tree = match &settled_top {
+            Some(top) => WorkTree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository)),
+            None if depth == 0 => WorkTree::find(&self.root),
+            None => WorkTree::at(&self.root),
+        };
+        let of_tree = |tree: WorkTree| {
+            let live = || RepositorySettings::read(&tree, self.calls);
+            let settings = scope.map_or_else(live, |scope| scope.settings.clone());
+            Lister::new(tree.top.clone(), Some(tree), memory, settings, self.calls)
+        };
+        let around = tree.and_then(of_tree);
+        let ignores_project = |lister: &Lister| {
+            let path = self.root.strip_prefix(&lister.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
+            let path = path.unwrap_or_default();
+            !path.is_empty() && lister.ignored(&[&path, b"/\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
+        };
+        let is_settled = settled_top.is_some();
+        if let Some(lister) = around.filter(|lister| is_settled || !ignores_project(lister)) {
+            return Some(lister);
+        }
+        let mut settings = scope.map(|scope| scope.settings.clone()).unwrap_or_default();
+        if depth == 0 && !scope.is_some_and(|scope| scope.is_repository) {
+            settings
+                .ignored
+                .push_str(&BUILT.iter().chain(&LEFT_BEHIND).map(|name| format!("\n{name}")).collect::<String>());
+        }
+        Lister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
+    }
+
+    /// What counts as things stand.
+    fn present_scope(&self, depth: usize) -> Option<Scope> {
+        let memory = Memory::open(&self.root, self.state_home?)?;
+        let lister = self.lister(&memory, depth)?;
+        let listed = lister.list()?;
+        let tree = lister.tree.as_ref();
+        let mut settings = tree.map(|_| lister.settings.clone()).unwrap_or_default();
+        if depth > 0 && tree.is_none() {
+            settings.ignored.clear();
+        }
+        let mut scope = Scope::new(&lister.top, tree.is_some(), settings);
+        scope.set_tracked(listed.tracked.iter().map(Vec::as_slice));
+        let is_absent = |path: &&[u8]| lister.top.join(path_of(path)).symlink_metadata().is_err();
+        scope.set_absent(listed.unwatched.iter().map(Vec::as_slice).filter(is_absent));
+        for path in listed.files.iter().filter(|path| is_rules(path)) {
+            scope.rules.insert(text_of(path), rules_at(&lister.top.join(path_of(path))));
+        }
+        let top = lister.top.clone();
+        drop(memory);
+        for path in &listed.inner {
+            let inner = self.inner(path, &top);
+            if depth < MAX_DEPTH && inner.root.join(".git").exists() {
+                scope.set_inner(path, inner.present_scope(depth + 1)?);
+            }
+        }
+        Some(scope)
+    }
+
+    fn find_newly_ignored(&self, since: Option<Timestamp>) -> Option<Vec<String>> {
+        let memory = Memory::open(&self.root, self.state_home?)?;
+        let lister = self.lister(&memory, 0)?;
+        let rules = self.scope().map(|scope| &scope.rules);
+        let arguments =
+            ["status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all", "--ignore-submodules=all"];
+        let status = lister.git(&arguments, &[])?;
+        let ignored = status.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"!! "));
+        let asked: Vec<u8> = ignored.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+        if asked.is_empty() {
+            return Some(Vec::new());
+        }
+        let said = lister.git(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &asked)?;
+        let mut found = Vec::new();
+        let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        // Where the rule stands, in which line, what it says, and which path it is about.
+        for fields in fields.chunks_exact(4) {
+            let [source, _, pattern, path] = fields else { continue };
+            if !is_rules(source) || found.len() == MAX_TOLD {
+                continue;
+            }
+            let pattern = String::from_utf8_lossy(pattern).into_owned();
+            let is_old = match rules.and_then(|rules| rules.get(&text_of(source))) {
+                Some(rules) => rules.lines().any(|line| line.trim_end() == pattern),
+                // Nothing was settled about one that ignores itself. The time of its last change cannot be set back.
+                None => since.is_some_and(|since| is_older(&lister.top, source, since)),
+            };
+            if !is_old {
+                found.push(String::from_utf8_lossy(path).into_owned());
+            }
+        }
+        Some(found)
+    }
+}
+
+fn is_older(top: &Path, path: &[u8], since: Timestamp) -> bool {
+    let stamp = Top::open(top).and_then(|top| top.look(path)).flatten();
+    stamp.is_some_and(|stamp| snapshot::is_stamp_settled(&stamp, since))
+}
+
+/// Whether a path is that of a file that says what is ignored.
+fn is_rules(path: &[u8]) -> bool {
+    path == b".gitignore" || path.ends_with(b"/.gitignore")
+}
+
+fn rules_at(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    if let Ok(Some(file)) = regular::open(path) {
+        let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A file that says what is ignored counts, even where it ignores itself.
+fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
+    let own = folders.iter().map(|folder| match folder.as_slice() {
+        b"." => b".gitignore".to_vec(),
+        folder => [folder, b"/.gitignore"].concat(),
+    });
+    let is_new =
+        |path: &Vec<u8>| files.binary_search(path).is_err() && top.join(path_of(path)).symlink_metadata().is_ok();
+    let mut own: Vec<_> = own.filter(is_new).collect();
+    files.append(&mut own);
+    files.sort_unstable();
+}
+
+/// What decides which files count, beside what lies among them.
+fn sources(tree: Option<&WorkTree>) -> String {
+    tree.map_or_else(String::new, |tree| {
+        [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| mark(&path)).join(" ")
+    })
+}
+
+fn id_of(entries: &[Entry]) -> String {
+    let mut hash = blake3::Hasher::new();
+    for entry in entries {
+        if let Some(digest) = &entry.digest {
+            hash.update(&entry.path).update(b"\0").update(digest);
+        }
+    }
+    hash.finalize().to_hex().to_string()
+}
+
+fn joined(paths: &[Vec<u8>]) -> Vec<u8> {
+    paths.iter().flat_map(|path| path.iter().copied().chain([0])).collect()
+}
+
+/// What is remembered of files: path, stamp and digest. What was changed a moment ago is not.
+fn to_bytes(entries: &[Entry], since: Timestamp) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in entries.iter().filter(|entry| !entry.leads_outside) {
+        let stamp = entry.stamp.filter(|stamp| snapshot::is_stamp_settled(stamp, since));
+        if let (Some(stamp), Some(digest)) = (stamp, entry.digest) {
+            bytes.extend_from_slice(&entry.path);
+            bytes.push(0);
+            bytes.extend_from_slice(&stamp.to_bytes());
+            bytes.extend_from_slice(&digest);
+        }
+    }
+    bytes
+}
+
+fn known(bytes: &[u8]) -> Known<'_> {
+    let mut known = Known::new();
+    let mut rest = bytes;
+    while let Some(entry) = next_entry(&mut rest) {
+        let (path, stamp, digest) = entry;
+        known.insert(path, (stamp, digest));
+    }
+    known
+}
+
+fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], Digest)> {
+    let (path, after) = rest.split_at_checked(rest.iter().position(|byte| *byte == 0)?)?;
+    let (stamp, after) = after.get(1..)?.split_at_checked(Stamp::BYTES)?;
+    let (digest, after) = after.split_first_chunk()?;
+    *rest = after;
+    Some((path, stamp, *digest))
+}
+
+/// What was found at the last look.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Remembered {
+    /// What had been settled, by its name.
+    scope: Option<String>,
+    /// The top of the work tree.
+    top: String,
+    /// It is the work tree of a repository.
+    is_repository: bool,
+    /// The repository's index and list of what is ignored, as they were.
+    sources: String,
+    /// What stood in the files, without the repositories in it.
+    id: String,
+    /// What the files looked like.
+    stamps: String,
+    /// What the folders looked like, where all of that can be told from a change during the look.
+    folders: Option<String>,
+    /// How much of the list of paths is about files; the rest is about folders.
+    files_bytes: usize,
+    /// The repositories in it.
+    inner: Vec<String>,
+    /// The digest of what is remembered of each file.
+    entries: String,
+    /// omo's own mark on all of that.
+    seal: String,
+}
+
+/// Where omo remembers one project, under a lock.
+struct Memory {
+    folder: Folder,
+    /// What is remembered bears a seal: it lies where others can write.
+    key: Key,
+    _lock: Lock,
+}
+
+impl Memory {
+    fn open(root: &Path, state_home: &Path) -> Option<Self> {
+        let name = digest(root.as_os_str().as_encoded_bytes());
+        let folder = Folder::create_own_part(state_home, &[FOLDER.as_slice(), &[name.get(..32)?]].concat()).ok()?;
+        let lock = Lock::take(&folder, PATIENCE).ok()?;
+        Some(Self { folder, key: Key::load(Some(state_home)).ok()?, _lock: lock })
+    }
+
+    fn read(&self) -> Option<Remembered> {
+        let bytes = self.folder.read(REMEMBERED, MAX_REMEMBERED_BYTES).ok()??;
+        let mut remembered: Remembered = serde_json::from_slice(&bytes).ok()?;
+        let seal = std::mem::take(&mut remembered.seal);
+        self.key.is_mac(&self.sealed_bytes(&remembered)?, &seal).then_some(remembered)
+    }
+
+    /// Whether nothing moved since.
+    fn is_unchanged(&self, remembered: &Remembered) -> bool {
+        let Some(folders) = &remembered.folders else { return false };
+        let top = path_of(&bytes_of(&remembered.top));
+        let tree = WorkTree::at(&top).filter(|_| remembered.is_repository);
+        let looks_so =
+            |paths: &[u8], digest: &str| snapshot::look(&top, paths).is_some_and(|seen| seen.digest == digest);
+        let paths = self.folder.read(PATHS, MAX_REMEMBERED_BYTES).ok().flatten().unwrap_or_default();
+        sources(tree.as_ref()) == remembered.sources
+            && paths
+                .split_at_checked(remembered.files_bytes)
+                .is_some_and(|(files, inner)| looks_so(files, &remembered.stamps) && looks_so(inner, folders))
+    }
+
+    fn entries(&self, remembered: &Remembered) -> Option<Vec<u8>> {
+        let bytes = self.folder.read(ENTRIES, MAX_REMEMBERED_BYTES).ok()??;
+        (digest(&bytes) == remembered.entries).then_some(bytes)
+    }
+
+    fn keep(&self, mut remembered: Remembered, entries: &[u8]) -> Option<Remembered> {
+        self.folder.replace(ENTRIES, entries).ok()?;
+        remembered.entries = digest(entries);
+        remembered.seal = self.key.mac(&self.sealed_bytes(&remembered)?);
+        self.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
+        Some(remembered)
+    }
+
+    /// What the seal is over: all of it, and the list of paths.
+    fn sealed_bytes(&self, remembered: &Remembered) -> Option<Vec<u8>> {
+        let unsealed = Remembered { seal: String::new(), ..remembered.clone() };
+        let paths = self.folder.read(PATHS, MAX_REMEMBERED_BYTES).ok().flatten().unwrap_or_default();
+        serde_json::to_vec(&(unsealed, digest(&paths))).ok()
+    }
+}
+
+/// What git lists.
+#[derive(Debug, Default)]
+struct Listed {
+    /// What the index holds.
+    tracked: BTreeSet<Vec<u8>>,
+    /// What of it git was told not to look at.
+    unwatched: BTreeSet<Vec<u8>>,
+    /// All files that count.
+    files: BTreeSet<Vec<u8>>,
+    /// Submodules, and other repositories.
+    inner: BTreeSet<Vec<u8>>,
+}
+
+/// Asks git which files of a work tree count.
+struct Lister<'a> {
+    tree: Option<WorkTree>,
+    top: PathBuf,
+    settings: RepositorySettings,
+    calls: &'a GitCalls,
+    /// The folder that git is shown.
+    git: PathBuf,
+    index: PathBuf,
+    objects: std::ffi::OsString,
+}
+
+impl<'a> Lister<'a> {
+    fn new(
+        top: PathBuf,
+        tree: Option<WorkTree>,
+        memory: &Memory,
+        settings: RepositorySettings,
+        calls: &'a GitCalls,
+    ) -> Option<Self> {
+        let git = git_folder::make(&memory.folder, tree.as_ref(), &settings.for_names())?;
+        let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
+        let is_one =
+            |index: &PathBuf| regular::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true));
+        let index = own_index.filter(is_one).unwrap_or_else(|| git.join("index"));
+        let objects = tree.as_ref().map(|tree| quoted(&tree.common.join("objects"))).unwrap_or_default();
+        Some(Self { tree, top, settings, calls, git, index, objects })
+    }
+
+    fn answer(&self, arguments: &[&str], index: &Path, input: &[u8]) -> Option<(i32, Vec<u8>)> {
+        let own = [
+            ("GIT_INDEX_FILE", index.as_os_str()),
+            // An index that stands for whole folders in one entry needs them. Nothing is written.
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects.as_os_str()),
+        ];
+        let variables: Vec<_> = git_folder::variables(&self.git, &self.top).into_iter().chain(own).collect();
+        self.calls.answer(&self.top, arguments, &variables, input)
+    }
+
+    fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        let (status, said) = self.answer(arguments, &self.index, input)?;
+        (status == 0).then_some(said)
+    }
+
+    /// Which of these folders git ignores.
+    fn ignored(&self, folders: &[u8]) -> Option<Vec<u8>> {
+        let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
+        // 1 says that none of them is.
+        matches!(status, 0 | 1).then_some(said)
+    }
+
+    /// All files that count. Where git cannot say, or says that there are none, every file does.
+    fn list(&self) -> Option<Listed> {
+        const ARGUMENTS: [&str; 7] = ["ls-files", "-z", "-s", "-v", "-c", "-o", "--exclude-standard"];
+        // An index that git cannot read keeps nothing from counting.
+        let said = [&self.index, &self.git.join("index")].into_iter().find_map(|index| {
+            let (status, said) = self.answer(&ARGUMENTS, index, &[])?;
+            (status == 0).then_some(said)
+        });
+        let listed = said.map(|said| parse(&said)).unwrap_or_default();
+        if listed.files.is_empty() && listed.inner.is_empty() {
+            return self.walk();
+        }
+        Some(listed)
+    }
+
+    /// Every file but those that are built, or left behind by programs.
+    fn walk(&self) -> Option<Listed> {
+        let is_left_out = |name: &str| {
+            matches!(name, ".git" | ".sisyphus") || BUILT.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
+        };
+        let mut files = BTreeSet::new();
+        let mut folders = vec![self.top.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_name().to_str().is_some_and(is_left_out) {
+                    continue;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                } else {
+                    let below = path.strip_prefix(&self.top).ok()?;
+                    files.insert(below.as_os_str().as_encoded_bytes().to_vec());
+                }
+            }
+            if files.len() + folders.len() > MAX_FILES {
+                return None;
+            }
+        }
+        Some(Listed { files, ..Listed::default() })
+    }
+}
+
+/// What git says of each path: a letter, mode, object and stage where it is in the index, and the path.
+fn parse(said: &[u8]) -> Listed {
+    let mut listed = Listed::default();
+    for entry in said.split(|byte| *byte == 0) {
+        if let Some(path) = entry.strip_prefix(b"? ") {
+            match path.strip_suffix(b"/") {
+                Some(path) => listed.inner.insert(path.to_vec()),
+                None => listed.files.insert(path.to_vec()),
+            };
+            continue;
+        }
+        let Some(at) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+        let (about, path) = (entry.get(..at).unwrap_or_default(), entry.get(at + 1..).unwrap_or_default().to_vec());
+        if about.get(2..).is_some_and(|about| about.starts_with(b"160000 ")) {
+            listed.inner.insert(path);
+            continue;
+        }
+        if about.first().is_some_and(|letter| letter.eq_ignore_ascii_case(&b'S')) {
+            listed.unwatched.insert(path.clone());
+        }
+        listed.tracked.insert(path.clone());
+        listed.files.insert(path);
+    }
+    listed
+}

@@ -1,0 +1,179 @@
+//! What stands in files, read without git: no setting, filter or attribute has a say in it.
+
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use omo_store::regular;
+
+use crate::platform::{Stamp, Top, path_of};
+
+/// The digest of what has a path.
+pub(super) type Digest = [u8; 32];
+
+/// What was read before: the stamp of each path, as bytes, and what stood there.
+pub(super) type Known<'a> = HashMap<&'a [u8], (&'a [u8], Digest)>;
+
+/// Where a link leads to a folder outside, at most so many files of it are read.
+const MAX_OUTSIDE: usize = 20_000;
+/// How many files one thread reads at least.
+const FOR_A_THREAD: usize = 256;
+const MAX_THREADS: usize = 8;
+
+/// A path, and what stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// From the top.
+    pub(super) path: Vec<u8>,
+    /// Taken before it was read; `None` where the system has none to go by.
+    pub(super) stamp: Option<Stamp>,
+    /// `None` where nothing is there.
+    pub(super) digest: Option<Digest>,
+    /// It depends on something that has no path in the work tree.
+    pub(super) leads_outside: bool,
+}
+
+/// Reads files, but for those that are `known` and whose stamp is the same. `None` where that takes until after the
+/// deadline, or where too much lies behind a link.
+pub(super) fn read(top: &Path, files: &[Vec<u8>], known: &Known<'_>, deadline: Instant) -> Option<Vec<Entry>> {
+    let real_top = top.canonicalize().ok()?;
+    let seen_from = Top::open(top);
+    let reader = Reader { top, real_top, files, seen_from: seen_from.as_ref(), known, deadline };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let share = files.len().div_ceil(threads).max(FOR_A_THREAD);
+    std::thread::scope(|scope| {
+        let reader = &reader;
+        let parts = files.chunks(share).map(|part| {
+            scope.spawn(move || part.iter().map(|path| reader.entry(path)).collect::<Option<Vec<Entry>>>())
+        });
+        let parts: Vec<_> = parts.collect();
+        let mut entries = Vec::with_capacity(files.len());
+        for part in parts {
+            entries.append(&mut part.join().ok()??);
+        }
+        Some(entries)
+    })
+}
+
+struct Reader<'a> {
+    top: &'a Path,
+    real_top: PathBuf,
+    /// Sorted.
+    files: &'a [Vec<u8>],
+    seen_from: Option<&'a Top>,
+    known: &'a Known<'a>,
+    deadline: Instant,
+}
+
+impl Reader<'_> {
+    fn entry(&self, path: &[u8]) -> Option<Entry> {
+        if Instant::now() > self.deadline {
+            return None;
+        }
+        let entry = |stamp, digest| Entry { path: path.to_vec(), stamp, digest, leads_outside: false };
+        let stamp = match self.seen_from.map(|top| top.look(path)) {
+            Some(Some(None)) => return Some(entry(None, None)),
+            Some(Some(stamp)) => stamp,
+            // A part of its path is no folder any more, or the system has no stamps.
+            Some(None) | None => None,
+        };
+        if let (Some(stamp), Some((known, digest))) = (&stamp, self.known.get(path))
+            && stamp.to_bytes() == *known
+        {
+            return Some(entry(Some(*stamp), Some(*digest)));
+        }
+        let at = self.top.join(path_of(path));
+        let Ok(meta) = at.symlink_metadata() else { return Some(entry(stamp, None)) };
+        if meta.is_symlink() {
+            let (digest, leads_outside) = self.link(&at)?;
+            return Some(Entry { leads_outside, ..entry(stamp, Some(digest)) });
+        }
+        Some(entry(stamp, Some(self.plain(&at, &meta)?)))
+    }
+
+    /// What is no link.
+    fn plain(&self, at: &Path, meta: &Metadata) -> Option<Digest> {
+        let mut hash = blake3::Hasher::new();
+        if meta.is_file() {
+            hash.update(if may_be_run(meta) { b"x" } else { b"f" });
+            match regular::open(at) {
+                Ok(Some(file)) => self.content(file, &mut hash)?,
+                // What may not be read is told from another by its time alone.
+                Ok(None) | Err(_) => _ = hash.update(format!("unreadable {:?}", meta.modified().ok()).as_bytes()),
+            }
+        } else {
+            hash.update(if meta.is_dir() { b"d" } else { b"o" });
+        }
+        Some(*hash.finalize().as_bytes())
+    }
+
+    fn content(&self, mut file: File, hash: &mut blake3::Hasher) -> Option<()> {
+        let mut buffer = vec![0; 64 * 1024];
+        while Instant::now() <= self.deadline {
+            match file.read(&mut buffer) {
+                Ok(0) => return Some(()),
+                Ok(length) => _ = hash.update(buffer.get(..length)?),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    hash.update(format!("unreadable {:?}", error.kind()).as_bytes());
+                    return Some(());
+                }
+            }
+        }
+        None
+    }
+
+    /// Where a link points, and what stands there unless it counts by itself. Tells as well whether it leads to what
+    /// has no path in the work tree.
+    fn link(&self, at: &Path) -> Option<(Digest, bool)> {
+        let mut hash = blake3::Hasher::new();
+        hash.update(b"l");
+        hash.update(fs::read_link(at).unwrap_or_default().as_os_str().as_encoded_bytes());
+        hash.update(b"\0");
+        let Ok(target) = at.canonicalize() else { return Some((*hash.finalize().as_bytes(), true)) };
+        let inside = target.strip_prefix(&self.real_top).ok().filter(|path| !path.iter().any(|part| part == ".git"));
+        let counts_itself = inside.is_some_and(|path| {
+            let path = path.as_os_str().as_encoded_bytes();
+            target.is_dir() || self.files.binary_search_by(|file| file.as_slice().cmp(path)).is_ok()
+        });
+        if !counts_itself {
+            let mut left = MAX_OUTSIDE;
+            self.all_of(&target, &mut left, &mut hash)?;
+        }
+        Some((*hash.finalize().as_bytes(), !counts_itself))
+    }
+
+    /// All that lies at a path. Links in it are not followed.
+    fn all_of(&self, path: &Path, left: &mut usize, hash: &mut blake3::Hasher) -> Option<()> {
+        let Ok(meta) = path.symlink_metadata() else { return Some(()) };
+        *left = left.checked_sub(1)?;
+        if meta.is_symlink() {
+            hash.update(fs::read_link(path).unwrap_or_default().as_os_str().as_encoded_bytes());
+        } else if meta.is_dir() {
+            let mut names: Vec<_> =
+                fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
+            names.sort();
+            for name in names {
+                hash.update(name.as_encoded_bytes()).update(b"\0");
+                self.all_of(&path.join(name), left, hash)?;
+            }
+        } else {
+            hash.update(&self.plain(path, &meta)?);
+        }
+        Some(())
+    }
+}
+
+#[cfg(unix)]
+fn may_be_run(meta: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o111 != 0
+}
+
+/// No file says so here.
+#[cfg(not(unix))]
+fn may_be_run(_meta: &Metadata) -> bool {
+    false
+}

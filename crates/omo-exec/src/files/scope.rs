@@ -1,0 +1,130 @@
+//! Which files count, settled when a run begins: what is ignored from then on by a list that nobody sees in a
+//! commit, or left out of the index, counts all the same.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use omo_store::env;
+use omo_store::folder::Folder;
+use omo_store::lock::{DEADLINE, Lock};
+use omo_store::seal::digest;
+use serde::{Deserialize, Serialize};
+
+use crate::git_folder::RepositorySettings;
+use crate::platform::path_of;
+
+/// The folder of all of them, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "scopes"];
+/// A larger one is none: then nothing is ignored but by `.gitignore` files.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// Runs do not last longer than that.
+const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
+
+/// What was settled of a work tree. Paths are bytes, each written as a character.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Scope {
+    top: String,
+    /// It was the work tree of a repository.
+    pub(super) is_repository: bool,
+    /// What was taken over from that.
+    pub(crate) settings: RepositorySettings,
+    /// What the index held, each path with a NUL behind it.
+    tracked: String,
+    /// What of it was not there since git was told not to look: a sparse checkout had left it out.
+    absent: String,
+    /// The `.gitignore` files that counted, with what stood in them.
+    pub(super) rules: BTreeMap<String, String>,
+    /// The repositories and submodules in it.
+    inner: BTreeMap<String, Self>,
+}
+
+impl Scope {
+    pub(super) fn new(top: &Path, is_repository: bool, settings: RepositorySettings) -> Self {
+        let top = text_of(top.as_os_str().as_encoded_bytes());
+        Self { top, is_repository, settings, ..Self::default() }
+    }
+
+    /// The top of the work tree.
+    pub(super) fn top(&self) -> PathBuf {
+        path_of(&bytes_of(&self.top))
+    }
+
+    pub(super) fn set_tracked<'a>(&mut self, paths: impl Iterator<Item = &'a [u8]>) {
+        self.tracked = joined(paths);
+    }
+
+    pub(super) fn set_absent<'a>(&mut self, paths: impl Iterator<Item = &'a [u8]>) {
+        self.absent = joined(paths);
+    }
+
+    pub(super) fn tracked(&self) -> Vec<Vec<u8>> {
+        split(&self.tracked)
+    }
+
+    /// What a sparse checkout had left out.
+    pub(crate) fn absent(&self) -> Vec<Vec<u8>> {
+        split(&self.absent)
+    }
+
+    pub(super) fn set_inner(&mut self, path: &[u8], scope: Self) {
+        self.inner.insert(text_of(path), scope);
+    }
+
+    /// What was settled of a repository in it; of one that was not there then, what the outer one ignores.
+    pub(super) fn inner(&self, path: &[u8]) -> Self {
+        let of_outer = || {
+            let ignored = self.settings.ignored.clone();
+            Self { settings: RepositorySettings::without_repository(ignored), ..Self::default() }
+        };
+        self.inner.get(&text_of(path)).cloned().unwrap_or_else(of_outer)
+    }
+
+    pub(super) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.inner.keys().map(|path| bytes_of(path))
+    }
+
+    /// Keeps it, and gives the name that it is found by.
+    pub(super) fn keep(&self, state_home: &Path) -> Option<String> {
+        let bytes = serde_json::to_vec(self).ok()?;
+        let name = digest(&bytes);
+        let folder = Folder::create_own_part(state_home, &FOLDER).ok()?;
+        let _lock = Lock::take(&folder, DEADLINE).ok()?;
+        folder.replace(&name, &bytes).ok()?;
+        let oldest = env::now().as_millis() / 1_000 - MAX_AGE_SECONDS;
+        for old in folder.names("").ok()?.into_iter().filter(|old| old.len() == name.len()) {
+            if folder.written_at(&old).is_some_and(|at| at < oldest) {
+                let _ = folder.remove(&old);
+            }
+        }
+        Some(name)
+    }
+
+    /// The one of that name. Where it is gone, or another one stands there, nothing is left out: then more counts,
+    /// and never less.
+    pub(crate) fn load(state_home: &Path, name: &str) -> Self {
+        let read = || {
+            let folder = Folder::open_own_part(state_home, &FOLDER).ok()??;
+            let bytes = folder.read(name, MAX_BYTES).ok()??;
+            (digest(&bytes) == name).then(|| serde_json::from_slice(&bytes).ok())?
+        };
+        read().unwrap_or_default()
+    }
+}
+
+/// Bytes as text that can be turned back.
+pub(super) fn text_of(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}
+
+pub(super) fn bytes_of(text: &str) -> Vec<u8> {
+    text.chars().filter_map(|char| u8::try_from(char).ok()).collect()
+}
+
+fn joined<'a>(paths: impl Iterator<Item = &'a [u8]>) -> String {
+    paths.map(|path| text_of(path) + "\0").collect()
+}
+
+fn split(paths: &str) -> Vec<Vec<u8>> {
+    paths.split('\0').filter(|path| !path.is_empty()).map(bytes_of).collect()
+}
