@@ -16,6 +16,7 @@ mod counted;
 mod evidence;
 mod honest;
 mod target;
+mod tree;
 // The processes above another one are told on Linux alone.
 #[cfg(target_os = "linux")]
 mod who_asked;

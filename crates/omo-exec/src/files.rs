@@ -196,10 +196,9 @@ impl<'a> WorkFiles<'a> {
             listed.inner.extend(scope.inner_paths());
         }
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
-        let is_inner = |path: &[u8]| path.strip_suffix(b"/").is_some_and(|path| listed.inner.contains(path));
         let ignored = |folders: &[u8]| {
             let mut ignored = lister.ignored(folders)?;
-            for inner in folders.split(|byte| *byte == 0).filter(|path| is_inner(path)) {
+            for inner in folders.split(|byte| *byte == 0).filter(|path| listed.inner.contains(*path)) {
                 ignored.extend_from_slice(inner);
                 ignored.push(0);
             }
@@ -250,7 +249,7 @@ impl<'a> WorkFiles<'a> {
         let ignores_project = |lister: &Lister| {
             let path = self.root.strip_prefix(&lister.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
             let path = path.unwrap_or_default();
-            !path.is_empty() && lister.ignored(&[&path, b"/\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
+            !path.is_empty() && lister.ignored(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
         };
         let is_settled = settled_top.is_some();
         if let Some(lister) = around.filter(|lister| is_settled || !ignores_project(lister)) {

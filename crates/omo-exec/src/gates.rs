@@ -99,6 +99,10 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
             verified = pass(gates, setup, id(&before).as_deref(), deadline, watcher);
         } else {
             verified.tree_moves = true;
+            // What they said is evidence about no files.
+            for result in &mut verified.results {
+                result.record.tree = None;
+            }
         }
     }
     verified.tree = id(&before);

@@ -145,10 +145,10 @@ fn drop_ignored(
     ignored: &impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<()> {
     let unknown = folders.iter().filter(|path| !known.contains(path.as_slice()));
-    let asked: Vec<u8> = unknown.flat_map(|path| [path, b"/\0".as_slice()].concat()).collect();
+    // Without a `/` at the end: with one, git also goes by the rules that stand in the folder itself.
+    let asked: Vec<u8> = unknown.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
     let left_out = if asked.is_empty() { Vec::new() } else { ignored(&asked)? };
-    let left_out: HashSet<&[u8]> =
-        left_out.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/")).collect();
+    let left_out: HashSet<&[u8]> = left_out.split(|byte| *byte == 0).collect();
     folders.retain(|path| !left_out.contains(path.as_slice()));
     Some(())
 }

@@ -235,7 +235,7 @@ impl<'a> Scratch<'a> {
         }
         // A folder that is a repository of its own becomes a submodule in the eyes of git.
         let new_repository = changed.split(|byte| *byte == 0).any(|path| path.ends_with(b"/"));
-        self.add(new_repository, kept)
+        self.add(&changed, new_repository, kept)
     }
 
     /// Remembers what was found.
@@ -259,7 +259,7 @@ impl<'a> Scratch<'a> {
     /// Whether git ignores a folder of the work tree.
     pub(crate) fn ignores(&self, folder: &Path) -> Option<bool> {
         let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
-        let asked = [path, b"/\0"].concat();
+        let asked = [path, b"\0"].concat();
         let (status, said) = self.answer(None, &["check-ignore", "-z", "--stdin"], &asked)?;
         // 1 says that it is not.
         matches!(status, 0 | 1).then_some(!said.is_empty())
@@ -283,7 +283,7 @@ impl<'a> Scratch<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok()?,
             Ok(_) | Err(_) => return None,
         }
-        self.add(true, Kept { source, ..Kept::default() })
+        self.add(&self.changed()?, true, Kept { source, ..Kept::default() })
     }
 
     /// Files that git was told to take for unchanged are looked at all the same, and one that is not there is gone.
@@ -319,16 +319,24 @@ impl<'a> Scratch<'a> {
     }
 
     /// Takes the work tree into our index, and asks git what that is called.
-    fn add(&self, list_submodules: bool, kept: Kept) -> Option<Kept> {
-        let tree = self
-            .git(&["add", "--all", "--sparse", "."], &[])
-            .and_then(|_| self.git(&["write-tree", "--missing-ok"], &[]));
+    fn add(&self, changed: &[u8], list_submodules: bool, kept: Kept) -> Option<Kept> {
+        let tree = self.take_in(changed).and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
         let listed = if list_submodules { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
         let submodules = if list_submodules { submodules(&listed) } else { kept.submodules };
         let copy = mark(&self.path.join(INDEX));
         self.keep(Kept { source: kept.source, copy, tree, submodules, ..Kept::default() })
+    }
+
+    /// `git add` would have another git look into each submodule, with the settings of that.
+    fn take_in(&self, changed: &[u8]) -> Option<()> {
+        let paths = changed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let paths: Vec<u8> = paths.flat_map(|path| [path.strip_suffix(b"/").unwrap_or(path), b"\0"].concat()).collect();
+        if paths.is_empty() {
+            return Some(());
+        }
+        self.git(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &paths).map(drop)
     }
 
     /// Without the repository's own objects, which git would touch when it writes the same once

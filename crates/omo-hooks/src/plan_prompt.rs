@@ -75,10 +75,10 @@ fn try_to_note(context: &Context, intent: &Intent, session: Option<&Session>) ->
 pub fn approve(context: &Context, intent: &Intent) -> Approval {
     let Intent::Command { name, arguments } = intent else { return Approval::NotAsked };
     let Some(code) = approval_code(name, arguments) else { return Approval::NotAsked };
-    watchdog::start();
     let Some(root) = context.root.as_deref() else {
         return Approval::Refused(refused("no project folder is known here"));
     };
+    watchdog::start();
     let all = all(context, root);
     match pending::named(&all, code) {
         None => Approval::Refused(not_that_code(context, &all)),
