@@ -273,3 +273,14 @@ fn gate_run_has_the_model_run_omo_verify() {
     assert!(stage.count(0, "run `omo verify` with the Bash tool") > 0, "the command says what to do");
     assert!(stage.count(1, "mine   green") > 0, "`omo` is found in the model's shell");
 }
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn settings_that_the_model_writes_in_the_middle_of_a_run_steer_no_check() {
+    let steer = "mkdir -p .claude && echo '{\"env\":{\"STEERED\":\"yes\"}}' > .claude/settings.local.json && sleep 1";
+    let script = Script::new().bash(steer).say(CLAIM).bash("echo 1 > a").say(CLAIM).bash("echo 2 > a").say(CLAIM);
+    let stage = stage(script);
+    stage.play("/omo:ulw --gate \"printenv STEERED\" make it");
+    assert_eq!(stage.state("/verdict/kind"), "released");
+    assert!(stage.count(2, "has changed since: STEERED") > 0, "what differs is named");
+}

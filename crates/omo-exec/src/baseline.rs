@@ -1,4 +1,4 @@
-//! What the checks of a run count before anything of it is done: the tree that the run began with is written into a
+//! What the checks of a run count before anything of it is done: the files that the run began with are written into a
 //! private folder, and each check runs there, in the background, under its keeper and within its own time.
 //!
 //! It is counted by a process of its own, which ends with the run. A claim is held to what it found; where it found
@@ -20,7 +20,7 @@ use omo_store::seal::{Key, digest};
 use omo_store::work_tree::WorkTree;
 use omo_store::{pins, state};
 
-use crate::changes::{self, TreeId};
+use crate::changes;
 use crate::environment::Environment;
 use crate::gates::Watcher;
 use crate::process::{self, Job};
@@ -59,10 +59,9 @@ pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Gate]) -> 
     if !gates.iter().any(|gate| may_count(gate, root)) {
         return Ok(());
     }
-    let tree = changes::snapshot(root, state_home, &run_id(id));
-    let tree = tree.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
-    let tree = serde_json::to_string(&tree).map_err(io::Error::other)?;
-    let arguments: [OsString; 4] = [ARGUMENT.into(), root.into(), id.as_str().into(), tree.into()];
+    let recorded = changes::record(root, state_home, &run_id(id));
+    recorded.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
+    let arguments: [OsString; 3] = [ARGUMENT.into(), root.into(), id.as_str().into()];
     detached::start(&arguments, root, folder.create_file(LOG).map_err(io::Error::other)?).map(drop)
 }
 
@@ -73,35 +72,35 @@ pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Gate]) -> 
 pub fn run_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == ARGUMENT) {
-        if let (Some(root), Some(id), Some(tree)) = (arguments.next(), arguments.next(), arguments.next()) {
-            let _ = count(Path::new(&root), &id.to_string_lossy(), &tree.to_string_lossy());
+        if let (Some(root), Some(id)) = (arguments.next(), arguments.next()) {
+            let _ = count(Path::new(&root), &id.to_string_lossy());
         }
         std::process::exit(0);
     }
 }
 
-fn count(root: &Path, id: &str, tree: &str) -> Option<()> {
-    let (id, tree): (_, TreeId) = (SessionId::parse(id).ok()?, serde_json::from_str(tree).ok()?);
+fn count(root: &Path, id: &str) -> Option<()> {
+    let id = SessionId::parse(id).ok()?;
     let home = Env::from_process().state_home?;
     let folder = folder_of(&home, &id).ok()?;
     // An earlier run of the session may have ended a moment ago.
     let _alone = Lock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
     detached::settle().ok()?;
     detached::ready("counting").ok()?;
-    let counted = count_in(root, &home, &id, &tree, &folder);
+    let counted = count_in(root, &home, &id, &folder);
     let _ = folder.remove_folder(COPY);
     let _ = changes::forget(&home, &run_id(&id));
     counted
 }
 
-fn count_in(root: &Path, home: &Path, id: &SessionId, tree: &TreeId, folder: &Folder) -> Option<()> {
+fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option<()> {
     let key = Key::load(Some(home)).ok()?;
     let armed = || state::peek(root, id).ok().flatten().filter(Session::is_armed);
     let session = armed().filter(|session| key.holds(id, session))?;
     let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
     folder.renew_folder(COPY).ok()?;
     let top = folder.path().join(COPY);
-    changes::write_out(root, home, &run_id(id), tree, &top)?;
+    changes::write_out(root, home, &run_id(id), &top)?;
     let project = top.join(changes::below_top(root, &WorkTree::find(root)?)?);
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());

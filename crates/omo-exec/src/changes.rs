@@ -171,13 +171,24 @@ pub fn file_digest(root: &Path, path: &str) -> Option<String> {
 /// At most so many objects are asked for at once.
 const OBJECTS_AT_ONCE: usize = 500;
 
-/// Writes the files of a snapshot into an empty folder, as their bytes are: no filter of the repository stands between.
+/// Records the present files of the work tree that a project lies in, for [`write_out`]; `None` as with [`snapshot`].
 /// Submodules are left out.
-pub(crate) fn write_out(root: &Path, state_home: &Path, run_id: &str, tree: &TreeId, to: &Path) -> Option<()> {
+pub(crate) fn record(root: &Path, state_home: &Path, run_id: &str) -> Option<()> {
     let work_tree = WorkTree::find(root)?;
     let calls = GitCalls::default();
     let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
-    let listed = scratch.git_with_objects(&["ls-tree", "-r", "-z", &tree.tree], &[])?;
+    if root != work_tree.top && scratch.ignores(root)? {
+        return None;
+    }
+    scratch.record()
+}
+
+/// Writes what was recorded into an empty folder, as its bytes are: no filter of the repository stands between.
+pub(crate) fn write_out(root: &Path, state_home: &Path, run_id: &str, to: &Path) -> Option<()> {
+    let work_tree = WorkTree::find(root)?;
+    let calls = GitCalls::default();
+    let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
+    let listed = scratch.git_with_objects(&["ls-files", "-s", "-z"], &[])?;
     let top = Inside::top(to).ok()?;
     let files: Vec<(&str, &str, PathBuf)> = listed.split(|byte| *byte == 0).filter_map(entry).collect();
     for files in files.chunks(OBJECTS_AT_ONCE) {
@@ -196,11 +207,13 @@ pub(crate) fn write_out(root: &Path, state_home: &Path, run_id: &str, tree: &Tre
     Some(())
 }
 
-/// The mode, the object and the path of a file or link, from `mode blob object<tab>path`.
+/// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
 fn entry(entry: &[u8]) -> Option<(&str, &str, PathBuf)> {
     let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
-    let (mode, object) = std::str::from_utf8(about).ok()?.split_once(" blob ")?;
+    let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
     let path = path_of(path.get(1..)?);
+    let is_file = matches!(mode, "100644" | "100755" | "120000");
+    is_file.then_some(())?;
     path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))
 }
 

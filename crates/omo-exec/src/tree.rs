@@ -286,6 +286,23 @@ impl<'a> Scratch<'a> {
         self.add(&self.changed()?, true, Kept { source, ..Kept::default() })
     }
 
+    /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
+    /// write each folder.
+    pub(crate) fn record(&self) -> Option<()> {
+        match regular::open(&self.tree.git.join(INDEX)) {
+            Ok(Some(mut index)) if is_index(&index)? => {
+                let time = index.metadata().ok()?.modified().ok()?;
+                let mut copy = self.folder.create_file(INDEX).ok()?;
+                std::io::copy(&mut index, &mut copy).ok()?;
+                // By it git tells the files that may have changed in the very moment in which it was written.
+                copy.set_modified(time).ok()?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok()?,
+            Ok(_) | Err(_) => return None,
+        }
+        self.git(&["add", "--all", "--sparse", "."], &[]).map(drop)
+    }
+
     /// Files that git was told to take for unchanged are looked at all the same, and one that is not there is gone.
     /// What a sparse checkout had left out when the run began stays left out.
     fn forget_flags(&self) -> Option<()> {
