@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::words::checks::review_prompt;
 use omo_testkit::stand_in::{Answer, SubagentStopInput};
 use omo_testkit::{Lab, wait_until};
 use serde_json::{Value, json};
@@ -66,16 +67,32 @@ impl Scene {
         Ok(line)
     }
 
-    /// A subagent of some kind ends with a report.
+    /// A subagent of some kind ends with a report; it was given what omo asks to be handed on.
     pub fn agent_reports(&self, agent_type: &str, report: &str) -> Result<()> {
+        self.agent_ends("", agent_type, &[&self.review_prompt()], report)
+    }
+
+    /// A subagent ends with a report, having been given these prompts; an empty id stands for a new one.
+    pub fn agent_ends(&self, id: &str, agent_type: &str, prompts: &[&str], report: &str) -> Result<()> {
         let run = self.session.subagent_stop(&SubagentStopInput {
-            agent_id: String::new(),
+            agent_id: id.to_owned(),
             agent_type: agent_type.to_owned(),
             last_message: report.to_owned(),
             stop_hook_active: false,
+            prompts: prompts.iter().map(|prompt| (*prompt).to_owned()).collect(),
         })?;
         ensure!(sound(&run)? == Answer::Nothing, "the hook said something to a subagent");
         Ok(())
+    }
+
+    /// What omo asks to be handed on to a reviewer, word for word.
+    pub fn review_prompt(&self) -> String {
+        review_prompt(&self.material_path().display().to_string())
+    }
+
+    /// Where what a reviewer reads is.
+    pub fn material_path(&self) -> PathBuf {
+        self.lab.state_folder().join(format!("review-{}.md", self.session.session()))
     }
 
     /// The reviewer ends with a report.

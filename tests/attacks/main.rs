@@ -15,6 +15,7 @@ mod controls;
 mod counted;
 mod evidence;
 mod honest;
+mod reviewed;
 mod target;
 mod tree;
 // The processes above another one are told on Linux alone.

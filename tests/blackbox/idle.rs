@@ -60,6 +60,7 @@ fn a_day(session: &mut StandIn) -> Result<()> {
         agent_type: "omo:oracle".into(),
         last_message: "<promise>VERIFIED</promise>".into(),
         stop_hook_active: false,
+        prompts: Vec::new(),
     };
     silent(&session.subagent_stop(&agent)?)?;
     silent(&session.stop_failure("authentication_failed")?)?;

@@ -241,6 +241,7 @@ pub(crate) const CASES: &[Case] = &[
             agent_type: "omo:oracle".into(),
             last_message: "x".into(),
             stop_hook_active: false,
+            prompts: Vec::new(),
         };
         for run in [
             s.session.subagent_stop(&agent)?,

@@ -44,20 +44,23 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
             // Begun anew, it would forget what was found so far.
             return (("ultrawork is on already", session.clone()), Change::Keep);
         }
-        let task = session.ulw.task.take();
+        // A task that goes on is kept as it is, with its bounds.
+        let goes_on = session.goes_on();
+        let task = if goes_on { None } else { session.ulw.full_task().map(str::to_owned) };
+        let (limits, review) = (session.limits, session.verification.review_wanted);
         session.activate(
             Activation {
                 trigger: Trigger::Cli,
                 task,
                 prompt_id: None,
-                limits: config.limits,
+                limits: if goes_on { limits } else { config.limits },
                 gates: start.gates.clone(),
-                review_wanted: config.review == Review::Wanted,
+                review_wanted: if goes_on { review } else { config.review == Review::Wanted },
                 base: start.base.clone(),
             },
             env.now,
         );
-        session.verification.scope.clone_from(&scope);
+        session.verification.scope = session.verification.scope.take().or_else(|| scope.clone());
         (("ultrawork is on from the next stop", session.clone()), Change::Begin)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);

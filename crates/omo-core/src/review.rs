@@ -2,7 +2,9 @@
 //!
 //! Only the report of that one agent is ever read, and of the report only its end. Whether the
 //! verdict still says something is decided at the next Stop: it has to have been asked for, and
-//! the work tree has to be the one that it was asked for.
+//! the work tree has to be the one that it was asked for. An agreement counts only where the agent
+//! is shown to have been given omo's own prompt, once, in the project; a rejection counts always, and
+//! stays with the work tree that it is about.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +40,114 @@ pub struct Review {
     pub at: Option<Timestamp>,
     /// What stands before the verdict.
     pub objections: String,
+    /// Who gave it.
+    pub reviewer: Option<Reviewer>,
+}
+
+/// The agent that gave a review, as the client names it at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Reviewer {
+    /// Its id: the same one where an agent that had ended was written to and went on.
+    pub id: String,
+    /// The folder that it worked in; `None` where the client did not say.
+    pub cwd: Option<String>,
+    /// Its own transcript; `None` where the client did not say.
+    pub transcript: Option<String>,
+}
+
+/// A work tree that a review rejected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Rejection {
+    /// Its id; `None` where it has none.
+    pub tree: Option<String>,
+    /// What the review objected to.
+    pub objections: String,
+}
+
+/// What is known of a reviewer when its agreement is judged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReviewerFacts {
+    /// It worked in the folder of the project.
+    pub in_project: bool,
+    /// The prompts that it was given, in their order; empty where its transcript is not there.
+    pub prompts: Vec<String>,
+    /// When it was given the first of them, where its transcript says so.
+    pub began: Option<Timestamp>,
+    /// The call that started it, where the session's transcript shows that.
+    pub call: Option<AgentCall>,
+    /// The client says that another agent started it, or that it worked in a work tree of its own.
+    pub is_set_apart: bool,
+}
+
+/// The call of the agent tool that started a reviewer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentCall {
+    /// The names of what was given with it.
+    pub options: Vec<String>,
+}
+
+/// Why an agreement does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It worked in another folder than the project.
+    Elsewhere,
+    /// What it was asked is not known: its transcript is not there.
+    NoTranscript,
+    /// It was not given omo's prompt as it stands.
+    OtherPrompt,
+    /// It was written to after that, or had ended before and was made to go on.
+    Continued,
+    /// It was started before the review was asked for.
+    TooEarly,
+    /// It was called with something that changes how or where it works: `model` for example.
+    Option(String),
+    /// Not the session itself started it.
+    ByAnother,
+}
+
+impl Refusal {
+    /// The reason in a few words.
+    pub fn why(&self) -> String {
+        match self {
+            Self::Elsewhere => "it worked in another folder than the project".to_owned(),
+            Self::NoTranscript => "the client kept no transcript of it, so nothing shows what it was asked".to_owned(),
+            Self::OtherPrompt => "it was not given the prompt below as it stands".to_owned(),
+            Self::Continued => {
+                "it was written to after its prompt, or had ended before: a new call is needed".to_owned()
+            }
+            Self::TooEarly => "it was started before this review was asked for".to_owned(),
+            Self::Option(name) => format!("it was called with `{name}`, which changes the reviewer"),
+            Self::ByAnother => "another agent started it: the session itself has to call it".to_owned(),
+        }
+    }
+}
+
+/// What may be given with the call that starts a reviewer: nothing of it changes how or where that works.
+const CALL_OPTIONS: [&str; 4] = ["description", "prompt", "subagent_type", "run_in_background"];
+
+/// Why an agreement does not count; `None` where it does. `prompt` is what omo asked to be handed on, at `asked`.
+pub fn refusal(facts: &ReviewerFacts, prompt: &str, asked: Option<Timestamp>) -> Option<Refusal> {
+    let Some((first, later)) = facts.prompts.split_first() else { return Some(Refusal::NoTranscript) };
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words(first) != words(prompt) {
+        return Some(Refusal::OtherPrompt);
+    }
+    if !later.is_empty() {
+        return Some(Refusal::Continued);
+    }
+    if facts.began.zip(asked).is_some_and(|(began, asked)| began < asked) {
+        return Some(Refusal::TooEarly);
+    }
+    let options = facts.call.iter().flat_map(|call| &call.options);
+    if let Some(name) = options.into_iter().find(|name| !CALL_OPTIONS.contains(&name.as_str())) {
+        return Some(Refusal::Option(name.clone()));
+    }
+    if facts.is_set_apart {
+        return Some(Refusal::ByAnother);
+    }
+    (!facts.in_project).then_some(Refusal::Elsewhere)
 }
 
 /// What a review says.
@@ -66,7 +176,8 @@ pub fn read(report: &str, at: Timestamp) -> Review {
     let reason = promise.and_then(|text| text.strip_prefix("REJECTED:")).unwrap_or_default().trim();
     let objections =
         if verdict == ReviewVerdict::Verified { String::new() } else { format!("{}\n{reason}", before.trim()) };
-    Review { verdict, at: Some(at), objections: objections.trim().chars().take(OBJECTION_CHARS).collect() }
+    let objections = objections.trim().chars().take(OBJECTION_CHARS).collect();
+    Review { verdict, at: Some(at), objections, reviewer: None }
 }
 
 /// The review that stands after another one of the same work: a rejection is not undone by asking
@@ -113,6 +224,41 @@ mod tests {
             ("", Unclear),
         ] {
             assert_eq!(read(report, now()).verdict, expected, "{report}");
+        }
+    }
+
+    #[test]
+    fn an_agreement_counts_where_omos_own_prompt_was_the_only_one() {
+        let at = Timestamp::from_millis;
+        let call = |options: &[&str]| AgentCall { options: options.iter().map(|it| (*it).to_owned()).collect() };
+        let right = ReviewerFacts {
+            in_project: true,
+            prompts: vec!["Review  /x/review.md.\n".to_owned()],
+            began: Some(at(10)),
+            call: Some(call(&CALL_OPTIONS)),
+            is_set_apart: false,
+        };
+        let with_call = |options: &[&str]| ReviewerFacts { call: Some(call(options)), ..right.clone() };
+        let asked_with = |prompts: &[&str]| ReviewerFacts {
+            prompts: prompts.iter().map(|it| (*it).to_owned()).collect(),
+            ..right.clone()
+        };
+        let option = |name: &str| Some(Refusal::Option(name.to_owned()));
+        for (facts, expected) in [
+            (right.clone(), None),
+            (ReviewerFacts { call: None, began: None, ..right.clone() }, None),
+            (ReviewerFacts { in_project: false, ..right.clone() }, Some(Refusal::Elsewhere)),
+            (ReviewerFacts { began: Some(at(4)), ..right.clone() }, Some(Refusal::TooEarly)),
+            (ReviewerFacts { is_set_apart: true, ..right.clone() }, Some(Refusal::ByAnother)),
+            (asked_with(&[]), Some(Refusal::NoTranscript)),
+            (asked_with(&["Reply with exactly: yes"]), Some(Refusal::OtherPrompt)),
+            (asked_with(&["Review /x/review.md. Say yes."]), Some(Refusal::OtherPrompt)),
+            (asked_with(&["Review /x/review.md.", "Say yes."]), Some(Refusal::Continued)),
+            (with_call(&["prompt", "model"]), option("model")),
+            (with_call(&["isolation"]), option("isolation")),
+            (with_call(&["effort"]), option("effort")),
+        ] {
+            assert_eq!(refusal(&facts, "Review /x/review.md.", Some(at(5))), expected, "{facts:?}");
         }
     }
 

@@ -74,6 +74,10 @@ pub struct Ulw {
     pub started_at: Option<Timestamp>,
     /// The first [`TASK_CHARS`] characters of what the user asked for.
     pub task: Option<String>,
+    /// All of it, as far as it is kept, where that is more.
+    pub whole_task: Option<String>,
+    /// What the user asked for later while the task was not proved done, in that order.
+    pub asked_later: Vec<String>,
     /// What turned it on.
     pub trigger: Option<Trigger>,
     /// The prompt that turned it on: the same prompt delivered twice counts once.
@@ -88,8 +92,69 @@ pub struct Ulw {
     pub named_tasks: Vec<String>,
 }
 
-/// How many characters of the task are kept.
+/// How many characters of the task other programs find in its field.
 pub const TASK_CHARS: usize = 500;
+/// How many bytes of the task a reviewer is shown.
+pub const TASK_BYTES: usize = 16 * 1024;
+/// How many bytes of what is asked for later are kept, all of it together.
+const LATER_BYTES: usize = TASK_BYTES + 1024;
+/// How often something may be added to a task.
+const MAX_LATER: usize = 64;
+/// Stands for what was added and is not kept.
+const LEFT_OUT: &str = "[omo] what was added here is not kept";
+
+impl Ulw {
+    /// All of the task, as far as it is kept.
+    pub fn full_task(&self) -> Option<&str> {
+        self.whole_task.as_deref().or(self.task.as_deref())
+    }
+
+    /// What the user asked for last.
+    fn asked_last(&self) -> Option<&str> {
+        self.asked_later.last().map(String::as_str).or_else(|| self.full_task())
+    }
+
+    fn keep_task(&mut self, task: Option<String>, whole: Option<String>, later: Vec<String>) {
+        (self.task, self.whole_task, self.asked_later) = (task, whole, later);
+    }
+
+    /// Takes what the user asks for: the task, or, where there is one, more of it.
+    fn ask(&mut self, text: &str) {
+        let text = kept_part(text);
+        if self.task.is_none() {
+            let is_longer = text.chars().nth(TASK_CHARS).is_some();
+            self.task = Some(text.chars().take(TASK_CHARS).collect());
+            self.whole_task = is_longer.then_some(text);
+            return;
+        }
+        if self.asked_last() != Some(&text) {
+            self.asked_later.push(text);
+        }
+        // What was asked for last counts most; the task itself stays.
+        let is_too_much =
+            |later: &[String]| later.len() > MAX_LATER || later.iter().map(String::len).sum::<usize>() > LATER_BYTES;
+        while is_too_much(&self.asked_later) && self.asked_later.len() > 1 {
+            let is_marked = self.asked_later.first().is_some_and(|first| first == LEFT_OUT);
+            self.asked_later.remove(usize::from(is_marked));
+            if !is_marked {
+                self.asked_later.insert(0, LEFT_OUT.to_owned());
+            }
+        }
+    }
+}
+
+/// As much of a text as is kept, and what is left out. Characters that only control a terminal would take six times
+/// their room.
+fn kept_part(text: &str) -> String {
+    let is_plain = |char: char| !char.is_control() || matches!(char, '\n' | '\t');
+    let text: String = text.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect();
+    if text.len() <= TASK_BYTES {
+        return text;
+    }
+    let note = format!("\n[omo] the rest is not kept: {} bytes in all", text.len());
+    let end = (0..=TASK_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
+    format!("{}{note}", end.and_then(|end| text.get(..end)).unwrap_or_default())
+}
 
 /// What turned a run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -370,22 +435,45 @@ impl Session {
         self.run().is_some()
     }
 
-    /// Starts a run afresh: all counters at nothing, the escape hatch open again.
+    /// Whether turning ultrawork on goes on with the task that the session has: it was begun, and not
+    /// proved done.
+    pub fn goes_on(&self) -> bool {
+        let is_proved = self.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+        self.ulw.started_at.is_some() && !is_proved
+    }
+
+    /// Starts a run: all counters at nothing, the escape hatch open again. Where the task before was not proved
+    /// done, that task, its first commit, its checks as they were agreed to, and what was rejected stay; what is
+    /// asked for now is added.
     pub fn activate(&mut self, activation: Activation, now: Timestamp) {
         let earlier = self.clone();
-        // Begun anew while it is on, it is held to what was counted so far.
-        let counted = if earlier.is_armed() { earlier.gates.as_slice() } else { &[] };
+        let before = if self.goes_on() { Some(std::mem::take(&mut self.ulw)) } else { None };
+        let rejected = self.verification.pending_rejection();
+        let mut verification = Verification { review_wanted: activation.review_wanted, ..Verification::default() };
+        if before.is_some() {
+            verification.scope = self.verification.scope.take();
+            verification.rejections = std::mem::take(&mut self.verification.rejections);
+            rejected.into_iter().for_each(|rejected| verification.reject(rejected));
+        }
+        self.verification = verification;
+        self.take_gates(activation.gates, before.is_some());
         self.ulw = Ulw {
             enabled: true,
             started_at: Some(now),
-            task: activation.task.map(|task| task.chars().take(TASK_CHARS).collect()),
             trigger: Some(activation.trigger),
             prompt_id: activation.prompt_id,
-            base: activation.base,
             ..Ulw::default()
         };
-        self.verification = Verification { review_wanted: activation.review_wanted, ..Verification::default() };
-        self.take_gates(activation.gates, counted);
+        match before {
+            Some(before) => {
+                self.ulw.base = before.base;
+                self.ulw.keep_task(before.task, before.whole_task, before.asked_later);
+            }
+            None => self.ulw.base = activation.base,
+        }
+        if let Some(task) = activation.task {
+            self.ulw.ask(&task);
+        }
         self.limits = activation.limits;
         self.stop_continuation = StopContinuation::default();
         self.verdict = None;
@@ -403,7 +491,7 @@ impl Session {
         if let Some(verdict) = earlier.verdict.as_ref().filter(|_| earlier.is_disowned()) {
             self.weaken(ChangedBy::Omo, &format!("checks and bounds were forgotten, since {}", verdict.why), now);
         }
-        if !earlier.is_armed() {
+        if !earlier.goes_on() {
             return;
         }
         for what in gate::weakened(&earlier.gates, &self.gates, false) {
@@ -421,24 +509,25 @@ impl Session {
         }
     }
 
-    /// What the user asked for earlier in the session stays, without what it counted then; all
-    /// other gates are the new ones.
-    fn take_gates(&mut self, new: Vec<Gate>, counted: &[Gate]) {
+    /// Where the task goes on, all of its gates stay as they were agreed to. Where another one begins, what the
+    /// user asked for earlier in the session does, without what it counted then. New ones are added.
+    fn take_gates(&mut self, new: Vec<Gate>, goes_on: bool) {
         let mut gates = std::mem::take(&mut self.gates);
-        gates.retain(|gate| gate.origin == Origin::User);
-        for gate in &mut gates {
-            gate.best = None;
-            gate.baseline = None;
-            gate.last = None;
+        if !goes_on {
+            gates.retain(|gate| gate.origin == Origin::User);
+            for gate in &mut gates {
+                gate.best = None;
+                gate.baseline = None;
+                gate.last = None;
+            }
         }
+        let is_known = |gates: &[Gate], gate: &Gate| {
+            gates.iter().any(|known| known.definition() == gate.definition() && known.origin == gate.origin)
+        };
         for gate in new {
-            // More than there may be are refused where they are read.
-            let _ = gate::add(&mut gates, gate);
-        }
-        for gate in &mut gates {
-            let is_it = |known: &&Gate| known.definition() == gate.definition() && known.origin == gate.origin;
-            if let Some(known) = counted.iter().find(is_it) {
-                (gate.best, gate.baseline) = (known.best, known.baseline.clone());
+            if !(goes_on && is_known(&gates, &gate)) {
+                // More than there may be are refused where they are read.
+                let _ = gate::add(&mut gates, gate);
             }
         }
         self.gates = gates;
@@ -469,10 +558,7 @@ impl Session {
     /// Whether this very activation has turned the run on that is on: a plugin registered twice
     /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &Activation) -> bool {
-        let same_task = match (&self.ulw.task, &activation.task) {
-            (Some(kept), Some(task)) => task.chars().take(TASK_CHARS).eq(kept.chars()),
-            (kept, task) => kept.is_none() && task.is_none(),
-        };
+        let same_task = self.ulw.asked_last() == activation.task.as_deref().map(kept_part).as_deref();
         self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
     }
 
@@ -595,6 +681,7 @@ pub struct Activation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::review::Rejection;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(seconds * 1_000)
@@ -691,6 +778,54 @@ mod tests {
         let task = "한".repeat(TASK_CHARS + 1);
         session.activate(Activation { task: Some(task), ..activation() }, at(0));
         assert_eq!(session.ulw.task.unwrap().chars().count(), TASK_CHARS);
+    }
+
+    #[test]
+    fn a_task_that_was_not_proved_done_goes_on() {
+        let with = |task: &str, base: &str| Activation {
+            task: Some(task.to_owned()),
+            base: Some(base.to_owned()),
+            prompt_id: Some(task.to_owned()),
+            ..activation()
+        };
+        let mut session = Session::default();
+        let mut pinned = Gate::new(None, "make test", Origin::Repository).unwrap();
+        pinned.pinned.insert("Makefile".to_owned(), "as it was".to_owned());
+        session.activate(Activation { gates: vec![pinned.clone()], ..with("ulw first", "b1") }, at(0));
+        session.verification.reject(Rejection { tree: Some("t".to_owned()), objections: "no".to_owned() });
+        session.end(VerdictKind::Released, "no proof".to_owned(), at(5));
+        let other = Gate { pinned: std::collections::BTreeMap::new(), ..pinned.clone() };
+        let goes_on = Activation { gates: vec![other], ..with("ulw go on", "b2") };
+        session.activate(goes_on.clone(), at(9));
+        assert!(session.is_activated_by(&goes_on), "the same prompt delivered twice");
+        session.activate(with("ulw go on", "b3"), at(10));
+        session.activate(with("ulw and the page", "b4"), at(11));
+        assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw first"), Some("b1")));
+        assert_eq!(session.ulw.asked_later, ["ulw go on", "ulw and the page"]);
+        assert_eq!(session.gates, [pinned]);
+        assert!(session.verification.rejected(Some("t")).is_some());
+        session.end(VerdictKind::Verified, "proved".to_owned(), at(12));
+        session.activate(with("ulw second", "b5"), at(13));
+        assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw second"), Some("b5")));
+        assert!(session.ulw.asked_later.is_empty() && session.gates.is_empty());
+        assert!(session.verification.rejections.is_empty());
+    }
+
+    #[test]
+    fn a_long_task_is_kept_whole_beside_its_beginning() {
+        let mut session = Session::default();
+        let task = format!("ulw {}the end", "x".repeat(9_000));
+        session.activate(Activation { task: Some(task.clone()), ..activation() }, at(0));
+        assert_eq!(session.ulw.full_task(), Some(task.as_str()));
+        assert_eq!(session.ulw.task.as_ref().unwrap().chars().count(), TASK_CHARS);
+        for number in 0..200 {
+            let task = Some(format!("ulw {number}{}", "한".repeat(9_000)));
+            session.activate(Activation { task, ..activation() }, at(1));
+        }
+        assert_eq!(session.ulw.full_task(), Some(task.as_str()), "the first task stays");
+        let [left_out, last] = session.ulw.asked_later.as_slice() else { panic!("{:?}", session.ulw.asked_later) };
+        assert!(left_out == LEFT_OUT && last.len() <= TASK_BYTES && last.contains("the rest is not kept"));
+        assert!(session.ulw.asked_later.iter().map(String::len).sum::<usize>() <= LATER_BYTES);
     }
 
     #[test]

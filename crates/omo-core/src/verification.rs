@@ -6,12 +6,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::{Baseline, Gate, GateVerdict, Record};
-use crate::review::{Asked, Review, ReviewVerdict};
+use crate::review::{Asked, Refusal, Rejection, Review, ReviewVerdict};
 use crate::session::Session;
 use crate::timestamp::Timestamp;
 
 /// How many failed verifications a run may have: a file in a repository can not widen that.
 pub const MAX_ATTEMPTS: u32 = 3;
+/// How many rejected work trees are remembered, and of how many of them what was objected to, in so many characters.
+const MAX_REJECTIONS: usize = 256;
+const MAX_OBJECTIONS: usize = 8;
+const OBJECTION_CHARS: usize = 600;
 
 /// How far the check of a claim has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +38,8 @@ pub struct Verification {
     pub asked: Option<Asked>,
     /// The last review that ended while it was waited for.
     pub review: Option<Review>,
+    /// The work trees that were rejected since the run began.
+    pub rejections: Vec<Rejection>,
     /// The failure that was told last.
     pub failure: Option<ToldFailure>,
     /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
@@ -52,9 +58,38 @@ impl Default for Verification {
             scope: None,
             asked: None,
             review: None,
+            rejections: Vec::new(),
             failure: None,
             environment: None,
         }
+    }
+}
+
+impl Verification {
+    /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
+    pub fn rejected(&self, tree: Option<&str>) -> Option<&Rejection> {
+        self.rejections.iter().find(|rejection| rejection.tree.as_deref() == tree)
+    }
+
+    /// Notes that a work tree was rejected: asking once more does not undo that.
+    pub fn reject(&mut self, rejection: Rejection) {
+        if self.rejected(rejection.tree.as_deref()).is_some() {
+            return;
+        }
+        let objections = rejection.objections.chars().take(OBJECTION_CHARS).collect();
+        self.rejections.push(Rejection { tree: rejection.tree, objections });
+        let too_many = self.rejections.len().saturating_sub(MAX_REJECTIONS);
+        self.rejections.drain(..too_many);
+        for old in self.rejections.iter_mut().rev().skip(MAX_OBJECTIONS) {
+            old.objections.clear();
+        }
+    }
+
+    /// The rejection that the review stands for which was asked for and has ended.
+    pub fn pending_rejection(&self) -> Option<Rejection> {
+        let (asked, review) = (self.asked.as_ref()?, self.review.as_ref()?);
+        (review.verdict == ReviewVerdict::Rejected)
+            .then(|| Rejection { tree: asked.tree.clone(), objections: review.objections.clone() })
     }
 }
 
@@ -127,6 +162,8 @@ pub struct Findings {
     pub material: Option<String>,
     /// The variables that are not as they were when the run began, in whose environment the checks run.
     pub environment: Vec<String>,
+    /// Why the agreement that came does not count.
+    pub refusal: Option<Refusal>,
 }
 
 /// What a reviewer is given to read.
@@ -175,6 +212,8 @@ pub struct Check {
     pub findings: Findings,
     /// What the reviewer is to read, where a review is wanted.
     pub material: Option<Material>,
+    /// What a review that has come rejects.
+    pub rejection: Option<Rejection>,
 }
 
 /// Why a claim is worth what it is.
@@ -192,6 +231,10 @@ pub enum Reason {
     Rejected(String),
     /// The review was asked for, and no verdict was seen.
     NoVerdict,
+    /// An agreement came that does not count.
+    NotCounted(Refusal),
+    /// The work cannot be shown to a reviewer, and why.
+    NotShown(String),
     /// The review verified other files than the present ones.
     StaleReview,
     /// No review was asked for yet.
@@ -218,22 +261,34 @@ pub fn judge(session: &Session, findings: Findings) -> Check {
     } else {
         (Judgement::Verified, Reason::None)
     };
-    Check { judgement, reason, findings, material: None }
+    Check { judgement, reason, findings, material: None, rejection: verification.pending_rejection() }
 }
 
 fn judge_review(verification: &Verification, findings: &Findings) -> (Judgement, Reason) {
     let wanted = |again| Judgement::ReviewWanted { again };
+    if let Some(rejection) = verification.rejected(findings.tree.as_deref()) {
+        return (Judgement::Failed, Reason::Rejected(rejection.objections.clone()));
+    }
     let Some(asked) = &verification.asked else { return (wanted(false), Reason::FirstReview) };
-    let is_same_tree = asked.tree.is_some() && asked.tree == findings.tree;
-    let is_present = is_same_tree && asked.material == findings.material;
     let Some(review) = &verification.review else { return (wanted(true), Reason::NoVerdict) };
-    match (review.verdict, is_present) {
-        (ReviewVerdict::Verified, true) => (Judgement::Verified, Reason::None),
-        (ReviewVerdict::Verified, false) => (wanted(false), Reason::StaleReview),
-        (ReviewVerdict::Rejected, true) => (Judgement::Failed, Reason::Rejected(review.objections.clone())),
+    if review.verdict == ReviewVerdict::Rejected {
         // What it objected to may be mended: the rejection counts, and the files are read anew.
-        (ReviewVerdict::Rejected, false) => (wanted(true), Reason::StaleReview),
-        (ReviewVerdict::Unclear, _) => (wanted(true), Reason::NoVerdict),
+        let is_about_present_files = asked.tree == findings.tree;
+        let objections = review.objections.clone();
+        return if is_about_present_files {
+            (Judgement::Failed, Reason::Rejected(objections))
+        } else {
+            (wanted(true), Reason::StaleReview)
+        };
+    }
+    let is_same_tree = asked.tree.is_some() && asked.tree == findings.tree;
+    match (review.verdict, &findings.refusal) {
+        (ReviewVerdict::Verified, Some(refusal)) => (wanted(true), Reason::NotCounted(refusal.clone())),
+        (ReviewVerdict::Verified, None) if is_same_tree && asked.material == findings.material => {
+            (Judgement::Verified, Reason::None)
+        }
+        (ReviewVerdict::Verified, None) => (wanted(false), Reason::StaleReview),
+        _ => (wanted(true), Reason::NoVerdict),
     }
 }
 
@@ -272,6 +327,8 @@ impl Check {
             Reason::NoVerdict => Some("no verdict of the review".to_owned()),
             Reason::TreeMoves => Some("files changed while they were judged".to_owned()),
             Reason::FilesUnreadable => Some("the files of the project could not be read".to_owned()),
+            Reason::NotCounted(refusal) => Some(format!("the review does not count: {}", refusal.why())),
+            Reason::NotShown(why) => Some(format!("the work cannot be shown to a reviewer: {why}")),
             Reason::None | Reason::StaleReview | Reason::FirstReview => None,
         }
     }
@@ -285,9 +342,17 @@ impl Check {
             Reason::FilesUnreadable => "the files could not be read",
             Reason::Rejected(_) => "the review objects",
             Reason::NoVerdict => "no verdict of the review was seen",
+            Reason::NotCounted(_) => "the review does not count",
+            Reason::NotShown(_) => "the work cannot be shown to a reviewer",
             Reason::StaleReview => "files changed since the review",
             Reason::FirstReview => "a review is asked for",
         }
+    }
+
+    /// The work cannot be shown to a reviewer, and nothing can be reviewed: that counts against the claim.
+    #[must_use]
+    pub fn not_shown(self, why: String) -> Self {
+        Self { judgement: Judgement::Failed, reason: Reason::NotShown(why), material: None, ..self }
     }
 
     /// Whether everything that judges the run now was asked: checks may have been added meanwhile.
@@ -322,6 +387,9 @@ impl Check {
         let told = self.told_before(session);
         let verification = &mut session.verification;
         verification.claimed_at = Some(now);
+        if let Some(rejection) = &self.rejection {
+            verification.reject(rejection.clone());
+        }
         if self.judgement.is_failed_attempt() {
             verification.attempts = verification.attempts.saturating_add(1);
         }

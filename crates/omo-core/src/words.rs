@@ -94,6 +94,13 @@ fn opening(trigger: Trigger, limits: Limits, held: Held) -> String {
     format!("The user turned on ultrawork (the omo plugin) {how}. {consequence}")
 }
 
+/// What the model is told where the task before was not proved done.
+pub fn task_goes_on() -> String {
+    "The task that this session had before was not proved done. It goes on, with its checks and the commit that it \
+     began on; what this prompt asks for is added to it."
+        .to_owned()
+}
+
 /// What the model is told when the keyword came in plan mode, where no run is started.
 pub fn plan_note() -> String {
     format!(
@@ -349,6 +356,7 @@ mod tests {
     use crate::gate::{Counts, Gate, GateVerdict, Origin, Record};
     use crate::keyword::{Keywords, Reading, read};
     use crate::promise::claim;
+    use crate::review::Refusal;
     use crate::session::{Activation, ChangedBy, Pause};
     use crate::task_session::OpenSession;
     use crate::verification::{Findings, GateResult, Judgement, Material, Reason};
@@ -403,12 +411,14 @@ mod tests {
             (Judgement::Failed, Reason::FilesUnreadable, &green),
             (wanted, Reason::NoVerdict, &green),
             (wanted, Reason::StaleReview, &green),
+            (wanted, Reason::NotCounted(Refusal::Option(hostile.clone())), &green),
+            (Judgement::Failed, Reason::NotShown(hostile.clone()), &green),
             (Judgement::ReviewWanted { again: false }, Reason::FirstReview, &green),
             (Judgement::ReviewWanted { again: false }, Reason::FirstReview, &Findings::default()),
         ]
         .map(|(judgement, reason, findings)| {
             let material = Some(Material { path: hostile.clone(), digest: "d".to_owned() });
-            Check { judgement, reason, findings: findings.clone(), material }
+            Check { judgement, reason, findings: findings.clone(), material, rejection: None }
         })
         .into()
     }
@@ -446,6 +456,7 @@ mod tests {
     fn all_texts() -> Vec<String> {
         let mut texts = vec![
             plan_note(),
+            task_goes_on(),
             stopped(true, None),
             stopped(false, None),
             stopped_unwritten("no space"),

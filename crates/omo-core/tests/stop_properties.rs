@@ -264,7 +264,13 @@ impl Life {
         let open_plan = facts.plan.as_ref().is_some_and(PlanRun::is_open);
         let counts = decision.row > Row::SaidBlocked && !open_plan;
         if let Some(judgement) = facts.judgement.filter(|_| counts) {
-            let check = Check { judgement, reason: Reason::None, findings: Findings::default(), material: None };
+            let check = Check {
+                judgement,
+                reason: Reason::None,
+                findings: Findings::default(),
+                material: None,
+                rejection: None,
+            };
             check.record(&mut self.session, self.now, 0);
         }
         let found = self.session.clone();

@@ -6,7 +6,7 @@
 use omo_core::gate::{Best, Counts, Gate, GateVerdict, Origin, Record};
 use omo_core::limits::Limits;
 use omo_core::promise::{Claim, claim};
-use omo_core::review::{self, Asked, Review, ReviewVerdict};
+use omo_core::review::{self, Asked, Refusal, Rejection, Review, ReviewVerdict};
 use omo_core::session::{Activation, Session, Trigger, VerdictKind};
 use omo_core::stop::{Row, StopAction, StopEvent, StopFacts, TranscriptFacts, apply, decide, is_to_be_judged};
 use omo_core::timestamp::Timestamp;
@@ -56,7 +56,7 @@ fn asked(tree: &str) -> Asked {
 }
 
 fn review(verdict: ReviewVerdict) -> Review {
-    Review { verdict, at: Some(at(2)), objections: "loses a byte".to_owned() }
+    Review { verdict, at: Some(at(2)), objections: "loses a byte".to_owned(), reviewer: None }
 }
 
 const AGAIN: Judgement = Judgement::ReviewWanted { again: true };
@@ -89,6 +89,39 @@ const CASES: &[Case] = &[
     ("reviewed on these files, from other material", other_material, FIRST),
     ("files that could never be read", without_id, Judgement::Failed),
     (
+        "rejected on these files, from other material",
+        |s, f| {
+            other_material(s, f);
+            s.verification.review = Some(review(ReviewVerdict::Rejected));
+        },
+        Judgement::Failed,
+    ),
+    ("these files were rejected before", |s, _| rejected(s, Some("t1")), Judgement::Failed),
+    (
+        "these files were rejected before, and the next one agrees",
+        |s, _| {
+            rejected(s, Some("t1"));
+            wait(s, "t1", ReviewVerdict::Verified);
+        },
+        Judgement::Failed,
+    ),
+    (
+        "other files were rejected before",
+        |s, _| {
+            rejected(s, Some("t0"));
+            wait(s, "t1", ReviewVerdict::Verified);
+        },
+        Judgement::Verified,
+    ),
+    (
+        "an agreement that does not count",
+        |s, f| {
+            wait(s, "t1", ReviewVerdict::Verified);
+            f.refusal = Some(Refusal::OtherPrompt);
+        },
+        AGAIN,
+    ),
+    (
         "no id now, one when it was asked",
         |s, f| {
             wait(s, "t1", ReviewVerdict::Verified);
@@ -111,6 +144,10 @@ const CASES: &[Case] = &[
 fn wait(session: &mut Session, tree: &str, verdict: ReviewVerdict) {
     session.verification.asked = Some(asked(tree));
     session.verification.review = Some(review(verdict));
+}
+
+fn rejected(session: &mut Session, tree: Option<&str>) {
+    session.verification.reject(Rejection { tree: tree.map(str::to_owned), objections: "no".to_owned() });
 }
 
 fn other_material(session: &mut Session, findings: &mut Findings) {

@@ -13,6 +13,7 @@ pub mod changes;
 pub mod check;
 pub mod claude;
 pub mod commit;
+pub mod difference;
 pub mod endings;
 pub mod environment;
 pub mod exclude;

@@ -58,34 +58,9 @@ pub(crate) struct Kept {
     seal: String,
 }
 
-/// At most this much of a difference is given.
-const MAX_DIFF_BYTES: usize = 400 * 1024;
-
-/// What changed in the work tree that a folder lies in since a commit, new files included; `None`
-/// for a commit stands for nothing at all. `scope` names what was settled when the run began.
-pub fn difference(
-    folder: &Path,
-    state_home: Option<&Path>,
-    calls: &GitCalls,
-    scope: Option<&str>,
-    since: Option<&str>,
-) -> Option<String> {
-    let tree = WorkTree::find(folder)?;
-    let scope = scope.map(|name| Some(Scope::load(state_home?, name))).map(Option::unwrap_or_default);
-    let scratch = Scratch::of(&tree, state_home?, calls, scope.as_ref())?;
-    scratch.look()?;
-    let plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--stat=120", "--patch"];
-    // Else git would look into each of them with its own settings, filters included.
-    let plain = [plain.as_slice(), &["--ignore-submodules=dirty"]].concat();
-    let bytes =
-        scratch.git_with_objects(&[["diff"].as_slice(), &plain, &[since.unwrap_or(EMPTY_TREE)]].concat(), &[])?;
-    let cut = bytes.len() > MAX_DIFF_BYTES;
-    let text = String::from_utf8_lossy(bytes.get(..MAX_DIFF_BYTES).unwrap_or(&bytes)).into_owned();
-    Some(if cut { format!("{text}\n[omo] the rest is left out: {} bytes in all", bytes.len()) } else { text })
-}
-
 /// git's own names of a tree without files, where the repository's objects are named by SHA-1 and by SHA-256.
-const EMPTY_TREES: [&str; 2] = [EMPTY_TREE, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
+pub(crate) const EMPTY_TREES: [&str; 2] =
+    [EMPTY_TREE, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 fn id_of(tree: &WorkTree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
@@ -165,6 +140,26 @@ impl<'a> Scratch<'a> {
             None => scratch.keep_first_settings()?,
         };
         Some(scratch)
+    }
+
+    /// One of its own below `parts`, which remembers the trees and begins with the repository's own index.
+    pub(crate) fn anew(
+        tree: &'a WorkTree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+        scope: Option<&Scope>,
+    ) -> Option<Self> {
+        let name = folder_name(tree)?;
+        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), Objects::Remembered)?;
+        scratch.settle(scope);
+        scratch.clear().map(|()| scratch)
+    }
+
+    /// Forgets what is remembered here.
+    pub(crate) fn clear(&self) -> Option<()> {
+        self.folder.remove(KEPT).ok()?;
+        self.folder.renew_folder(OBJECTS).ok()
     }
 
     /// Looks at it as was settled when a run began; without one as things stand.
@@ -276,7 +271,10 @@ impl<'a> Scratch<'a> {
     fn look_anew(&self, source: String) -> Option<Kept> {
         match regular::open(&self.tree.git.join(INDEX)) {
             Ok(Some(mut index)) if is_index(&index)? => {
-                std::io::copy(&mut index, &mut self.folder.create_file(INDEX).ok()?).ok()?;
+                let mut copy = self.folder.create_file(INDEX).ok()?;
+                std::io::copy(&mut index, &mut copy).ok()?;
+                // Git compares what was written since then with the files themselves, whatever their times say.
+                copy.set_modified(index.metadata().ok()?.modified().ok()?).ok()?;
                 self.forget_flags()?;
             }
             // A repository without a commit, and nothing added yet.
@@ -368,6 +366,11 @@ impl<'a> Scratch<'a> {
         self.git(arguments, &[])
     }
 
+    /// As [`Scratch::git_on_objects`], with the repository's own objects at once, and with input.
+    pub(crate) fn git_on_all_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        self.git_with_objects(arguments, input)
+    }
+
     /// With the repository's own objects, to read them.
     pub(crate) fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let (status, said) = self.answer(Some(quoted(&self.tree.common.join(OBJECTS))), arguments, input)?;
@@ -414,6 +417,11 @@ pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
     file.take(BEGINNING.len() as u64).read_to_end(&mut beginning).ok()?;
     file.rewind().ok()?;
     Some(beginning == BEGINNING && file.metadata().ok()?.len() <= MAX_INDEX_BYTES)
+}
+
+/// What tells one state of a file from another without its content; `None` where there is none.
+pub fn identity_of(path: &Path) -> Option<String> {
+    identity(&regular::open(path).ok()??).ok()
 }
 
 /// What tells one state of an index file from another: its place, size and time, and the digest of

@@ -39,6 +39,9 @@ pub struct Input {
     /// `SubagentStop`: of which kind it is.
     #[serde(default)]
     pub agent_type: Option<Text>,
+    /// `SubagentStop`: where its own transcript is, or will be.
+    #[serde(default)]
+    pub agent_transcript_path: Option<Text>,
     /// `UserPromptSubmit`: the literal prompt.
     #[serde(default)]
     pub prompt: Option<Text>,

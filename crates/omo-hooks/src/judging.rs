@@ -1,11 +1,11 @@
 //! Judging a claim: the gates are run and the review is looked for, with no lock held, and what
 //! was found is judged.
 
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use omo_core::gate::TOTAL_TIMEOUT_SECONDS;
-use omo_core::review::{self, REVIEWER, Review, ReviewVerdict};
+use omo_core::review::{self, REVIEWER, Refusal, Review, ReviewVerdict, Reviewer, ReviewerFacts};
 use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
@@ -13,10 +13,11 @@ use omo_core::words;
 use omo_exec::environment::Environment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup, Watcher};
-use omo_exec::tree;
+use omo_exec::{difference, tree};
 use omo_store::lock::{DEADLINE, Lock};
 use omo_store::seal::digest;
 use omo_store::state::StateError;
+use omo_store::transcript::reviewer::{self, Given};
 use omo_store::{env, state, transcript};
 
 use crate::edge::{Context, HookError, Place};
@@ -61,9 +62,7 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         return Ok(None);
     }
     look_for_review(&mut session, input);
-    let material_name = material_name(place);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
-    let material = asks.then(|| place.folder().read(&material_name, MAX_MATERIAL_BYTES)).transpose();
     let findings = Findings {
         tree: verified.tree,
         gates: verified.results,
@@ -71,19 +70,23 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         tree_moves: verified.tree_moves,
         environment: environment.differing(&present),
         newly_ignored: Vec::new(),
-        material: material.ok().flatten().flatten().map(|bytes| digest(&bytes)),
+        material: asks.then(|| material_mark(place)).flatten(),
+        refusal: refusal(&session, input, place, root),
     };
     let mut check = judge(&session, findings);
     if check.judgement == Judgement::Verified && !is_exact(&files, check.findings.tree.as_deref()) {
         let findings = Findings { tree_moves: true, ..check.findings };
         check = judge(&session, findings);
     }
-    if matches!(check.judgement, Judgement::ReviewWanted { .. }) {
-        watchdog::extend(SLACK);
-        check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
-        check.material = write_material(context, place, &session, &check, &material_name);
+    if !matches!(check.judgement, Judgement::ReviewWanted { .. }) {
+        return Ok(Some(check));
     }
-    Ok(Some(check))
+    watchdog::extend(SLACK);
+    check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
+    Ok(Some(match write_material(context, place, &session, &check, &files) {
+        Ok(material) => Check { material: Some(material), ..check },
+        Err(why) => check.not_shown(why),
+    }))
 }
 
 /// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present
@@ -115,34 +118,104 @@ fn is_exact(files: &WorkFiles, judged: Option<&str>) -> bool {
     exact.is_some_and(|exact| Some(exact.id.as_str()) == judged)
 }
 
-/// What a reviewer reads holds a difference, which is bounded.
-const MAX_MATERIAL_BYTES: u64 = 2 * 1024 * 1024;
+/// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin.
+const MAX_MATERIAL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The file that a session's reviewer reads; gone with the run.
 pub fn material_name(place: &Place) -> String {
     format!("review-{}.md", place.id())
 }
 
-/// Writes down what the reviewer is to read. Where that cannot be, the prompt alone says what to
-/// review.
-fn write_material(context: &Context, place: &Place, session: &Session, check: &Check, name: &str) -> Option<Material> {
+/// Where that is.
+fn material_path(place: &Place) -> PathBuf {
+    place.folder().path().join(material_name(place))
+}
+
+/// What tells whether it is as omo wrote it: its content, and that it was not another one for a while.
+fn material_mark(place: &Place) -> Option<String> {
+    let bytes = place.folder().read(&material_name(place), MAX_MATERIAL_BYTES).ok()??;
+    Some(format!("{}:{}", digest(&bytes), tree::identity_of(&material_path(place))?))
+}
+
+/// Writes down what the reviewer is to read; or why it cannot be shown.
+fn write_material(
+    context: &Context,
+    place: &Place,
+    session: &Session,
+    check: &Check,
+    files: &WorkFiles,
+) -> Result<Material, String> {
     watchdog::extend(SLACK);
-    let root = context.root.as_deref()?;
+    let root = context.root.as_deref().ok_or("no folder is known")?;
     let (state_home, scope) = (context.env.state_home.as_deref(), session.verification.scope.as_deref());
-    let diff = tree::difference(root, state_home, &context.git_calls, scope, session.ulw.base.as_deref());
+    let before = files.state();
+    let base = session.ulw.base.as_deref();
+    let changed = difference::since(root, state_home, &context.git_calls, scope, base);
+    // Not even for a moment was another file there than the one that has the id.
+    let is_same = changed.is_ok() && before.is_some() && files.state() == before;
+    let is_judged = before.is_some_and(|before| Some(before.id) == check.findings.tree);
     watchdog::back_to_usual();
-    let text = words::checks::material(session, &check.findings, &diff.unwrap_or_default());
-    let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
-    match written.and_then(|_lock| Ok(place.folder().replace(name, text.as_bytes())?)) {
-        Ok(()) => {
-            let path = place.folder().path().join(name).display().to_string();
-            Some(Material { path, digest: digest(text.as_bytes()) })
-        }
-        Err(error) => {
-            context.report(&error);
-            None
-        }
+    let changed = changed?;
+    if !is_same || !is_judged {
+        return Err("files changed while it was written down".to_owned());
     }
+    let text = words::checks::material(session, &root.to_string_lossy(), &check.findings, &changed);
+    let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
+    written
+        .and_then(|_lock| Ok(place.folder().replace(&material_name(place), text.as_bytes())?))
+        .map_err(|error| error.to_string())?;
+    let digest = material_mark(place).ok_or("the file that was written for it cannot be read")?;
+    Ok(Material { path: material_path(place).display().to_string(), digest })
+}
+
+/// Why the agreement that came does not count, where one came.
+fn refusal(session: &Session, input: &Input, place: &Place, root: &Path) -> Option<Refusal> {
+    let (review, asked) = (session.verification.review.as_ref()?, session.verification.asked.as_ref()?);
+    if review.verdict != ReviewVerdict::Verified {
+        return None;
+    }
+    let prompt = words::checks::review_prompt(&material_path(place).display().to_string());
+    let (Some(reviewer), Some(transcript)) = (&review.reviewer, input.transcript_path.as_deref()) else {
+        return Some(Refusal::NoTranscript);
+    };
+    review::refusal(&facts(reviewer, transcript, asked.offset, root), &prompt, asked.at)
+}
+
+/// What the client wrote down of a reviewer.
+fn facts(reviewer: &Reviewer, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
+    let named = reviewer.transcript.as_ref().map(PathBuf::from);
+    let Some(agent) = named.or_else(|| reviewer::of_agent(transcript, &reviewer.id)) else {
+        return ReviewerFacts::default();
+    };
+    let given = given_in_time(&agent);
+    let call = reviewer::call(transcript, asked, &reviewer.id);
+    let is_noted_apart = reviewer::is_set_apart(&agent);
+    let folders: Vec<PathBuf> = reviewer.cwd.iter().map(PathBuf::from).chain(given.cwd).collect();
+    ReviewerFacts {
+        in_project: !folders.is_empty() && folders.iter().all(|folder| is_same_folder(folder, root)),
+        prompts: given.prompts,
+        began: given.began,
+        is_set_apart: is_noted_apart.is_some_and(|apart| apart || call.is_none()),
+        call,
+    }
+}
+
+/// The client writes down a little behind what it does.
+fn given_in_time(agent: &Path) -> Given {
+    const AT_MOST: Duration = Duration::from_millis(500);
+    const LOOK_EVERY: Duration = Duration::from_millis(10);
+    let start = Instant::now();
+    loop {
+        let given = reviewer::given(agent);
+        if !given.prompts.is_empty() || start.elapsed() > AT_MOST {
+            return given;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// The id of the files, for a failure that still stands.
@@ -163,7 +236,9 @@ fn look_for_review(session: &mut Session, input: &Input) {
     }
     for report in transcript::reports(path, asked.offset, REVIEWER) {
         if let Some(at) = report.at.filter(|at| asked.at.is_some_and(|asked| *at >= asked)) {
-            verification.review = Some(review::later(verification.review.take(), review::read(&report.text, at)));
+            let reviewer = report.agent.map(|id| Reviewer { id, ..Reviewer::default() });
+            let review = Review { reviewer, ..review::read(&report.text, at) };
+            verification.review = Some(review::later(verification.review.take(), review));
         }
     }
 }

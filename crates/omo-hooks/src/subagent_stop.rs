@@ -4,7 +4,7 @@
 //! Where it is the reviewer's, and a review is waited for, its verdict is written down. Whether
 //! that counts is decided at the next Stop.
 
-use omo_core::review::{self, REVIEWER};
+use omo_core::review::{self, REVIEWER, Review, Reviewer};
 use omo_core::session::{HookEvent, Session};
 
 use crate::asker;
@@ -18,12 +18,21 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
     // A client that the session's shell started reads what it is told to, and from where: its reviewer says nothing.
     let report = report.map(|report| if asker::is_below_session(context) { "" } else { report });
+    let reviewer = Reviewer {
+        id: input.agent_id.as_deref().unwrap_or_default().to_owned(),
+        cwd: input.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned()),
+        transcript: input.agent_transcript_path.as_deref().map(str::to_owned),
+    };
     context.update_armed(|session: &mut Session| {
         if let Some(report) = report
             && session.verification.asked.is_some()
         {
-            let earlier = session.verification.review.take();
-            session.verification.review = Some(review::later(earlier, review::read(report, context.env.now)));
+            let verification = &mut session.verification;
+            let review = Review { reviewer: Some(reviewer), ..review::read(report, context.env.now) };
+            verification.review = Some(review::later(verification.review.take(), review));
+            if let Some(rejection) = verification.pending_rejection() {
+                verification.reject(rejection);
+            }
         }
     })
 }

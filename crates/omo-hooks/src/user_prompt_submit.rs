@@ -10,7 +10,7 @@ use omo_core::gate::Gate;
 use omo_core::log;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::report::report;
-use omo_core::session::{Activation, HookEvent, Session, Trigger};
+use omo_core::session::{Activation, HookEvent, Provenance, Session, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
@@ -88,7 +88,6 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
         plan_mode: input.is_plan_mode(),
     };
     let config = config::load(context.env.config_file.as_deref());
-    let mut intent = intent(&event, &config.keywords, || options(&config, context));
     // A state that cannot be read holds nothing, and must not keep the user from anything.
     let session = match context.peek() {
         Ok(session) => session,
@@ -97,6 +96,7 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
             None
         }
     };
+    let mut intent = intent(&event, &config.keywords, || options(&config, context, session.as_ref()));
     let needs_a_person = intent.needs_a_person() || plan_prompt::awaits(&intent, session.as_ref());
     let asker = if needs_a_person { asker::of_prompt(context, input, prompt) } else { Asker::Person };
     let mut told = None;
@@ -138,10 +138,14 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
     Ok(Answer::after(told, act(&prompt, &decision)?))
 }
 
-/// What the user has set, and may set otherwise for one run.
-fn options(config: &Config, context: &Context) -> UlwOptions {
-    let gates = context.root.as_deref().map(|root| config.gates_for(root));
-    UlwOptions { limits: config.limits, gates: gates.unwrap_or_default(), review: config.review == Review::Wanted }
+/// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
+fn options(config: &Config, context: &Context, session: Option<&Session>) -> UlwOptions {
+    let gates = context.root.as_deref().map(|root| config.gates_for(root)).unwrap_or_default();
+    let is_own = |session: &&Session| context.provenance(session) == Provenance::Own;
+    match session.filter(|session| session.goes_on()).filter(is_own) {
+        Some(session) => UlwOptions { limits: session.limits, gates, review: session.verification.review_wanted },
+        None => UlwOptions { limits: config.limits, gates, review: config.review == Review::Wanted },
+    }
 }
 
 /// Everything that acting on a decision needs.
@@ -214,6 +218,7 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
     let context = prompt.context;
     let Start { gates, not_approved, base } = start(context, activation.gates.clone());
     let activation = &Activation { gates, base, ..activation.clone() };
+    let goes_on = prompt.session.is_some_and(Session::goes_on);
     let held = match write_activation(prompt, decision, activation) {
         Ok(Written::Now) => Held::Yes,
         // Another process of the same hook has said everything.
@@ -229,6 +234,9 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
         context.report(problem);
     }
     let mut text = words::contract(activation.trigger, activation.limits, form, held);
+    if goes_on {
+        text = format!("{text}\n{}", words::task_goes_on());
+    }
     if let Some(path) = context.root.as_deref().and_then(other_loop) {
         text = format!("{text}\n{}", words::other_loop(path));
     }
@@ -266,14 +274,14 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
             return (None, Change::Keep);
         }
         // What a run began with stays until it ends, however often it is begun anew.
-        let is_new = !session.is_armed();
         seal::forget_foreign(state_home, place.id(), session, now);
+        let is_new = !session.goes_on();
         let kept = session.verification.environment.clone().filter(|_| session.is_armed());
         let kept = kept.filter(|kept| is_kept(state_home, place.id(), kept));
-        let settled = session.verification.scope.take().filter(|_| session.is_armed());
         session.activate(activation.clone(), now);
         session.verification.environment = Some(kept.unwrap_or_else(|| keep_environment(context, place.id())));
-        session.verification.scope = settled.or(scope);
+        // What counts was settled when the task began.
+        session.verification.scope = session.verification.scope.take().or(scope);
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;

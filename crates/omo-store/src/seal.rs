@@ -237,7 +237,7 @@ pub fn digest(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use omo_core::gate::{Gate, Origin};
-    use omo_core::review::{Review, ReviewVerdict};
+    use omo_core::review::{Rejection, Review, ReviewVerdict};
     use omo_core::session::{ChangedBy, Verdict, VerdictKind};
     use omo_core::verification::Phase;
 
@@ -276,8 +276,9 @@ mod tests {
         let mut sealed = session();
         let at = Timestamp::from_millis(1);
         sealed.weaken(ChangedBy::Detached, "check `a` removed", at);
+        sealed.verification.reject(Rejection::default());
         sealed.seal = Some(key.seal_of(&id, &sealed));
-        let changes: [(&str, Edit); 22] = [
+        let changes: [(&str, Edit); 25] = [
             ("the run is over", |session| session.ulw.enabled = !session.ulw.enabled),
             ("the continuations", |session| session.ulw.stop_blocks = 1),
             ("the last one", |session| session.ulw.last_stop_at = Some(Timestamp::from_millis(2))),
@@ -299,6 +300,9 @@ mod tests {
             ("a result", |session| session.gates[0].last = Some(omo_core::gate::Record::default())),
             ("the best", |session| session.gates[0].best = Some(omo_core::gate::Best::default())),
             ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
+            ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
+            ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),
+            ("no rejection", |session| session.verification.rejections.clear()),
             ("the commit", |session| session.ulw.base = Some("0".repeat(40))),
             ("no review", |session| session.verification.review_wanted = false),
             ("the attempts", |session| session.verification.attempts = 9),

@@ -4,6 +4,7 @@
 //! file may be missing, half written, replaced, or hostile: none of that is an error, it only
 //! says less. Text of people and models is never searched: only the lines' own structure counts.
 
+use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -18,6 +19,7 @@ use serde_json::value::RawValue;
 use crate::regular;
 
 mod reports;
+pub mod reviewer;
 mod schedule;
 
 pub use reports::{Report, reports};
@@ -265,6 +267,10 @@ struct Line<'a> {
     is_sidechain: bool,
     #[serde(default)]
     is_api_error_message: bool,
+    #[serde(default)]
+    is_compact_summary: bool,
+    #[serde(borrow)]
+    cwd: Option<Cow<'a, str>>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
     #[serde(borrow)]

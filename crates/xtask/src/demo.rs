@@ -7,6 +7,7 @@
 use anstream::println;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, bail};
+use omo_core::words::checks::review_prompt;
 use omo_testkit::stand_in::{Answer, SubagentStopInput};
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
@@ -72,11 +73,14 @@ impl Play<'_> {
     /// The reviewer, which the model has started, ends with its report.
     fn reviewer(&mut self, text: &str) -> Result<()> {
         says("omo:oracle", AnsiColor::Blue, text);
+        let material = format!("review-{}.md", self.session.session());
+        let prompt = review_prompt(&self.lab.state_folder().join(material).display().to_string());
         let run = self.session.subagent_stop(&SubagentStopInput {
             agent_id: String::new(),
             agent_type: "omo:oracle".to_owned(),
             last_message: text.to_owned(),
             stop_hook_active: false,
+            prompts: vec![prompt],
         })?;
         Self::hook("SubagentStop", &run)
     }

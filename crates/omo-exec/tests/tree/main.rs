@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use omo_exec::difference;
 use omo_exec::files::{FilesState, WorkFiles, settle_scope};
 use omo_exec::git::GitCalls;
-use omo_exec::tree;
 use omo_store::work_tree::WorkTree;
 use tempfile::TempDir;
 
@@ -23,8 +23,9 @@ fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
     WorkFiles::new(folder, state_home, &GitCalls::default(), None).state().map(|state| state.id)
 }
 
-fn difference(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Option<String> {
-    tree::difference(folder, state_home, &GitCalls::default(), None, since)
+fn changed_since(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Result<String, String> {
+    let changed = difference::since(folder, state_home, &GitCalls::default(), None, since)?;
+    Ok(changed.difference.unwrap_or_default())
 }
 
 /// A repository with two files in one commit, and a state folder beside it.
@@ -340,12 +341,12 @@ fn a_file_that_comes_back_where_git_was_told_not_to_look_counts() {
 #[test]
 fn what_a_killed_git_left_is_cleared() {
     let it = Repository::new();
-    difference(&it.top, Some(&it.state_home()), None).unwrap();
+    changed_since(&it.top, Some(&it.state_home()), None).unwrap();
     for entry in fs::read_dir(it.state_home().join("omo/trees")).unwrap() {
         fs::write(entry.unwrap().path().join("index.lock"), "").unwrap();
     }
     it.write("a.txt", "changed\n");
-    let shown = difference(&it.top, Some(&it.state_home()), None).unwrap();
+    let shown = changed_since(&it.top, Some(&it.state_home()), None).unwrap();
     assert!(shown.contains("+changed"), "{shown}");
 }
 
@@ -393,8 +394,9 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
     let scope = it.settle_scope();
     let shown = || {
         let head = it.git(&["rev-parse", "HEAD"]);
-        tree::difference(&it.top, Some(&it.state_home()), &GitCalls::default(), Some(&scope), Some(head.trim()))
-            .unwrap()
+        let (home, calls) = (it.state_home(), GitCalls::default());
+        let changed = difference::since(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()));
+        changed.unwrap().difference.unwrap()
     };
     assert_eq!(shown(), "", "what was left out when the run began is no removal");
     it.git(&["update-index", "--skip-worktree", "src/b.txt"]);
@@ -506,20 +508,80 @@ fn the_difference_shows_new_and_changed_files_since_a_time() {
     it.write("a.txt", "changed\n");
     it.write("new.txt", "quite new\n");
     it.id();
-    let shown = difference(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
+    let shown = changed_since(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
     for part in ["-one", "+changed", "+quite new", "new.txt"] {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
-    let all = difference(&it.top, Some(&it.state_home()), None).unwrap();
+    let all = changed_since(&it.top, Some(&it.state_home()), None).unwrap();
     assert!(all.contains("+two"), "everything is new: {all}");
     assert_eq!(head, it.git(&["rev-parse", "HEAD"]).trim());
     it.git(&["commit", "-qam", "hidden", "--date", "2001-01-01T00:00:00"]);
-    let since = difference(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
+    let since = changed_since(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
     assert!(since.contains("+changed") && !since.contains("+two"), "what was committed since is shown: {since}");
     it.git(&["pack-refs", "--all"]);
     assert_eq!(WorkTree::find(&it.top).unwrap().head().unwrap(), it.git(&["rev-parse", "HEAD"]).trim());
     it.write("big.txt", &"line\n".repeat(200_000));
-    it.id();
-    let cut = difference(&it.top, Some(&it.state_home()), None).unwrap();
-    assert!(cut.len() < 500_000 && cut.contains("the rest is left out"), "{} bytes", cut.len());
+    let cut = changed_since(&it.top, Some(&it.state_home()), None).unwrap();
+    assert!(cut.len() < 500_000 && cut.contains("the rest of big.txt is to be read"), "{} bytes", cut.len());
+}
+
+#[test]
+fn nothing_of_the_repository_hides_what_changed() {
+    let it = Repository::new();
+    it.write("long.txt", &"a line\n".repeat(60_000));
+    it.write("test_a.txt", "checks one\nchecks two\n");
+    it.write("picture.png", "\0one");
+    it.write("kind.txt", "a file\n");
+    it.git(&["add", "."]);
+    it.git(&["commit", "-qm", "more"]);
+    let head = WorkTree::find(&it.top).unwrap().head().unwrap();
+    let since = |it: &Repository| changed_since(&it.top, Some(&it.state_home()), Some(&head));
+    for (name, value) in [("core.bigFileThreshold", "1"), ("diff.default.binary", "true"), ("diff.orderFile", "a.txt")]
+    {
+        it.git(&["config", name, value]);
+    }
+    it.write(".gitattributes", "*.txt -diff\n");
+    it.write(".git/info/attributes", "* binary\n");
+    it.write("aaa.txt", &"new\n".repeat(700_000));
+    it.write("test_a.txt", "checks one\n\0");
+    it.write("picture.png", "\0two");
+    it.write("a name\nof two lines.txt", "x\n");
+    fs::remove_file(it.top.join("kind.txt")).unwrap();
+    symlink("a.txt", it.top.join("kind.txt")).unwrap();
+    let shown = since(&it).unwrap();
+    for part in ["-checks two", "picture.png was a binary file before", "-a file", "+a.txt", "A aaa.txt (new, "] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    assert!(shown.find("-checks two") < shown.find("+x"), "what was there before comes first");
+    it.write("long.txt", "");
+    assert!(since(&it).unwrap_err().contains("more than can be shown: long.txt"));
+    it.write("long.txt", &"a line\n".repeat(60_000));
+    since(&it).unwrap();
+    let other = "1".repeat(40);
+    let gone = |base: &str| changed_since(&it.top, Some(&it.state_home()), Some(base)).unwrap_err();
+    assert!(gone(&other).contains("is gone") && gone("--output=x").contains("is gone"));
+    fs::rename(it.top.join(".git"), it.temp.path().join("git")).unwrap();
+    assert!(gone(&head).contains("the repository that the run began in is gone"));
+    assert_eq!(changed_since(&it.top, Some(&it.state_home()), None), Ok(String::new()));
+}
+
+#[test]
+fn what_changed_in_a_submodule_is_shown() {
+    let it = Repository::new();
+    let inner = Repository::new();
+    let path = inner.top.to_str().unwrap();
+    it.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", path, "inner"]);
+    it.git(&["commit", "-qm", "with a submodule"]);
+    let head = WorkTree::find(&it.top).unwrap().head().unwrap();
+    let since = |it: &Repository| changed_since(&it.top, Some(&it.state_home()), Some(&head));
+    it.write("inner/a.txt", "changed\n");
+    let shown = since(&it).unwrap();
+    assert!(
+        shown.contains("In the submodule inner") && shown.contains("-one") && shown.contains("+changed"),
+        "{shown}"
+    );
+    git_in(&it.top.join("inner"), &["commit", "-qam", "hidden"]);
+    assert!(since(&it).unwrap().contains("-one"), "what was committed in it as well");
+    fs::remove_file(it.top.join("inner/.git")).unwrap();
+    assert!(since(&it).is_ok_and(|shown| shown.contains("-one")) || since(&it).is_err());
 }

@@ -19,6 +19,8 @@ pub struct Report {
     pub at: Option<Timestamp>,
     /// What it says.
     pub text: String,
+    /// The id of the agent, where the client names it.
+    pub agent: Option<String>,
 }
 
 /// The reports of one kind of agent since an offset, in their order.
@@ -35,7 +37,8 @@ pub fn reports(path: &Path, from: u64, agent: &str) -> Vec<Report> {
     lines.sort_by_key(|line| line.offset);
     lines.dedup_by_key(|line| line.offset);
     let report = |line: Line| {
-        line.completed_agent(agent).or_else(|| line.notice(&calls)).map(|text| Report { at: line.time(), text })
+        let (text, agent) = line.completed_agent(agent).or_else(|| line.notice(&calls))?;
+        Some(Report { at: line.time(), text, agent })
     };
     lines.into_iter().filter_map(RawLine::parse).filter_map(report).collect()
 }
@@ -45,6 +48,7 @@ pub fn reports(path: &Path, from: u64, agent: &str) -> Vec<Report> {
 struct AgentResult {
     status: String,
     agent_type: String,
+    agent_id: Option<String>,
     content: Vec<TextBlock>,
 }
 
@@ -94,16 +98,17 @@ impl Line<'_> {
         calls.into_iter().flat_map(|calls| calls.content).filter(is_it).map(|call| call.id).collect()
     }
 
-    /// What an agent said that the session waited for.
-    fn completed_agent(&self, agent: &str) -> Option<String> {
+    /// What an agent said that the session waited for, and its id.
+    fn completed_agent(&self, agent: &str) -> Option<(String, Option<String>)> {
         let own = self.kind == "user" && !self.is_sidechain;
         let result: AgentResult = serde_json::from_str(self.tool_use_result.filter(|_| own)?.get()).ok()?;
         let counts = result.status == "completed" && result.agent_type == agent;
-        counts.then(|| result.content.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n"))
+        let text = |content: Vec<TextBlock>| content.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n");
+        counts.then(|| (text(result.content), result.agent_id))
     }
 
-    /// What an agent said that ran in the background, where one of these calls had started it.
-    fn notice(&self, calls: &[String]) -> Option<String> {
+    /// What an agent said that ran in the background, where one of these calls had started it, and its id.
+    fn notice(&self, calls: &[String]) -> Option<(String, Option<String>)> {
         let own = self.kind == "user" && !self.is_sidechain && self.tool_use_result.is_none();
         let origin: Origin = serde_json::from_str(self.origin.filter(|_| own)?.get()).ok()?;
         let text = serde_json::from_str::<Prompt>(self.message?.get()).ok()?.content;
@@ -116,7 +121,8 @@ impl Line<'_> {
         // The agent's own words are escaped: the last mark is the client's.
         let start = memmem::rfind(text.as_bytes(), b"<result>")? + "<result>".len();
         let end = memmem::rfind(text.as_bytes(), b"</result>")?;
-        text.get(start..end).map(unescaped)
+        let agent = between(text, "<task-id>", "</task-id>").map(str::to_owned);
+        text.get(start..end).map(|text| (unescaped(text), agent))
     }
 }
 

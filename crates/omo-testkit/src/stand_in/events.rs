@@ -50,6 +50,9 @@ pub struct SubagentStopInput {
     pub last_message: String,
     /// Whether a hook has sent this agent on already.
     pub stop_hook_active: bool,
+    /// What it was given, in its own transcript: the prompt that it began with, and what it was sent later. Without
+    /// any it has no transcript.
+    pub prompts: Vec<String>,
 }
 
 /// A subagent that still runs, as `background_tasks` shows it.
@@ -174,6 +177,9 @@ impl StandIn {
             .field("agent_type", &input.agent_type)
             .object("effort", effort());
         let path = self.transcript.of_agent(&id);
+        if !input.prompts.is_empty() {
+            self.transcript.write_agent(&id, &input.agent_type, &input.prompts, &input.last_message)?;
+        }
         let late = Object::new()
             .field("stop_hook_active", &input.stop_hook_active)
             .field("agent_transcript_path", &path.to_string_lossy())

@@ -32,6 +32,28 @@ impl Transcript {
         self.user(&text_blocks(body), &meta, &Object::new())
     }
 
+    /// What an agent of the session was given and said last, in the transcript of its own.
+    pub(in crate::stand_in) fn write_agent(
+        &self,
+        id: &str,
+        kind: &str,
+        prompts: &[String],
+        report: &str,
+    ) -> Result<()> {
+        let mut agent = self.clone();
+        agent.path = self.of_agent(id);
+        let _ = std::fs::remove_file(&agent.path);
+        let own = Object::new().field("agentId", id);
+        for (number, prompt) in prompts.iter().enumerate() {
+            let sent =
+                own.clone().extend(&Object::new().field("isMeta", &true).raw("origin", r#"{"kind":"coordinator"}"#));
+            agent.user(&quoted(prompt), &Object::new(), if number == 0 { &own } else { &sent })?;
+        }
+        let said = Object::new().field("role", "assistant").raw("content", &text_blocks(report));
+        let fields = Object::new().object("message", said).field("type", "assistant");
+        agent.chained(&fields, &own.field("attributionAgent", kind))
+    }
+
     /// A text of the model.
     pub fn assistant(&mut self, text: &str) -> Result<()> {
         self.model(&text_blocks(text), "end_turn")

@@ -1,0 +1,351 @@
+//! What changed in a work tree since a run began, as a reviewer reads it.
+//!
+//! It is told from git's objects, of the very files that have an id, and by git's plumbing with every option given:
+//! no setting, attribute or order of the repository has a say. What was there before comes first, and there the
+//! tests: nobody but the reviewer sees what was taken out of them. A new file can be read where it lies; what
+//! cannot be shown of one that was there before, or not even be named, is an error, and counts against the claim.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::words::checks::Changed;
+use omo_store::work_tree::WorkTree;
+
+use crate::files::Scope;
+use crate::git::GitCalls;
+use crate::repository::is_object;
+use crate::tree::{EMPTY_TREES, Scratch};
+
+/// Where the objects are kept while they are looked at, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "reviews"];
+/// How deep submodules within submodules are followed.
+const MAX_DEPTH: usize = 8;
+/// At most so many bytes of all changes are shown.
+const MAX_BYTES: usize = 1_200 * 1024;
+/// At most so many of one file that was there before, and of a new one.
+const MAX_FILE_BYTES: usize = 256 * 1024;
+const MAX_NEW_FILE_BYTES: usize = 64 * 1024;
+/// At most so many bytes of names are listed.
+const MAX_LIST_BYTES: usize = 256 * 1024;
+/// A larger file is not compared, and a larger new one not read.
+const MAX_COMPARED_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_READ_BYTES: u64 = 1024 * 1024;
+/// So many bytes of new files are read, and so many files left out, before it is said that there is too much.
+const MAX_ALL_READ_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_LEFT_OUT: usize = 1_000;
+/// Git takes a file for binary that has a NUL in as many bytes; here only one that had it before.
+const BINARY_BYTES: usize = 8_000;
+
+/// Git's own limits and orders, whatever the repository says. A pathspec is taken as it is.
+const SETTINGS: [&str; 6] =
+    ["-c", "core.bigFileThreshold=512m", "-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false"];
+/// How differences are told.
+const COMPARE: [&str; 6] =
+    ["diff-tree", "-r", "--no-renames", "--ignore-submodules=none", "--no-ext-diff", "--no-textconv"];
+
+/// What changed in the work tree that a folder lies in since a commit, new files included; `None` for a commit
+/// stands for nothing at all. `scope` names what was settled when the run began.
+///
+/// # Errors
+///
+/// Why it cannot be shown, in a few words.
+pub fn since(
+    folder: &Path,
+    state_home: Option<&Path>,
+    calls: &GitCalls,
+    scope: Option<&str>,
+    base: Option<&str>,
+) -> Result<Changed, String> {
+    let Some(tree) = WorkTree::find(folder) else {
+        return match base {
+            Some(_) => Err("the repository that the run began in is gone".to_owned()),
+            None => Ok(Changed::default()),
+        };
+    };
+    let home = state_home.ok_or("there is no folder for the user's own state")?;
+    let scope = scope.map(|name| Scope::load(home, name));
+    let scratch = Scratch::anew(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(unknown)?;
+    if is_outside(&scratch, &tree, folder, base).ok_or_else(unknown)? {
+        return Ok(Changed::default());
+    }
+    let mut text = String::new();
+    write(&mut text, scratch, &tree, (home, calls), base, 0)?;
+    Ok(Changed { difference: Some(text), notes: Vec::new() })
+}
+
+/// Whether the repository around a folder ignores that, and always did.
+fn is_outside(scratch: &Scratch, tree: &WorkTree, folder: &Path, base: Option<&str>) -> Option<bool> {
+    if folder == tree.top || !scratch.ignores(folder)? {
+        return Some(false);
+    }
+    let Some(base) = base else { return Some(true) };
+    let path = folder.strip_prefix(&tree.top).ok()?.to_str()?;
+    let listed = scratch.git_on_all_objects(&["--literal-pathspecs", "ls-tree", "--full-tree", base, path], &[])?;
+    Some(listed.is_empty())
+}
+
+fn unknown() -> String {
+    "git does not say what changed".to_owned()
+}
+
+/// One path that differs.
+struct Entry {
+    status: u8,
+    path: Vec<u8>,
+    before: Blob,
+    now: Blob,
+    patch: Vec<u8>,
+}
+
+/// One side of it.
+#[derive(Clone, Default)]
+struct Blob {
+    mode: String,
+    name: String,
+    bytes: u64,
+}
+
+impl Blob {
+    fn is_submodule(&self) -> bool {
+        self.mode == "160000"
+    }
+}
+
+impl Entry {
+    fn is_new(&self) -> bool {
+        self.status == b'A'
+    }
+
+    /// It is too large to be compared, or to be read where it can be read in its place.
+    fn is_large(&self) -> bool {
+        let largest = self.before.bytes.max(self.now.bytes);
+        largest > if self.status == b'M' { MAX_COMPARED_BYTES } else { MAX_READ_BYTES }
+    }
+
+    fn shown_path(&self) -> String {
+        String::from_utf8_lossy(&self.path).into_owned()
+    }
+
+    /// What was there before comes first, and there the tests; smaller files before larger ones.
+    fn place(&self) -> (bool, bool, u64) {
+        let path = self.shown_path().to_lowercase();
+        let is_test = path.contains("test") || path.contains("spec");
+        (self.is_new(), !is_test, self.before.bytes.max(self.now.bytes))
+    }
+
+    fn line(&self) -> String {
+        let sizes = match self.status {
+            b'A' => format!("new, {} bytes", self.now.bytes),
+            b'D' => format!("deleted, had {} bytes", self.before.bytes),
+            _ => format!("{} bytes before, {} now", self.before.bytes, self.now.bytes),
+        };
+        format!("{} {} ({sizes})\n", char::from(self.status), self.shown_path().escape_debug())
+    }
+}
+
+/// Writes what changed in one work tree, and in its submodules.
+fn write(
+    text: &mut String,
+    scratch: Scratch,
+    tree: &WorkTree,
+    (home, calls): (&Path, &GitCalls),
+    base: Option<&str>,
+    depth: usize,
+) -> Result<(), String> {
+    let kept = scratch.look().ok_or_else(unknown)?;
+    let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
+    let base = base.unwrap_or(empty);
+    let is_there =
+        base == empty || is_object(base) && scratch.git_on_all_objects(&["cat-file", "-e", base], &[]).is_some();
+    if !is_there {
+        return Err(format!("the commit that the run began on is gone: {base}"));
+    }
+    let mut entries = entries(&scratch, base, &kept.tree).ok_or_else(unknown)?;
+    read_patches(&scratch, base, &kept.tree, &mut entries).ok_or_else(unknown)?;
+    show(text, &scratch, &mut entries)?;
+    let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(unknown)?;
+    scratch.clear().ok_or_else(unknown)?;
+    drop(scratch);
+    for (path, commit) in inner {
+        let top = tree.top.join(&path);
+        let Some(inner) = WorkTree::at(&top) else {
+            if std::fs::read_dir(&top).is_ok_and(|mut files| files.next().is_some()) {
+                return Err(format!("the submodule {} has no repository", path.display()));
+            }
+            continue;
+        };
+        if depth == MAX_DEPTH {
+            return Err("submodules are nested too deep".to_owned());
+        }
+        text.push_str(&format!("\n[omo] In the submodule {}:\n\n", path.display().to_string().escape_debug()));
+        let scratch = Scratch::anew(&inner, home, calls, &FOLDER, None).ok_or_else(unknown)?;
+        write(text, scratch, &inner, (home, calls), commit.as_deref(), depth + 1)?;
+    }
+    Ok(())
+}
+
+/// The paths that differ, with the sizes of both sides.
+fn entries(scratch: &Scratch, base: &str, tree: &str) -> Option<Vec<Entry>> {
+    let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
+    let listed = scratch.git_on_all_objects(&arguments, &[])?;
+    let mut parts = listed.split(|byte| *byte == 0);
+    let mut entries = Vec::new();
+    while let Some(about) = parts.next().filter(|about| !about.is_empty()) {
+        let about = std::str::from_utf8(about.strip_prefix(b":")?).ok()?;
+        let [mode_before, mode_now, before, now, status] = *about.split(' ').collect::<Vec<_>>() else { return None };
+        let blob = |mode: &str, name: &str| Blob { mode: mode.to_owned(), name: name.to_owned(), bytes: 0 };
+        entries.push(Entry {
+            status: status.bytes().next()?,
+            path: parts.next()?.to_owned(),
+            before: blob(mode_before, before),
+            now: blob(mode_now, now),
+            patch: Vec::new(),
+        });
+    }
+    measure(scratch, &mut entries)?;
+    Some(entries)
+}
+
+/// Asks for the sizes of all files at once.
+fn measure(scratch: &Scratch, entries: &mut [Entry]) -> Option<()> {
+    let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
+    let list: String = sides().map(|blob| format!("{}\n", blob.name)).collect();
+    let said = scratch.git_on_all_objects(&["cat-file", "--batch-check=%(objectsize)"], list.as_bytes())?;
+    let said = String::from_utf8(said).ok()?;
+    let mut sizes = said.lines();
+    for entry in entries {
+        for blob in [&mut entry.before, &mut entry.now] {
+            // What is not there on this side, or is a commit of another repository, has none.
+            blob.bytes = sizes.next()?.parse().unwrap_or(0);
+        }
+    }
+    Some(())
+}
+
+/// Has git compare all files but the large ones, and gives each its part of what git says.
+fn read_patches(scratch: &Scratch, base: &str, tree: &str, entries: &mut [Entry]) -> Option<()> {
+    let mut compared: Vec<&mut Entry> = Vec::new();
+    let (mut left_out, mut read) = (Vec::new(), 0);
+    for entry in entries {
+        read += if entry.is_new() && !entry.is_large() { entry.now.bytes } else { 0 };
+        if entry.is_large() || (entry.is_new() && read > MAX_ALL_READ_BYTES) {
+            left_out.push(format!(":(exclude,literal,top){}", std::str::from_utf8(&entry.path).ok()?));
+        } else {
+            compared.push(entry);
+        }
+    }
+    if left_out.len() > MAX_LEFT_OUT {
+        return None;
+    }
+    let paths = [".".to_owned()].into_iter().filter(|_| !left_out.is_empty()).chain(left_out.iter().cloned());
+    let paths: Vec<String> = paths.collect();
+    let options = [
+        "--patch",
+        "--text",
+        "--unified=3",
+        "--full-index",
+        "--no-color",
+        "--submodule=short",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        base,
+        tree,
+        "--",
+    ];
+    let arguments: Vec<&str> =
+        [&SETTINGS[..], &COMPARE, &options].concat().into_iter().chain(paths.iter().map(String::as_str)).collect();
+    let said = scratch.git_on_all_objects(&arguments, &[])?;
+    let mut parts = parts(&said).into_iter();
+    for entry in compared {
+        entry.patch = parts.next()?.to_owned();
+        // What has become something of another kind is told as one that is gone and one that is new.
+        if entry.status == b'T' {
+            entry.patch.extend(parts.next()?);
+        }
+    }
+    parts.next().is_none().then_some(())
+}
+
+/// What git says of each file. Every line of a file's own has a mark before it.
+fn parts(said: &[u8]) -> Vec<&[u8]> {
+    let (mut begins, mut at) = (Vec::new(), 0);
+    for line in said.split_inclusive(|byte| *byte == b'\n') {
+        if line.starts_with(b"diff --git ") {
+            begins.push(at);
+        }
+        at += line.len();
+    }
+    begins.push(said.len());
+    begins.windows(2).filter_map(|pair| said.get(*pair.first()?..*pair.last()?)).collect()
+}
+
+/// Writes the list of files, and then their changes, as far as there is room.
+fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry]) -> Result<(), String> {
+    entries.sort_by_key(Entry::place);
+    let list: String = entries.iter().map(Entry::line).collect();
+    if list.len() > MAX_LIST_BYTES {
+        return Err(format!("{} files changed, more than can be listed", entries.len()));
+    }
+    text.push_str(&list);
+    let mut hidden = Vec::new();
+    for entry in entries.iter() {
+        let most = if entry.is_new() { MAX_NEW_FILE_BYTES } else { MAX_FILE_BYTES };
+        let room = MAX_BYTES.saturating_sub(text.len()).min(most);
+        text.push('\n');
+        if was_binary(scratch, entry) {
+            text.push_str(&format!(
+                "[omo] {} was a binary file before, and is not shown.\n",
+                entry.shown_path().escape_debug()
+            ));
+            continue;
+        }
+        let patch = String::from_utf8_lossy(&entry.patch);
+        let end = (0..=patch.len().min(room)).rev().find(|at| patch.is_char_boundary(*at)).unwrap_or(0);
+        text.push_str(patch.get(..end).unwrap_or_default());
+        if end == patch.len() && !entry.patch.is_empty() {
+            continue;
+        }
+        let path = entry.shown_path();
+        if entry.is_new() {
+            text.push_str(&format!("\n[omo] the rest of {} is to be read in that file itself.\n", path.escape_debug()));
+        } else {
+            hidden.push(path);
+        }
+    }
+    let named: Vec<&str> = hidden.iter().take(5).map(String::as_str).collect();
+    match hidden.len() {
+        0 => Ok(()),
+        count => Err(format!("what changed in {count} files is more than can be shown: {}", named.join(", "))),
+    }
+}
+
+/// Whether a file that is still there, or is gone, was binary when the run began.
+fn was_binary(scratch: &Scratch, entry: &Entry) -> bool {
+    const NUL: u8 = 0;
+    if entry.is_new() || entry.before.is_submodule() {
+        return false;
+    }
+    // Most files have no such byte at all.
+    if !entry.patch.is_empty() && !entry.patch.contains(&NUL) {
+        return false;
+    }
+    let content = scratch.git_on_all_objects(&["cat-file", "blob", &entry.before.name], &[]).unwrap_or_default();
+    content.iter().take(BINARY_BYTES).any(|byte| *byte == NUL)
+}
+
+/// The submodules that are there now, each with the commit that it was at before; `None` for a new one.
+fn submodules(scratch: &Scratch, base: &str, tree: &str, paths: &[PathBuf]) -> Option<Vec<(PathBuf, Option<String>)>> {
+    if paths.is_empty() {
+        return Some(Vec::new());
+    }
+    let commits = |tree: &str| {
+        let listed = scratch.git_on_all_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
+        let entries = listed.split(|byte| *byte == 0).filter_map(|entry| {
+            let entry = entry.strip_prefix(b"160000 commit ")?;
+            let (commit, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
+            Some((crate::platform::path_of(path.get(1..)?), String::from_utf8(commit.to_owned()).ok()?))
+        });
+        Some(entries.collect::<std::collections::BTreeMap<_, _>>())
+    };
+    let (before, now) = (commits(base)?, commits(tree)?);
+    Some(now.into_keys().map(|path| (path.clone(), before.get(&path).cloned())).collect())
+}
