@@ -41,6 +41,7 @@ use crate::project::Project;
 /// The whole program: reads its command line, does it, and gives the exit status.
 pub fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
+    omo_exec::baseline::run_if_asked();
     omo_exec::supervisor::minder::run_if_asked();
     if let Some(options) = statusline::asked(std::env::args_os().skip(1)) {
         statusline::run(&options);

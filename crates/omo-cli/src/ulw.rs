@@ -6,10 +6,12 @@ use omo_core::log;
 use omo_core::session::{Activation, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::not_approved;
+use omo_exec::baseline;
+use omo_exec::environment::Environment;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_store::config::{Config, Review};
-use omo_store::env::Env;
+use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
 use omo_store::pins::own_search_path;
 use omo_store::seal;
@@ -35,6 +37,8 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let search = own_search_path();
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
+    let environment = Environment::of_gates(env::variables(), &project.root);
+    let mut has_begun = false;
     let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
         seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now);
         if session.resume(env.now) {
@@ -61,10 +65,19 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
             env.now,
         );
         session.verification.scope = session.verification.scope.take().or_else(|| scope.clone());
+        // Where it cannot be kept, no check runs.
+        let kept = env.state_home.as_deref().and_then(|home| environment.keep(home, &id).ok());
+        // That of a model's shell may be anything.
+        session.verification.environment = Some(kept.unwrap_or_default()).filter(|_| !env.in_session);
+        has_begun = !goes_on;
         (("ultrawork is on from the next stop", session.clone()), Change::Begin)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
     note(&folder, &entry);
+    if has_begun && let Some(home) = env.state_home.as_deref() {
+        // What cannot be counted before the run is said in its verdict.
+        let _ = baseline::begin(&project.root, home, &id, &session.gates);
+    }
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
     if let Some(repository) = start.not_approved {
         writeln!(anstream::stderr(), "{}", not_approved(&repository.gates))?;
