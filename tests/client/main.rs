@@ -36,3 +36,4 @@ mod sessions_run;
 mod setup;
 mod stage;
 mod statusline;
+mod who_asked;

@@ -1,0 +1,63 @@
+//! Who asked, in the real client: prompts that its model scheduled, and clients that its shell started.
+
+use std::fs;
+use std::time::Duration;
+
+use omo_testkit::{Script, Turn};
+use serde_json::json;
+
+use crate::stage::{CLAIM, LIMIT, stage};
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
+    const UNSET: &str = "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID -u CLAUDE_PID -u CLAUDE_CODE_CHILD_NOTES_DIR";
+    let client = crate::stage::client();
+    let nested = |wrap: &str, session: &str, prompt: &str, to: &str| {
+        let (client, plugin) = (client.program().display(), crate::stage::plugin());
+        let client = format!("'{client}' -p --plugin-dir '{}' {session} '{prompt}'", plugin.display());
+        format!(
+            "S=$CLAUDE_CODE_SESSION_ID; {wrap} sh -c \"{client} < /dev/null > ../home/{to}; touch ../home/{to}.end\""
+        )
+    };
+    let resumed = "--resume $S";
+    let waits = "; until test -e ../home/e.end; do sleep 0.1; done";
+    let script = Script::new()
+        .bash(&nested("", resumed, "/omo:gate remove test", "a"))
+        .bash(&nested(UNSET, resumed, "/omo:ulw --no-review --gate true x", "b"))
+        .bash(&nested(&format!("exec {UNSET}"), resumed, "/omo:gate add true", "c"))
+        .bash(&nested("", "", "/omo:gate approve 0123456789ab", "d"))
+        .bash(&(nested(&format!("setsid -f {UNSET}"), resumed, "/omo:gate remove test", "e") + waits))
+        .say(CLAIM)
+        .bash("true")
+        .say(CLAIM)
+        .bash("true")
+        .say(CLAIM);
+    let stage = stage(script);
+    stage.play("/omo:ulw --gate \"test -f never\" make it");
+    for name in ["a", "b", "c", "d", "e"] {
+        let said = fs::read_to_string(stage.lab.home().join(name)).unwrap();
+        assert!(said.contains("only a person"), "{name}: {said}");
+    }
+    let gates = stage.sessions().into_iter().map(|(_, session)| session["gates"].clone());
+    let runs: Vec<_> = gates.flat_map(|gates| gates.as_array().cloned().unwrap_or_default()).collect();
+    assert_eq!(runs.iter().map(|gate| gate["run"].clone()).collect::<Vec<_>>(), [json!("test -f never")]);
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_prompt_that_the_model_scheduled_changes_no_check() {
+    let remove = "/omo:gate remove test";
+    let cron = json!({"cron": "* * * * *", "recurring": false, "durable": true, "prompt": remove});
+    let script = Script::new()
+        .turn(Turn::call("CronCreate", cron))
+        .turn(Turn::call("ScheduleWakeup", json!({"delaySeconds": 60, "reason": "x", "prompt": remove})))
+        .say("I wait.")
+        .default(Turn::text("I wait."));
+    let stage = stage(script);
+    let terminal = stage.terminal();
+    terminal.say("/omo:ulw --gate \"test -f never\" make it").unwrap();
+    terminal.wait_for("the model scheduled this prompt", LIMIT + Duration::from_mins(1)).unwrap();
+    assert_eq!(stage.state("/gates/0/run"), "test -f never");
+}
