@@ -303,6 +303,169 @@ fn no_program_of_the_project_is_run_by_another_name() {
     play(PATHS).unwrap();
 }
 
+impl Target {
+    /// The user approves `omo.toml` with the code that they are shown.
+    fn approve(&mut self) -> Result<String> {
+        let shown = self.scene.asks("/omo:gate approve")?;
+        let code = shown.rsplit("/omo:gate approve ").next().context("no code")?.trim().to_owned();
+        let said = self.scene.asks(&format!("/omo:gate approve {code}"))?;
+        ensure!(said.contains("approved: 1 check of omo.toml"), "{said}");
+        Ok(code)
+    }
+
+    /// A run with a check of the user's own; gives what they are told at its start.
+    fn runs(&mut self) -> Result<String> {
+        let told = self.scene.prompt("/omo:ulw --no-review --gate true fix the tests")?;
+        self.scene.claim_ends("verified")?;
+        Ok(told.system_message().unwrap_or_default().to_owned())
+    }
+
+    /// A new run asks for an approval once more, and names this; what was approved does not run.
+    fn asks_again(&mut self, named: &str) -> Result<()> {
+        let before = self.scene.traced("ran");
+        let told = self.runs()?;
+        ensure!(told.contains("1 check that is not approved") && told.contains(named), "{told}");
+        ensure!(self.scene.traced("ran") == before, "it was run");
+        Ok(())
+    }
+
+    /// Another repository, with the same files, in the place of this one.
+    fn begin_anew(&self) -> Result<()> {
+        for arguments in [["init", "-q"].as_slice(), &["add", "-A"], &["commit", "-q", "-m", "another"]] {
+            self.git(arguments)?;
+        }
+        Ok(())
+    }
+}
+
+const BOUND: &[Row] = &[
+    Row {
+        id: "r13i",
+        what: "another repository at the path of an approved one",
+        play: |target| {
+            target.write("omo.toml", &file(&format!("\"{LEAVES_A_TRACE}\"")))?;
+            let code = target.approve()?;
+            target.runs()?;
+            ensure!(target.scene.traced("ran") == 1, "what was approved is not run");
+            fs::remove_dir_all(target.scene.lab.project().join(".git"))?;
+            target.begin_anew()?;
+            target.asks_again("")?;
+            let said = target.scene.asks(&format!("/omo:gate approve {code}"))?;
+            ensure!(said.contains("nothing was approved"), "{said}");
+            target.approve()?;
+            target.runs()?;
+            ensure!(target.scene.traced("ran") == 2, "what was approved is not run");
+            Ok(())
+        },
+    },
+    Row {
+        id: "r13j",
+        what: "another folder at the path of an approved one, with the same file",
+        play: |target| {
+            let text = file(&format!("\"{LEAVES_A_TRACE}\""));
+            for repository in [true, false] {
+                target.write("omo.toml", &text)?;
+                target.approve()?;
+                let project = target.scene.lab.project().to_owned();
+                fs::rename(&project, project.with_file_name(format!("moved-{repository}")))?;
+                fs::create_dir(&project)?;
+                target.write("omo.toml", &text)?;
+                if repository {
+                    target.begin_anew()?;
+                }
+                target.asks_again("")?;
+            }
+            Ok(())
+        },
+    },
+    Row {
+        id: "r13k",
+        what: "another script behind an approved command, between two runs",
+        play: |target| {
+            target.write("check.sh", &format!("{LEAVES_A_TRACE}\n"))?;
+            target.write("omo.toml", &file("\"sh check.sh\""))?;
+            let shown = target.scene.asks("/omo:gate approve")?;
+            ensure!(shown.contains("as long as these files stay as they are: `check.sh`"), "{shown}");
+            let code = target.approve()?;
+            target.runs()?;
+            ensure!(target.scene.traced("ran") == 1, "what was approved is not run");
+            target.write("check.sh", &format!("{LEAVES_A_TRACE} # theirs\n"))?;
+            target.asks_again("not approved any more: `check.sh` is not as it was then")?;
+            for shown in [target.says(&["gate", "list"])?, target.scene.asks("/omo:gate list")?] {
+                ensure!(shown.contains("any more: `check.sh` is not as it was then"), "{shown}");
+            }
+            ensure!(target.says(&["verify"])?.contains("any more: `check.sh` is not as it was then"));
+            let said = target.scene.asks(&format!("/omo:gate approve {code}"))?;
+            ensure!(said.contains("nothing was approved"), "the code of the other script: {said}");
+            target.approve()?;
+            target.runs()?;
+            ensure!(target.scene.traced("ran") == 2, "what was approved is not run");
+            Ok(())
+        },
+    },
+    Row {
+        id: "r13l",
+        what: "a script that was not there when its command was approved",
+        play: |target| {
+            target.write("omo.toml", &file("\"test ! -f later.sh || sh later.sh\""))?;
+            target.approve()?;
+            target.write("later.sh", &format!("{LEAVES_A_TRACE}\n"))?;
+            target.asks_again("`later.sh` is not as it was then")
+        },
+    },
+    Row {
+        id: "r13m",
+        what: "the commands of a plan, in another repository at the same path",
+        play: |target| {
+            target.write(PLAN, &plan(&[task("1", "", "test -f words/1.txt")]))?;
+            let said = target.says(&["plan", "show", PLAN])?;
+            let digest = said.split("digest: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            let digest = digest.context("no digest")?.to_owned();
+            ensure!(target.omo(&["run", "open", "--for", "plan", PLAN, "--digest", &digest], &[])?.status.success());
+            ensure!(target.says(&["plan", "show", PLAN])?.contains("you approved them"));
+            fs::remove_dir_all(target.scene.lab.project().join(".git"))?;
+            target.begin_anew()?;
+            ensure!(target.says(&["plan", "show", PLAN])?.contains("you have not approved them"));
+            let opened = target.omo(&["run", "open", "--for", "plan", PLAN], &[])?;
+            ensure!(opened.status.code() == Some(7), "{opened:?}");
+            Ok(())
+        },
+    },
+    Row {
+        id: "c08a",
+        what: "omo.toml changed after its approval",
+        play: |target| {
+            target.write("omo.toml", &file("\"true\""))?;
+            target.approve()?;
+            target.write("omo.toml", &file(&format!("\"{LEAVES_A_TRACE}\"")))?;
+            target.asks_again("")
+        },
+    },
+    Row {
+        id: "c08b",
+        what: "approved elsewhere, other commands here",
+        play: |target| {
+            target.write("omo.toml", &file("\"true\""))?;
+            let code = target.approve()?;
+            target.write("other/omo.toml", &file(&format!("\"{LEAVES_A_TRACE}\"")))?;
+            let other = target.scene.lab.project().join("other");
+            let at_other = [("CLAUDE_PROJECT_DIR", other.to_str().context("no UTF-8")?)];
+            let said = target.omo(&["gate", "approve", "--digest", &code], &at_other)?;
+            ensure!(!said.status.success(), "{said:?}");
+            let listed = target.omo(&["gate", "list"], &at_other)?;
+            let listed = String::from_utf8(listed.stdout)?;
+            ensure!(listed.contains("not approved: nothing of it runs"), "{listed}");
+            Ok(())
+        },
+    },
+];
+
+#[test]
+#[ignore = "needs python3: cargo xtask test"]
+fn an_approval_holds_for_the_repository_and_the_files_that_it_was_given_for() {
+    play(BOUND).unwrap();
+}
+
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
 fn everything_that_is_approved_is_shown_whole() {

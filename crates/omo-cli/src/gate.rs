@@ -9,18 +9,17 @@ use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
 use omo_core::session::{ChangedBy, Provenance, Session};
 use omo_core::session_id::SessionId;
-use omo_core::words::checks::{asked_for, code, definition, number};
+use omo_core::words::checks::{asked_for, code, definition, number, since_approved};
 use omo_core::words::command::{is_plain, whole};
 use omo_core::words::neutral;
 use omo_store::config::Config;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::pins::own_search_path;
-use omo_store::repository::Repository;
+use omo_store::repository::{Approved, Repository};
 use omo_store::seal::digest;
 use omo_store::start::{self, pin};
 use omo_store::state::{self, Change};
-use omo_store::trust;
 
 use crate::arguments::{AcceptOptions, AddOptions, ConfirmOptions, Gate as Action, RemoveOptions, SessionOptions};
 use crate::confirm::{self, Question};
@@ -77,10 +76,15 @@ fn show_repository(out: &mut impl Write, env: &Env, repository: &Repository) -> 
         writeln!(out, "\n{problem}; nothing of omo.toml runs")?;
     }
     if repository.problems.is_empty() {
-        let is_approved = repository.is_approved(env.state_home.as_deref());
-        writeln!(out, "\nomo.toml is {}", if is_approved { "approved" } else { "not approved: nothing of it runs" })?;
-        if !is_approved && !repository.gates.is_empty() {
-            writeln!(out, "{}", asked_for(&repository.gates))?;
+        let approval = repository.approval(env.state_home.as_deref());
+        let stands = match &approval {
+            Approved::Yes => "approved".to_owned(),
+            Approved::Before { changed } => format!("not approved{}: nothing of it runs", since_approved(changed)),
+            Approved::No => "not approved: nothing of it runs".to_owned(),
+        };
+        writeln!(out, "\nomo.toml is {stands}")?;
+        if approval != Approved::Yes && !repository.gates.is_empty() {
+            writeln!(out, "{}", asked_for(&repository.gates, &repository.pinned))?;
         }
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
     }
@@ -111,7 +115,10 @@ fn add(env: &Env, project: &Project, options: &AddOptions) -> Result<(), Failure
     gate.check().map_err(refuse)?;
     pin([&mut gate], &project.root, &own_search_path());
     let change = SessionChange { env, project, confirm: &options.confirm };
-    let question = format!("Have this run whenever a claim is checked?\n{}\n", asked_for(std::slice::from_ref(&gate)));
+    let question = format!(
+        "Have this run whenever a claim is checked?\n{}\n",
+        asked_for(std::slice::from_ref(&gate), &gate.pinned)
+    );
     change.make(&options.session, &question, |gates| {
         gate::add(gates, gate.clone()).map_err(refuse)?;
         Ok(format!("`{}` decides from now on", gate.name))
@@ -157,7 +164,7 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
     }
     let question = format!(
         "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
-        asked_for(&repository.gates)
+        asked_for(&repository.gates, &repository.pinned)
     );
     confirm(env, options, &question, &repository.digest)?;
     // Read anew: what was shown is what is approved, and nothing else.
@@ -167,7 +174,7 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
             "look at it again: `omo gate list`",
         ));
     }
-    trust::approve(env.state_home.as_deref(), &project.root, &repository.digest, env.now)?;
+    repository.approve(env.state_home.as_deref(), &project.root, env.now)?;
     writeln!(anstream::stdout(), "approved: {} of omo.toml; any change asks again", number(repository.gates.len()))?;
     writeln!(
         anstream::stdout(),

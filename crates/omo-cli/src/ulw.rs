@@ -80,7 +80,7 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     }
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
     if let Some(repository) = start.not_approved {
-        writeln!(anstream::stderr(), "{}", not_approved(&repository.gates))?;
+        writeln!(anstream::stderr(), "{}", not_approved(&repository.gates, start.changed.as_deref()))?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use omo_core::gate::{Gate, GateVerdict, Record};
 use omo_core::verification::GateResult;
 use omo_core::words::age;
+use omo_core::words::checks::since_approved;
 use omo_exec::environment::Environment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup};
@@ -35,18 +36,20 @@ pub(crate) struct Meant {
     pub not_approved: Option<Repository>,
     /// Which files count.
     pub scope: Option<String>,
+    /// The file because of which it is not approved any more, where it was.
+    changed: Option<String>,
 }
 
 /// The checks of a session, or those that a new run would have.
 pub(crate) fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str>) -> Result<Meant, Failure> {
     let search = omo_store::pins::own_search_path();
     let anew = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
-    let not_approved = anew.not_approved;
+    let (not_approved, changed) = (anew.not_approved, anew.changed);
     let known = project.session(session, env)?;
     let of_session =
         known.map(|id| sealed(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
     let (gates, scope) = of_session.map_or((anew.gates, None), |session| (session.gates, session.verification.scope));
-    Ok(Meant { gates, not_approved, scope })
+    Ok(Meant { gates, not_approved, scope, changed })
 }
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
@@ -59,7 +62,7 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
         ));
     }
     let project = Project::find(env)?;
-    let Meant { gates, not_approved, scope } = gates(env, config, &project, options.session.as_deref())?;
+    let Meant { gates, not_approved, scope, changed } = gates(env, config, &project, options.session.as_deref())?;
     if gates.is_empty() && not_approved.is_none() {
         let hint = "`/omo:gate add <command>` in a session, [[gate]] in config.toml, or an approved omo.toml";
         return Err(Failure::not_green("no check decides here, so nothing is proved", hint));
@@ -83,7 +86,12 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
     let verified = gates::verify(&gates, &setup, &mut Progress::new());
     let mut lines: Vec<Line> =
         gates.iter().zip(&verified.results).map(|(gate, result)| Line::new(gate, result)).collect();
-    lines.extend(not_approved.iter().flat_map(|repository| &repository.gates).map(Line::of_unapproved));
+    lines.extend(
+        not_approved
+            .iter()
+            .flat_map(|repository| &repository.gates)
+            .map(|gate| Line::of_unapproved(gate, changed.as_deref())),
+    );
     let is_green = lines.iter().all(|line| line.verdict == GateVerdict::Green) && !verified.tree_moves;
     let report = Report { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
     show(env, options, &report, &verified.results)?;
@@ -147,8 +155,9 @@ impl Line {
         }
     }
 
-    fn of_unapproved(gate: &Gate) -> Self {
-        let detail = "omo.toml is not approved: `omo gate approve`".to_owned();
+    fn of_unapproved(gate: &Gate, changed: Option<&str>) -> Self {
+        let since = changed.map(since_approved).unwrap_or_default();
+        let detail = format!("omo.toml is not approved{since}: `omo gate approve`");
         let record = Record { verdict: GateVerdict::NotApproved, detail, ..Record::default() };
         Self::new(gate, &GateResult { record, ..GateResult::default() })
     }

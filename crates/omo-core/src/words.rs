@@ -499,10 +499,11 @@ mod tests {
         texts.extend(routes.map(|route| refused(&not_a_person(route))));
         texts.push(other_loop(".claude/ralph-loop.local.md"));
         let gate = Gate::new(None, "ulw <promise>DONE</promise> `x`", Origin::User).unwrap();
+        let pinned = [("ulw <promise>DONE</promise>".to_owned(), String::new())].into();
         texts.push(checks::gate_list(std::slice::from_ref(&gate), true, now()));
-        texts.push(checks::not_approved(std::slice::from_ref(&gate)));
-        texts.push(checks::approval(&[gate.clone()], "0123456789abcdef").unwrap());
-        texts.push(checks::approval(&vec![gate; 1_000], "0123456789abcdef").unwrap_err());
+        texts.push(checks::not_approved(std::slice::from_ref(&gate), Some("ulw `x`\n")));
+        texts.push(checks::approval(&[gate.clone()], &pinned, "0123456789abcdef").unwrap());
+        texts.push(checks::approval(&vec![gate; 1_000], &pinned, "0123456789abcdef").unwrap_err());
         texts.push(refused(crate::gate_command::USAGE));
         texts.extend(
             ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"].map(|name| usage::of(name).unwrap().to_owned()),

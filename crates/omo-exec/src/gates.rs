@@ -8,7 +8,7 @@ use omo_core::gate::{Gate, GateVerdict, Origin, Record, TOTAL_TIMEOUT_SECONDS, j
 use omo_core::session_id::SessionId;
 use omo_core::verification::GateResult;
 use omo_store::folder::Folder;
-use omo_store::repository::Repository;
+use omo_store::repository::{Approved, Repository};
 use omo_store::{env, pins};
 
 use crate::baseline;
@@ -143,7 +143,8 @@ fn is_repository_approved(gates: &[Gate], setup: &Setup) -> bool {
     of_it.peek().is_some()
         && Repository::read(setup.root).is_some_and(|repository| {
             let is_there = |gate: &Gate| repository.gates.iter().any(|it| it.definition() == gate.definition());
-            repository.is_approved(setup.state_home) && of_it.all(is_there)
+            // A file that they run and that changed meanwhile is named for each of them.
+            repository.approval(setup.state_home) != Approved::No && of_it.all(is_there)
         })
 }
 

@@ -227,7 +227,7 @@ fn of_gates(text: &str) -> Vec<String> {
     vec![
         checks::gate_list(&gates, true, now()),
         checks::gate_list(&gates, false, now()),
-        checks::not_approved(&gates),
-        whole_or_refused(checks::approval(&gates, "0123456789abcdef")),
+        checks::not_approved(&gates, Some(text)),
+        whole_or_refused(checks::approval(&gates, &[(text.to_owned(), String::new())].into(), "0123456789abcdef")),
     ]
 }

@@ -8,17 +8,16 @@ use omo_core::gate::{self, Gate, MAX_COMMAND_BYTES, Origin};
 use omo_core::gate_command::GateCommand;
 use omo_core::log;
 use omo_core::session::{ChangedBy, Provenance, Session};
-use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, number};
+use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, not_approved, number};
 use omo_core::words::command::pasted;
 use omo_core::words::{self, refused};
 use omo_exec::environment::Environment;
 use omo_store::lock::DEADLINE;
 use omo_store::pending::{self, Pending};
 use omo_store::pins::own_search_path;
-use omo_store::repository::Repository;
+use omo_store::repository::{Approved, Repository};
 use omo_store::start::{self, pin};
 use omo_store::state::{Change, Corrupt};
-use omo_store::trust;
 
 use crate::edge::{Context, HookError};
 use crate::plan_prompt;
@@ -50,7 +49,7 @@ fn list(context: &Context, root: &Path) -> Result<String, HookError> {
         if let Some(problem) = repository.problems.first() {
             let _ = write!(text, "\n{}", refused(&problem.to_string()));
         } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.gates.is_empty() {
-            let _ = write!(text, "\n{}", shown(&repository));
+            let _ = write!(text, "\n{}", shown(context, &repository));
         }
     }
     Ok(text)
@@ -121,15 +120,19 @@ fn to_approve(context: &Context, root: &Path, plans: &[Pending]) -> String {
         None if repository.is_approved(context.env.state_home.as_deref()) => {
             "[omo] omo.toml is approved exactly as it is.".to_owned()
         }
-        None => shown(&repository),
+        None => shown(context, &repository),
     });
     let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
     if shown.is_empty() { refused(NO_FILE) } else { shown.join("\n") }
 }
 
 /// What the file would have run, or that it is too much to be approved here.
-fn shown(repository: &Repository) -> String {
-    approval(&repository.gates, &repository.digest).unwrap_or_else(|refusal| refusal)
+fn shown(context: &Context, repository: &Repository) -> String {
+    let shown = approval(&repository.gates, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
+    match repository.approval(context.env.state_home.as_deref()) {
+        Approved::Before { changed } => format!("{}\n{shown}", not_approved(&repository.gates, Some(&changed))),
+        Approved::Yes | Approved::No => shown,
+    }
 }
 
 const NO_FILE: &str = "there is no omo.toml with a check at the top of this project";
@@ -143,7 +146,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
     if let Some(problem) = repository.problems.first() {
         return Ok(refused(&problem.to_string()));
     }
-    let shown = match approval(&repository.gates, &repository.digest) {
+    let shown = match approval(&repository.gates, &repository.pinned, &repository.digest) {
         Ok(shown) => shown,
         Err(refusal) => return Ok(refusal),
     };
@@ -155,7 +158,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
             refused("that is not the code of omo.toml as it is now; nothing was approved")
         ));
     }
-    let mut new = repository.gates;
+    let mut new = repository.gates.clone();
     pin(&mut new, root, &search(context, root));
     let said =
         format!("[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.", number(new.len()));
@@ -165,7 +168,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
             gate::add(gates, gate).map_err(|error| refused(&error.to_string()))?;
         }
         // Last: what does not fit is not approved either.
-        let approved = trust::approve(state_home, root, &repository.digest, context.env.now);
+        let approved = repository.approve(state_home, root, context.env.now);
         approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
         Ok(said.clone())
     })

@@ -216,7 +216,7 @@ fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
 
 fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) -> Option<Answer> {
     let context = prompt.context;
-    let Start { gates, not_approved, base } = start(context, activation.gates.clone());
+    let Start { gates, not_approved, changed, base } = start(context, activation.gates.clone());
     let activation = &Activation { gates, base, ..activation.clone() };
     let goes_on = prompt.session.is_some_and(Session::goes_on);
     let held = match write_activation(prompt, decision, activation) {
@@ -241,7 +241,10 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
         text = format!("{text}\n{}", words::other_loop(path));
     }
     Some(match not_approved {
-        Some(repository) => Answer::Notice { user: words::checks::not_approved(&repository.gates), model: Some(text) },
+        Some(repository) => Answer::Notice {
+            user: words::checks::not_approved(&repository.gates, changed.as_deref()),
+            model: Some(text),
+        },
         None => Answer::Context(text),
     })
 }

@@ -5,17 +5,20 @@
 //! only as one of the commands of a plan that its user approved. It can name these and nothing else: no
 //! setting of omo, and above all nothing about trust.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use omo_core::gate::{Gate, MAX_COMMAND_BYTES, Origin};
+use omo_core::timestamp::Timestamp;
 use toml::de::DeTable;
 
 use crate::config::Problem;
 use crate::gate_toml;
+use crate::pins;
 use crate::regular::{self, Links};
 use crate::seal::Key;
-use crate::trust::{self, Trust};
+use crate::trust::{self, Trust, TrustError};
 
 /// The file's name.
 pub const FILE: &str = "omo.toml";
@@ -30,8 +33,12 @@ pub struct Repository {
     /// The command that puts into a new worktree what a checkout lacks, `npm ci` say. That the file is
     /// approved says nothing about it: it runs where its user approved this very command.
     pub setup: Option<String>,
-    /// What stands for exactly this content.
+    /// What stands for exactly this content, in this repository, with the files that the gates run as they are.
     pub digest: String,
+    /// The files of the project that its gates run, each with its digest.
+    pub pinned: BTreeMap<String, String>,
+    /// The part of `digest` that stands for the file alone.
+    content: String,
     /// What is wrong with the file; then it asks for nothing.
     pub problems: Vec<Problem>,
 }
@@ -50,19 +57,52 @@ impl Repository {
         }
     }
 
-    /// Whether its user approved exactly this content. One that cannot be looked up is not.
+    /// Whether its user approved exactly this content, with the files that it runs as they are.
     pub fn is_approved(&self, state_home: Option<&Path>) -> bool {
-        let key = || Key::load(state_home).ok();
-        let holds = |trust: Trust| key().is_some_and(|key| trust.holds(&self.digest, &key));
-        self.problems.is_empty() && Trust::load(state_home).is_ok_and(holds)
+        self.approval(state_home) == Approved::Yes
+    }
+
+    /// How far its user approved it. What cannot be looked up is not approved.
+    pub fn approval(&self, state_home: Option<&Path>) -> Approved {
+        let known = || Some((Trust::load(state_home).ok()?, Key::load(state_home).ok()?));
+        let Some((trust, key)) = known().filter(|_| self.problems.is_empty()) else { return Approved::No };
+        if trust.holds(&self.digest, &key) {
+            return Approved::Yes;
+        }
+        let Some(pinned) = trust.pinned_with(&self.content, &key) else { return Approved::No };
+        let names = pinned.keys().chain(self.pinned.keys());
+        let other = names.into_iter().find(|name| pinned.get(*name) != self.pinned.get(*name));
+        other.map_or(Approved::No, |name| Approved::Before { changed: name.clone() })
+    }
+
+    /// Writes down that its user approves it, as it is.
+    pub fn approve(&self, state_home: Option<&Path>, root: &Path, now: Timestamp) -> Result<(), TrustError> {
+        trust::approve_bound(state_home, root, &self.content, &self.pinned, now)
     }
 }
 
+/// How far a user approved what a repository asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Approved {
+    /// As it is now.
+    Yes,
+    /// This content, when a file that it runs was another one.
+    Before {
+        /// That file.
+        changed: String,
+    },
+    /// Not at all, or something else.
+    No,
+}
+
 fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
-    let digest = trust::digest(root, bytes);
+    let content = trust::digest(root, bytes);
     let text = String::from_utf8_lossy(bytes);
     let mut reader = Reader { text: &text, path: path.to_owned(), problems: Vec::new() };
     let (mut gates, mut setup) = (Vec::new(), None);
+    if std::str::from_utf8(bytes).is_err() {
+        reader.problem(None, "is not UTF-8".to_owned());
+    }
     match DeTable::parse(&text) {
         Err(error) => reader.problem(error.span(), format!("is not TOML: {}", error.message())),
         Ok(table) => {
@@ -90,11 +130,12 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
         }
     }
     let problems = reader.problems;
-    if problems.is_empty() {
-        Repository { gates, setup, digest, problems }
-    } else {
-        Repository { digest, problems, ..Repository::default() }
+    if !problems.is_empty() {
+        return Repository { problems, ..Repository::default() };
     }
+    // Of those alone that are the same whoever asks: not the programs that a `PATH` leads to.
+    let pinned: BTreeMap<String, String> = gates.iter().flat_map(|gate| pins::of(gate, root, &[])).collect();
+    Repository { gates, setup, digest: trust::bound(&content, &pinned), pinned, content, problems }
 }
 
 fn is_command(text: &str) -> bool {
@@ -185,7 +226,7 @@ mod tests {
         std::fs::write(&file, "[[gate]]\nrun = \"true\"\n").unwrap();
         let read = || Repository::read(&root).unwrap();
         assert!(!read().is_approved(Some(&home)));
-        trust::approve(Some(&home), &root, &read().digest, crate::env::now()).unwrap();
+        read().approve(Some(&home), &root, crate::env::now()).unwrap();
         assert!(read().is_approved(Some(&home)));
         std::fs::write(&file, "[[gate]]\nrun = \"true\"\n#").unwrap();
         assert!(!read().is_approved(Some(&home)), "one byte more");

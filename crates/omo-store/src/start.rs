@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use omo_core::gate::{self, Baseline, Gate};
 
 use crate::pins;
-use crate::repository::Repository;
+use crate::repository::{Approved, Repository};
 use crate::work_tree::WorkTree;
 
 /// The gates at a run's start.
@@ -16,6 +16,8 @@ pub struct Start {
     pub gates: Vec<Gate>,
     /// What the repository asks for and its user has not approved.
     pub not_approved: Option<Repository>,
+    /// The file because of which it is not approved any more, where it was.
+    pub changed: Option<String>,
     /// The commit that is checked out.
     pub base: Option<String>,
 }
@@ -23,16 +25,18 @@ pub struct Start {
 /// Gathers them: `own` are the user's, to which those of an approved repository come.
 pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &[PathBuf]) -> Start {
     let base = WorkTree::find(root).and_then(|tree| tree.head());
-    let mut start = Start { gates: own, not_approved: None, base };
-    match Repository::read(root) {
-        Some(repository) if repository.is_approved(state_home) => {
+    let mut start = Start { gates: own, base, ..Start::default() };
+    if let Some(repository) = Repository::read(root) {
+        let approval = repository.approval(state_home);
+        if approval == Approved::Yes {
             for gate in repository.gates {
                 // More than there may be are left out: the user's own come first.
                 let _ = gate::add(&mut start.gates, gate);
             }
+        } else {
+            start.not_approved = Some(repository).filter(|repository| !repository.gates.is_empty());
+            start.changed = if let Approved::Before { changed } = approval { Some(changed) } else { None };
         }
-        Some(repository) => start.not_approved = Some(repository).filter(|repository| !repository.gates.is_empty()),
-        None => {}
     }
     pin(&mut start.gates, root, search);
     start

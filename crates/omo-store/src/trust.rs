@@ -1,9 +1,11 @@
 //! What the user has approved of repositories: `trust.json` in their own folder, never in the
 //! repository.
 //!
-//! An approval is for the exact bytes of one file in one folder: a digest of both. Any change, of
-//! a comment even, asks again.
+//! An approval is for the exact bytes of one file in one folder of one repository: a digest of all three. Any change,
+//! of a comment even, asks again, and so does another repository at the same path. That of a file with checks is for
+//! the files that these run as well.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use omo_core::timestamp::Timestamp;
@@ -13,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
 use crate::seal::{Key, KeyError};
+use crate::work_tree::identity;
 
 const FILE: &str = "trust.json";
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -46,8 +49,14 @@ pub struct Trust {
 /// One approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Of exactly this: see [`digest`].
+    /// Of exactly this: see [`digest`] and [`bound`].
     pub digest: String,
+    /// The part of it that stands for the file alone, where it is bound to other files as well.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub content: String,
+    /// Those files, each with the digest that it had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pinned: BTreeMap<String, String>,
     /// In which folder, for people to read.
     pub root: String,
     /// When.
@@ -57,14 +66,26 @@ pub struct Approval {
     pub seal: String,
 }
 
-/// What stands for a file's exact content in one folder.
+/// What stands for a file's exact content in one folder of one repository.
 pub fn digest(root: &Path, content: &[u8]) -> String {
-    let root = root.as_os_str().as_encoded_bytes();
+    let identity = identity(root);
+    sum("omo trust 2", &[root.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
+}
+
+/// The same, bound to files beside it.
+pub fn bound(content: &str, pinned: &BTreeMap<String, String>) -> String {
+    let files = pinned.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]);
+    sum("omo trust of files 1", &std::iter::once(content.as_bytes()).chain(files).collect::<Vec<_>>())
+}
+
+fn sum(of: &str, parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
-    hash.update(b"omo trust 1\0");
-    hash.update((root.len() as u64).to_le_bytes());
-    hash.update(root);
-    hash.update(content);
+    hash.update(of);
+    for part in parts {
+        // Each with its length before it: no two lists of parts run into the same bytes.
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
     let digits = b"0123456789abcdef";
     let digit = |nibble: u8| digits.get(usize::from(nibble)).copied().map(char::from);
     hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).flatten().collect()
@@ -90,6 +111,15 @@ impl Trust {
         let bears = |approval: &Approval| key.is_mac(sealed(digest).as_bytes(), &approval.seal);
         self.approved.iter().any(|approval| approval.digest == digest && bears(approval))
     }
+
+    /// The files that the newest approval of a file's content was bound to, whatever is in them now.
+    pub fn pinned_with(&self, content: &str, key: &Key) -> Option<&BTreeMap<String, String>> {
+        let is_sound = |approval: &&Approval| {
+            let is_bound = approval.content == content && approval.digest == bound(content, &approval.pinned);
+            is_bound && key.is_mac(sealed(&approval.digest).as_bytes(), &approval.seal)
+        };
+        self.approved.iter().rev().find(is_sound).map(|approval| &approval.pinned)
+    }
 }
 
 /// What the seal of an approval is over.
@@ -99,10 +129,31 @@ fn sealed(digest: &str) -> String {
 
 /// Writes an approval down.
 pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, now: Timestamp) -> Result<(), TrustError> {
-    let seal = Key::load(state_home)?.mac(sealed(digest).as_bytes());
+    write(state_home, root, digest.to_owned(), now, (String::new(), BTreeMap::new()))
+}
+
+/// Writes down that a file is approved together with the files that it runs.
+pub fn approve_bound(
+    state_home: Option<&Path>,
+    root: &Path,
+    content: &str,
+    pinned: &BTreeMap<String, String>,
+    now: Timestamp,
+) -> Result<(), TrustError> {
+    write(state_home, root, bound(content, pinned), now, (content.to_owned(), pinned.clone()))
+}
+
+fn write(
+    state_home: Option<&Path>,
+    root: &Path,
+    digest: String,
+    now: Timestamp,
+    (content, pinned): (String, BTreeMap<String, String>),
+) -> Result<(), TrustError> {
+    let seal = Key::load(state_home)?.mac(sealed(&digest).as_bytes());
     change(state_home, |approved| {
-        approved.retain(|approval| approval.digest != digest);
-        approved.push(Approval { digest: digest.to_owned(), root: root.display().to_string(), at: now, seal });
+        approved.retain(|known| known.digest != digest);
+        approved.push(Approval { digest, content, pinned, root: root.display().to_string(), at: now, seal });
         let surplus = approved.len().saturating_sub(KEPT);
         approved.drain(..surplus);
     })

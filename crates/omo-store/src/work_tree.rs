@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
-use crate::regular;
+use crate::{platform, regular};
 
 /// Of a longer line only so much is read: none of git's is that long.
 const MAX_LINE: u64 = 8 * 1024;
@@ -72,6 +73,17 @@ impl WorkTree {
             }
         }
     }
+}
+
+/// What tells the repository of a folder from another one that comes to stand at the same path: the number of its
+/// folder and the moment at which that was made, neither of which a clone has in common with another. A work tree has
+/// that of its repository, and a folder without one its own.
+pub fn identity(folder: &Path) -> String {
+    let kept = WorkTree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common);
+    let Ok(found) = fs::metadata(kept) else { return String::new() };
+    // Not every file system knows when it made a folder.
+    let made = found.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    format!("{} {}", platform::number(&found), made.map_or(0, |made| made.as_nanos()))
 }
 
 fn is_commit(text: &str) -> bool {

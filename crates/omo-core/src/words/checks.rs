@@ -4,6 +4,7 @@
 //! The output of a command and the words of a reviewer are untrusted: they are fenced, cut and
 //! made harmless.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::command::{APPROVAL_CHARS, pasted, whole};
@@ -329,19 +330,26 @@ pub fn number(checks: usize) -> String {
     if checks == 1 { "1 check".to_owned() } else { format!("{checks} checks") }
 }
 
-/// What the user is told whose repository names gates that are not approved.
-pub fn not_approved(gates: &[Gate]) -> String {
+/// What the user is told whose repository names gates that are not approved; `changed` is the file that is another one
+/// since they were.
+pub fn not_approved(gates: &[Gate], changed: Option<&str>) -> String {
     let count =
         if gates.len() == 1 { "1 check that is".to_owned() } else { format!("{} checks that are", gates.len()) };
+    let since = changed.map(since_approved).unwrap_or_default();
     format!(
-        "[omo] omo.toml names {count} not approved, and nothing of it runs. /omo:gate approve shows what it would run."
+        "[omo] omo.toml names {count} not approved{since}, and nothing of it runs. /omo:gate approve shows what it would run."
     )
+}
+
+/// ` any more: … changed since`.
+pub fn since_approved(changed: &str) -> String {
+    format!(" any more: `{}` is not as it was then", code(changed, 200))
 }
 
 /// What the user is asked to agree to: every command of the file, and the code that stands for exactly this content.
 /// `Err` where that is more than can be shown: then nothing of it is approved here.
-pub fn approval(gates: &[Gate], digest: &str) -> Result<String, String> {
-    let commands = asked_for(gates);
+pub fn approval(gates: &[Gate], pinned: &BTreeMap<String, String>, digest: &str) -> Result<String, String> {
+    let commands = asked_for(gates, pinned);
     if commands.chars().count() > APPROVAL_CHARS {
         return Err(refused(
             "what omo.toml would have run is too long to be shown here whole, and nothing was approved; in a terminal of \
@@ -355,9 +363,14 @@ pub fn approval(gates: &[Gate], digest: &str) -> Result<String, String> {
     ))
 }
 
-/// Gates that somebody is asked about, each with every byte of it.
-pub fn asked_for(gates: &[Gate]) -> String {
-    gates.iter().map(|gate| format!("  {}", definition(gate, "    "))).collect::<Vec<_>>().join("\n")
+/// Gates that somebody is asked about, each with every byte of it, and the files of the project that they run.
+pub fn asked_for(gates: &[Gate], pinned: &BTreeMap<String, String>) -> String {
+    let mut lines: Vec<String> = gates.iter().map(|gate| format!("  {}", definition(gate, "    "))).collect();
+    let files: Vec<String> = pinned.keys().map(|file| whole(file, "      ")).collect();
+    if !files.is_empty() {
+        lines.push(format!("  as long as these files stay as they are: {}", files.join(", ")));
+    }
+    lines.join("\n")
 }
 
 /// How many characters of a digest a person types to approve it.

@@ -166,6 +166,11 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     Ok(if file.metadata()?.is_file() { Opened::File(file) } else { Opened::Other })
 }
 
+/// The number that a file system gives to what stands there.
+pub(crate) fn number(found: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
 /// `~/.config`: for a command-line tool that is where its users look, on macOS as well.
 pub(crate) fn config_home() -> Option<PathBuf> {
     crate::env::path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
