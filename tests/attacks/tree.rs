@@ -260,9 +260,12 @@ const ROWS: &[Row] = &[
         play: |target| {
             let package = target.scene.lab.home().join("package");
             fs::create_dir(&package)?;
-            fs::write(package.join("__init__.py"), RIGHT)?;
-            target.write("app/__init__.py", WRONG)?;
+            fs::write(package.join("__init__.py"), "")?;
+            fs::write(package.join("core.py"), RIGHT)?;
+            target.write("app/__init__.py", "")?;
+            target.write("app/core.py", WRONG)?;
             target.remove("app.py")?;
+            target.write("test_app.py", &TESTS.replace("from app ", "from app.core "))?;
             target.commit("a package")?;
             target.begin()?;
             swapped_while_checked(target, "app", &package.display().to_string())

@@ -29,7 +29,7 @@ use self::content::{Digest, Entry, Known};
 use self::scope::{bytes_of, text_of};
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quoted};
-use crate::platform::{Stamp, Top, path_of};
+use crate::platform::{FolderWatch, Stamp, Top, path_of};
 use crate::snapshot;
 use crate::tree::{is_index, mark};
 
@@ -128,6 +128,19 @@ impl<'a> WorkFiles<'a> {
         self.find_newly_ignored(since).unwrap_or_default()
     }
 
+    /// Watches the folders that the files lie in, as they were found last: one that is moved away and back leaves no
+    /// trace on the files in it.
+    pub(crate) fn watch(&self) -> Option<FolderWatch> {
+        let memory = Memory::open(&self.root, self.state_home?)?;
+        let remembered = memory.read()?;
+        let paths = memory.folder.read(PATHS, MAX_REMEMBERED_BYTES).ok()??;
+        let (files, _) = paths.split_at_checked(remembered.files_bytes)?;
+        let top = path_of(&bytes_of(&remembered.top));
+        let below = snapshot::folders_of(files.split(|byte| *byte == 0));
+        let below = below.into_iter().map(|folder| top.join(path_of(folder)));
+        FolderWatch::begin(top.ancestors().map(Path::to_owned).chain(below))
+    }
+
     fn scope(&self) -> Option<&Scope> {
         let load = || Some(Scope::load(self.state_home?, self.scope_name.as_deref()?));
         self.scope.get_or_init(load).as_ref()
@@ -221,13 +234,14 @@ impl<'a> WorkFiles<'a> {
             ..Remembered::default()
         };
         let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
-        if let Some(folders) = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside)) {
-            let folders = joined(&folders);
-            let seen = snapshot::look(&lister.top, &folders).filter(|seen| seen.is_settled(since));
+        let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
+        let folders = folders.map(|folders| joined(&folders));
+        if let Some(folders) = &folders {
+            let seen = snapshot::look(&lister.top, folders).filter(|seen| seen.is_settled(since));
             remembered.folders = seen.map(|seen| seen.digest);
-            remembered.files_bytes = paths.len();
-            memory.folder.replace(PATHS, &[paths, folders].concat()).ok()?;
         }
+        remembered.files_bytes = paths.len();
+        memory.folder.replace(PATHS, &[paths, folders.unwrap_or_default()].concat()).ok()?;
         memory.keep(remembered, &to_bytes(&read, since))
     }
 

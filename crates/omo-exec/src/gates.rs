@@ -1,6 +1,7 @@
 //! Running the gates of a claim: which of them may run, which of them need not, and what came of
 //! those that ran.
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use omo_store::{env, pins};
 use crate::baseline;
 use crate::environment::Environment;
 use crate::files::{FilesState, WorkFiles};
+use crate::platform::FolderWatch;
 use crate::process::{self, Job};
 
 /// What the gates of a claim are run with.
@@ -83,7 +85,8 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
     let gates = gates.as_slice();
     let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
     let mut before = setup.files.state();
-    let mut verified = pass(gates, setup, id(&before).as_deref(), deadline, watcher);
+    let mut folders = OnceCell::new();
+    let mut verified = pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
     for again in [true, false] {
         let ran = verified.results.iter().any(|result| !result.reused);
         let is_green = verified.results.iter().all(GateResult::is_green);
@@ -91,12 +94,13 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
             break;
         }
         let after = setup.files.state();
-        if after == before {
+        let moved = folders.take().flatten().is_some_and(|folders: FolderWatch| folders.saw_a_move());
+        if after == before && !moved {
             break;
         }
         before = after;
         if again {
-            verified = pass(gates, setup, id(&before).as_deref(), deadline, watcher);
+            verified = pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
         } else {
             verified.tree_moves = true;
             // What they said is evidence about no files.
@@ -120,16 +124,27 @@ pub fn unrun(gates: &[Gate], why: &str) -> Vec<GateResult> {
     gates.iter().map(|gate| result(gate, record(), false, String::new())).collect()
 }
 
-fn pass(gates: &[Gate], setup: &Setup, tree: Option<&str>, deadline: Instant, watcher: &mut impl Watcher) -> Verified {
+/// Runs those that have to run; `folders` are watched from the first of them on.
+fn pass(
+    gates: &[Gate],
+    setup: &Setup,
+    tree: Option<&str>,
+    folders: &OnceCell<Option<FolderWatch>>,
+    deadline: Instant,
+    watcher: &mut impl Watcher,
+) -> Verified {
     let is_approved = is_repository_approved(gates, setup);
     let mut verified = Verified::default();
     for gate in gates {
         let result = match standing(gate, setup, tree, is_approved) {
             Some(result) => result,
-            None => match run(gate, setup, tree, deadline, watcher) {
-                Some(result) => result,
-                None => return Verified { is_cut: true, ..verified },
-            },
+            None => {
+                folders.get_or_init(|| setup.files.watch());
+                match run(gate, setup, tree, deadline, watcher) {
+                    Some(result) => result,
+                    None => return Verified { is_cut: true, ..verified },
+                }
+            }
         };
         watcher.is_done(&result);
         verified.results.push(result);

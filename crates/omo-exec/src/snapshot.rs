@@ -95,7 +95,7 @@ pub(crate) fn folders(
     ignored: impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<Vec<Vec<u8>>> {
     let base = Top::open(top)?;
-    let known = folders_of(files);
+    let known = folders_of(files.iter().map(Vec::as_slice));
     let mut found = Vec::new();
     let mut level: Vec<Vec<u8>> = vec![b".".to_vec()];
     for depth in 0.. {
@@ -124,10 +124,10 @@ pub(crate) fn folders(
 }
 
 /// The folders that hold files that git knows: none of those is ignored.
-fn folders_of(files: &[Vec<u8>]) -> HashSet<&[u8]> {
+pub(crate) fn folders_of<'a>(files: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     let mut folders = HashSet::new();
     for file in files {
-        let mut path = file.as_slice();
+        let mut path = file;
         while let Some(at) = path.iter().rposition(|byte| *byte == b'/') {
             path = path.get(..at).unwrap_or_default();
             if !folders.insert(path) {

@@ -35,7 +35,13 @@ pub fn set_nothing_off(text: &str) {
     }
     // It is read by the reviewer, and is no prompt of anybody's. A difference would stand in it as
     // it is: whoever judges it has to see it.
-    promises_nothing(&checks::material(&session(text, Trigger::Keyword), &findings(text, &GateVerdict::ALL), ""));
+    let changed = checks::Changed { difference: Some(text.to_owned()), notes: vec![text.to_owned()] };
+    promises_nothing(&checks::material(
+        &session(text, Trigger::Keyword),
+        text,
+        &findings(text, &GateVerdict::ALL),
+        &changed,
+    ));
 }
 
 /// These are no words that a claim or a review ends with.
@@ -153,7 +159,7 @@ fn checks(text: &str) -> Vec<Check> {
         (wanted(false), Reason::FirstReview, Findings::default()),
     ];
     let material = Material { path: text.to_owned(), digest: String::new() };
-    let check = |(judgement, reason, findings)| Check { judgement, reason, findings, material: None };
+    let check = |(judgement, reason, findings)| Check { judgement, reason, findings, material: None, rejection: None };
     let mut checks: Vec<Check> = red.chain(others).map(check).collect();
     let wanted: Vec<Check> = checks.iter().filter(|check| check.judgement != Judgement::Failed).cloned().collect();
     checks.extend(wanted.into_iter().map(|check| Check { material: Some(material.clone()), ..check }));

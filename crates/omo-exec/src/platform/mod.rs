@@ -16,6 +16,7 @@
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
 //! - [`link_folder`] makes a folder be found in a second place.
+//! - [`FolderWatch`] tells of folders that were moved, even if they were moved back.
 //! - [`Inside`] is a folder of a work tree that is put back as it was; [`variable`] is how a shell's command
 //!   names a variable.
 //!
@@ -29,6 +30,8 @@ mod groups;
 mod inside_unix;
 #[cfg(windows)]
 mod inside_windows;
+#[cfg(target_os = "linux")]
+mod moves;
 #[cfg(target_os = "linux")]
 mod orphans;
 #[cfg(target_os = "linux")]
@@ -59,6 +62,8 @@ pub(crate) use windows::{
 
 #[cfg(target_os = "linux")]
 pub(crate) use ancestors::{ancestors, folder_of, variable_of};
+#[cfg(target_os = "linux")]
+pub(crate) use moves::FolderWatch;
 #[cfg(target_os = "linux")]
 pub(crate) use orphans::{adopt as adopt_orphans, end as end_orphans, hide_memory};
 #[cfg(target_os = "linux")]
@@ -98,6 +103,23 @@ pub(crate) fn variable_of(_pid: u32, _name: &str) -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn folder_of(_pid: u32) -> Option<std::path::PathBuf> {
     None
+}
+
+/// Elsewhere nobody tells of a folder that was moved and moved back.
+#[cfg(not(target_os = "linux"))]
+pub(crate) struct FolderWatch;
+
+#[cfg(not(target_os = "linux"))]
+impl FolderWatch {
+    /// There is none.
+    pub(crate) fn begin(_folders: impl Iterator<Item = std::path::PathBuf>) -> Option<Self> {
+        None
+    }
+
+    /// Nothing was seen.
+    pub(crate) fn saw_a_move(&self) -> bool {
+        false
+    }
 }
 
 /// How a group of processes is ended.
