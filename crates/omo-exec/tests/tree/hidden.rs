@@ -7,7 +7,7 @@ use std::process::Command;
 use omo_exec::files::WorkFiles;
 use omo_exec::git::GitCalls;
 
-use crate::{Repository, difference, git_in};
+use crate::{Repository, changed_since, git_in};
 
 /// What hides a change from git, and the change.
 type Case = (&'static str, fn(&Repository), fn(&Repository));
@@ -282,7 +282,7 @@ fn no_filter_runs_whatever_it_is_called_and_wherever_it_is_set() {
         let state_home = it.state_home();
         let calls = GitCalls::default();
         WorkFiles::new(&it.top, Some(&state_home), &calls, Some(&scope)).newly_ignored(None);
-        assert!(difference(&it.top, Some(&it.state_home()), None).unwrap().contains("+changed"), "{what}");
+        assert!(changed_since(&it.top, Some(&it.state_home()), None).unwrap().contains("+changed"), "{what}");
         omo_exec::changes::snapshot(&it.top, &it.state_home(), "run").unwrap();
         assert!(!trace_of(&it).exists(), "{what}: it ran");
         // It would have: the case is one.

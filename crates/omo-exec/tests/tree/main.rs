@@ -342,7 +342,7 @@ fn a_file_that_comes_back_where_git_was_told_not_to_look_counts() {
 fn what_a_killed_git_left_is_cleared() {
     let it = Repository::new();
     changed_since(&it.top, Some(&it.state_home()), None).unwrap();
-    for entry in fs::read_dir(it.state_home().join("omo/trees")).unwrap() {
+    for entry in fs::read_dir(it.state_home().join("omo/reviews")).unwrap() {
         fs::write(entry.unwrap().path().join("index.lock"), "").unwrap();
     }
     it.write("a.txt", "changed\n");
