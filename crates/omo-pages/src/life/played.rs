@@ -157,7 +157,7 @@ fn happen(session: &mut Session, happening: Happening, arrows: &mut Arrows) {
         }
         Happening::Reviewed(verdict) => {
             if session.verification.asked.is_some() {
-                let review = Review { verdict, at: Some(at(1)), objections: String::new() };
+                let review = Review { verdict, at: Some(at(1)), ..Review::default() };
                 session.verification.review = Some(later(session.verification.review.take(), review));
             }
             return;
