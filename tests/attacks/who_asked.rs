@@ -221,6 +221,22 @@ const MISSED: &[Row] = &[
             Ok(())
         },
     },
+    Row {
+        id: "r19 detached approval",
+        what: "a process that the model's shell detached approves omo.toml: that is named",
+        play: |target| {
+            target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
+            target.begin()?;
+            let digest = "$(omo gate list | sed -n 's/digest of omo.toml: //p')";
+            let approve = format!("omo gate approve --digest {digest}; touch ../home/done");
+            in_shell(target, &wrapped(&format!("setsid -f {EMPTY}"), &approve))?;
+            let done = target.scene.lab.home().join("done");
+            wait_until("the approval", LIMIT, || done.exists().then_some(()))?;
+            let weakened = target.scene.field("/weakened/0")?;
+            ensure!(weakened["by"] == "detached", "{:?}", target.scene.entry());
+            Ok(())
+        },
+    },
 ];
 
 const CAUGHT: &[Row] = &[

@@ -36,4 +36,6 @@ mod sessions_run;
 mod setup;
 mod stage;
 mod statusline;
+// The processes above another one are told there alone.
+#[cfg(target_os = "linux")]
 mod who_asked;

@@ -175,11 +175,30 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
         ));
     }
     repository.approve(env.state_home.as_deref(), &project.root, env.now)?;
+    if changed_by() == ChangedBy::Detached {
+        name_approval(env, project)?;
+    }
     writeln!(anstream::stdout(), "approved: {} of omo.toml; any change asks again", number(repository.gates.len()))?;
     writeln!(
         anstream::stdout(),
         "They count from the next run on; in a session, `/omo:gate approve` takes them in at once."
     )?;
+    Ok(())
+}
+
+/// Who makes a change that was agreed to: without a terminal it may be a process that a model detached from its client.
+fn changed_by() -> ChangedBy {
+    if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached }
+}
+
+/// Every session of the project names in its verdict that omo.toml was approved so.
+fn name_approval(env: &Env, project: &Project) -> Result<(), Failure> {
+    let (Some(folder), sessions) = (&project.folder, project.sessions()?) else { return Ok(()) };
+    let ids: Vec<SessionId> = sessions.into_iter().map(|(id, _)| id).collect();
+    state::update_all(folder, &ids, Project::update(env), |_, session| {
+        session.weaken(ChangedBy::Detached, "omo.toml approved", env.now);
+        ((), Change::Write)
+    })?;
     Ok(())
 }
 
@@ -203,14 +222,13 @@ impl SessionChange<'_> {
         // What cannot be is refused before anybody is asked.
         change(&mut before.clone())?;
         confirm(env, self.confirm, question, &digest_of(&before))?;
-        let by = if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached };
         let folder = Folder::create(&project.root)?;
         let ((said, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
             let mut gates = session.gates.clone();
             let said =
                 if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
             let write = if said.is_ok() { Change::Write } else { Change::Keep };
-            session.change_gates(gates, by, env.now);
+            session.change_gates(gates, changed_by(), env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;
