@@ -106,7 +106,7 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
             target.begin()?;
-            let code = code_of(&target.scene.prompt("/omo:gate approve")?.reason().unwrap_or_default().to_owned())?;
+            let code = code_of(target.scene.prompt("/omo:gate approve")?.reason().unwrap_or_default())?;
             for wrap in ["", UNSET, &format!("exec {EMPTY}"), &format!("setsid -f {EMPTY}")] {
                 let own = target.scene.session.session().to_owned();
                 let said = in_client(target, wrap, &own, &format!("/omo:gate approve {code}"))?;
