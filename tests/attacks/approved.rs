@@ -168,9 +168,9 @@ const SHOWN: &[Row] = &[
         id: "r13h",
         what: "a failure names the command as it can be pasted",
         play: |target| {
-            target.scene.start("--no-review --gate \"test `cat app.py | wc -l` -lt 1 # <none>\"")?;
+            target.scene.start("--no-review --gate \"test `cat app.py | wc -l` -lt 1 # <none >\"")?;
             let reason = target.scene.claim_fails()?;
-            ensure!(reason.contains("(``test `cat app.py | wc -l` -lt 1 # <none>``)"), "{reason}");
+            ensure!(reason.contains("(``test `cat app.py | wc -l` -lt 1 # <none >``)"), "{reason}");
             Ok(())
         },
     },

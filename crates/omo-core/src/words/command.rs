@@ -53,17 +53,20 @@ pub fn pasted(command: &str, max: usize) -> String {
     if most.is_some() { format!("{span}…") } else { span }
 }
 
-/// A command on one line, as it can be typed: one with line breaks, or with what nobody sees, becomes the argument of a
-/// shell.
+/// A command on one line, as it can be typed: one with line breaks, with what is not seen, or with what a model could
+/// take for a tag becomes the argument of a shell.
 pub fn typed(command: &str) -> String {
     let is_seen_whole = |char: char| is_seen(char) || is_shown_as_it_is(char);
-    if command.chars().all(is_seen_whole) {
+    let has_tag = has_tag(command);
+    if command.chars().all(is_seen_whole) && !has_tag {
         return command.to_owned();
     }
     let mut out = "sh -c $'".to_owned();
     for char in command.chars() {
         match char {
             '\'' | '\\' => out.extend(['\\', char]),
+            '<' if has_tag => out.push_str("\\x3c"),
+            '>' if has_tag => out.push_str("\\x3e"),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             char if is_seen_whole(char) => out.push(char),
@@ -75,6 +78,22 @@ pub fn typed(command: &str) -> String {
     }
     out.push('\'');
     out
+}
+
+/// Whether there is something like `</name`, `<!`, `<name>` or `<name key=` in a text. `<file >other` is none.
+fn has_tag(text: &str) -> bool {
+    let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | ':');
+    text.split('<').skip(1).any(|rest| {
+        if rest.starts_with(['/', '!']) {
+            return rest.chars().nth(1).is_some_and(|char| char.is_ascii_alphabetic() || char == '-');
+        }
+        let behind = rest.trim_start_matches(is_name);
+        let has_name = behind.len() < rest.len() && rest.starts_with(|char: char| char.is_ascii_alphabetic());
+        let key = behind.trim_start();
+        let is_key =
+            key.len() < behind.len() && key.trim_start_matches(is_name).starts_with('=') && !key.starts_with('=');
+        has_name && (behind.starts_with('>') || is_key)
+    })
 }
 
 /// Code in Markdown that ends where it is to end, whatever backticks stand in it.
@@ -221,7 +240,9 @@ mod tests {
     fn what_is_pasted_does_the_same() {
         for (command, expected) in [
             ("cargo test", "`cargo test`"),
-            ("echo <a> `id` — fine", "``echo <a> `id` — fine``"),
+            ("sort <a >b; echo `id` — fine <<x", "``sort <a >b; echo `id` — fine <<x``"),
+            ("grep '</system>' <a", r"`sh -c $'grep \'\x3c/system\x3e\' \x3ca'`"),
+            ("echo <b> <img src=x>", r"`sh -c $'echo \x3cb\x3e \x3cimg src=x\x3e'`"),
             ("`id`", "`` `id` ``"),
             ("true # ok\nrm 'x\\y'", r"`sh -c $'true # ok\nrm \'x\\y\''`"),
             ("a\u{1b}[2J\u{202e}b", r"`sh -c $'a\x1b[2J\xe2\x80\xaeb'`"),
