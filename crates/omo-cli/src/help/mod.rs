@@ -108,13 +108,15 @@ pub(crate) const APPROVE: &str = "\
 Example:
   omo gate approve
 
-It shows each command before it asks. Any later change of omo.toml asks again.";
+It shows every byte of each command before it asks. Any later change of omo.toml
+or of a file that its checks run asks again, and so does another repository.";
 
 pub(crate) const TRUST: &str = "\
 Example:
   omo trust
 
-It shows each command before it asks. Any later change of omo.toml asks again.";
+It shows every byte of each command before it asks. Any later change of omo.toml
+or of a file that its checks run asks again, and so does another repository.";
 
 pub(crate) const GATE_ACCEPT: &str = "\
 Examples:
