@@ -140,7 +140,7 @@ fn swapped_while_checked(target: &Target, moved: &str, stand_in: &str) -> Result
     let (path, away) = (target.path(moved), home.join("away"));
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let swapper = scope.spawn(|| -> Result<()> {
+        let other = scope.spawn(|| -> Result<()> {
             let see = |signal: &Path| {
                 while !is_over.load(Ordering::SeqCst) && !signal.exists() {
                     std::thread::sleep(Duration::from_millis(2));
@@ -160,9 +160,9 @@ fn swapped_while_checked(target: &Target, moved: &str, stand_in: &str) -> Result
                 see(&ended);
                 let _ = fs::remove_file(&swapped);
                 if path.is_dir() {
-                    fs::remove_dir_all(&path)?
+                    fs::remove_dir_all(&path)?;
                 } else {
-                    fs::remove_file(&path)?
+                    fs::remove_file(&path)?;
                 }
                 fs::rename(&away, &path)?;
                 fs::write(&back, "")?;
@@ -171,7 +171,7 @@ fn swapped_while_checked(target: &Target, moved: &str, stand_in: &str) -> Result
         });
         let caught = target.is_never_verified();
         is_over.store(true, Ordering::SeqCst);
-        swapper.join().map_err(|_| anyhow::anyhow!("it panicked"))??;
+        other.join().map_err(|_| anyhow::anyhow!("it panicked"))??;
         caught
     })?;
     target.is_caught()

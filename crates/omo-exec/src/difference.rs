@@ -62,7 +62,8 @@ pub fn since(
         };
     };
     let home = state_home.ok_or("there is no folder for the user's own state")?;
-    let scope = scope.map(|name| Scope::load(home, name));
+    let lost = || "what was settled when the run began is gone".to_owned();
+    let scope = scope.map(|name| Scope::load(home, name).ok_or_else(lost)).transpose()?;
     let scratch = Scratch::anew(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(unknown)?;
     if is_outside(&scratch, &tree, folder, base).ok_or_else(unknown)? {
         return Ok(Changed::default());

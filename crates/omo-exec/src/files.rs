@@ -142,7 +142,7 @@ impl<'a> WorkFiles<'a> {
     }
 
     fn scope(&self) -> Option<&Scope> {
-        let load = || Some(Scope::load(self.state_home?, self.scope_name.as_deref()?));
+        let load = || Scope::load(self.state_home?, self.scope_name.as_deref()?);
         self.scope.get_or_init(load).as_ref()
     }
 
@@ -168,7 +168,7 @@ impl<'a> WorkFiles<'a> {
         let unchanged = remembered.as_ref().filter(|it| trust == Trust::Times && memory.is_unchanged(it));
         let found = match unchanged {
             Some(it) => it.clone(),
-            None => self.read_anew(&memory, remembered.filter(|_| trust == Trust::Times), depth, deadline)?,
+            None => self.read_anew(&memory, remembered.as_ref().filter(|_| trust == Trust::Times), depth, deadline)?,
         };
         drop(memory);
         self.with_inner(found, trust, depth, deadline)
@@ -196,37 +196,37 @@ impl<'a> WorkFiles<'a> {
     fn read_anew(
         &self,
         memory: &Memory,
-        before: Option<Remembered>,
+        before: Option<&Remembered>,
         depth: usize,
         deadline: Instant,
     ) -> Option<Remembered> {
         let since = snapshot::begin();
-        let lister = self.lister(memory, depth)?;
-        let sources = sources(lister.tree.as_ref());
-        let mut listed = lister.list()?;
+        let asked = self.lister(memory, depth)?;
+        let sources = sources(asked.tree.as_ref());
+        let mut listed = asked.list()?;
         if let Some(scope) = self.scope() {
             listed.files.extend(scope.tracked());
             listed.inner.extend(scope.inner_paths());
         }
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
         let ignored = |folders: &[u8]| {
-            let mut ignored = lister.ignored(folders)?;
+            let mut ignored = asked.ignored(folders)?;
             for inner in folders.split(|byte| *byte == 0).filter(|path| listed.inner.contains(*path)) {
                 ignored.extend_from_slice(inner);
                 ignored.push(0);
             }
             Some(ignored)
         };
-        let folders = snapshot::folders(&lister.top, &files, ignored);
-        add_own_rules(&lister.top, &mut files, folders.as_deref().unwrap_or_default());
-        let entries_before = before.as_ref().and_then(|before| memory.entries(before)).unwrap_or_default();
-        let read = content::read(&lister.top, &files, &known(&entries_before), deadline)?;
+        let folders = snapshot::folders(&asked.top, &files, ignored);
+        add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
+        let entries_before = before.and_then(|before| memory.entries(before)).unwrap_or_default();
+        let read = content::read(&asked.top, &files, &known(&entries_before), deadline)?;
         let paths = joined(&files);
-        let seen = snapshot::look(&lister.top, &paths);
+        let seen = snapshot::look(&asked.top, &paths);
         let mut remembered = Remembered {
             scope: self.scope_name.clone(),
-            top: text_of(lister.top.as_os_str().as_encoded_bytes()),
-            is_repository: lister.tree.is_some(),
+            top: text_of(asked.top.as_os_str().as_encoded_bytes()),
+            is_repository: asked.tree.is_some(),
             sources,
             id: id_of(&read),
             stamps: seen.as_ref().map(|seen| seen.digest.clone()).unwrap_or_default(),
@@ -237,7 +237,7 @@ impl<'a> WorkFiles<'a> {
         let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
         let folders = folders.map(|folders| joined(&folders));
         if let Some(folders) = &folders {
-            let seen = snapshot::look(&lister.top, folders).filter(|seen| seen.is_settled(since));
+            let seen = snapshot::look(&asked.top, folders).filter(|seen| seen.is_settled(since));
             remembered.folders = seen.map(|seen| seen.digest);
         }
         remembered.files_bytes = paths.len();
@@ -248,6 +248,10 @@ impl<'a> WorkFiles<'a> {
     /// Looks at the work tree that the project lies in; at the project alone where that is none, or ignores it.
     fn lister<'b>(&'b self, memory: &Memory, depth: usize) -> Option<Lister<'b>> {
         let scope = self.scope();
+        // What had been settled is gone: then nothing is known of these files.
+        if self.scope_name.is_some() && scope.is_none() {
+            return None;
+        }
         let settled_top = scope.map(Scope::top).filter(|top| !top.as_os_str().is_empty());
         let tree = match &settled_top {
             Some(top) => WorkTree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository)),
@@ -260,20 +264,21 @@ impl<'a> WorkFiles<'a> {
             Lister::new(tree.top.clone(), Some(tree), memory, settings, self.calls)
         };
         let around = tree.and_then(of_tree);
-        let ignores_project = |lister: &Lister| {
-            let path = self.root.strip_prefix(&lister.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
+        let ignores_project = |asked: &Lister| {
+            let path = self.root.strip_prefix(&asked.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
             let path = path.unwrap_or_default();
-            !path.is_empty() && lister.ignored(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
+            !path.is_empty() && asked.ignored(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
         };
         let is_settled = settled_top.is_some();
-        if let Some(lister) = around.filter(|lister| is_settled || !ignores_project(lister)) {
-            return Some(lister);
+        if let Some(asked) = around.filter(|asked| is_settled || !ignores_project(asked)) {
+            return Some(asked);
         }
         let mut settings = scope.map(|scope| scope.settings.clone()).unwrap_or_default();
         if depth == 0 && !scope.is_some_and(|scope| scope.is_repository) {
-            settings
-                .ignored
-                .push_str(&BUILT.iter().chain(&LEFT_BEHIND).map(|name| format!("\n{name}")).collect::<String>());
+            for name in BUILT.iter().chain(&LEFT_BEHIND) {
+                settings.ignored.push('\n');
+                settings.ignored.push_str(name);
+            }
         }
         Lister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
     }
@@ -281,21 +286,21 @@ impl<'a> WorkFiles<'a> {
     /// What counts as things stand.
     fn present_scope(&self, depth: usize) -> Option<Scope> {
         let memory = Memory::open(&self.root, self.state_home?)?;
-        let lister = self.lister(&memory, depth)?;
-        let listed = lister.list()?;
-        let tree = lister.tree.as_ref();
-        let mut settings = tree.map(|_| lister.settings.clone()).unwrap_or_default();
+        let asked = self.lister(&memory, depth)?;
+        let listed = asked.list()?;
+        let tree = asked.tree.as_ref();
+        let mut settings = tree.map(|_| asked.settings.clone()).unwrap_or_default();
         if depth > 0 && tree.is_none() {
             settings.ignored.clear();
         }
-        let mut scope = Scope::new(&lister.top, tree.is_some(), settings);
+        let mut scope = Scope::new(&asked.top, tree.is_some(), settings);
         scope.set_tracked(listed.tracked.iter().map(Vec::as_slice));
-        let is_absent = |path: &&[u8]| lister.top.join(path_of(path)).symlink_metadata().is_err();
+        let is_absent = |path: &&[u8]| asked.top.join(path_of(path)).symlink_metadata().is_err();
         scope.set_absent(listed.unwatched.iter().map(Vec::as_slice).filter(is_absent));
         for path in listed.files.iter().filter(|path| is_rules(path)) {
-            scope.rules.insert(text_of(path), rules_at(&lister.top.join(path_of(path))));
+            scope.rules.insert(text_of(path), rules_at(&asked.top.join(path_of(path))));
         }
-        let top = lister.top.clone();
+        let top = asked.top.clone();
         drop(memory);
         for path in &listed.inner {
             let inner = self.inner(path, &top);
@@ -308,17 +313,17 @@ impl<'a> WorkFiles<'a> {
 
     fn find_newly_ignored(&self, since: Option<Timestamp>) -> Option<Vec<String>> {
         let memory = Memory::open(&self.root, self.state_home?)?;
-        let lister = self.lister(&memory, 0)?;
+        let asked = self.lister(&memory, 0)?;
         let rules = self.scope().map(|scope| &scope.rules);
         let arguments =
             ["status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all", "--ignore-submodules=all"];
-        let status = lister.git(&arguments, &[])?;
+        let status = asked.git(&arguments, &[])?;
         let ignored = status.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"!! "));
-        let asked: Vec<u8> = ignored.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
-        if asked.is_empty() {
+        let paths: Vec<u8> = ignored.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+        if paths.is_empty() {
             return Some(Vec::new());
         }
-        let said = lister.git(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &asked)?;
+        let said = asked.git(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &paths)?;
         let mut found = Vec::new();
         let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
         // Where the rule stands, in which line, what it says, and which path it is about.
@@ -331,7 +336,7 @@ impl<'a> WorkFiles<'a> {
             let is_old = match rules.and_then(|rules| rules.get(&text_of(source))) {
                 Some(rules) => rules.lines().any(|line| line.trim_end() == pattern),
                 // Nothing was settled about one that ignores itself. The time of its last change cannot be set back.
-                None => since.is_some_and(|since| is_older(&lister.top, source, since)),
+                None => since.is_some_and(|since| is_older(&asked.top, source, since)),
             };
             if !is_old {
                 found.push(String::from_utf8_lossy(path).into_owned());

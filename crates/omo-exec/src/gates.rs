@@ -136,16 +136,11 @@ fn pass(
     let is_approved = is_repository_approved(gates, setup);
     let mut verified = Verified::default();
     for gate in gates {
-        let result = match standing(gate, setup, tree, is_approved) {
-            Some(result) => result,
-            None => {
-                folders.get_or_init(|| setup.files.watch());
-                match run(gate, setup, tree, deadline, watcher) {
-                    Some(result) => result,
-                    None => return Verified { is_cut: true, ..verified },
-                }
-            }
-        };
+        let result = standing(gate, setup, tree, is_approved).or_else(|| {
+            folders.get_or_init(|| setup.files.watch());
+            run(gate, setup, tree, deadline, watcher)
+        });
+        let Some(result) = result else { return Verified { is_cut: true, ..verified } };
         watcher.is_done(&result);
         verified.results.push(result);
     }

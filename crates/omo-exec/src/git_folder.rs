@@ -6,6 +6,7 @@
 //! work tree's `.gitattributes` names is defined nowhere then, and git leaves such files as they are.
 
 use std::ffi::OsStr;
+use std::fmt::Write;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -125,7 +126,7 @@ pub(crate) fn make(folder: &Folder, tree: Option<&WorkTree>, settings: &Reposito
     let mut config = format!("[core]\n\trepositoryformatversion = {}\n\tbare = false\n", u8::from(settings.sha256));
     config.push_str("\texcludesFile = /dev/null\n");
     for (name, value) in &settings.content {
-        config.push_str(&format!("\t{} = {value}\n", name.trim_start_matches("core.")));
+        let _ = writeln!(config, "\t{} = {value}", name.trim_start_matches("core."));
     }
     if settings.sha256 {
         config.push_str("[extensions]\n\tobjectFormat = sha256\n");

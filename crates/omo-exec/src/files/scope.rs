@@ -100,15 +100,15 @@ impl Scope {
         Some(name)
     }
 
-    /// The one of that name. Where it is gone, or another one stands there, nothing is left out: then more counts,
-    /// and never less.
-    pub(crate) fn load(state_home: &Path, name: &str) -> Self {
-        let read = || {
-            let folder = Folder::open_own_part(state_home, &FOLDER).ok()??;
-            let bytes = folder.read(name, MAX_BYTES).ok()??;
-            (digest(&bytes) == name).then(|| serde_json::from_slice(&bytes).ok())?
-        };
-        read().unwrap_or_default()
+    /// The one of that name; `None` where it is gone, or another one stands there. Under an empty name nothing was
+    /// settled, and nothing is ignored but by `.gitignore` files.
+    pub(crate) fn load(state_home: &Path, name: &str) -> Option<Self> {
+        if name.is_empty() {
+            return Some(Self::default());
+        }
+        let folder = Folder::open_own_part(state_home, &FOLDER).ok()??;
+        let bytes = folder.read(name, MAX_BYTES).ok()??;
+        (digest(&bytes) == name).then(|| serde_json::from_slice(&bytes).ok())?
     }
 }
 

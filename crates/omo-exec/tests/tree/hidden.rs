@@ -194,6 +194,25 @@ fn a_file_that_was_written_and_put_back_is_the_same_with_other_stamps() {
 }
 
 #[test]
+fn files_have_no_id_once_what_was_settled_is_gone() {
+    let it = Repository::new();
+    let scope = it.settle_scope();
+    it.state_in(&scope);
+    let kept = it.state_home().join("omo/scopes").join(&scope);
+    let text = fs::read_to_string(&kept).unwrap();
+    it.write("new.txt", "x");
+    let state_home = it.state_home();
+    let calls = GitCalls::default();
+    let state = || WorkFiles::new(&it.top, Some(&state_home), &calls, Some(&scope)).state();
+    fs::write(&kept, text.replace("a.txt", "b.txt")).unwrap();
+    assert_eq!(state(), None, "it was edited");
+    fs::remove_file(&kept).unwrap();
+    assert_eq!(state(), None, "it is gone");
+    fs::write(&kept, text).unwrap();
+    assert!(state().is_some());
+}
+
+#[test]
 fn what_became_ignored_is_told() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n");
