@@ -18,7 +18,9 @@ pub(crate) fn waiting(scene: &mut Scene) -> Result<()> {
     let reason = scene.claim_fails()?;
     ensure!(reason.contains("subagent_type omo:oracle") && !reason.contains(VERIFIED), "{reason}");
     ensure!(scene.field("/verification/phase")? == "review");
-    Ok(())
+    // What the agent was given whose report these tests stage in the session's transcript.
+    let prompt = scene.review_prompt();
+    scene.session.transcript().write_agent("a1", "omo:oracle", &[prompt], AGREES)
 }
 
 /// The claim is not verified; the verdict that was asked for is missed.

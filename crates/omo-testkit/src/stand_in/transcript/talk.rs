@@ -33,13 +33,7 @@ impl Transcript {
     }
 
     /// What an agent of the session was given and said last, in the transcript of its own.
-    pub(in crate::stand_in) fn write_agent(
-        &self,
-        id: &str,
-        kind: &str,
-        prompts: &[String],
-        report: &str,
-    ) -> Result<()> {
+    pub fn write_agent(&self, id: &str, kind: &str, prompts: &[String], report: &str) -> Result<()> {
         let mut agent = self.clone();
         agent.path = self.of_agent(id);
         let _ = std::fs::remove_file(&agent.path);
