@@ -32,7 +32,7 @@ fn idle(wine: &Wine) -> Result<()> {
         ensure!(answer == Answer::Nothing, "{event}: {answer:?}");
     }
     let told = project.hook("omo-session-start", &project.input("SessionStart", &json!({"source": "startup"})))?;
-    ensure!(told == Answer::PlainText("CLAUDE_SESSION_ID: wine-1".to_owned()), "{told:?}");
+    ensure!(told == Answer::PlainText(format!("CLAUDE_SESSION_ID: {}", project.session)), "{told:?}");
     let left: Vec<_> = fs::read_dir(&project.folder)?.flatten().map(|entry| entry.file_name()).collect();
     ensure!(left.is_empty(), "left behind: {left:?}");
     Ok(())
@@ -59,8 +59,9 @@ fn held(wine: &Wine) -> Result<()> {
 }
 
 fn project_dir(wine: &Wine) -> Result<()> {
-    let project = wine.project()?;
+    let mut project = wine.project()?;
     let elsewhere = wine.project()?;
+    project.session.clone_from(&elsewhere.session);
     let mut hook = wine.program("omo-user-prompt-submit", &elsewhere.folder);
     hook.env("CLAUDE_PROJECT_DIR", &project.path);
     sound(&run_command(&hook, &elsewhere.input("UserPromptSubmit", &json!({"prompt": "ulw fix it"})))?)?;
@@ -70,7 +71,7 @@ fn project_dir(wine: &Wine) -> Result<()> {
     let below = project.folder.join("a").join("b");
     fs::create_dir_all(&below)?;
     let status = run_command(wine.program("omo", &below).arg("status"), "")?;
-    ensure!(status.stdout.contains("wine-1"), "not found from below: {}{}", status.stdout, status.stderr);
+    ensure!(status.stdout.contains(&elsewhere.session), "not found from below: {}{}", status.stdout, status.stderr);
     Ok(())
 }
 

@@ -6,8 +6,6 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::Answer;
-use omo_tests::stage::ago;
-use serde_json::json;
 
 use crate::wine::{Case, Wine};
 
@@ -43,13 +41,8 @@ fn locked(wine: &Wine) -> Result<()> {
 fn twenty(wine: &Wine) -> Result<()> {
     const PROCESSES: usize = 20;
     let project = wine.project()?;
-    project.write_state(
-        &json!({"version": 1, "sessions": {"wine-1": {
-            "ulw": {"enabled": true, "stopBlocks": 0, "startedAt": ago(60_000)},
-            "limits": {"maxBlocks": 100, "cooldownSeconds": 0, "maxMinutes": 240},
-        }}})
-        .to_string(),
-    )?;
+    wine.configure("[limits]\ncooldown_seconds = 0\n")?;
+    project.arm("/omo:ulw --max-blocks 100 fix it")?;
     let answers: Vec<Result<Answer>> = std::thread::scope(|scope| {
         let hooks: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(|| project.stop("Half of it is there."))).collect();
         hooks.into_iter().map(|hook| hook.join().unwrap_or_else(|_| anyhow::bail!("a hook panicked"))).collect()

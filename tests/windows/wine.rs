@@ -68,7 +68,7 @@ impl Wine {
 
     /// A new project on drive `C:`, in a folder whose name has a space and more letters than ASCII.
     pub(crate) fn project(&self) -> Result<Project<'_>> {
-        let number = self.projects.fetch_add(1, Ordering::Relaxed);
+        let number = self.projects.load(Ordering::Relaxed);
         self.project_at(&format!("Projekte mit ü 한\\p{number}"))
     }
 
@@ -76,7 +76,18 @@ impl Wine {
     pub(crate) fn project_at(&self, path: &str) -> Result<Project<'_>> {
         let folder = self.drive().join(path.replace('\\', "/"));
         fs::create_dir_all(&folder)?;
-        Ok(Project { wine: self, folder, path: format!("C:\\{path}") })
+        let session = format!("wine-{}", self.projects.fetch_add(1, Ordering::Relaxed));
+        Ok(Project { wine: self, folder, path: format!("C:\\{path}"), session })
+    }
+
+    /// Writes the configuration of its user.
+    pub(crate) fn configure(&self, toml: &str) -> Result<()> {
+        for user in fs::read_dir(self.drive().join("users"))? {
+            let folder = user?.path().join("AppData/Roaming/omo");
+            fs::create_dir_all(&folder)?;
+            fs::write(folder.join("config.toml"), toml)?;
+        }
+        Ok(())
     }
 }
 
@@ -98,12 +109,14 @@ pub(crate) struct Project<'a> {
     pub folder: PathBuf,
     /// Where it is, for Windows.
     pub path: String,
+    /// The id of its session.
+    pub session: String,
 }
 
 impl Project<'_> {
     /// The input of an event, as the client on Windows would send it.
     pub(crate) fn input(&self, event: &str, fields: &Value) -> String {
-        let mut input = json!({ "session_id": "wine-1", "hook_event_name": event, "cwd": self.path });
+        let mut input = json!({ "session_id": self.session, "hook_event_name": event, "cwd": self.path });
         if let (Some(input), Some(fields)) = (input.as_object_mut(), fields.as_object()) {
             input.extend(fields.clone());
         }
@@ -145,7 +158,7 @@ impl Project<'_> {
     /// The entry of its session.
     pub(crate) fn entry(&self) -> Result<Value> {
         let text = fs::read_to_string(self.state_folder().join("runtime.local.json"))?;
-        Ok(serde_json::from_str::<Value>(&text)?["sessions"]["wine-1"].clone())
+        Ok(serde_json::from_str::<Value>(&text)?["sessions"][&self.session].clone())
     }
 
     /// Puts a text in the place of its state.

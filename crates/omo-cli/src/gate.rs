@@ -245,7 +245,7 @@ fn changed_meanwhile() -> Failure {
 /// A session's entry, where omo itself wrote what judges it.
 pub(crate) fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, Failure> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
-    if state::provenance(&project.root, id, &session, env.state_home.as_deref()) == Provenance::Own {
+    if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == Provenance::Own {
         return Ok(session);
     }
     Err(Failure::not_green(

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use omo_core::log::LogEntry;
 use omo_core::report::{HEADING, Report, State, report};
-use omo_core::session::Session;
+use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_store::decisions;
 use omo_store::env::Env;
@@ -44,6 +44,7 @@ fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry]
     let last = log.iter().rfind(|entry| entry.session == id.as_str()).cloned();
     let plan = plan_run::own(session, id, env.state_home.as_deref());
     let provenance = state::provenance(&project.root, id, session, env.state_home.as_deref());
+    let provenance = provenance.unwrap_or(Provenance::Foreign);
     report(id.as_str(), &session.believed(provenance, env.now), plan, last, env.client_block_cap)
 }
 

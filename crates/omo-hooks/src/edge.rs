@@ -134,8 +134,8 @@ impl Context {
     }
 
     /// Whose work the session's entry is.
-    pub fn provenance(&self, session: &Session) -> Provenance {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Provenance::Foreign };
+    pub fn provenance(&self, session: &Session) -> Result<Provenance, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(Provenance::Foreign) };
         state::provenance(root, id, session, self.env.state_home.as_deref())
     }
 

@@ -43,7 +43,7 @@ fn unknown(name: &str) -> String {
 
 fn list(context: &Context, root: &Path) -> Result<String, HookError> {
     let session = context.peek()?.unwrap_or_default();
-    let session = session.believed(context.provenance(&session), context.env.now);
+    let session = session.believed(context.provenance(&session)?, context.env.now);
     let mut text = gate_list(&session.gates, session.verification.review_wanted, context.env.now);
     if let Some(repository) = Repository::read(root) {
         if let Some(problem) = repository.problems.first() {
@@ -197,7 +197,7 @@ fn change(
     let id = place.id().as_str();
     place.log(&lock, &log::of_checks(id, &session, context.event.name(), context.env.now));
     drop(lock);
-    if context.provenance(&context.peek()?.unwrap_or_default()) != Provenance::Own {
+    if context.provenance(&context.peek()?.unwrap_or_default())? != Provenance::Own {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
         return Ok(format!("{said} {}", refused(why)));
     }

@@ -31,7 +31,7 @@ const SLACK: Duration = Duration::from_secs(30);
 pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<Check>, HookError> {
     let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
     let state_home = context.env.state_home.as_deref();
-    if context.provenance(&session) != Provenance::Own {
+    if context.provenance(&session)? != Provenance::Own {
         // Nothing that stands there is run or believed.
         return Ok(Some(judge(&session, Findings::default())));
     }

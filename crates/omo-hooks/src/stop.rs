@@ -14,7 +14,7 @@ use omo_core::{log, words};
 use omo_store::config::{self, Feedback};
 use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
-use omo_store::state::{Change, Corrupt};
+use omo_store::state::{Change, Corrupt, StateError};
 use omo_store::transcript::{self, Tail, read_tail};
 use omo_store::{decisions, env, hooks_log, seal};
 
@@ -32,7 +32,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     }
     let Some(session) = context.glimpse_sealed()? else { return Ok(()) };
     // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
-    if !session.is_armed() && context.provenance(&session) == Provenance::Own {
+    if !session.is_armed() && context.provenance(&session)? == Provenance::Own {
         return Ok(());
     }
     if in_cooldown(&session, context.env.now) {
@@ -114,19 +114,23 @@ impl Stop<'_> {
         let cap = self.context.env.client_block_cap;
         let (decided, lock) = place.update(DEADLINE, Corrupt::Refuse, |session| {
             let state_home = self.context.env.state_home.as_deref();
-            if let Some(decision) = decide_provenance(seal::provenance(state_home, place.id(), session)) {
+            let provenance = match seal::provenance(state_home, place.id(), session) {
+                Ok(provenance) => provenance,
+                Err(error) => return (Err(error), Change::Keep),
+            };
+            if let Some(decision) = decide_provenance(provenance) {
                 apply(session, &decision, now);
-                return (Some((decision, session.clone())), Change::Begin);
+                return (Ok(Some((decision, session.clone()))), Change::Begin);
             }
             if !session.is_armed() {
-                return (None, Change::Keep);
+                return (Ok(None), Change::Keep);
             }
             session.last_seen.note(self.context.event, self.context.env.now);
             // Another run, or another judge, than what was looked at, or a plan that was opened
             // meanwhile: the next Stop is asked.
             let is_void = |check: &Check| !check.covers(session) || self.plan_goes_on(session);
             if session.ulw.started_at != self.begun || found.check().is_some_and(is_void) {
-                return (None, Change::Write);
+                return (Ok(None), Change::Write);
             }
             let tail = tail(input, session);
             let mut decision = decide(Some(&StopFacts { now, ..self.facts(session, tail, found) }));
@@ -138,12 +142,11 @@ impl Stop<'_> {
             write(session, &decision, found, tail, now);
             apply(session, &decision, now);
             move_mark(session, &decision, tail);
-            // The entry as it was before is omo's own.
             let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
-            let change = if is_let_through { Change::Write } else { Change::Begin };
-            (Some((decision, session.clone())), change)
+            let change = if is_let_through { Change::Write } else { Change::WriteOwn };
+            (Ok(Some((decision, session.clone()))), change)
         })?;
-        if let Some((decision, session)) = decided {
+        if let Some((decision, session)) = decided.map_err(StateError::from)? {
             // Printed before the lock is given back: a user who stops the run after that knows that no block comes any
             // more. And before it is logged: a log on a busy disk may take longer than this hook may.
             if let Some(answer) = answer(&decision, &session, found.check(), self.context, now) {

@@ -141,7 +141,7 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
 fn options(config: &Config, context: &Context, session: Option<&Session>) -> UlwOptions {
     let gates = context.root.as_deref().map(|root| config.gates_for(root)).unwrap_or_default();
-    let is_own = |session: &&Session| context.provenance(session) == Provenance::Own;
+    let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == Provenance::Own);
     match session.filter(|session| session.goes_on()).filter(is_own) {
         Some(session) => UlwOptions { limits: session.limits, gates, review: session.verification.review_wanted },
         None => UlwOptions { limits: config.limits, gates, review: config.review == Review::Wanted },
@@ -366,7 +366,7 @@ fn status(prompt: &Prompt) -> Result<String, HookError> {
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
     let plan = plan_prompt::own(context, session);
-    let session = session.believed(context.provenance(session), context.env.now);
+    let session = session.believed(context.provenance(session)?, context.env.now);
     let report = report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))
 }

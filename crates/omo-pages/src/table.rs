@@ -18,7 +18,10 @@ fn words(row: Row) -> (&'static str, &'static str) {
     match row {
         Row::Unreadable => ("the input or the state cannot be read, or the lock is not had in time", "the turn ends"),
         Row::Subagent => ("a subagent stops, not the session", "the turn ends"),
-        Row::NoRun => ("no run is on in this session", "the turn ends"),
+        Row::NoRun => (
+            "no run is on in this session, or what is kept of it is not what omo wrote last",
+            "the turn ends; where omo did not write it, **end: released**",
+        ),
         Row::StopContinuation => ("you stopped it, in the session or from a terminal", "the turn ends"),
         Row::InputWaiting => ("you typed something while the turn ran", "the turn ends for it; the run stays on"),
         Row::BackgroundWork => (

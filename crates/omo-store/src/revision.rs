@@ -11,6 +11,7 @@ use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 
 use crate::folder::Folder;
+use crate::seal::KeyError;
 
 /// The folder in the user's own.
 const PARTS: [&str; 2] = ["omo", "sessions"];
@@ -23,11 +24,16 @@ const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
 pub(crate) struct Revision(File);
 
 impl Revision {
-    /// Opens it, making it where there is none, and tells what it holds; `None` where it cannot be had.
-    pub(crate) fn open(state_home: Option<&Path>, id: &SessionId) -> Option<(Self, u64)> {
-        let mut file = Folder::create_own_part(state_home?, &PARTS).ok()?.open_lock(&name(id)).ok()?;
-        let last = parse(&mut file)?;
-        Some((Self(file), last))
+    /// Opens it, making it where there is none, and tells what it holds; `None` where that is no number.
+    pub(crate) fn open(state_home: Option<&Path>, id: &SessionId) -> Result<Option<(Self, u64)>, KeyError> {
+        let home = state_home.ok_or(KeyError::NoHome)?;
+        let mut file = Folder::create_own_part(home, &PARTS)?.open_lock(&name(id))?;
+        let mut text = Vec::new();
+        // What cannot be read now is as bad as what is no number: the entry gets no seal.
+        let _ = Read::by_ref(&mut file).take(DIGITS as u64 + 1).read_to_end(&mut text);
+        // One that was just made is empty.
+        let last = if text.is_empty() { Some(0) } else { parse(&text) };
+        Ok(last.map(|last| (Self(file), last)))
     }
 
     /// Writes another number over it.
@@ -37,10 +43,11 @@ impl Revision {
     }
 }
 
-/// The last revision of a session; `None` where it cannot be told.
-pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Option<u64> {
-    let bytes = Folder::open_own_part(state_home?, &PARTS).ok()??.read(&name(id), DIGITS as u64 + 1).ok()??;
-    parse(&mut &*bytes)
+/// The last revision of a session; `None` where there is none.
+pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Option<u64>, KeyError> {
+    let folder = Folder::open_own_part(state_home.ok_or(KeyError::NoHome)?, &PARTS)?;
+    let bytes = folder.map(|folder| folder.read(&name(id), DIGITS as u64 + 1)).transpose()?.flatten();
+    Ok(bytes.and_then(|bytes| parse(&bytes)))
 }
 
 /// Forgets those of sessions that were not written for a month.
@@ -56,11 +63,8 @@ pub fn prune(state_home: Option<&Path>, now: Timestamp) {
     }
 }
 
-/// A file that was just made is empty.
-fn parse(file: &mut impl Read) -> Option<u64> {
-    let mut text = String::new();
-    file.take(DIGITS as u64 + 1).read_to_string(&mut text).ok()?;
-    if text.is_empty() { Some(0) } else { text.trim_end().parse().ok() }
+fn parse(bytes: &[u8]) -> Option<u64> {
+    std::str::from_utf8(bytes).ok()?.trim_end().parse().ok()
 }
 
 /// No name of a device on Windows.

@@ -171,9 +171,14 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Reads both.
-    pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Self {
-        Self { key: Key::find(state_home).ok().flatten(), last: revision::read(state_home, id) }
+    /// Reads both. What is not there, or not to be used, is nothing.
+    ///
+    /// # Errors
+    ///
+    /// Where the system fails for the moment: then nothing is known, and nothing is held against the entry.
+    pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Self, KeyError> {
+        let key = unless_passing(Key::find(state_home))?.flatten();
+        Ok(Self { key, last: unless_passing(revision::read(state_home, id))?.flatten() })
     }
 
     /// Whose work an entry is. What cannot be told counts against it.
@@ -193,17 +198,38 @@ impl Witness {
     }
 }
 
-/// Whose work an entry is that was read under the lock.
-pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) -> Provenance {
-    if !needs_one(session) {
-        return Provenance::Own;
+/// Only an error that may be gone at the next try is one: a folder that is not there or belongs to somebody else may
+/// have been named by the project's own settings.
+fn unless_passing<T>(result: Result<T, KeyError>) -> Result<Option<T>, KeyError> {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(KeyError::Folder(FolderError::Io { source, .. }))
+            if matches!(source.kind(), NotFound | NotADirectory | IsADirectory | PermissionDenied) =>
+        {
+            Ok(None)
+        }
+        Err(error @ (KeyError::Folder(FolderError::Io { .. }) | KeyError::Lock(_) | KeyError::Random(_))) => Err(error),
+        Err(_) => Ok(None),
     }
-    Witness::read(state_home, id).provenance(id, session)
+}
+
+/// Whose work an entry is that was read under the lock.
+///
+/// # Errors
+///
+/// Where the system fails for the moment.
+pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) -> Result<Provenance, KeyError> {
+    if !needs_one(session) {
+        return Ok(Provenance::Own);
+    }
+    Ok(Witness::read(state_home, id)?.provenance(id, session))
 }
 
 /// Forgets an entry that is not omo's own: nothing of it may run or go on.
 pub fn forget_foreign(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
-    if let Some(why) = provenance(state_home, id, session).against() {
+    let provenance = provenance(state_home, id, session).unwrap_or(Provenance::Foreign);
+    if let Some(why) = provenance.against() {
         session.disown(why, now);
     }
 }
@@ -213,13 +239,21 @@ pub(crate) struct Renewal(Revision, u64);
 
 impl Renewal {
     /// Seals an entry anew. Without a key, or without a place for the revision, it has no seal.
-    pub(crate) fn seal(state_home: Option<&Path>, id: &SessionId, session: &mut Session) -> Option<Self> {
+    ///
+    /// # Errors
+    ///
+    /// Where the system fails for the moment; the entry has no seal then.
+    pub(crate) fn seal(
+        state_home: Option<&Path>,
+        id: &SessionId,
+        session: &mut Session,
+    ) -> Result<Option<Self>, KeyError> {
         session.seal = None;
-        let key = Key::load(state_home).ok()?;
-        let (revision, last) = Revision::open(state_home, id)?;
+        let Some(key) = unless_passing(Key::load(state_home))? else { return Ok(None) };
+        let Some((revision, last)) = unless_passing(Revision::open(state_home, id))?.flatten() else { return Ok(None) };
         session.revision = session.revision.max(last).saturating_add(1);
         session.seal = Some(key.seal_of(id, session));
-        Some(Self(revision, session.revision))
+        Ok(Some(Self(revision, session.revision)))
     }
 
     /// Writes the revision, after the entry: a process that is ended in between leaves an entry that is newer than
@@ -327,16 +361,16 @@ mod tests {
     fn an_older_entry_is_told_from_the_last() {
         let temp = tempfile::tempdir().unwrap();
         let (home, id) = (Some(temp.path()), SessionId::parse("a").unwrap());
-        let provenance = |session: &Session| provenance(home, &id, session);
+        let provenance = |session: &Session| provenance(home, &id, session).unwrap();
         assert_eq!(provenance(&Session::default()), Provenance::Own, "there is nothing to seal");
         assert!(!temp.path().join("omo").exists(), "and nothing is made to see that");
         let mut first = session();
         assert_eq!(provenance(&first), Provenance::Foreign);
-        let renewal = Renewal::seal(home, &id, &mut first).unwrap();
+        let renewal = Renewal::seal(home, &id, &mut first).unwrap().unwrap();
         assert_eq!(provenance(&first), Provenance::Own, "written, and its revision not yet");
         renewal.write();
         let mut second = Session { gates: Vec::new(), ..first.clone() };
-        Renewal::seal(home, &id, &mut second).unwrap().write();
+        Renewal::seal(home, &id, &mut second).unwrap().unwrap().write();
         assert_eq!((first.revision, second.revision), (1, 2));
         assert_eq!((provenance(&first), provenance(&second)), (Provenance::PutBack, Provenance::Own));
         assert_eq!(provenance(&Session { seal: None, ..second.clone() }), Provenance::Foreign);
@@ -351,9 +385,9 @@ mod tests {
     fn without_a_key_it_is_said_once() {
         let id = SessionId::parse("a").unwrap();
         let mut session = session();
-        assert_eq!(provenance(None, &id, &session), Provenance::Foreign);
+        assert_eq!(provenance(None, &id, &session).unwrap(), Provenance::Foreign);
         forget_foreign(None, &id, &mut session, Timestamp::from_millis(1));
         assert!(session.gates.is_empty() && session.is_disowned());
-        assert_eq!(provenance(None, &id, &session), Provenance::Own);
+        assert_eq!(provenance(None, &id, &session).unwrap(), Provenance::Own);
     }
 }

@@ -14,7 +14,7 @@ use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
 use crate::run_environment;
-use crate::seal::{self, Renewal, Sealed, Witness};
+use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
 
 /// The state file's name.
 pub const FILE: &str = "runtime.local.json";
@@ -44,6 +44,9 @@ pub enum StateError {
     /// The new state would be refused by every later reader.
     #[error("the state would grow past {MAX_BYTES} bytes")]
     TooLarge,
+    /// What seals an entry cannot be had for the moment.
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// The new state could not be put into words.
     #[error("write the state: {0}")]
     Json(#[from] serde_json::Error),
@@ -63,7 +66,9 @@ pub enum Corrupt {
 pub enum Change {
     /// It is.
     Write,
-    /// It is, and whoever changed the entry saw to it that all that stands in it is omo's own.
+    /// It is, and the entry was found to be omo's own under the same lock.
+    WriteOwn,
+    /// It is, and the entry begins afresh: nothing of what stood in it before is believed.
     Begin,
     /// Nothing changed.
     Keep,
@@ -105,16 +110,25 @@ pub fn glimpse_sealed(root: &Path, id: &SessionId) -> Result<Option<Session>, St
 }
 
 /// Whose work a session's entry is that was read without the lock.
-pub fn provenance(root: &Path, id: &SessionId, session: &Session, state_home: Option<&Path>) -> Provenance {
+///
+/// # Errors
+///
+/// Where the system fails for the moment.
+pub fn provenance(
+    root: &Path,
+    id: &SessionId,
+    session: &Session,
+    state_home: Option<&Path>,
+) -> Result<Provenance, StateError> {
     if !seal::needs_one(session) {
-        return Provenance::Own;
+        return Ok(Provenance::Own);
     }
-    let witness = Witness::read(state_home, id);
-    match witness.provenance(id, session) {
+    let witness = Witness::read(state_home, id)?;
+    Ok(match witness.provenance(id, session) {
         // omo may have written once more after the entry was read: one that is read after the revision is newer.
-        Provenance::PutBack => peek(root, id).ok().flatten().map_or(Provenance::Own, |it| witness.provenance(id, &it)),
+        Provenance::PutBack => peek(root, id)?.map_or(Provenance::Own, |session| witness.provenance(id, &session)),
         provenance => provenance,
-    }
+    })
 }
 
 /// Every entry of a state.
@@ -252,7 +266,7 @@ fn change_entry<T>(
         return Ok((value, None));
     }
     let has_ended = before.is_armed() && !session.is_armed();
-    let renewal = renew_seal(id, &before, &mut session, change, options);
+    let renewal = renew_seal(id, &before, &mut session, change, options)?;
     session.updated_at = Some(options.now);
     document.set(id, &session)?;
     Ok((value, Some(Written { renewal, has_ended })))
@@ -274,17 +288,18 @@ fn renew_seal(
     session: &mut Session,
     change: Change,
     options: Update<'_>,
-) -> Option<Renewal> {
+) -> Result<Option<Renewal>, KeyError> {
     let is_same = || Sealed::of(before) == Sealed::of(session);
-    let is_own = || seal::provenance(options.state_home, id, before) == Provenance::Own;
     match change {
-        Change::Keep => None,
-        Change::Write if is_same() => None,
-        Change::Write if !is_own() => {
+        Change::Keep => Ok(None),
+        Change::Write if is_same() => Ok(None),
+        Change::Write if seal::provenance(options.state_home, id, before)? != Provenance::Own => {
             session.seal = None;
-            None
+            Ok(None)
         }
-        Change::Write | Change::Begin => Renewal::seal(options.state_home, id, session),
+        Change::Write | Change::WriteOwn => Renewal::seal(options.state_home, id, session),
+        // A user who ends a run is not kept from it by a key that cannot be read.
+        Change::Begin => Ok(Renewal::seal(options.state_home, id, session).unwrap_or_default()),
     }
 }
 
