@@ -80,6 +80,16 @@ pub fn typed(command: &str) -> String {
     out
 }
 
+/// A path as an argument of a command that is typed.
+pub fn argument(path: &str) -> String {
+    let is_bare = |char: char| char.is_alphanumeric() || "_./-+,:@%".contains(char);
+    match (path.chars().all(is_bare) && !path.starts_with('-'), path.contains('\'') || !path.chars().all(is_seen)) {
+        (true, _) => path.to_owned(),
+        (false, false) => format!("'{path}'"),
+        (false, true) => super::checks::code(path, 300),
+    }
+}
+
 /// Whether there is something like `</name`, `<!`, `<name>` or `<name key=` in a text. `<file >other` is none.
 fn has_tag(text: &str) -> bool {
     let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | ':');

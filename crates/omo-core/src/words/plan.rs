@@ -5,7 +5,7 @@
 //! line, and are cut. Its commands are shown whole or not at all.
 
 use super::checks::{CODE_CHARS, code};
-use super::command::{APPROVAL_CHARS, whole};
+use super::command::{APPROVAL_CHARS, argument, whole};
 use super::{neutral, refused};
 use crate::plan_run::{PlanRun, PlannedCommand, Standing};
 use crate::task_session::{OpenSession, session_of};
@@ -141,8 +141,8 @@ fn named(plan: &str) -> String {
 fn executes(plan: &str) -> String {
     match session_of(plan) {
         Some(id) => format!("/omo:ulw-exec --session {id}"),
-        None if plan.starts_with(IN_STEPS) => format!("/omo:execute-local {}", code(path_of(plan), 300)),
-        None => format!("/omo:execute-plan {}", code(plan, 300)),
+        None if plan.starts_with(IN_STEPS) => format!("/omo:execute-local {}", argument(path_of(plan))),
+        None => format!("/omo:execute-plan {}", argument(plan)),
     }
 }
 
@@ -279,6 +279,8 @@ mod tests {
              `\\\\` is one `\\`:\n      1| a\\u{1b}[2J `b` <c>\n    in 1 line, 3 characters:\n      1| x`y\n\
              To approve exactly these commands: /omo:execute-plan docs/plan.md --approve 0123456789ab"
         );
+        let spaced = approval("my plans/<a>.md", &[], "0123456789abcdef").unwrap();
+        assert!(spaced.ends_with(": /omo:execute-plan 'my plans/<a>.md' --approve 0123456789ab"), "{spaced}");
         let in_steps = approval("steps of docs/plan.md", &[command("1", "cargo test", None)], "0123456789abcdef");
         let in_steps = in_steps.unwrap();
         assert!(in_steps.contains("to check its steps:\n  step `1`  `cargo test`\n"), "{in_steps}");
