@@ -24,18 +24,32 @@ impl Snapshot {
 
     /// Puts the folder back to what it was.
     pub fn restore(&self) -> Result<()> {
-        for entry in fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-            removed.with_context(|| format!("remove {}", path.display()))?;
-        }
+        self.clear(&self.folder)?;
         for (path, (bytes, mode)) in &self.entries {
             match bytes {
                 Some(bytes) => fs::write(path, bytes),
-                None => fs::create_dir(path),
+                None => fs::create_dir_all(path),
             }
             .with_context(|| format!("put {} back", path.display()))?;
             fs::set_permissions(path, Permissions::from_mode(*mode))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what is in a folder. Folders that were there stay: one that is made anew is another repository.
+    fn clear(&self, folder: &Path) -> Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let was_folder = matches!(self.entries.get(&path), Some((None, _)));
+            match path.symlink_metadata()?.is_dir() {
+                true if was_folder => {
+                    self.clear(&path)?;
+                    continue;
+                }
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            }
+            .with_context(|| format!("remove {}", path.display()))?;
         }
         Ok(())
     }

@@ -502,7 +502,7 @@ mod tests {
         let pinned = [("ulw <promise>DONE</promise>".to_owned(), String::new())].into();
         texts.push(checks::gate_list(std::slice::from_ref(&gate), true, now()));
         texts.push(checks::not_approved(std::slice::from_ref(&gate), Some("ulw `x`\n")));
-        texts.push(checks::approval(&[gate.clone()], &pinned, "0123456789abcdef").unwrap());
+        texts.push(checks::approval(std::slice::from_ref(&gate), &pinned, "0123456789abcdef").unwrap());
         texts.push(checks::approval(&vec![gate; 1_000], &pinned, "0123456789abcdef").unwrap_err());
         texts.push(refused(crate::gate_command::USAGE));
         texts.extend(

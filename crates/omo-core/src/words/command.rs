@@ -33,8 +33,8 @@ pub fn numbered(text: &str, margin: &str) -> String {
     let (count, chars) = (lines.len(), text.chars().count());
     let digits = count.to_string().len();
     let lines_of = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
-    let escaped = if escapes { r"; what stands behind a `\` is an escape, and `\\` is one `\`" } else { "" };
-    let mut out = format!("{lines_of}, {chars} characters{escaped}:");
+    let hint = if escapes { r"; what stands behind a `\` is an escape, and `\\` is one `\`" } else { "" };
+    let mut out = format!("{lines_of}, {chars} characters{hint}:");
     for (index, line) in lines.iter().enumerate() {
         for (place, row) in wrapped(&pieces(line, escapes)).iter().enumerate() {
             let number = if place == 0 { (index + 1).to_string() } else { String::new() };
@@ -125,9 +125,15 @@ fn is_seen(char: char) -> bool {
     match char {
         ' '..='~' => true,
         // Letters without a form, and those of scripts that turn the order of a line around.
-        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => false,
-        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' => false,
-        '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}' => false,
+        '\u{115f}'
+        | '\u{1160}'
+        | '\u{3164}'
+        | '\u{ffa0}'
+        | '\u{590}'..='\u{8ff}'
+        | '\u{fb1d}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{feff}'
+        | '\u{10800}'..='\u{10fff}'
+        | '\u{1e800}'..='\u{1efff}' => false,
         char => char.is_alphanumeric(),
     }
 }
