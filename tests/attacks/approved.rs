@@ -20,12 +20,11 @@ fn file(run: &str) -> String {
 fn joined(shown: &str) -> String {
     let mut text = String::new();
     for line in shown.lines() {
-        match line.trim_start().strip_prefix("| ") {
-            Some(rest) => text.push_str(rest),
-            None => {
-                text.push('\n');
-                text.push_str(line);
-            }
+        if let Some(rest) = line.trim_start().strip_prefix("| ") {
+            text.push_str(rest);
+        } else {
+            text.push('\n');
+            text.push_str(line);
         }
     }
     text

@@ -203,7 +203,7 @@ fn is_of_a_process(path: &Path) -> bool {
             Some(Component::CurDir) | None => {}
             Some(_) => at.push(&part),
         }
-        if cfg!(unix) && [Path::new("/proc"), Path::new("/dev/fd")].contains(&at.as_path()) {
+        if [Path::new("/proc"), Path::new("/dev/fd")].contains(&at.as_path()) {
             return true;
         }
         if let Ok(to) = at.read_link() {
@@ -419,6 +419,35 @@ mod tests {
         ] {
             assert_eq!(pins(root, run), expected, "{run}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_entry_of_the_path_hides_where_it_leads() {
+        use std::os::unix::fs::symlink;
+
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let (project, link, here) = (base.join("project"), base.join("link"), base.join("here"));
+        let own = project.join(".bin");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir(base.join("other")).unwrap();
+        symlink(&own, &link).unwrap();
+        symlink("/proc/self/cwd", &here).unwrap();
+        let entries = "/proc/self/cwd/.bin:/proc/thread-self/cwd:/proc/1/root/x:/dev/fd/3:/usr/../proc/self/cwd:.::.bin:\
+                       //proc/self/cwd:/tmp/./../proc/self/cwd:/usr/bin:/not/there";
+        let mut entries: Vec<PathBuf> = entries.split(':').map(PathBuf::from).collect();
+        entries.extend([link, here.join(".bin"), base.join("other/../project/.bin"), own.clone()]);
+        let path = std::env::join_paths(entries).unwrap();
+        let search = without_hidden_ways(search_path(&[("PATH".into(), path)]), &project);
+        assert_eq!(search, [Path::new("/usr/bin"), Path::new("/not/there"), &own]);
+        std::fs::write(own.join("tool"), "x").unwrap();
+        std::fs::create_dir(base.join("single")).unwrap();
+        symlink(own.join("tool"), base.join("single/tool")).unwrap();
+        let single = [base.join("single")];
+        assert_eq!(find_outside("tool", &single, std::slice::from_ref(&project)), None, "a link to one of the project");
+        let gate = Gate::new(None, "tool", Origin::User).unwrap();
+        assert!(of(&gate, &project, &single).contains_key(".bin/tool"), "and it is pinned");
     }
 
     #[test]
