@@ -14,10 +14,12 @@ mod approved;
 mod controls;
 mod counted;
 mod evidence;
+mod hidden;
 mod honest;
 mod reviewed;
 mod target;
 mod tree;
+mod tree_controls;
 // The processes above another one are told on Linux alone.
 #[cfg(target_os = "linux")]
 mod who_asked;

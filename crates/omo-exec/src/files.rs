@@ -7,6 +7,7 @@
 //! Without a repository, or without git, files have an id all the same.
 
 mod content;
+mod memory;
 mod scope;
 
 use std::cell::OnceCell;
@@ -17,33 +18,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
 use omo_store::pins::BUILT;
 use omo_store::regular;
-use omo_store::seal::{Key, digest};
+use omo_store::seal::digest;
 use omo_store::work_tree::WorkTree;
-use serde::{Deserialize, Serialize};
 
 use self::content::{Digest, Entry, Known};
+use self::memory::{Memory, Remembered, sources};
 use self::scope::{bytes_of, text_of};
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quoted};
 use crate::platform::{FolderWatch, Stamp, Top, path_of};
 use crate::snapshot;
-use crate::tree::{is_index, mark};
+use crate::tree::is_index;
 
 pub(crate) use self::scope::Scope;
 
-/// The folder of what is remembered, in the user's own state folder.
-const FOLDER: [&str; 2] = ["omo", "files"];
-const REMEMBERED: &str = "remembered.json";
-const PATHS: &str = "paths";
-const ENTRIES: &str = "entries";
-/// What is remembered of a larger project is not used: then everything is read each time.
-const MAX_REMEMBERED_BYTES: u64 = 128 * 1024 * 1024;
-/// Two sessions of one project ask for the same id at the same time.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Files that cannot be read within this have no id.
 const LONGEST_READ: Duration = Duration::from_secs(25);
 /// Of a project with more files that cannot be told from what is built there is no id.
@@ -133,7 +123,7 @@ impl<'a> WorkFiles<'a> {
     pub(crate) fn watch(&self) -> Option<FolderWatch> {
         let memory = Memory::open(&self.root, self.state_home?)?;
         let remembered = memory.read()?;
-        let paths = memory.folder.read(PATHS, MAX_REMEMBERED_BYTES).ok()??;
+        let paths = memory.paths();
         let (files, _) = paths.split_at_checked(remembered.files_bytes)?;
         let top = path_of(&bytes_of(&remembered.top));
         let below = snapshot::folders_of(files.split(|byte| *byte == 0));
@@ -241,7 +231,7 @@ impl<'a> WorkFiles<'a> {
             remembered.folders = seen.map(|seen| seen.digest);
         }
         remembered.files_bytes = paths.len();
-        memory.folder.replace(PATHS, &[paths, folders.unwrap_or_default()].concat()).ok()?;
+        memory.keep_paths(&paths, &folders.unwrap_or_default())?;
         memory.keep(remembered, &to_bytes(&read, since))
     }
 
@@ -377,13 +367,6 @@ fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
     files.sort_unstable();
 }
 
-/// What decides which files count, beside what lies among them.
-fn sources(tree: Option<&WorkTree>) -> String {
-    tree.map_or_else(String::new, |tree| {
-        [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| mark(&path)).join(" ")
-    })
-}
-
 fn id_of(entries: &[Entry]) -> String {
     let mut hash = blake3::Hasher::new();
     for entry in entries {
@@ -429,91 +412,6 @@ fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], Digest)> {
     let (digest, after) = after.split_first_chunk()?;
     *rest = after;
     Some((path, stamp, *digest))
-}
-
-/// What was found at the last look.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Remembered {
-    /// What had been settled, by its name.
-    scope: Option<String>,
-    /// The top of the work tree.
-    top: String,
-    /// It is the work tree of a repository.
-    is_repository: bool,
-    /// The repository's index and list of what is ignored, as they were.
-    sources: String,
-    /// What stood in the files, without the repositories in it.
-    id: String,
-    /// What the files looked like.
-    stamps: String,
-    /// What the folders looked like, where all of that can be told from a change during the look.
-    folders: Option<String>,
-    /// How much of the list of paths is about files; the rest is about folders.
-    files_bytes: usize,
-    /// The repositories in it.
-    inner: Vec<String>,
-    /// The digest of what is remembered of each file.
-    entries: String,
-    /// omo's own mark on all of that.
-    seal: String,
-}
-
-/// Where omo remembers one project, under a lock.
-struct Memory {
-    folder: Folder,
-    /// What is remembered bears a seal: it lies where others can write.
-    key: Key,
-    _lock: Lock,
-}
-
-impl Memory {
-    fn open(root: &Path, state_home: &Path) -> Option<Self> {
-        let name = digest(root.as_os_str().as_encoded_bytes());
-        let folder = Folder::create_own_part(state_home, &[FOLDER.as_slice(), &[name.get(..32)?]].concat()).ok()?;
-        let lock = Lock::take(&folder, PATIENCE).ok()?;
-        Some(Self { folder, key: Key::load(Some(state_home)).ok()?, _lock: lock })
-    }
-
-    fn read(&self) -> Option<Remembered> {
-        let bytes = self.folder.read(REMEMBERED, MAX_REMEMBERED_BYTES).ok()??;
-        let mut remembered: Remembered = serde_json::from_slice(&bytes).ok()?;
-        let seal = std::mem::take(&mut remembered.seal);
-        self.key.is_mac(&self.sealed_bytes(&remembered)?, &seal).then_some(remembered)
-    }
-
-    /// Whether nothing moved since.
-    fn is_unchanged(&self, remembered: &Remembered) -> bool {
-        let Some(folders) = &remembered.folders else { return false };
-        let top = path_of(&bytes_of(&remembered.top));
-        let tree = WorkTree::at(&top).filter(|_| remembered.is_repository);
-        let looks_so =
-            |paths: &[u8], digest: &str| snapshot::look(&top, paths).is_some_and(|seen| seen.digest == digest);
-        let paths = self.folder.read(PATHS, MAX_REMEMBERED_BYTES).ok().flatten().unwrap_or_default();
-        sources(tree.as_ref()) == remembered.sources
-            && paths
-                .split_at_checked(remembered.files_bytes)
-                .is_some_and(|(files, inner)| looks_so(files, &remembered.stamps) && looks_so(inner, folders))
-    }
-
-    fn entries(&self, remembered: &Remembered) -> Option<Vec<u8>> {
-        let bytes = self.folder.read(ENTRIES, MAX_REMEMBERED_BYTES).ok()??;
-        (digest(&bytes) == remembered.entries).then_some(bytes)
-    }
-
-    fn keep(&self, mut remembered: Remembered, entries: &[u8]) -> Option<Remembered> {
-        self.folder.replace(ENTRIES, entries).ok()?;
-        remembered.entries = digest(entries);
-        remembered.seal = self.key.mac(&self.sealed_bytes(&remembered)?);
-        self.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
-        Some(remembered)
-    }
-
-    /// What the seal is over: all of it, and the list of paths.
-    fn sealed_bytes(&self, remembered: &Remembered) -> Option<Vec<u8>> {
-        let unsealed = Remembered { seal: String::new(), ..remembered.clone() };
-        let paths = self.folder.read(PATHS, MAX_REMEMBERED_BYTES).ok().flatten().unwrap_or_default();
-        serde_json::to_vec(&(unsealed, digest(&paths))).ok()
-    }
 }
 
 /// What git lists.

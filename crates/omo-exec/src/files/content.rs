@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use omo_store::regular;
 
-use crate::platform::{Stamp, Top, path_of};
+use crate::platform::{Stamp, Top, may_be_run, path_of};
 
 /// The digest of what has a path.
 pub(super) type Digest = [u8; 32];
@@ -164,16 +164,4 @@ impl Reader<'_> {
         }
         Some(())
     }
-}
-
-#[cfg(unix)]
-fn may_be_run(meta: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    meta.permissions().mode() & 0o111 != 0
-}
-
-/// No file says so here.
-#[cfg(not(unix))]
-fn may_be_run(_meta: &Metadata) -> bool {
-    false
 }

@@ -51,13 +51,13 @@ pub(crate) use inside_unix::{Inside, variable};
 pub(crate) use inside_windows::{Inside, variable};
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_run,
+    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_be_run, may_run,
     own_program, path_of, show_no_window, stand_apart, start_mark,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
     CLIENTS, Group, Shell, Top, bash, end_group, end_groups, identity, is_alive, leave_session, let_remove, lies_in,
-    link_folder, may_run, note_endings, own_program, path_of, show_no_window, stand_apart, start_mark,
+    link_folder, may_be_run, may_run, note_endings, own_program, path_of, show_no_window, stand_apart, start_mark,
 };
 
 #[cfg(target_os = "linux")]

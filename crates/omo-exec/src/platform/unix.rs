@@ -108,6 +108,11 @@ pub(crate) fn may_run(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }
 
+/// Whether a file says that it may be run.
+pub(crate) fn may_be_run(meta: &fs::Metadata) -> bool {
+    meta.mode() & 0o111 != 0
+}
+
 /// This very program: an update may have put another one in the place of its file. Where there is
 /// no `/proc` it is found by its path all the same.
 pub(crate) fn own_program() -> io::Result<PathBuf> {

@@ -144,6 +144,11 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
 /// What the client's program may be called.
 pub(crate) const CLIENTS: [&str; 2] = ["claude.exe", "claude.cmd"];
 
+/// No file says so here.
+pub(crate) fn may_be_run(_meta: &std::fs::Metadata) -> bool {
+    false
+}
+
 /// Whether there is a file: every one may be tried.
 pub(crate) fn may_run(path: &Path) -> bool {
     path.is_file()
