@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-use anyhow::{Result, ensure};
+use anyhow::ensure;
 
-use crate::target::{Row, Target, play};
+use crate::target::{Row, play};
 
 const ROWS: &[Row] = &[
     Row {

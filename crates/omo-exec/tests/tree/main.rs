@@ -457,7 +457,9 @@ fn a_folder_below_the_top_has_the_id_of_the_whole_and_files_without_a_repository
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        git.iter().for_each(|git| fs::create_dir_all(folder.path().join(git)).unwrap());
+        if let Some(git) = git {
+            fs::create_dir_all(folder.path().join(git)).unwrap();
+        }
         let of_it = || id(folder.path(), Some(&it.state_home())).unwrap();
         without("src/a.py", "one");
         without(".gitignore", "*.log\n");
