@@ -134,7 +134,10 @@ fn a_reviewer_that_is_written_to_does_not_undo_what_it_rejected() {
         .turn(write_to)
         .say("I wait for it.")
         .when("task-notification", Turn::text(CLAIM))
-        .say_times(4, CLAIM)
+        .bash("true")
+        .say(CLAIM)
+        .bash("true")
+        .say(CLAIM)
         .agent("independent reader", [Turn::text("No.\n<promise>REJECTED</promise>"), Turn::text(AGREES)]);
     let stage = with_review(script);
     stage.play("ulw fix the parser");

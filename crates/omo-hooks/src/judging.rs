@@ -17,7 +17,7 @@ use omo_exec::{difference, tree};
 use omo_store::lock::{DEADLINE, Lock};
 use omo_store::seal::digest;
 use omo_store::state::StateError;
-use omo_store::transcript::reviewer::{self, Given};
+use omo_store::transcript::reviewer;
 use omo_store::{env, state, transcript};
 
 use crate::edge::{Context, HookError, Place};
@@ -178,37 +178,37 @@ fn refusal(session: &Session, input: &Input, place: &Place, root: &Path) -> Opti
     let (Some(reviewer), Some(transcript)) = (&review.reviewer, input.transcript_path.as_deref()) else {
         return Some(Refusal::NoTranscript);
     };
-    review::refusal(&facts(reviewer, transcript, asked.offset, root), &prompt, asked.at)
+    let named = reviewer.transcript.as_ref().map(PathBuf::from);
+    let Some(agent) = named.or_else(|| reviewer::of_agent(transcript, &reviewer.id)) else {
+        return Some(Refusal::NoTranscript);
+    };
+    let facts = facts_in_time(|| facts(reviewer, &agent, transcript, asked.offset, root));
+    review::refusal(&facts, &prompt, asked.at)
 }
 
 /// What the client wrote down of a reviewer.
-fn facts(reviewer: &Reviewer, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
-    let named = reviewer.transcript.as_ref().map(PathBuf::from);
-    let Some(agent) = named.or_else(|| reviewer::of_agent(transcript, &reviewer.id)) else {
-        return ReviewerFacts::default();
-    };
-    let given = given_in_time(&agent);
+fn facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
+    let given = reviewer::given(agent);
     let call = reviewer::call(transcript, asked, &reviewer.id);
-    let is_noted_apart = reviewer::is_set_apart(&agent);
     let folders: Vec<PathBuf> = reviewer.cwd.iter().map(PathBuf::from).chain(given.cwd).collect();
     ReviewerFacts {
         in_project: !folders.is_empty() && folders.iter().all(|folder| is_same_folder(folder, root)),
         prompts: given.prompts,
         began: given.began,
-        is_set_apart: is_noted_apart.is_some_and(|apart| apart || call.is_none()),
+        is_set_apart: reviewer::is_set_apart(agent).is_some_and(|apart| apart || call.is_none()),
         call,
     }
 }
 
-/// The client writes down a little behind what it does.
-fn given_in_time(agent: &Path) -> Given {
+/// The client writes down a little behind what it does: the prompt, and the result of the call.
+fn facts_in_time(find: impl Fn() -> ReviewerFacts) -> ReviewerFacts {
     const AT_MOST: Duration = Duration::from_millis(500);
-    const LOOK_EVERY: Duration = Duration::from_millis(10);
+    const LOOK_EVERY: Duration = Duration::from_millis(20);
     let start = Instant::now();
     loop {
-        let given = reviewer::given(agent);
-        if !given.prompts.is_empty() || start.elapsed() > AT_MOST {
-            return given;
+        let facts = find();
+        if !facts.prompts.is_empty() && !facts.is_set_apart || start.elapsed() > AT_MOST {
+            return facts;
         }
         std::thread::sleep(LOOK_EVERY);
     }
