@@ -439,7 +439,7 @@ impl Session {
     /// proved done.
     pub fn goes_on(&self) -> bool {
         let is_proved = self.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
-        self.ulw.started_at.is_some() && !is_proved
+        self.ulw.started_at.is_some() && !is_proved && !self.is_disowned()
     }
 
     /// Starts a run: all counters at nothing, the escape hatch open again. Where the task before was not proved
