@@ -207,7 +207,7 @@ const ROWS: &[Row] = &[
             target.has_at_most_two(|target| {
                 let old = target.scene.lab.state_folder().join("runtime.local.json.old");
                 if old.exists() {
-                    fs::copy(old, target.scene.state_file()).map(drop)?
+                    fs::copy(old, target.scene.state_file()).map(drop)?;
                 }
                 Ok(())
             })
