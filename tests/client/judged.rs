@@ -106,13 +106,16 @@ fn a_reviewer_that_the_model_made_another_one_does_not_count() {
         let stage = with_review(script);
         commit(&stage);
         stage.play("ulw fix the parser");
-        assert!(stage.count(3, "A review came that does not count") > 0 && stage.count(3, why) > 0, "{why}");
+        let requests = stage.model.requests_of(omo_testkit::model::Kind::Main);
+        let said = requests.get(3).map(Recorded::last_user_text).unwrap_or_default();
+        assert!(said.contains("A review came that does not count") && said.contains(why), "{why}: {said}");
         assert_eq!(stage.state("/verdict/kind"), "blocked", "{why}");
     }
 }
 
 /// A work tree of its own needs a commit.
 fn commit(stage: &Stage) {
+    stage.lab.write("notes.txt", "x\n").unwrap();
     for line in ["add -A", "-c user.name=Lab -c user.email=lab@localhost commit -q --allow-empty -m begin"] {
         assert!(stage.lab.command("git").args(line.split(' ')).status().unwrap().success());
     }
@@ -133,7 +136,8 @@ fn a_reviewer_that_is_written_to_does_not_undo_what_it_rejected() {
         .turn(Turn::call("ToolSearch", json!({"query": "select:SendMessage"})))
         .turn(write_to)
         .say("I wait for it.")
-        .when("task-notification", Turn::text(CLAIM))
+        .when("task-notification", Turn::bash("true"))
+        .say(CLAIM)
         .bash("true")
         .say(CLAIM)
         .bash("true")
@@ -141,8 +145,8 @@ fn a_reviewer_that_is_written_to_does_not_undo_what_it_rejected() {
         .agent("independent reader", [Turn::text("No.\n<promise>REJECTED</promise>"), Turn::text(AGREES)]);
     let stage = with_review(script);
     stage.play("ulw fix the parser");
-    assert_eq!(stage.state("/verdict/kind"), "released");
     assert_eq!(stage.state("/verification/rejections/0/objections"), "No.");
+    assert_eq!(stage.state("/verdict/kind"), "released", "{:?}", stage.stops());
 }
 
 #[test]
