@@ -10,7 +10,7 @@ use std::path::Path;
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, FolderError};
 use crate::seal::KeyError;
 
 /// The folder in the user's own.
@@ -29,11 +29,9 @@ impl Revision {
         let home = state_home.ok_or(KeyError::NoHome)?;
         let mut file = Folder::create_own_part(home, &PARTS)?.open_lock(&name(id))?;
         let mut text = Vec::new();
-        // What cannot be read now is as bad as what is no number: the entry gets no seal.
-        let _ = Read::by_ref(&mut file).take(DIGITS as u64 + 1).read_to_end(&mut text);
-        // One that was just made is empty.
-        let last = if text.is_empty() { Some(0) } else { parse(&text) };
-        Ok(last.map(|last| (Self(file), last)))
+        let failed = |source| FolderError::Io { action: "read", path: home.join(name(id)), source };
+        Read::by_ref(&mut file).take(DIGITS as u64 + 1).read_to_end(&mut text).map_err(failed)?;
+        Ok(parse(&text).map(|last| (Self(file), last)))
     }
 
     /// Writes another number over it.
@@ -63,7 +61,11 @@ pub fn prune(state_home: Option<&Path>, now: Timestamp) {
     }
 }
 
+/// One that was just made is empty.
 fn parse(bytes: &[u8]) -> Option<u64> {
+    if bytes.is_empty() {
+        return Some(0);
+    }
     std::str::from_utf8(bytes).ok()?.trim_end().parse().ok()
 }
 

@@ -177,8 +177,8 @@ impl Witness {
     ///
     /// Where the system fails for the moment: then nothing is known, and nothing is held against the entry.
     pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Self, KeyError> {
-        let key = unless_passing(Key::find(state_home))?.flatten();
-        Ok(Self { key, last: unless_passing(revision::read(state_home, id))?.flatten() })
+        let key = unless_passing(|| Key::find(state_home))?.flatten();
+        Ok(Self { key, last: unless_passing(|| revision::read(state_home, id))?.flatten() })
     }
 
     /// Whose work an entry is. What cannot be told counts against it.
@@ -199,18 +199,22 @@ impl Witness {
 }
 
 /// Only an error that may be gone at the next try is one: a folder that is not there or belongs to somebody else may
-/// have been named by the project's own settings.
-fn unless_passing<T>(result: Result<T, KeyError>) -> Result<Option<T>, KeyError> {
+/// have been named by the project's own settings. Where that is denied it is tried once more.
+fn unless_passing<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
-    match result {
+    let kind = |error: &KeyError| match error {
+        KeyError::Folder(FolderError::Io { source, .. }) => Some(source.kind()),
+        _ => None,
+    };
+    let result = read();
+    let is_denied = result.as_ref().is_err_and(|error| kind(error) == Some(PermissionDenied));
+    match if is_denied { read() } else { result } {
         Ok(value) => Ok(Some(value)),
-        Err(KeyError::Folder(FolderError::Io { source, .. }))
-            if matches!(source.kind(), NotFound | NotADirectory | IsADirectory | PermissionDenied) =>
-        {
-            Ok(None)
-        }
-        Err(error @ (KeyError::Folder(FolderError::Io { .. }) | KeyError::Lock(_) | KeyError::Random(_))) => Err(error),
-        Err(_) => Ok(None),
+        Err(error) => match (kind(&error), &error) {
+            (Some(NotFound | NotADirectory | IsADirectory | PermissionDenied), _) => Ok(None),
+            (Some(_), _) | (None, KeyError::Lock(_) | KeyError::Random(_)) => Err(error),
+            (None, _) => Ok(None),
+        },
     }
 }
 
@@ -249,8 +253,10 @@ impl Renewal {
         session: &mut Session,
     ) -> Result<Option<Self>, KeyError> {
         session.seal = None;
-        let Some(key) = unless_passing(Key::load(state_home))? else { return Ok(None) };
-        let Some((revision, last)) = unless_passing(Revision::open(state_home, id))?.flatten() else { return Ok(None) };
+        let Some(key) = unless_passing(|| Key::load(state_home))? else { return Ok(None) };
+        let Some((revision, last)) = unless_passing(|| Revision::open(state_home, id))?.flatten() else {
+            return Ok(None);
+        };
         session.revision = session.revision.max(last).saturating_add(1);
         session.seal = Some(key.seal_of(id, session));
         Ok(Some(Self(revision, session.revision)))
