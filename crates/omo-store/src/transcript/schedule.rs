@@ -13,13 +13,15 @@ use std::time::SystemTime;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Chunk, Line, RawLine};
 use crate::regular;
 
 /// Where the client keeps what is scheduled and outlives its process, below the project's folder.
 const LIST: &str = ".claude/scheduled_tasks.json";
-const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
+/// A larger list is not read, and may hold anything.
+const MAX_LIST_BYTES: u64 = 256 * 1024;
 /// What was due is taken from the list so long before the hook, at most.
 const JUST_NOW_MILLIS: u64 = 3_000;
 /// How the client writes down that a scheduled prompt is due, and how near to that it queues the prompt.
@@ -29,6 +31,9 @@ const NEAR_MILLIS: u64 = 1_000;
 const COPY: &[u8] = b"{\"type\":\"api-request";
 /// How much of the transcripts is read, the newest first.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
+/// How much of one is held at a time, and how many times are kept of it.
+const PIECE_BYTES: u64 = 1024 * 1024;
+const MAX_TIMES: usize = 1_000;
 /// How deep the transcripts of subagents lie, and how many there may be.
 const MAX_DEPTH: usize = 5;
 const MAX_FILES: usize = 5_000;
@@ -47,8 +52,11 @@ fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
         changed.and_then(|at| i64::try_from(at.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok());
     let is_new = changed.is_some_and(|at| now.as_millis().abs_diff(at) <= JUST_NOW_MILLIS);
     let mut text = Vec::new();
-    let read = file.by_ref().take(MAX_LIST_BYTES).read_to_end(&mut text);
-    is_new || read.is_ok() && serde_json::from_slice(&text).is_ok_and(|list: Value| names(&list, prompt))
+    let read = file.by_ref().take(MAX_LIST_BYTES + 1).read_to_end(&mut text);
+    let is_too_large = text.len() as u64 > MAX_LIST_BYTES;
+    is_new
+        || is_too_large
+        || read.is_ok() && serde_json::from_slice(&text).is_ok_and(|list: Value| names(&list, prompt))
 }
 
 /// Whether a `prompt` anywhere in a value is this one.
@@ -72,13 +80,61 @@ fn is_called_for(prompt: &str, folder: &Path) -> bool {
     let Ok(word) = serde_json::to_string(prompt.split_whitespace().next().unwrap_or_default()) else { return false };
     let word = word.trim_matches('"').as_bytes();
     let mut left = MAX_TRANSCRIPT_BYTES;
-    files.into_iter().any(|(_, path)| {
-        let chunk = Chunk { start: 0, bytes: end_of(&path, left).unwrap_or_default() };
-        left = left.saturating_sub(chunk.bytes.len() as u64);
-        let lines = || chunk.lines_with(word).filter(|line| !line.bytes.starts_with(COPY)).filter_map(RawLine::parse);
-        let queued = || lines().filter_map(|line| line.queues(prompt));
-        lines().any(|line| line.calls_with(prompt)) || chunk.fires_near(queued)
-    })
+    files.into_iter().any(|(_, path)| Signs::read(&path, &mut left, word, prompt).unwrap_or_default().hold())
+}
+
+/// What a transcript says about a prompt.
+#[derive(Default)]
+struct Signs {
+    /// A model has scheduled it.
+    is_called_for: bool,
+    /// When the client queued it.
+    queued: Vec<Timestamp>,
+    /// When scheduled prompts were due.
+    fires: Vec<Timestamp>,
+}
+
+impl Signs {
+    /// Reads the end of a transcript in pieces; a line that is longer than one is no call.
+    fn read(path: &Path, left: &mut u64, word: &[u8], prompt: &str) -> Option<Self> {
+        let mut file = regular::open(path).ok()??;
+        let length = file.metadata().ok()?.len().min(*left);
+        *left -= length;
+        file.seek(SeekFrom::End(-i64::try_from(length).ok()?)).ok()?;
+        let mut file = file.take(length);
+        let mut signs = Self::default();
+        let mut rest = Vec::new();
+        loop {
+            let mut piece = Chunk { start: 0, bytes: std::mem::take(&mut rest) };
+            let more = file.by_ref().take(PIECE_BYTES).read_to_end(&mut piece.bytes).ok()?;
+            let end = memchr::memrchr(b'\n', &piece.bytes).map_or(0, |at| at + 1);
+            if piece.bytes.len() as u64 - (end as u64) < PIECE_BYTES {
+                rest = piece.bytes.split_off(end);
+            }
+            signs.add(&piece, word, prompt);
+            if more == 0 || signs.is_called_for {
+                return Some(signs);
+            }
+        }
+    }
+
+    fn add(&mut self, piece: &Chunk, word: &[u8], prompt: &str) {
+        let lines =
+            |needle| piece.lines_with(needle).filter(|line| !line.bytes.starts_with(COPY)).filter_map(RawLine::parse);
+        for line in lines(word) {
+            self.is_called_for |= line.calls_with(prompt);
+            self.queued.extend(line.queues(prompt).filter(|_| self.queued.len() < MAX_TIMES));
+        }
+        for line in lines(FIRE.as_bytes()) {
+            self.fires.extend(line.fires().filter(|_| self.fires.len() < MAX_TIMES));
+        }
+    }
+
+    /// Whether a model scheduled it, or a scheduled prompt was due as it was queued.
+    fn hold(&self) -> bool {
+        let is_near = |at: &Timestamp, other: &Timestamp| at.as_millis().abs_diff(other.as_millis()) <= NEAR_MILLIS;
+        self.is_called_for || self.queued.iter().any(|at| self.fires.iter().any(|fire| is_near(at, fire)))
+    }
 }
 
 /// The transcripts in a folder and below, each with the time of its last change. No link is followed.
@@ -96,19 +152,10 @@ fn find(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, PathBuf)>) {
     }
 }
 
-/// The end of a file, at most so much of it.
-fn end_of(path: &Path, at_most: u64) -> Option<Vec<u8>> {
-    let mut file = regular::open(path).ok()??;
-    let length = file.metadata().ok()?.len().min(at_most);
-    file.seek(SeekFrom::End(-i64::try_from(length).ok()?)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(length).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
 #[derive(Deserialize)]
-struct Calls {
-    content: Vec<Call>,
+struct Calls<'a> {
+    #[serde(borrow)]
+    content: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -131,11 +178,16 @@ impl Call {
 impl Line<'_> {
     /// Whether a model, or an agent of it, schedules this prompt.
     fn calls_with(&self, prompt: &str) -> bool {
-        let calls =
-            self.message.filter(|_| self.kind == "assistant").map(|raw| serde_json::from_str::<Calls>(raw.get()));
-        calls.is_some_and(|calls| {
-            calls.is_ok_and(|calls| calls.content.iter().any(|call| call.schedules() && names(&call.input, prompt)))
-        })
+        let message = self.message.filter(|_| self.kind == "assistant");
+        let calls = message.and_then(|raw| serde_json::from_str::<Calls>(raw.get()).ok());
+        let blocks = calls.map(|calls| calls.content).unwrap_or_default();
+        let mut calls = blocks.into_iter().filter_map(|block| serde_json::from_str::<Call>(block.get()).ok());
+        calls.any(|call| call.schedules() && names(&call.input, prompt))
+    }
+
+    /// When a scheduled prompt was due, if this says so.
+    fn fires(&self) -> Option<Timestamp> {
+        (self.kind == "system" && self.subtype == Some(FIRE)).then(|| self.time())?
     }
 
     /// When the client queued this prompt, if it did.
@@ -143,19 +195,6 @@ impl Line<'_> {
         let is_queued = self.kind == "queue-operation" && self.operation == Some("enqueue");
         let content: String = serde_json::from_str(self.content.filter(|_| is_queued)?.get()).ok()?;
         is_same(&content, prompt).then(|| self.time())?
-    }
-}
-
-impl Chunk {
-    /// Whether a scheduled prompt was due as one of these was queued.
-    fn fires_near<Queued: Iterator<Item = Timestamp>>(&self, queued: impl Fn() -> Queued) -> bool {
-        if queued().next().is_none() {
-            return false;
-        }
-        let fires = self.lines_with(FIRE.as_bytes()).filter_map(RawLine::parse);
-        let mut times =
-            fires.filter(|line| line.kind == "system" && line.subtype == Some(FIRE)).filter_map(|line| line.time());
-        times.any(|at| queued().any(|queued| at.as_millis().abs_diff(queued.as_millis()) <= NEAR_MILLIS))
     }
 }
 
@@ -187,6 +226,7 @@ mod tests {
                 (format!("{{}}\n{}\n{{\"type\":\n", CALL.replace("ScheduleWakeup", "CronCreate")), true),
                 (CALL.replace("remove ", "remove\\n\\n "), true),
                 (format!("{QUEUED}\n{DUE}\n"), true),
+                (format!("{}\n{CALL}\n{}", " ".repeat(3 << 20), "x\n".repeat(3 << 19)), true),
                 (QUEUED.to_owned(), false),
                 (format!("{QUEUED}\n{}\n", DUE.replace("04.860", "05.865")), false),
                 (CALL.replace("ScheduleWakeup", "Agent"), false),
