@@ -5,6 +5,7 @@
 //! tests: nobody but the reviewer sees what was taken out of them. A new file can be read where it lies; what
 //! cannot be shown of one that was there before, or not even be named, is an error, and counts against the claim.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use omo_core::words::checks::Changed;
@@ -62,8 +63,8 @@ pub fn since(
         };
     };
     let home = state_home.ok_or("there is no folder for the user's own state")?;
-    let lost = || "what was settled when the run began is gone".to_owned();
-    let scope = scope.map(|name| Scope::load(home, name).ok_or_else(lost)).transpose()?;
+    let settled = scope.map(|name| Scope::load(home, name).ok_or("what was settled when the run began is gone"));
+    let scope = settled.transpose()?;
     let scratch = Scratch::anew(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(unknown)?;
     if is_outside(&scratch, &tree, folder, base).ok_or_else(unknown)? {
         return Ok(Changed::default());
@@ -177,7 +178,7 @@ fn write(
         if depth == MAX_DEPTH {
             return Err("submodules are nested too deep".to_owned());
         }
-        text.push_str(&format!("\n[omo] In the submodule {}:\n\n", path.display().to_string().escape_debug()));
+        let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
         let scratch = Scratch::anew(&inner, home, calls, &FOLDER, None).ok_or_else(unknown)?;
         write(text, scratch, &inner, (home, calls), commit.as_deref(), depth + 1)?;
     }
@@ -209,14 +210,14 @@ fn entries(scratch: &Scratch, base: &str, tree: &str) -> Option<Vec<Entry>> {
 /// Asks for the sizes of all files at once.
 fn measure(scratch: &Scratch, entries: &mut [Entry]) -> Option<()> {
     let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
-    let list: String = sides().map(|blob| format!("{}\n", blob.name)).collect();
-    let said = scratch.git_on_all_objects(&["cat-file", "--batch-check=%(objectsize)"], list.as_bytes())?;
+    let list: Vec<&str> = sides().flat_map(|blob| [blob.name.as_str(), "\n"]).collect();
+    let said = scratch.git_on_all_objects(&["cat-file", "--batch-check=%(objectsize)"], list.concat().as_bytes())?;
     let said = String::from_utf8(said).ok()?;
-    let mut sizes = said.lines();
+    let mut lines = said.lines();
     for entry in entries {
         for blob in [&mut entry.before, &mut entry.now] {
             // What is not there on this side, or is a commit of another repository, has none.
-            blob.bytes = sizes.next()?.parse().unwrap_or(0);
+            blob.bytes = lines.next()?.parse().unwrap_or(0);
         }
     }
     Some(())
@@ -257,7 +258,7 @@ fn read_patches(scratch: &Scratch, base: &str, tree: &str, entries: &mut [Entry]
     let said = scratch.git_on_all_objects(&arguments, &[])?;
     let mut parts = parts(&said).into_iter();
     for entry in compared {
-        entry.patch = parts.next()?.to_owned();
+        parts.next()?.clone_into(&mut entry.patch);
         // What has become something of another kind is told as one that is gone and one that is new.
         if entry.status == b'T' {
             entry.patch.extend(parts.next()?);
@@ -293,10 +294,8 @@ fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry]) -> Result<(
         let room = MAX_BYTES.saturating_sub(text.len()).min(most);
         text.push('\n');
         if was_binary(scratch, entry) {
-            text.push_str(&format!(
-                "[omo] {} was a binary file before, and is not shown.\n",
-                entry.shown_path().escape_debug()
-            ));
+            let path = entry.shown_path();
+            let _ = writeln!(text, "[omo] {} was a binary file before, and is not shown.", path.escape_debug());
             continue;
         }
         let patch = String::from_utf8_lossy(&entry.patch);
@@ -305,11 +304,11 @@ fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry]) -> Result<(
         if end == patch.len() && !entry.patch.is_empty() {
             continue;
         }
-        let path = entry.shown_path();
+        let file = entry.shown_path();
         if entry.is_new() {
-            text.push_str(&format!("\n[omo] the rest of {} is to be read in that file itself.\n", path.escape_debug()));
+            let _ = writeln!(text, "\n[omo] the rest of {} is to be read in that file itself.", file.escape_debug());
         } else {
-            hidden.push(path);
+            hidden.push(file);
         }
     }
     let named: Vec<&str> = hidden.iter().take(5).map(String::as_str).collect();

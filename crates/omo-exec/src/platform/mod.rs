@@ -51,8 +51,8 @@ pub(crate) use inside_unix::{Inside, variable};
 pub(crate) use inside_windows::{Inside, variable};
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_be_run, may_run,
-    own_program, path_of, show_no_window, stand_apart, start_mark,
+    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_be_run,
+    may_run, own_program, path_of, show_no_window, stand_apart, start_mark,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
