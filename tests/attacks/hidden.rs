@@ -167,7 +167,7 @@ const ROWS: &[Row] = &[
             target.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &origin, "sub"])?;
             target.commit("sub")?;
             fs::remove_file(target.path("sub/.git"))?;
-            target.begin_and_be_reviewed()?;
+            target.begin_and_claim()?;
             target.write("sub/data.txt", "evil")?;
             target.is_caught()
         },

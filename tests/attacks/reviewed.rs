@@ -602,7 +602,7 @@ const TASKS: &[Row] = &[
         what: "the state's task, base and bounds are edited, and then `ulw go on`: nothing of that is believed",
         play: |target| {
             target.begins_and_commits()?;
-            target.scene.edit(&[("/ulw/task", "nothing at all".into())])?;
+            target.scene.forge(&[("/ulw/task", "nothing at all".into())])?;
             target.scene.prompt("ulw go on")?;
             let task = target.scene.field("/ulw/task")?;
             ensure!(task == "ulw go on", "{task}");

@@ -32,7 +32,6 @@ pub struct Verification {
     /// A claim needs a review as well. On unless its user turned it off.
     pub review_wanted: bool,
     /// Which files count, settled when the run began: the name under which that is kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// The review that is waited for.
     pub asked: Option<Asked>,
@@ -43,7 +42,6 @@ pub struct Verification {
     /// The failure that was told last.
     pub failure: Option<ToldFailure>,
     /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<String>,
 }
 

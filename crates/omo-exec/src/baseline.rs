@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use omo_core::gate::{Baseline, End, Gate, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
-use omo_store::env::Env;
+use omo_store::env::{Env, is_called};
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
 use omo_store::seal::{Key, digest};
@@ -111,7 +111,7 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
             run: gate.run.clone(),
             folder: gate.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
             timeout: own.min(deadline.saturating_duration_since(Instant::now())),
-            variables: environment.for_gate(gate),
+            variables: in_copy(environment.for_gate(gate), root, &project),
             log: None,
             check: None,
         };
@@ -130,6 +130,17 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
         write(folder, &key, id, &results)?;
     }
     Some(())
+}
+
+/// The variables of a gate whose programs are looked for in the copy of the project, where `PATH` names the project:
+/// what is written there from now on is none of what the run began with.
+fn in_copy(mut variables: Vec<(OsString, OsString)>, root: &Path, copy: &Path) -> Vec<(OsString, OsString)> {
+    let moved = |folder: PathBuf| folder.strip_prefix(root).map_or(folder.clone(), |below| copy.join(below));
+    for (_, value) in variables.iter_mut().filter(|(name, _)| is_called(name, "PATH")) {
+        // A folder with a separator in its name can be in no search path.
+        *value = std::env::join_paths(std::env::split_paths(value).map(moved)).unwrap_or_default();
+    }
+    variables
 }
 
 /// What is installed for the project is there for its copy, too.

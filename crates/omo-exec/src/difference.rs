@@ -347,5 +347,7 @@ fn submodules(scratch: &Scratch, base: &str, tree: &str, paths: &[PathBuf]) -> O
         Some(entries.collect::<std::collections::BTreeMap<_, _>>())
     };
     let (before, now) = (commits(base)?, commits(tree)?);
-    Some(now.into_keys().map(|path| (path.clone(), before.get(&path).cloned())).collect())
+    let without_commit = paths.iter().filter(|path| !now.contains_key(*path)).cloned();
+    let all: Vec<PathBuf> = now.keys().cloned().chain(without_commit).collect();
+    Some(all.into_iter().map(|path| (path.clone(), before.get(&path).cloned())).collect())
 }

@@ -268,37 +268,31 @@ impl<'a> Scratch<'a> {
     }
 
     /// Begins with the repository's own index: it knows which files were not touched.
-    fn look_anew(&self, source: String) -> Option<Kept> {
+    fn take_index(&self) -> Option<()> {
         match regular::open(&self.tree.git.join(INDEX)) {
             Ok(Some(mut index)) if is_index(&index)? => {
                 let mut copy = self.folder.create_file(INDEX).ok()?;
                 std::io::copy(&mut index, &mut copy).ok()?;
                 // Git compares what was written since then with the files themselves, whatever their times say.
                 copy.set_modified(index.metadata().ok()?.modified().ok()?).ok()?;
-                self.forget_flags()?;
+                self.forget_flags()
             }
             // A repository without a commit, and nothing added yet.
-            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok()?,
-            Ok(_) | Err(_) => return None,
+            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok(),
+            Ok(_) | Err(_) => None,
         }
+    }
+
+    fn look_anew(&self, source: String) -> Option<Kept> {
+        self.take_index()?;
         self.add(&self.changed()?, true, Kept { source, ..Kept::default() })
     }
 
     /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
     /// write each folder.
     pub(crate) fn record(&self) -> Option<()> {
-        match regular::open(&self.tree.git.join(INDEX)) {
-            Ok(Some(mut index)) if is_index(&index)? => {
-                let time = index.metadata().ok()?.modified().ok()?;
-                let mut copy = self.folder.create_file(INDEX).ok()?;
-                std::io::copy(&mut index, &mut copy).ok()?;
-                // By it git tells the files that may have changed in the very moment in which it was written.
-                copy.set_modified(time).ok()?;
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok()?,
-            Ok(_) | Err(_) => return None,
-        }
-        self.git(&["add", "--all", "--sparse", "."], &[]).map(drop)
+        self.take_index()?;
+        self.take_in(&self.changed()?)
     }
 
     /// Files that git was told to take for unchanged are looked at all the same, and one that is not there is gone.
@@ -339,14 +333,25 @@ impl<'a> Scratch<'a> {
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
         let listed = if list_submodules { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
-        let submodules = if list_submodules { submodules(&listed) } else { kept.submodules };
+        let mut submodules = if list_submodules { submodules(&listed) } else { kept.submodules };
+        if list_submodules {
+            let inside = changed.split(|byte| *byte == 0).filter(|path| path.ends_with(b"/"));
+            submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
+        }
         let copy = mark(&self.path.join(INDEX));
         self.keep(Kept { source: kept.source, copy, tree, submodules, ..Kept::default() })
+    }
+
+    /// Whether a folder of the work tree, which is a repository of its own, has a commit.
+    fn has_commit(&self, path: &[u8]) -> bool {
+        WorkTree::at(&self.tree.top.join(path_of(path))).is_some_and(|inner| inner.head().is_some())
     }
 
     /// `git add` would have another git look into each submodule, with the settings of that.
     fn take_in(&self, changed: &[u8]) -> Option<()> {
         let paths = changed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        // A repository without a commit cannot be an entry of an index.
+        let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
         let paths: Vec<u8> = paths.flat_map(|path| [path.strip_suffix(b"/").unwrap_or(path), b"\0"].concat()).collect();
         if paths.is_empty() {
             return Some(());
