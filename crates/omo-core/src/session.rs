@@ -453,7 +453,9 @@ impl Session {
         if before.is_some() {
             verification.scope = self.verification.scope.take();
             verification.rejections = std::mem::take(&mut self.verification.rejections);
-            rejected.into_iter().for_each(|rejected| verification.reject(rejected));
+            if let Some(rejected) = rejected {
+                verification.reject(rejected);
+            }
         }
         self.verification = verification;
         self.take_gates(activation.gates, before.is_some());
