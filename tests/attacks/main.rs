@@ -18,6 +18,7 @@ mod hidden;
 mod honest;
 mod reviewed;
 mod target;
+mod task;
 mod tree;
 mod tree_controls;
 // The processes above another one are told on Linux alone.

@@ -65,7 +65,8 @@ fn prompt(text: &str) -> Value {
 }
 
 fn is_short(text: &str) -> bool {
-    text.chars().count() <= 600 && text.contains("As before")
+    let contract = text.split_inclusive("</ultrawork-mode>").next().unwrap_or_default();
+    contract.chars().count() <= 600 && text.contains("As before")
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -211,7 +212,7 @@ pub(crate) const CASES: &[Case] = &[
             .filter_map(|name| fs::metadata(s.lab.state_folder().join(name)).ok())
             .map(|meta| meta.len())
             .sum();
-        ensure!(size < 8_000, "{size} bytes are kept of it");
+        ensure!(size < 24_000, "{size} bytes are kept of it");
         Ok(())
     }),
     ("ups-026", |s| {

@@ -74,9 +74,15 @@ fn beside_git(wine: &Wine) -> Result<()> {
         fs::copy(wine.binary("omo"), file)?;
     }
     let project = wine.project()?;
-    project.arm("/omo:ulw --no-review --gate \"exit 0\" fix it")?;
-    let mut hook = wine.program("omo-stop", &project.folder);
-    hook.env("WINEPATH", r"C:\Program Files\Git\cmd");
+    let with_git = |program: &str| {
+        let mut hook = wine.program(program, &project.folder);
+        hook.env("WINEPATH", r"C:\Program Files\Git\cmd");
+        hook
+    };
+    let prompt = json!({"prompt": "/omo:ulw --no-review --gate \"exit 0\" fix it"});
+    let told = run_command(&with_git("omo-user-prompt-submit"), &project.input("UserPromptSubmit", &prompt))?;
+    ensure!(project.entry()?["ulw"]["enabled"] == true, "{told:?}");
+    let hook = with_git("omo-stop");
     let input = project.input("Stop", &json!({"last_assistant_message": DONE}));
     let answer = sound(&run_command(&hook, &input)?)?;
     let reason = answer.reason().unwrap_or_default();

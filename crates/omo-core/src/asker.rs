@@ -34,6 +34,11 @@ pub enum ModelRoute {
     SecondClient,
 }
 
+impl ModelRoute {
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::Schedule, Self::Shell, Self::SecondClient];
+}
+
 /// Tells who asked.
 pub fn who_asked(facts: AskerFacts) -> Asker {
     let AskerFacts { is_scheduled, is_below_session, is_served_elsewhere } = facts;

@@ -6,7 +6,8 @@ use crate::asker::ModelRoute;
 use crate::gate_command::{self, GateCommand};
 use crate::keyword::{self, Keywords, Reading};
 use crate::session::{Activation, Interruption, PauseReason, Session, Trigger};
-use crate::words::{Form, not_a_person, usage};
+use crate::words::changes::not_a_person;
+use crate::words::{Form, usage};
 
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use crate::session::{HookEvent, Session, Verdict, Weakening};
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
 use crate::verification::{MAX_ATTEMPTS, Phase};
-use crate::words::{age, neutral, plan, weakened};
+use crate::words::changes::weakened;
+use crate::words::{age, neutral, plan};
 
 /// Stands above each status. What follows it up to the next blank line is known as omo's own: a
 /// status that is pasted into a prompt must not turn anything on with the task that it shows.

@@ -4,6 +4,10 @@
 //! first design, can be read. Fields that are not named here are not ours: the store carries them
 //! through every write.
 
+mod provenance;
+mod task;
+mod weakened;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::few::Few;
@@ -12,7 +16,10 @@ use crate::limits::Limits;
 use crate::plan_run::{PlanRun, TypedCommand};
 use crate::timestamp::Timestamp;
 use crate::verification::Verification;
-use crate::words::neutral;
+
+pub use provenance::Provenance;
+pub use task::{TASK_BYTES, TASK_CHARS};
+pub use weakened::{ChangedBy, MAX_WEAKENED, Weakening};
 
 /// One session's entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,70 +99,6 @@ pub struct Ulw {
     pub named_tasks: Vec<String>,
 }
 
-/// How many characters of the task other programs find in its field.
-pub const TASK_CHARS: usize = 500;
-/// How many bytes of the task a reviewer is shown.
-pub const TASK_BYTES: usize = 16 * 1024;
-/// How many bytes of what is asked for later are kept, all of it together.
-const LATER_BYTES: usize = TASK_BYTES + 1024;
-/// How often something may be added to a task.
-const MAX_LATER: usize = 64;
-/// Stands for what was added and is not kept.
-const LEFT_OUT: &str = "[omo] what was added here is not kept";
-
-impl Ulw {
-    /// All of the task, as far as it is kept.
-    pub fn full_task(&self) -> Option<&str> {
-        self.whole_task.as_deref().or(self.task.as_deref())
-    }
-
-    /// What the user asked for last.
-    fn asked_last(&self) -> Option<&str> {
-        self.asked_later.last().map(String::as_str).or_else(|| self.full_task())
-    }
-
-    fn keep_task(&mut self, task: Option<String>, whole: Option<String>, later: Vec<String>) {
-        (self.task, self.whole_task, self.asked_later) = (task, whole, later);
-    }
-
-    /// Takes what the user asks for: the task, or, where there is one, more of it.
-    fn ask(&mut self, text: &str) {
-        let text = kept_part(text);
-        if self.task.is_none() {
-            let is_longer = text.chars().nth(TASK_CHARS).is_some();
-            self.task = Some(text.chars().take(TASK_CHARS).collect());
-            self.whole_task = is_longer.then_some(text);
-            return;
-        }
-        if self.asked_last() != Some(&text) {
-            self.asked_later.push(text);
-        }
-        // What was asked for last counts most; the task itself stays.
-        let is_too_much =
-            |later: &[String]| later.len() > MAX_LATER || later.iter().map(String::len).sum::<usize>() > LATER_BYTES;
-        while is_too_much(&self.asked_later) && self.asked_later.len() > 1 {
-            let is_marked = self.asked_later.first().is_some_and(|first| first == LEFT_OUT);
-            self.asked_later.remove(usize::from(is_marked));
-            if !is_marked {
-                self.asked_later.insert(0, LEFT_OUT.to_owned());
-            }
-        }
-    }
-}
-
-/// As much of a text as is kept, and what is left out. Characters that only control a terminal would take six times
-/// their room.
-fn kept_part(text: &str) -> String {
-    let is_plain = |char: char| !char.is_control() || matches!(char, '\n' | '\t');
-    let text: String = text.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect();
-    if text.len() <= TASK_BYTES {
-        return text;
-    }
-    let note = format!("\n[omo] the rest is not kept: {} bytes in all", text.len());
-    let end = (0..=TASK_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
-    format!("{}{note}", end.and_then(|end| text.get(..end)).unwrap_or_default())
-}
-
 /// What turned a run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -202,72 +145,6 @@ pub struct StopContinuation {
     pub disabled_reason: Option<String>,
     /// Since when.
     pub disabled_at: Option<Timestamp>,
-}
-
-/// Whose work an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provenance {
-    /// omo's own, the last that it wrote, or nothing that needs a seal.
-    Own,
-    /// Something else has written it, or nothing can tell.
-    Foreign,
-    /// omo's own, and not the last that it wrote.
-    PutBack,
-}
-
-impl Provenance {
-    /// Why nothing of the entry is believed; `None` where it is.
-    pub fn against(self) -> Option<&'static str> {
-        match self {
-            Self::Own => None,
-            Self::Foreign => Some("the record of the run is not omo's own"),
-            Self::PutBack => Some("an older record of the run was put back"),
-        }
-    }
-}
-
-/// How many weakenings are kept. The last one then stands for all that came after it.
-pub const MAX_WEAKENED: usize = 32;
-
-/// How many characters of one are kept.
-const WEAKENING_CHARS: usize = 160;
-
-/// One change after which a claim proves less than it did when the run began.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Weakening {
-    /// When.
-    pub at: Timestamp,
-    /// Who made it.
-    pub by: ChangedBy,
-    /// The change in a few words that follow a comma: ``check `tests` removed``.
-    pub what: String,
-}
-
-/// Who changed what judges a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ChangedBy {
-    /// Its user, with a line typed in the client.
-    Typed,
-    /// `omo` at a terminal, where a person answered.
-    Terminal,
-    /// A process above which no client and no person was found.
-    Detached,
-    /// omo itself, which could not hold the run to what it began with.
-    Omo,
-}
-
-impl ChangedBy {
-    /// The words for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Typed => "typed in the session",
-            Self::Terminal => "by `omo` at a terminal",
-            Self::Detached => "by a process without a client or a terminal",
-            Self::Omo => "by omo",
-        }
-    }
 }
 
 /// How a run ended.
@@ -483,34 +360,6 @@ impl Session {
         self.keep_weakened(&earlier, now);
     }
 
-    /// What was weakened stays named until a run was verified. A run that is turned on while it is on is still
-    /// the same one: what it is held to less from now on is named as well.
-    fn keep_weakened(&mut self, earlier: &Self, now: Timestamp) {
-        let by = if self.ulw.trigger == Some(Trigger::Cli) { ChangedBy::Terminal } else { ChangedBy::Typed };
-        if let Some(verdict) = earlier.verdict.as_ref().filter(|verdict| verdict.kind == VerdictKind::Verified) {
-            self.weakened.retain(|weakening| weakening.at > verdict.at);
-        }
-        if let Some(verdict) = earlier.verdict.as_ref().filter(|_| earlier.is_disowned()) {
-            self.weaken(ChangedBy::Omo, &format!("checks and bounds were forgotten, since {}", verdict.why), now);
-        }
-        if !earlier.goes_on() {
-            return;
-        }
-        for what in gate::weakened(&earlier.gates, &self.gates, false) {
-            self.weaken(by, &what, now);
-        }
-        if earlier.verification.review_wanted && !self.verification.review_wanted {
-            self.weaken(by, "the review turned off", now);
-        }
-        let (old, new) = (earlier.limits.clamped(), self.limits.clamped());
-        if new.max_blocks > old.max_blocks {
-            self.weaken(by, &format!("{} continuations allowed instead of {}", new.max_blocks, old.max_blocks), now);
-        }
-        if new.max_minutes > old.max_minutes {
-            self.weaken(by, &format!("{} minutes allowed instead of {}", new.max_minutes, old.max_minutes), now);
-        }
-    }
-
     /// Where the task goes on, all of its gates stay as they were agreed to. Where another one begins, what the
     /// user asked for earlier in the session does, without what it counted then. New ones are added.
     fn take_gates(&mut self, new: Vec<Gate>, goes_on: bool) {
@@ -535,32 +384,10 @@ impl Session {
         self.gates = gates;
     }
 
-    /// Takes these checks in the place of those that decided so far, and notes what that weakens.
-    pub fn change_gates(&mut self, gates: Vec<Gate>, by: ChangedBy, now: Timestamp) {
-        let old = std::mem::replace(&mut self.gates, gates);
-        for what in gate::weakened(&old, &self.gates, by == ChangedBy::Detached) {
-            self.weaken(by, &what, now);
-        }
-    }
-
-    /// Notes that a claim proves less from now on. What its user types before a run begins, or after one was
-    /// verified, weakens none.
-    pub fn weaken(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
-        let is_verified = |verdict: &Verdict| verdict.kind == VerdictKind::Verified;
-        let has_run = self.is_armed() || self.verdict.as_ref().is_some_and(|verdict| !is_verified(verdict));
-        if !has_run && matches!(by, ChangedBy::Typed | ChangedBy::Terminal) {
-            return;
-        }
-        let is_full = self.weakened.len() >= MAX_WEAKENED;
-        let what = if is_full { "more than can be listed here".to_owned() } else { neutral(what, WEAKENING_CHARS) };
-        self.weakened.truncate(MAX_WEAKENED - 1);
-        self.weakened.push(Weakening { at: now, by, what });
-    }
-
     /// Whether this very activation has turned the run on that is on: a plugin registered twice
     /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &Activation) -> bool {
-        let same_task = self.ulw.asked_last() == activation.task.as_deref().map(kept_part).as_deref();
+        let same_task = self.ulw.was_asked_last(activation.task.as_deref());
         self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
     }
 
@@ -578,41 +405,6 @@ impl Session {
             self.ulw.paused = None;
             self.verdict = Some(Verdict { kind, why, at: now });
         }
-    }
-
-    /// Forgets an entry that is not omo's own, as a run that ended as `released`: neither its checks nor its task, its
-    /// bounds or its verdict are believed. What was weakened stays named.
-    pub fn disown(&mut self, why: &str, now: Timestamp) {
-        let Ulw { stop_blocks, started_at, .. } = self.ulw;
-        *self = Self {
-            ulw: Ulw { stop_blocks, started_at, ..Ulw::default() },
-            verdict: Some(Verdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
-            weakened: std::mem::take(&mut self.weakened),
-            plan_run: self.plan_run.take(),
-            command: self.command.take(),
-            last_seen: self.last_seen,
-            revision: self.revision,
-            ..Self::default()
-        };
-    }
-
-    /// Whether the entry is what [`Session::disown`] leaves: it claims nothing.
-    pub fn is_disowned(&self) -> bool {
-        let is_told = |verdict: &Verdict| {
-            let whys = [Provenance::Foreign, Provenance::PutBack].map(Provenance::against);
-            verdict.kind == VerdictKind::Released && whys.contains(&Some(&*verdict.why))
-        };
-        !self.ulw.enabled && self.gates.is_empty() && self.verdict.as_ref().is_some_and(is_told)
-    }
-
-    /// The entry as it may be shown: where it is not omo's own, as one that was forgotten.
-    #[must_use]
-    pub fn believed(&self, provenance: Provenance, now: Timestamp) -> Self {
-        let mut session = self.clone();
-        if let Some(why) = provenance.against() {
-            session.disown(why, self.updated_at.unwrap_or(now));
-        }
-        session
     }
 
     /// The user's way out: ends the run, and keeps every later Stop free until they turn
@@ -683,13 +475,12 @@ pub struct Activation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::Rejection;
 
-    fn at(seconds: i64) -> Timestamp {
+    pub(super) fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(seconds * 1_000)
     }
 
-    fn activation() -> Activation {
+    pub(super) fn activation() -> Activation {
         Activation {
             trigger: Trigger::Keyword,
             task: Some("ulw fix".to_owned()),
@@ -743,91 +534,6 @@ mod tests {
         assert!(session.is_armed());
         assert_eq!((session.ulw.stop_blocks, session.verification.attempts), (0, 0));
         assert!(!session.stop_continuation.disabled);
-    }
-
-    #[test]
-    fn what_was_weakened_stays_named_until_a_run_was_verified() {
-        let gate = |name: &str| Gate::new(Some(name), name, Origin::User).unwrap();
-        let named = |session: &Session| -> Vec<String> { session.weakened.iter().map(|it| it.what.clone()).collect() };
-        let mut session = Session::default();
-        session.change_gates(vec![gate("a"), gate("b")], ChangedBy::Typed, at(1));
-        session.change_gates(vec![gate("a")], ChangedBy::Typed, at(2));
-        assert_eq!(named(&session), [""; 0], "no run has begun");
-        session.change_gates(vec![gate("a"), gate("c")], ChangedBy::Detached, at(3));
-        session.activate(activation(), at(10));
-        session.change_gates(vec![gate("a")], ChangedBy::Terminal, at(11));
-        assert_eq!(named(&session), ["check `c` added", "check `c` removed"]);
-        let limits = Limits { max_blocks: 20, ..Limits::default() };
-        session.activate(Activation { review_wanted: false, limits, ..activation() }, at(20));
-        assert_eq!(named(&session)[2..], ["the review turned off", "20 continuations allowed instead of 8"]);
-        session.end(VerdictKind::Released, "claimed".to_owned(), at(30));
-        session.activate(activation(), at(40));
-        assert_eq!(session.weakened.len(), 4, "the run that ended unverified goes on");
-        session.end(VerdictKind::Verified, "proved".to_owned(), at(50));
-        session.activate(activation(), at(60));
-        assert!(session.weakened.is_empty());
-        for second in 0..40 {
-            session.weaken(ChangedBy::Typed, &format!("{second}"), at(100 + second));
-        }
-        assert_eq!((session.weakened.len(), session.weakened[31].at), (MAX_WEAKENED, at(139)));
-        let text = serde_json::to_string(&session).unwrap();
-        assert_eq!(serde_json::from_str::<Session>(&text).unwrap(), session);
-    }
-
-    #[test]
-    fn the_task_is_cut_at_a_character() {
-        let mut session = Session::default();
-        let task = "한".repeat(TASK_CHARS + 1);
-        session.activate(Activation { task: Some(task), ..activation() }, at(0));
-        assert_eq!(session.ulw.task.unwrap().chars().count(), TASK_CHARS);
-    }
-
-    #[test]
-    fn a_task_that_was_not_proved_done_goes_on() {
-        let with = |task: &str, base: &str| Activation {
-            task: Some(task.to_owned()),
-            base: Some(base.to_owned()),
-            prompt_id: Some(task.to_owned()),
-            ..activation()
-        };
-        let mut session = Session::default();
-        let mut pinned = Gate::new(None, "make test", Origin::Repository).unwrap();
-        pinned.pinned.insert("Makefile".to_owned(), "as it was".to_owned());
-        session.activate(Activation { gates: vec![pinned.clone()], ..with("ulw first", "b1") }, at(0));
-        session.verification.reject(Rejection { tree: Some("t".to_owned()), objections: "no".to_owned() });
-        session.end(VerdictKind::Released, "no proof".to_owned(), at(5));
-        let other = Gate { pinned: std::collections::BTreeMap::new(), ..pinned.clone() };
-        let goes_on = Activation { gates: vec![other], ..with("ulw go on", "b2") };
-        session.activate(goes_on.clone(), at(9));
-        assert!(session.is_activated_by(&goes_on), "the same prompt delivered twice");
-        session.activate(with("ulw go on", "b3"), at(10));
-        session.activate(with("ulw and the page", "b4"), at(11));
-        assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw first"), Some("b1")));
-        assert_eq!(session.ulw.asked_later, ["ulw go on", "ulw and the page"]);
-        assert_eq!(session.gates, [pinned]);
-        assert!(session.verification.rejected(Some("t")).is_some());
-        session.end(VerdictKind::Verified, "proved".to_owned(), at(12));
-        session.activate(with("ulw second", "b5"), at(13));
-        assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw second"), Some("b5")));
-        assert!(session.ulw.asked_later.is_empty() && session.gates.is_empty());
-        assert!(session.verification.rejections.is_empty());
-    }
-
-    #[test]
-    fn a_long_task_is_kept_whole_beside_its_beginning() {
-        let mut session = Session::default();
-        let task = format!("ulw {}the end", "x".repeat(9_000));
-        session.activate(Activation { task: Some(task.clone()), ..activation() }, at(0));
-        assert_eq!(session.ulw.full_task(), Some(task.as_str()));
-        assert_eq!(session.ulw.task.as_ref().unwrap().chars().count(), TASK_CHARS);
-        for number in 0..200 {
-            let task = Some(format!("ulw {number}{}", "한".repeat(9_000)));
-            session.activate(Activation { task, ..activation() }, at(1));
-        }
-        assert_eq!(session.ulw.full_task(), Some(task.as_str()), "the first task stays");
-        let [left_out, last] = session.ulw.asked_later.as_slice() else { panic!("{:?}", session.ulw.asked_later) };
-        assert!(left_out == LEFT_OUT && last.len() <= TASK_BYTES && last.contains("the rest is not kept"));
-        assert!(session.ulw.asked_later.iter().map(String::len).sum::<usize>() <= LATER_BYTES);
     }
 
     #[test]

@@ -4,16 +4,16 @@
 //! that begins with `[omo]`. None of these texts, pasted back as a prompt or echoed by a model,
 //! may set off omo's own detectors; a test feeds them all back.
 
+pub mod changes;
 pub mod checks;
 pub mod command;
 pub mod plan;
 pub mod settings;
 pub mod usage;
 
-use crate::asker::ModelRoute;
 use crate::limits::Limits;
 use crate::plan_run::PlanRun;
-use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind, Weakening};
+use crate::session::{PauseReason, Session, Trigger, Ulw, VerdictKind};
 use crate::stop::{BackgroundTask, Block, Cause, Row};
 use crate::timestamp::Timestamp;
 use crate::verification::Check;
@@ -172,24 +172,11 @@ pub fn ended(
         (_, VerdictKind::Released | VerdictKind::Expired) => " Type `ulw` to go on.",
         (_, VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped) => "",
     };
-    let weakened = match weakened(&session.weakened, now) {
+    let weakened = match changes::weakened(&session.weakened, now) {
         words if words.is_empty() => String::new(),
         words => format!(" Weakened since it began: {}.", words.join("; ")),
     };
     format!("[omo] ultrawork ended: {} ({}). {spent}.{weakened}{hint}", verdict.word(), neutral(why, 320))
-}
-
-/// How many weakenings are named before the rest is only counted.
-const NAMED_WEAKENINGS: usize = 6;
-
-/// What was weakened since a run began, each with when and by whom.
-pub fn weakened(weakened: &[Weakening], now: Timestamp) -> Vec<String> {
-    let words = |it: &Weakening| format!("{} {} ago, {}", neutral(&it.what, 160), age(Some(it.at), now), it.by.word());
-    let mut all: Vec<String> = weakened.iter().take(NAMED_WEAKENINGS).map(words).collect();
-    if weakened.len() > NAMED_WEAKENINGS {
-        all.push(format!("and {} more", weakened.len() - NAMED_WEAKENINGS));
-    }
-    all
 }
 
 /// The one line that tells the user why a Stop was let through although the run stays on.
@@ -251,16 +238,6 @@ pub fn stopped_context() -> String {
 /// A refusal of an own command: one line.
 pub fn refused(message: &str) -> String {
     format!("[omo] {}", neutral(message, 400))
-}
-
-/// Why nothing of what a prompt asks for was done: the model asked, on this route.
-pub fn not_a_person(route: ModelRoute) -> String {
-    let (why, instead) = match route {
-        ModelRoute::Schedule => ("the model scheduled this prompt", "type it in the session when none is due"),
-        ModelRoute::Shell => ("the shell of a session started this client", "type it in a client of your own"),
-        ModelRoute::SecondClient => ("another client serves this session", "type it there, or end that client first"),
-    };
-    format!("nothing was changed: {why}; only a person changes checks, approvals and bounds or starts a run: {instead}")
 }
 
 /// What the model is told at the start of every session, so that `omo` on its shell knows which
@@ -353,6 +330,7 @@ fn harmless(char: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::asker::ModelRoute;
     use crate::gate::{Counts, Gate, GateVerdict, Origin, Record};
     use crate::keyword::{Keywords, Reading, read};
     use crate::promise::claim;
@@ -495,8 +473,7 @@ mod tests {
         texts.extend([PauseReason::Interrupted, PauseReason::ApiError].map(paused));
         texts.push(refused("`--max-blocks` needs a number"));
         texts.push(refused(crate::arguments::USAGE));
-        let routes = [ModelRoute::Schedule, ModelRoute::Shell, ModelRoute::SecondClient];
-        texts.extend(routes.map(|route| refused(&not_a_person(route))));
+        texts.extend(ModelRoute::ALL.map(|route| refused(&changes::not_a_person(route))));
         texts.push(other_loop(".claude/ralph-loop.local.md"));
         let gate = Gate::new(None, "ulw <promise>DONE</promise> `x`", Origin::User).unwrap();
         let pinned = [("ulw <promise>DONE</promise>".to_owned(), String::new())].into();

@@ -103,7 +103,7 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
     if let Asker::Model(route) = asker {
         // A prompt that the model goes on to read is answered beside it.
         let is_read = matches!(intent, Intent::Activate { trigger: Trigger::Keyword, .. });
-        told = is_read.then(|| words::refused(&words::not_a_person(route)));
+        told = is_read.then(|| words::refused(&words::changes::not_a_person(route)));
         intent = intent.of_the_model(route);
     }
     let approved = match plan_prompt::approve(context, &intent) {

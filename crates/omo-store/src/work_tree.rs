@@ -80,9 +80,9 @@ impl WorkTree {
 /// that of its repository, and a folder without one its own.
 pub fn identity(folder: &Path) -> String {
     let kept = WorkTree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common);
-    let Ok(found) = fs::metadata(kept) else { return String::new() };
     // Not every file system knows when it made a folder.
-    let made = found.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    let made = platform::made_at(&kept).and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    let Ok(found) = fs::metadata(kept) else { return String::new() };
     format!("{} {}", platform::number(&found), made.map_or(0, |made| made.as_nanos()))
 }
 

@@ -23,13 +23,13 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, number, open_for_reading, outlive_size_limit,
-    reserve, same_variable, state_home,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading,
+    outlive_size_limit, reserve, same_variable, state_home,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, number, open_for_reading, outlive_size_limit,
-    reserve, same_variable, state_home,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading,
+    outlive_size_limit, reserve, same_variable, state_home,
 };
 
 /// What a file is opened for.

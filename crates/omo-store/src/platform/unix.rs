@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat,
@@ -164,6 +165,23 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
         Err(errno) => return Err(errno.into()),
     };
     Ok(if file.metadata()?.is_file() { Opened::File(file) } else { Opened::Other })
+}
+
+/// When a file or folder was made. Rust's own library asks for it only where it is linked with glibc, and an approval
+/// has to hold for every build of omo.
+#[cfg(target_os = "linux")]
+pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BTIME).ok()?;
+    let is_known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let since = Duration::new(u64::try_from(found.stx_btime.tv_sec).ok()?, found.stx_btime.tv_nsec);
+    is_known.then(|| SystemTime::UNIX_EPOCH + since)
+}
+
+/// When a file or folder was made.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).ok()?.created().ok()
 }
 
 /// The number that a file system gives to what stands there.

@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{Links, Opened, Purpose, Trouble};
 
@@ -213,6 +213,11 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
         (_, _, true) => Opened::File(file),
         (_, _, false) => Opened::Other,
     })
+}
+
+/// When a file or folder was made.
+pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).ok()?.created().ok()
 }
 
 /// It is not told here; when it was made is.

@@ -1,0 +1,63 @@
+//! Whose work an entry is, and what is left of one that is not omo's own.
+
+use super::{Session, Ulw, Verdict, VerdictKind};
+use crate::timestamp::Timestamp;
+
+/// Whose work an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provenance {
+    /// omo's own, the last that it wrote, or nothing that needs a seal.
+    Own,
+    /// Something else has written it, or nothing can tell.
+    Foreign,
+    /// omo's own, and not the last that it wrote.
+    PutBack,
+}
+
+impl Provenance {
+    /// Why nothing of the entry is believed; `None` where it is.
+    pub fn against(self) -> Option<&'static str> {
+        match self {
+            Self::Own => None,
+            Self::Foreign => Some("the record of the run is not omo's own"),
+            Self::PutBack => Some("an older record of the run was put back"),
+        }
+    }
+}
+
+impl Session {
+    /// Forgets an entry that is not omo's own, as a run that ended as `released`: neither its checks nor its task, its
+    /// bounds or its verdict are believed. What was weakened stays named.
+    pub fn disown(&mut self, why: &str, now: Timestamp) {
+        let Ulw { stop_blocks, started_at, .. } = self.ulw;
+        *self = Self {
+            ulw: Ulw { stop_blocks, started_at, ..Ulw::default() },
+            verdict: Some(Verdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
+            weakened: std::mem::take(&mut self.weakened),
+            plan_run: self.plan_run.take(),
+            command: self.command.take(),
+            last_seen: self.last_seen,
+            revision: self.revision,
+            ..Self::default()
+        };
+    }
+
+    /// Whether the entry is what [`Session::disown`] leaves: it claims nothing.
+    pub fn is_disowned(&self) -> bool {
+        let is_told = |verdict: &Verdict| {
+            let whys = [Provenance::Foreign, Provenance::PutBack].map(Provenance::against);
+            verdict.kind == VerdictKind::Released && whys.contains(&Some(&*verdict.why))
+        };
+        !self.ulw.enabled && self.gates.is_empty() && self.verdict.as_ref().is_some_and(is_told)
+    }
+
+    /// The entry as it may be shown: where it is not omo's own, as one that was forgotten.
+    #[must_use]
+    pub fn believed(&self, provenance: Provenance, now: Timestamp) -> Self {
+        let mut session = self.clone();
+        if let Some(why) = provenance.against() {
+            session.disown(why, self.updated_at.unwrap_or(now));
+        }
+        session
+    }
+}

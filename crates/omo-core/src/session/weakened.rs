@@ -1,0 +1,142 @@
+//! What was weakened since a run began: the ending line, every status and the log name it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Session, Trigger, Verdict, VerdictKind};
+use crate::gate::{self, Gate};
+use crate::timestamp::Timestamp;
+use crate::words::neutral;
+
+/// How many weakenings are kept. The last one then stands for all that came after it.
+pub const MAX_WEAKENED: usize = 32;
+
+/// How many characters of one are kept.
+const WEAKENING_CHARS: usize = 160;
+
+/// One change after which a claim proves less than it did when the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Weakening {
+    /// When.
+    pub at: Timestamp,
+    /// Who made it.
+    pub by: ChangedBy,
+    /// The change in a few words that follow a comma: ``check `tests` removed``.
+    pub what: String,
+}
+
+/// Who changed what judges a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ChangedBy {
+    /// Its user, with a line typed in the client.
+    Typed,
+    /// `omo` at a terminal, where a person answered.
+    Terminal,
+    /// A process above which no client and no person was found.
+    Detached,
+    /// omo itself, which could not hold the run to what it began with.
+    Omo,
+}
+
+impl ChangedBy {
+    /// The words for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Typed => "typed in the session",
+            Self::Terminal => "by `omo` at a terminal",
+            Self::Detached => "by a process without a client or a terminal",
+            Self::Omo => "by omo",
+        }
+    }
+}
+
+impl Session {
+    /// What was weakened stays named until a run was verified. A run that is turned on while it is on is still
+    /// the same one: what it is held to less from now on is named as well.
+    pub(super) fn keep_weakened(&mut self, earlier: &Self, now: Timestamp) {
+        let by = if self.ulw.trigger == Some(Trigger::Cli) { ChangedBy::Terminal } else { ChangedBy::Typed };
+        if let Some(verdict) = earlier.verdict.as_ref().filter(|verdict| verdict.kind == VerdictKind::Verified) {
+            self.weakened.retain(|weakening| weakening.at > verdict.at);
+        }
+        if let Some(verdict) = earlier.verdict.as_ref().filter(|_| earlier.is_disowned()) {
+            self.weaken(ChangedBy::Omo, &format!("checks and bounds were forgotten, since {}", verdict.why), now);
+        }
+        if !earlier.goes_on() {
+            return;
+        }
+        for what in gate::weakened(&earlier.gates, &self.gates, false) {
+            self.weaken(by, &what, now);
+        }
+        if earlier.verification.review_wanted && !self.verification.review_wanted {
+            self.weaken(by, "the review turned off", now);
+        }
+        let (old, new) = (earlier.limits.clamped(), self.limits.clamped());
+        if new.max_blocks > old.max_blocks {
+            self.weaken(by, &format!("{} continuations allowed instead of {}", new.max_blocks, old.max_blocks), now);
+        }
+        if new.max_minutes > old.max_minutes {
+            self.weaken(by, &format!("{} minutes allowed instead of {}", new.max_minutes, old.max_minutes), now);
+        }
+    }
+
+    /// Takes these checks in the place of those that decided so far, and notes what that weakens.
+    pub fn change_gates(&mut self, gates: Vec<Gate>, by: ChangedBy, now: Timestamp) {
+        let old = std::mem::replace(&mut self.gates, gates);
+        for what in gate::weakened(&old, &self.gates, by == ChangedBy::Detached) {
+            self.weaken(by, &what, now);
+        }
+    }
+
+    /// Notes that a claim proves less from now on. What its user types before a run begins, or after one was
+    /// verified, weakens none.
+    pub fn weaken(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
+        let is_verified = |verdict: &Verdict| verdict.kind == VerdictKind::Verified;
+        let has_run = self.is_armed() || self.verdict.as_ref().is_some_and(|verdict| !is_verified(verdict));
+        if !has_run && matches!(by, ChangedBy::Typed | ChangedBy::Terminal) {
+            return;
+        }
+        let is_full = self.weakened.len() >= MAX_WEAKENED;
+        let what = if is_full { "more than can be listed here".to_owned() } else { neutral(what, WEAKENING_CHARS) };
+        self.weakened.truncate(MAX_WEAKENED - 1);
+        self.weakened.push(Weakening { at: now, by, what });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::Origin;
+    use crate::limits::Limits;
+    use crate::session::Activation;
+    use crate::session::tests::{activation, at};
+
+    #[test]
+    fn what_was_weakened_stays_named_until_a_run_was_verified() {
+        let gate = |name: &str| Gate::new(Some(name), name, Origin::User).unwrap();
+        let named = |session: &Session| -> Vec<String> { session.weakened.iter().map(|it| it.what.clone()).collect() };
+        let mut session = Session::default();
+        session.change_gates(vec![gate("a"), gate("b")], ChangedBy::Typed, at(1));
+        session.change_gates(vec![gate("a")], ChangedBy::Typed, at(2));
+        assert_eq!(named(&session), [""; 0], "no run has begun");
+        session.change_gates(vec![gate("a"), gate("c")], ChangedBy::Detached, at(3));
+        session.activate(activation(), at(10));
+        session.change_gates(vec![gate("a")], ChangedBy::Terminal, at(11));
+        assert_eq!(named(&session), ["check `c` added", "check `c` removed"]);
+        let limits = Limits { max_blocks: 20, ..Limits::default() };
+        session.activate(Activation { review_wanted: false, limits, ..activation() }, at(20));
+        assert_eq!(named(&session)[2..], ["the review turned off", "20 continuations allowed instead of 8"]);
+        session.end(VerdictKind::Released, "claimed".to_owned(), at(30));
+        session.activate(activation(), at(40));
+        assert_eq!(session.weakened.len(), 4, "the run that ended unverified goes on");
+        session.end(VerdictKind::Verified, "proved".to_owned(), at(50));
+        session.activate(activation(), at(60));
+        assert!(session.weakened.is_empty());
+        for second in 0..40 {
+            session.weaken(ChangedBy::Typed, &format!("{second}"), at(100 + second));
+        }
+        assert_eq!((session.weakened.len(), session.weakened[31].at), (MAX_WEAKENED, at(139)));
+        let text = serde_json::to_string(&session).unwrap();
+        assert_eq!(serde_json::from_str::<Session>(&text).unwrap(), session);
+    }
+}
