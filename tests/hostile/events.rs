@@ -169,4 +169,4 @@ pub(crate) const ALL: [Ask; 21] = [
 pub(crate) const CLAIMING: [Ask; 7] = [LIST, APPROVE, OMO_TRUST, VERIFY, CLAIM, ULW, CLAIM];
 
 /// What looks at them and starts no git.
-pub(crate) const WITHOUT_GIT: [Ask; 5] = [LIST, OMO_LIST, ULW, STOP_ALL, OMO_ON];
+pub(crate) const WITHOUT_GIT: [Ask; 4] = [LIST, OMO_LIST, ULW, STOP_ALL];

@@ -25,11 +25,22 @@ fn in_home(scene: &Scene, name: &str) -> PathBuf {
     scene.lab.home().join(name)
 }
 
+/// The only file or folder in one of the user's own folders, and what is in it.
+fn in_only(scene: &Scene, folder: &str, name: &str) -> Result<PathBuf> {
+    let folder = scene.lab.home().join(".local/state/omo").join(folder);
+    let mut entries = std::fs::read_dir(&folder)?.collect::<Result<Vec<_>, _>>()?;
+    entries.retain(|entry| entry.file_name() != "runtime.lock");
+    Ok(entries.first().with_context(|| format!("nothing is in {}", folder.display()))?.path().join(name))
+}
+
 /// Where omo keeps its copy of the project's index.
 fn in_tree(scene: &Scene, name: &str) -> Result<PathBuf> {
-    let trees = scene.lab.home().join(".local/state/omo/trees");
-    let tree = std::fs::read_dir(trees)?.next().context("no copy of the index was made")??;
-    Ok(tree.path().join(name))
+    in_only(scene, "reviews", name)
+}
+
+/// Where it remembers the project's files.
+fn in_files(scene: &Scene, name: &str) -> Result<PathBuf> {
+    in_only(scene, "files", name)
 }
 
 const OF_THE_STATE: &[Place] = &[
@@ -67,12 +78,19 @@ const TRANSCRIPT: Place = ("the transcript", |s| Ok(s.session.clone().transcript
 
 const OF_THE_WORK_TREE: &[Place] = &[
     ("omo.toml", |s| Ok(in_project(s, "omo.toml"))),
-    ("trees", |s| Ok(in_home(s, ".local/state/omo/trees"))),
+    ("reviews", |s| Ok(in_home(s, ".local/state/omo/reviews"))),
+    ("files", |s| Ok(in_home(s, ".local/state/omo/files"))),
+    ("the files' folder", |s| Ok(in_files(s, "x")?.parent().context("no folder")?.to_owned())),
+    ("what is remembered of the files", |s| in_files(s, "remembered.json")),
+    ("the files' paths", |s| in_files(s, "paths")),
+    ("the files' entries", |s| in_files(s, "entries")),
+    ("the files' lock", |s| in_files(s, "runtime.lock")),
+    ("scopes", |s| Ok(in_home(s, ".local/state/omo/scopes"))),
+    ("what counts", |s| Ok(in_only(s, "scopes", "")?.components().collect())),
     ("the tree's folder", |s| Ok(in_tree(s, "x")?.parent().context("no folder")?.to_owned())),
     ("the copy of the index", |s| in_tree(s, "index")),
     ("the copy's lock", |s| in_tree(s, "index.lock")),
     ("what is kept", |s| in_tree(s, "kept.json")),
-    ("the paths", |s| in_tree(s, "paths")),
     ("the objects", |s| in_tree(s, "objects")),
     ("the tree's lock", |s| in_tree(s, "runtime.lock")),
     (".git", |s| Ok(in_project(s, ".git"))),

@@ -287,7 +287,7 @@ fn few_files_little_memory_and_no_space_end_no_hook_badly() {
         "ulimit -n 8",
         "ulimit -f 0",
         "ulimit -f 1",
-        "ulimit -v 10000",
+        "ulimit -v 12000",
         "ulimit -s 256",
     ];
     let asks = [STOP, PROMPT, ULW, START, SUBAGENT, FAILURE, END, STATUS, STOP_ALL];

@@ -68,11 +68,13 @@ fn told_nothing(folder: &Path) -> Result<()> {
     if folder.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         look(folder, &[], &mut seen)?;
     }
-    // What a reviewer reads holds the difference of the work tree, whatever files are in that; and a
-    // state that does not parse is kept, whatever is in it.
+    // What a reviewer reads holds the difference of the work tree, whatever files are in that; a state that does not
+    // parse is kept, whatever is in it; and so is what git was told to ignore when a run began.
     let is_copy = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("review-") || name.contains(".corrupt-")
+        name.starts_with("review-")
+            || name.contains(".corrupt-")
+            || path.parent().is_some_and(|it| it.ends_with("scopes"))
     };
     for (path, seen) in seen.into_iter().filter(|(path, _)| !is_copy(path)) {
         let is_planted = path.symlink_metadata()?.nlink() > 1 || seen.mode & 0o7777 != 0o600;

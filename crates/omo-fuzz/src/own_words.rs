@@ -33,8 +33,7 @@ pub fn set_nothing_off(text: &str) {
         }
         promises_nothing(&said);
     }
-    // It is read by the reviewer, and is no prompt of anybody's. A difference would stand in it as
-    // it is: whoever judges it has to see it.
+    // It is read by the reviewer, and is no prompt.
     let changed = checks::Changed { difference: Some(text.to_owned()), notes: vec![text.to_owned()] };
     promises_nothing(&checks::material(
         &session(text, Trigger::Keyword),

@@ -260,9 +260,9 @@ fn quote(text: &mut String, lines: &str) {
         let line = super::neutral_line(line);
         let chars: Vec<char> = line.chars().collect();
         let mut pieces = chars.chunks(LINE_CHARS).map(|piece| piece.iter().collect::<String>());
-        let _ = writeln!(text, "    {}", pieces.next().unwrap_or_default());
+        let _ = writeln!(text, "> {}", pieces.next().unwrap_or_default());
         for piece in pieces {
-            let _ = writeln!(text, "   \u{21b3}{piece}");
+            let _ = writeln!(text, "> \u{21b3}{piece}");
         }
     }
 }

@@ -19,6 +19,8 @@ use crate::regular;
 
 /// Of a longer transcript only so much is read.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
+/// A longer line is none of the client's.
+const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// What the client notes of an agent is short.
 const MAX_META_BYTES: u64 = 64 * 1024;
 
@@ -42,7 +44,7 @@ pub fn of_agent(session: &Path, id: &str) -> Option<PathBuf> {
 /// What an agent was given, from its own transcript. Nothing where that is not there.
 pub fn given(agent: &Path) -> Given {
     let mut given = Given::default();
-    each_line(agent, 0, &[b"user", b"queued_command"], |line| {
+    let is_whole = each_line(agent, 0, &[b"user", b"queued_command"], |line| {
         let Some(prompt) = line.prompt() else { return };
         if given.prompts.is_empty() {
             given.began = line.time();
@@ -50,19 +52,23 @@ pub fn given(agent: &Path) -> Given {
         }
         given.prompts.push(prompt);
     });
+    if !is_whole {
+        // What was not read may hold another prompt.
+        given.prompts.push(String::new());
+    }
     given
 }
 
 /// The call of the session that started an agent, from the session's transcript, where it is there.
 pub fn call(session: &Path, from: u64, id: &str) -> Option<AgentCall> {
     let (mut calls, mut result) = (BTreeMap::new(), None);
-    each_line(session, from, &[b"subagent_type", id.as_bytes()], |line| {
+    let is_whole = each_line(session, from, &[b"subagent_type", id.as_bytes()], |line| {
         calls.extend(line.calls());
         if result.is_none() {
             result = line.result_of(id);
         }
     });
-    calls.remove(&result?)
+    calls.remove(&result?).filter(|_| is_whole)
 }
 
 /// Whether the client notes of an agent that another one started it, or that it has a work tree of its own; and
@@ -81,15 +87,19 @@ pub fn is_set_apart(agent: &Path) -> Option<bool> {
     Some(meta.map_or(true, |meta| meta.parent_agent_id.is_some() || meta.worktree_path.is_some()))
 }
 
-/// Hands on the lines with one of these texts, from an offset to the end: all of them, however many there are.
-fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&Line)) {
-    let Ok(Some(mut file)) = regular::open(path) else { return };
+/// Hands on the lines with one of these texts, from an offset to the end, however many there are; tells whether all of
+/// it could be read.
+fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&Line)) -> bool {
+    let Ok(Some(mut file)) = regular::open(path) else { return true };
     if file.seek(SeekFrom::Start(from)).is_err() {
-        return;
+        return false;
     }
     let mut reader = BufReader::new(file.take(MAX_BYTES));
     let mut bytes = Vec::new();
-    while reader.read_until(b'\n', &mut bytes).is_ok_and(|length| length > 0) {
+    while reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|length| length > 0) {
+        if bytes.len() as u64 == MAX_LINE_BYTES {
+            return false;
+        }
         if needles.iter().any(|needle| memmem::find(&bytes, needle).is_some())
             && let Ok(line) = serde_json::from_slice::<Line>(&bytes)
         {
@@ -97,6 +107,7 @@ fn each_line(path: &Path, from: u64, needles: &[&[u8]], mut see: impl FnMut(&Lin
         }
         bytes.clear();
     }
+    reader.get_ref().limit() > 0
 }
 
 #[derive(Deserialize)]

@@ -22,8 +22,8 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("omo-pages", &["omo-cli", "omo-core"]),
     // Tries what the others promise; nothing uses it.
     ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-runs", "omo-store"]),
-    // Plans as data, for tests of what is done with one; nothing that does anything.
-    ("omo-testkit", &["omo-core", "omo-plan"]),
+    // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
+    ("omo-testkit", &["omo-core", "omo-plan", "omo-store"]),
     ("xtask", &["omo-core", "omo-testkit"]),
     ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-store", "omo-testkit"]),
 ];
