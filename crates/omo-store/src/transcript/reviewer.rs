@@ -20,7 +20,7 @@ use crate::regular;
 /// Of a longer transcript only so much is read.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
 /// A longer line is none of the client's.
-const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
 /// What the client notes of an agent is short.
 const MAX_META_BYTES: u64 = 64 * 1024;
 
