@@ -7,6 +7,7 @@ use std::process::Command;
 use anstream::println;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use omo_core::session::HookEvent;
 use omo_testkit::instructions::{self, CASES, Case, Counts, Verdict, judge};
 
 use crate::plugin::Build;
@@ -65,6 +66,9 @@ fn break_down(build: &Build) -> Result<()> {
     cargo.args(["--config", "profile.release.debug=\"line-tables-only\""]);
     cargo::run(&mut cargo)?;
     let binaries = folder.join(build.triple()).join("release");
+    for event in HookEvent::ALL {
+        plugin::link(&binaries.join(plugin::HOOKS), &binaries.join(event.program()))?;
+    }
     println!("\nWhat they are spent for; other crates count for the part that calls them:");
     CASES.iter().try_for_each(|case| show_parts(case, &binaries, &folder))
 }
