@@ -73,7 +73,9 @@ fn talks_in_a_terminal() {
     let script = Script::new().say("Hello to you.").say("The command came.").turn(slow);
     let model = MockModel::start(script).unwrap();
     let plugin = greeting_plugin().unwrap();
-    let lab = Lab::builder().model(&model).folder("a b ü").plugin(plugin.path()).build().unwrap();
+    // Without its animations the client shows no answer before its end.
+    let lab = Lab::builder().model(&model).folder("a b ü").plugin(plugin.path());
+    let lab = lab.settings(serde_json::json!({"prefersReducedMotion": false})).build().unwrap();
 
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
