@@ -15,9 +15,9 @@ use omo_core::words::neutral;
 use omo_store::config::Config;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
-use omo_store::pins::own_search_path;
 use omo_store::repository::{Approved, Repository};
 use omo_store::seal::digest;
+use omo_store::search_path::SearchPath;
 use omo_store::start::{self, pin};
 use omo_store::state::{self, Change};
 
@@ -113,7 +113,7 @@ fn add(env: &Env, project: &Project, options: &AddOptions) -> Result<(), Failure
     let mut gate = Gate::new(options.name.as_deref(), &command, Origin::User).map_err(refuse)?;
     gate.timeout_seconds = options.timeout;
     gate.check().map_err(refuse)?;
-    pin([&mut gate], &project.root, &own_search_path());
+    pin([&mut gate], &project.root, &SearchPath::of_this_process());
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!(
         "Have this run whenever a claim is checked?\n{}\n",
@@ -138,7 +138,7 @@ fn remove(env: &Env, project: &Project, options: &RemoveOptions) -> Result<(), F
 
 fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), Failure> {
     let change = SessionChange { env, project, confirm: &options.confirm };
-    let search = own_search_path();
+    let search = SearchPath::of_this_process();
     change.make(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
         let accepted = start::accept(gates, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {

@@ -20,7 +20,7 @@ use omo_exec::claude::{Claude, ClaudeError};
 use omo_store::env::{self, Env};
 use omo_store::folder::{Folder, FolderError};
 use omo_store::lock::{DEADLINE, Lock, LockError};
-use omo_store::pins;
+use omo_store::search_path::SearchPath;
 
 use self::link::Other;
 use self::registration::{MARKETPLACE, PLUGIN, Step, Whose};
@@ -245,7 +245,7 @@ fn say_what_stays(env: &Env) {
 /// The client that is on `PATH`. It is started beside this program, where no project has settings.
 fn client() -> Result<Claude, ClaudeError> {
     let own = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
-    Claude::find(&pins::own_search_path(), &own.unwrap_or_else(|| PathBuf::from("/")))
+    Claude::find(&SearchPath::of_this_process(), &own.unwrap_or_else(|| PathBuf::from("/")))
 }
 
 /// Takes the one lock of all setups of a user.

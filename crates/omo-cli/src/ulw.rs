@@ -13,8 +13,8 @@ use omo_exec::git::GitCalls;
 use omo_store::config::{Config, Review};
 use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
-use omo_store::pins::own_search_path;
 use omo_store::seal;
+use omo_store::search_path::SearchPath;
 use omo_store::start;
 use omo_store::state::{self, Change};
 
@@ -34,7 +34,7 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let project = Project::find(env)?;
     let id = target(&project, env, options)?;
     let folder = Folder::create(&project.root)?;
-    let search = own_search_path();
+    let search = SearchPath::of_this_process();
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let environment = Environment::of_gates(env::variables(), &project.root);

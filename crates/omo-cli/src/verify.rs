@@ -18,6 +18,7 @@ use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
 use omo_store::repository::Repository;
 use omo_store::seal::digest;
+use omo_store::search_path::SearchPath;
 use omo_store::start;
 use serde::Serialize;
 
@@ -42,7 +43,7 @@ pub(crate) struct Meant {
 
 /// The checks of a session, or those that a new run would have.
 pub(crate) fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str>) -> Result<Meant, Failure> {
-    let search = omo_store::pins::own_search_path();
+    let search = SearchPath::of_this_process();
     let anew = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let (not_approved, changed) = (anew.not_approved, anew.changed);
     let known = project.session(session, env)?;

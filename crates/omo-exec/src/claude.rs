@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use omo_core::client_version::ClientVersion;
 use omo_core::words::neutral;
+use omo_store::search_path::SearchPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -133,12 +134,11 @@ pub struct Claude {
 
 impl Claude {
     /// The client of the first folder of `search` that has one, to be started in `folder`, whose
-    /// project settings it then reads. `omo_store::pins::own_search_path` gives what to search, and
-    /// it finds its own programs nowhere else.
-    pub fn find(search: &[PathBuf], folder: &Path) -> Result<Self, ClaudeError> {
-        let mut places = search.iter().flat_map(|place| CLIENTS.map(|name| place.join(name)));
+    /// project settings it then reads. It finds its own programs nowhere else.
+    pub fn find(search: &SearchPath, folder: &Path) -> Result<Self, ClaudeError> {
+        let mut places = search.folders().flat_map(|place| CLIENTS.map(|name| place.join(name)));
         let program = places.find(|program| may_run(program)).ok_or(ClaudeError::Missing)?;
-        let path = std::env::join_paths(search).ok();
+        let path = search.joined();
         Ok(Self { program, folder: folder.to_owned(), limit: LIMIT, path })
     }
 
@@ -318,7 +318,10 @@ mod tests {
         }
 
         fn find(&self) -> Claude {
-            Claude::find(&[self.path().to_owned(), "/usr/bin".into(), "/bin".into()], self.path()).unwrap()
+            {
+                let search = [self.path().to_owned(), "/usr/bin".into(), "/bin".into()].into_iter().collect();
+                Claude::find(&search, self.path()).unwrap()
+            }
         }
     }
 
@@ -327,11 +330,12 @@ mod tests {
         let (plain, runs) = (tempfile::tempdir().unwrap(), script("echo 2.1.200"));
         fs::write(plain.path().join("claude"), "").unwrap();
         let nowhere = plain.path().join("nowhere");
-        let search = [nowhere, plain.path().to_owned(), runs.path().to_owned()];
-        let claude = Claude::find(&search, plain.path()).unwrap();
+        let folders = [nowhere, plain.path().to_owned(), runs.path().to_owned()];
+        let search = |count| folders.iter().take(count).cloned().collect::<SearchPath>();
+        let claude = Claude::find(&search(3), plain.path()).unwrap();
         assert_eq!(claude.program(), runs.path().join("claude"));
         assert_eq!(claude.version().unwrap(), ClientVersion(2, 1, 200));
-        assert!(matches!(Claude::find(&search[..2], plain.path()), Err(ClaudeError::Missing)));
+        assert!(matches!(Claude::find(&search(2), plain.path()), Err(ClaudeError::Missing)));
     }
 
     #[test]

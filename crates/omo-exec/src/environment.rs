@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use omo_core::check::{Check, steers_a_shell};
 use omo_core::gate::{Gate, is_kept_from_gates};
 use omo_core::session_id::SessionId;
 use omo_store::env::is_called;
 use omo_store::folder::FolderError;
-use omo_store::pins::{search_path, without_hidden_ways};
 use omo_store::run_environment;
 use omo_store::seal::digest;
+use omo_store::search_path::SearchPath;
 
 /// An environment for gates.
 #[derive(Clone, Debug)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,
-    search: Vec<PathBuf>,
+    search: SearchPath,
 }
 
 impl Environment {
@@ -25,15 +25,12 @@ impl Environment {
     /// client, without omo's own, and with a `PATH` of folders that are the same for every process, and
     /// none of which leads into the project by another name.
     pub fn of_gates(variables: Vec<(OsString, OsString)>, project: &Path) -> Self {
-        let search = without_hidden_ways(search_path(&variables), project);
+        let search = SearchPath::of(&variables).without_hidden_ways(project);
         let mut variables: Vec<(OsString, OsString)> = variables
             .into_iter()
             .filter(|(name, _)| !is_called(name, "PATH") && name.to_str().is_none_or(|name| !is_kept_from_gates(name)))
             .collect();
-        // An empty one would mean the folder that the gate stands in.
-        if let Some(path) = std::env::join_paths(&search).ok().filter(|path| !path.is_empty()) {
-            variables.push(("PATH".into(), path));
-        }
+        variables.extend(search.joined().map(|path| ("PATH".into(), path)));
         // What a gate starts knows by it that it runs in one.
         variables.push(("OMO_GATE".into(), "1".into()));
         variables.sort();
@@ -65,7 +62,7 @@ impl Environment {
     }
 
     /// The folders in which a gate finds its programs.
-    pub fn search(&self) -> &[PathBuf] {
+    pub fn search(&self) -> &SearchPath {
         &self.search
     }
 

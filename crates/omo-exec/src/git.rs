@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use omo_store::pins::{find_outside, leads_into, own_search_path};
+use omo_store::search_path::{SearchPath, leads_into};
 use omo_store::work_tree::WorkTree;
 
 use crate::platform::{Ending, Group, Leftovers};
@@ -147,12 +147,13 @@ pub(crate) fn run(
     input: &[u8],
     complaints: Complaints,
 ) -> Option<Ran> {
-    let mut command = Command::new(program(folder)?);
+    let (git, search) = found(folder)?;
+    let mut command = Command::new(git);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     for name in inherited_git_variables() {
         command.env_remove(name);
     }
-    command.envs(path(folder).map(|path| ("PATH", path))).envs(variables.iter().copied());
+    command.envs(search.joined().map(|path| ("PATH", path))).envs(variables.iter().copied());
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
@@ -202,9 +203,17 @@ fn read_beside(source: impl Read + Send + 'static) -> Receiver<std::io::Result<V
     answer
 }
 
-/// The git of this machine: never a file of the folder that it is to look at, nor of a project around it.
+/// The git of this machine: never a file of the folder that it looks at, nor of a project around it.
 pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
-    find_outside("git", &own_search_path(), &projects_around(folder))
+    found(folder).map(|(git, _)| git)
+}
+
+/// Its file, and where it finds what it starts: in no folder of these projects either.
+fn found(folder: &Path) -> Option<(PathBuf, SearchPath)> {
+    let projects = projects_around(folder);
+    let search = SearchPath::of_this_process().outside(&projects);
+    let git = search.each("git").find(|git| !projects.iter().any(|project| leads_into(git, project)))?;
+    Some((git, search))
 }
 
 /// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
@@ -216,13 +225,6 @@ fn projects_around(folder: &Path) -> Vec<PathBuf> {
     let common = WorkTree::find(folder).and_then(|tree| tree.common.canonicalize().ok()?.parent().map(Path::to_owned));
     let common = common.filter(|top| !is_home(top));
     std::iter::once(folder).chain(around).map(Path::to_owned).chain(common).collect()
-}
-
-/// The `PATH` of git and of what it starts: without the folders that lead into a project.
-fn path(folder: &Path) -> Option<OsString> {
-    let projects = projects_around(folder);
-    let is_outside = |place: &PathBuf| !projects.iter().any(|project| leads_into(place, project));
-    std::env::join_paths(own_search_path().into_iter().filter(is_outside)).ok().filter(|path| !path.is_empty())
 }
 
 /// A hook that git itself started, or a model's shell, may have variables that point git elsewhere.

@@ -2,7 +2,7 @@
 //! the model.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use omo_core::gate::{self, Gate, MAX_COMMAND_BYTES, Origin};
 use omo_core::gate_command::GateCommand;
@@ -14,8 +14,8 @@ use omo_core::words::{self, refused};
 use omo_exec::environment::Environment;
 use omo_store::lock::DEADLINE;
 use omo_store::pending::{self, Pending};
-use omo_store::pins::own_search_path;
 use omo_store::repository::{Approved, Repository};
+use omo_store::search_path::SearchPath;
 use omo_store::start::{self, pin};
 use omo_store::state::{Change, Corrupt};
 
@@ -70,14 +70,14 @@ fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError>
 }
 
 /// Where the checks of the run, or of one that begins now, find their programs.
-fn search(context: &Context, root: &Path) -> Vec<PathBuf> {
+fn search(context: &Context, root: &Path) -> SearchPath {
     let of_run = || {
         let session = context.peek().ok()?.filter(Session::is_armed)?;
         let (home, id) = (context.env.state_home.as_deref()?, context.session_id.as_ref()?);
         let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
-        Some(environment.search().to_vec())
+        Some(environment.search().clone())
     };
-    of_run().unwrap_or_else(own_search_path)
+    of_run().unwrap_or_else(SearchPath::of_this_process)
 }
 
 /// The files and counts as they are now are the ones to be held to.

@@ -20,9 +20,9 @@ use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_store::config::{self, Config, Review};
 use omo_store::lock::DEADLINE;
-use omo_store::pins::own_search_path;
 use omo_store::revision;
 use omo_store::seal::{self, Key};
+use omo_store::search_path::SearchPath;
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
@@ -251,7 +251,7 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
 
 /// What judges the run from its start.
 fn start(context: &Context, own: Vec<Gate>) -> Start {
-    let search = own_search_path();
+    let search = SearchPath::of_this_process();
     let gather = |root| start::gates(own, root, context.env.state_home.as_deref(), &search);
     context.root.as_deref().map(gather).unwrap_or_default()
 }

@@ -26,6 +26,7 @@ pub mod revision;
 pub mod root;
 pub mod run_environment;
 pub mod seal;
+pub mod search_path;
 pub mod signals;
 pub mod start;
 pub mod state;

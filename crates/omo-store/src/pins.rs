@@ -9,18 +9,16 @@
 mod steering;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf, is_separator};
 
 use omo_core::gate::Gate;
 use omo_core::runner::named::{commands, names_runner, stem, words};
 
-use crate::env;
 use crate::object::Object;
-use crate::platform::PROGRAM_ENDINGS;
 use crate::regular;
 use crate::seal::digest;
+use crate::search_path::{SearchPath, real};
 
 /// At most so many files are pinned for a gate.
 const MAX_FILES: usize = 32;
@@ -37,9 +35,9 @@ pub const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 
 /// The files that a gate runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the gate gets.
-pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, String> {
+pub fn of(gate: &Gate, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
     let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    let search = &without_hidden_ways(search.iter().cloned(), root);
+    let search = &search.clone().without_hidden_ways(root);
     let mut reading = Reading { root, search, pins: BTreeMap::new(), runs_tests: false };
     reading.command(&gate.run, &folder, Level::Command);
     reading.pins
@@ -48,7 +46,7 @@ pub fn of(gate: &Gate, root: &Path, search: &[PathBuf]) -> BTreeMap<String, Stri
 /// Whether a gate runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
 pub fn runs_tests(gate: &Gate, root: &Path) -> bool {
     let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    let mut reading = Reading { root, search: &[], pins: BTreeMap::new(), runs_tests: false };
+    let mut reading = Reading { root, search: &SearchPath::default(), pins: BTreeMap::new(), runs_tests: false };
     reading.command(&gate.run, &folder, Level::Command);
     reading.runs_tests
 }
@@ -68,7 +66,7 @@ const MAX_SCRIPTS: usize = 4;
 /// What is read of a command.
 struct Reading<'a> {
     root: &'a Path,
-    search: &'a [PathBuf],
+    search: &'a SearchPath,
     pins: BTreeMap<String, String>,
     runs_tests: bool,
 }
@@ -86,7 +84,7 @@ impl Reading<'_> {
             } else if program.contains(is_separator) {
                 pin_named(pins, root, &folder.join(program));
             } else {
-                let found = find(program, search);
+                let found = search.find(program);
                 if level != Level::Command {
                     pin_installed(pins, root, &folder, program, found.is_some());
                 }
@@ -182,77 +180,6 @@ fn pin_shadows(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path) 
             pin(pins, root, &shadow);
         }
     }
-}
-
-/// The folders in which programs are found: those of the `PATH` that are the same wherever they are used. A relative
-/// one is another folder in each folder, and `/proc/self/cwd` is one in all but its name.
-pub fn search_path(variables: &[(OsString, OsString)]) -> Vec<PathBuf> {
-    let path = variables.iter().find(|(name, _)| env::is_called(name, "PATH")).map(|(_, value)| value);
-    let folders = path.map(std::env::split_paths).into_iter().flatten();
-    folders.filter(|folder| folder.is_absolute() && !is_of_a_process(folder)).collect()
-}
-
-/// Whether a path is another one for each process: it leads through `/proc` or `/dev/fd`, by itself or by a link.
-fn is_of_a_process(path: &Path) -> bool {
-    const MAX_LINKS: usize = 40;
-    let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
-    let (mut left, mut at, mut links) = (parts(path), PathBuf::new(), 0);
-    while let Some(part) = left.pop() {
-        match Path::new(&part).components().next() {
-            Some(Component::ParentDir) => _ = at.pop(),
-            Some(Component::CurDir) | None => {}
-            Some(_) => at.push(&part),
-        }
-        if [Path::new("/proc"), Path::new("/dev/fd")].contains(&at.as_path()) {
-            return true;
-        }
-        if let Ok(to) = at.read_link() {
-            links += 1;
-            at.pop();
-            // An absolute one begins anew: its first part is the root.
-            left.extend(parts(&to));
-        }
-        if links > MAX_LINKS {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a path leads into a folder, however it is written.
-pub fn leads_into(path: &Path, folder: &Path) -> bool {
-    path.starts_with(folder) || real(path).starts_with(real(folder))
-}
-
-/// A path without links; one that is not there is taken as it stands.
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-/// The folders of a search path that do not lead into a project by another name than its own. What lies in the project
-/// by its own name, a virtual environment say, is known for what it is, and pinned.
-pub fn without_hidden_ways(search: impl IntoIterator<Item = PathBuf>, project: &Path) -> Vec<PathBuf> {
-    let (named, top) = (project, real(project));
-    let is_open = |folder: &PathBuf| folder.starts_with(named) || folder.starts_with(&top);
-    search.into_iter().filter(|folder| is_open(folder) || !real(folder).starts_with(&top)).collect()
-}
-
-/// The file of a program that is called by its name and is part of none of these projects: what omo itself starts.
-pub fn find_outside(program: &str, search: &[PathBuf], projects: &[PathBuf]) -> Option<PathBuf> {
-    let is_outside = |path: &Path| !projects.iter().any(|project| leads_into(path, project));
-    let found = search.iter().filter_map(|folder| Some((folder, find(program, std::slice::from_ref(folder))?)));
-    found.filter(|(folder, file)| is_outside(folder) && is_outside(file)).map(|(_, file)| file).next()
-}
-
-/// Those of this process, which are the ones of the gates that it runs.
-pub fn own_search_path() -> Vec<PathBuf> {
-    search_path(&env::variables())
-}
-
-/// The file of a program that is called by its name, in the first of these folders that has it.
-pub fn find(program: &str, search: &[PathBuf]) -> Option<PathBuf> {
-    let files = |folder: &PathBuf| PROGRAM_ENDINGS.map(|ending| folder.join(format!("{program}{ending}")));
-    search.iter().flat_map(files).find(|path| path.is_file())
 }
 
 /// What differs between what was pinned and what is there now: the first such file.
@@ -364,9 +291,13 @@ mod tests {
 
     use super::*;
 
+    fn search<const COUNT: usize>(folders: [PathBuf; COUNT]) -> SearchPath {
+        folders.into_iter().collect()
+    }
+
     fn pins(root: &Path, run: &str) -> Vec<String> {
         let gate = Gate::new(None, run, Origin::User).unwrap();
-        of(&gate, root, &[root.join("bin"), PathBuf::from("/usr/bin")]).into_keys().collect()
+        of(&gate, root, &search([root.join("bin"), PathBuf::from("/usr/bin")])).into_keys().collect()
     }
 
     #[test]
@@ -423,38 +354,23 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn no_entry_of_the_path_hides_where_it_leads() {
-        use std::os::unix::fs::symlink;
-
+    fn a_program_that_a_link_leads_to_is_pinned() {
         let temp = tempfile::tempdir().unwrap();
         let base = temp.path().canonicalize().unwrap();
-        let (project, link, here) = (base.join("project"), base.join("link"), base.join("here"));
-        let own = project.join(".bin");
-        std::fs::create_dir_all(&own).unwrap();
-        std::fs::create_dir(base.join("other")).unwrap();
-        symlink(&own, &link).unwrap();
-        symlink("/proc/self/cwd", &here).unwrap();
-        let entries = "/proc/self/cwd/.bin:/proc/thread-self/cwd:/proc/1/root/x:/dev/fd/3:/usr/../proc/self/cwd:.::.bin:\
-                       //proc/self/cwd:/tmp/./../proc/self/cwd:/usr/bin:/not/there";
-        let mut entries: Vec<PathBuf> = entries.split(':').map(PathBuf::from).collect();
-        entries.extend([link, here.join(".bin"), base.join("other/../project/.bin"), own.clone()]);
-        let path = std::env::join_paths(entries).unwrap();
-        let search = without_hidden_ways(search_path(&[("PATH".into(), path)]), &project);
-        assert_eq!(search, [Path::new("/usr/bin"), Path::new("/not/there"), &own]);
-        std::fs::write(own.join("tool"), "x").unwrap();
-        std::fs::create_dir(base.join("single")).unwrap();
-        symlink(own.join("tool"), base.join("single/tool")).unwrap();
-        let single = [base.join("single")];
-        assert_eq!(find_outside("tool", &single, std::slice::from_ref(&project)), None, "a link to one of the project");
+        let (project, single) = (base.join("project"), base.join("single"));
+        std::fs::create_dir(&project).unwrap();
+        std::fs::create_dir(&single).unwrap();
+        std::fs::write(project.join("tool"), "x").unwrap();
+        std::os::unix::fs::symlink(project.join("tool"), single.join("tool")).unwrap();
         let gate = Gate::new(None, "tool", Origin::User).unwrap();
-        assert!(of(&gate, &project, &single).contains_key(".bin/tool"), "and it is pinned");
+        assert!(of(&gate, &project, &search([single])).contains_key("tool"));
     }
 
     #[test]
     fn the_script_of_a_package_is_followed_to_what_it_runs() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path();
-        let search = [PathBuf::from("/usr/bin")];
+        let search = search([PathBuf::from("/usr/bin")]);
         let write = |path: &str, text: &str| {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             std::fs::write(root.join(path), text).unwrap();
@@ -483,7 +399,7 @@ mod tests {
     fn a_change_a_loss_and_a_newcomer_are_noticed_and_a_dependency_is_none() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path();
-        let search = [root.join("bin"), PathBuf::from("/usr/bin")];
+        let search = search([root.join("bin"), PathBuf::from("/usr/bin")]);
         let gate = Gate::new(None, "npm test; ./check.sh", Origin::User).unwrap();
         std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"x"}}"#).unwrap();
         std::fs::write(root.join("check.sh"), "x").unwrap();

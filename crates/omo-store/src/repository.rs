@@ -18,6 +18,7 @@ use crate::gate_toml;
 use crate::pins;
 use crate::regular::{self, Links};
 use crate::seal::Key;
+use crate::search_path::SearchPath;
 use crate::trust::{self, Trust, TrustError};
 
 /// The file's name.
@@ -134,7 +135,8 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
         return Repository { problems, ..Repository::default() };
     }
     // Of those alone that are the same whoever asks: not the programs that a `PATH` leads to.
-    let pinned: BTreeMap<String, String> = gates.iter().flat_map(|gate| pins::of(gate, root, &[])).collect();
+    let pinned: BTreeMap<String, String> =
+        gates.iter().flat_map(|gate| pins::of(gate, root, &SearchPath::default())).collect();
     Repository { gates, setup, digest: trust::bound(&content, &pinned), pinned, content, problems }
 }
 

@@ -1,12 +1,13 @@
 //! What judges a run from its start: the gates of its user, of their configuration, and of the
 //! repository, where they approved that.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use omo_core::gate::{self, Baseline, Gate};
 
 use crate::pins;
 use crate::repository::{Approved, Repository};
+use crate::search_path::SearchPath;
 use crate::work_tree::WorkTree;
 
 /// The gates at a run's start.
@@ -23,7 +24,7 @@ pub struct Start {
 }
 
 /// Gathers them: `own` are the user's, to which those of an approved repository come.
-pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &[PathBuf]) -> Start {
+pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &SearchPath) -> Start {
     let base = WorkTree::find(root).and_then(|tree| tree.head());
     let mut start = Start { gates: own, base, ..Start::default() };
     if let Some(repository) = Repository::read(root) {
@@ -43,7 +44,7 @@ pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &[P
 }
 
 /// Takes the files that gates run now as the ones that their user agrees to.
-pub fn pin<'a>(gates: impl IntoIterator<Item = &'a mut Gate>, root: &Path, search: &[PathBuf]) {
+pub fn pin<'a>(gates: impl IntoIterator<Item = &'a mut Gate>, root: &Path, search: &SearchPath) {
     for gate in gates {
         gate.pinned = pins::of(gate, root, search);
     }
@@ -51,7 +52,7 @@ pub fn pin<'a>(gates: impl IntoIterator<Item = &'a mut Gate>, root: &Path, searc
 
 /// Takes the files and counts of gates as they are now as the ones to be held to: of one gate, or of
 /// all. Gives the names of those that were meant.
-pub fn accept(gates: &mut [Gate], name: Option<&str>, root: &Path, search: &[PathBuf]) -> Vec<String> {
+pub fn accept(gates: &mut [Gate], name: Option<&str>, root: &Path, search: &SearchPath) -> Vec<String> {
     let meant = gates.iter_mut().filter(|gate| name.is_none_or(|name| gate.name == name));
     meant
         .map(|gate| {

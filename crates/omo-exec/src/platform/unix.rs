@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_store::pins::find_outside;
+use omo_store::search_path::{SearchPath, leads_into};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -59,10 +59,9 @@ impl Shell {
 
 /// The bash of this machine for the checks of a project: never a file of that project, however its
 /// path is written.
-pub(crate) fn bash(search: &[PathBuf], project: &Path) -> Option<PathBuf> {
-    let projects = [project.to_owned()];
-    let found = search.iter().filter_map(|folder| find_outside("bash", std::slice::from_ref(folder), &projects));
-    found.into_iter().find(|bash| may_run(bash))
+pub(crate) fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
+    let search = search.clone().outside(&[project.to_owned()]);
+    search.each("bash").find(|bash| !leads_into(bash, project) && may_run(bash))
 }
 
 /// Whether a process lives.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use command_group::{CommandGroup, GroupChild};
 use omo_store::env::{is_called, variables};
-use omo_store::pins::{find, own_search_path};
+use omo_store::search_path::SearchPath;
 
 use super::{Ending, Leftovers, Stamp};
 
@@ -32,7 +32,7 @@ pub(crate) enum Shell {
 impl Shell {
     /// The `sh` that lies beside git, as the client's own shell does; without one, `cmd`.
     pub(crate) fn find() -> Self {
-        let git = find("git", &own_search_path());
+        let git = SearchPath::of_this_process().find("git");
         // `cmd\git.exe` and `bin\sh.exe` lie in one folder, and `mingw64\bin\git.exe` below it.
         let around = git.iter().flat_map(|git| git.ancestors().skip(2).take(2));
         let mut beside = around.map(|folder| folder.join("bin").join("sh.exe"));
@@ -69,7 +69,7 @@ impl Shell {
 }
 
 /// None: the `bash` of Windows itself runs in another system, where the project's programs are not.
-pub(crate) fn bash(_search: &[PathBuf], _project: &Path) -> Option<PathBuf> {
+pub(crate) fn bash(_search: &SearchPath, _project: &Path) -> Option<PathBuf> {
     None
 }
 

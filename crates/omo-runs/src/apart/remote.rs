@@ -18,7 +18,7 @@ use omo_plan::run::apart::{self, Terms};
 use omo_plan::run::event::What;
 use omo_plan::run::state::{Phase, UnitStatus};
 use omo_plan::run::verbs;
-use omo_store::pins;
+use omo_store::search_path::SearchPath;
 
 use super::checks::AsLongAsWanted;
 use super::on_remote::{Collected, collect, launch_name, launches};
@@ -276,7 +276,7 @@ impl Values<'_> {
         let found = if program.contains(['/', '\\']) {
             Some(root.join(&program))
         } else {
-            pins::find(&program, &pins::own_search_path())
+            SearchPath::of_this_process().find(&program)
         };
         let found = found.ok_or_else(|| format!("no `{}` is on the PATH", neutral(&program, 60)))?;
         Ok((found, words.collect()))

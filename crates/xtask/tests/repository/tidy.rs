@@ -125,7 +125,10 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     assert!(read("crates/omo-exec/src/check.rs").contains("let bash = bash(environment.search(), root);"));
     assert!(read("crates/omo-exec/src/gates.rs").contains("check: None,"));
     let git = read("crates/omo-exec/src/git.rs");
-    assert!(git.contains("Command::new(program(folder)?)") && git.contains("find_outside(\"git\", "));
+    assert!(
+        git.contains("let (git, search) = found(folder)?;\n    let mut command = Command::new(git)")
+            && git.contains("search.outside(&projects)")
+    );
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
     assert!(read("crates/omo-exec/src/status_line.rs").contains("found.give(&mut shell, command)?"));
     // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.

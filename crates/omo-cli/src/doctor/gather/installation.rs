@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::words::neutral;
 use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
-use omo_store::pins::{leads_into, own_search_path};
+use omo_store::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
 use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, hooks_of_omo};
@@ -22,11 +22,10 @@ const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
 /// The folders of `PATH` that do not lead into the project, however they are written. What lies there is the
 /// project's, and is not started; but a home folder may be taken for a project, and have the client in it.
-pub(in super::super) fn search(folder: Option<&Path>, home: Option<&Path>) -> Vec<PathBuf> {
+pub(in super::super) fn search(folder: Option<&Path>, home: Option<&Path>) -> SearchPath {
     let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
     let leads_there = |path: &Path| project.is_some_and(|project| leads_into(path, project));
-    let is_elsewhere = |place: &PathBuf| !leads_there(place) && !leads_there(&place.join("claude"));
-    own_search_path().into_iter().filter(is_elsewhere).collect()
+    SearchPath::of_this_process().filtered(|folder| !leads_there(folder) && !leads_there(&folder.join("claude")))
 }
 
 /// The client on `PATH`, to be started in a folder.

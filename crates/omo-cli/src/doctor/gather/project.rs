@@ -7,8 +7,8 @@ use omo_core::words::neutral;
 use omo_exec::tracked;
 use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
-use omo_store::pins::{find, own_search_path};
 use omo_store::repository;
+use omo_store::search_path::SearchPath;
 use omo_store::work_tree::WorkTree;
 use omo_store::{hooks_log, state};
 
@@ -60,7 +60,7 @@ fn lock(folder: &Folder) -> Option<String> {
 
 /// What git makes of the state folder.
 pub(super) fn git(root: Option<&Path>, state: &State) -> Git {
-    let is_there = find("git", &own_search_path()).is_some();
+    let is_there = SearchPath::of_this_process().find("git").is_some();
     let in_work_tree = root.and_then(WorkTree::find).is_some();
     let tracked = root.filter(|_| is_there && in_work_tree).and_then(|root| tracked::of(root, ".sisyphus/cc-omo"));
     // A folder that is not there need not be ignored; its files may be tracked all the same.

@@ -42,7 +42,7 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     let sandbox = Sandbox::build(facts, surroundings)?;
     let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
     let place = program.parent().map(Path::to_owned);
-    let claude = Claude::find(place.as_slice(), &sandbox.project).map_err(|error| error.to_string())?;
+    let claude = Claude::find(&place.into_iter().collect(), &sandbox.project).map_err(|error| error.to_string())?;
     let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {

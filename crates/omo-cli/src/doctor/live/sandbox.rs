@@ -38,8 +38,7 @@ impl Sandbox {
         let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
         let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir().map_err(failed)?;
         let project = temp.path().join("project");
-        let path = search(facts.place.root.as_deref(), surroundings.home.as_deref());
-        let path = std::env::join_paths(path).unwrap_or_default();
+        let path = search(facts.place.root.as_deref(), surroundings.home.as_deref()).joined().unwrap_or_default();
         let sandbox = Self { temp, project, plugin_folder, path };
         fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
         fs::create_dir_all(sandbox.client_home()).map_err(failed)?;

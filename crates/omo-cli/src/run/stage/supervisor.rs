@@ -11,7 +11,7 @@ use omo_plan::run::state::RunState;
 use omo_runs::Run;
 use omo_runs::apart::{Driver, Means};
 use omo_store::env::{self, Env};
-use omo_store::pins;
+use omo_store::search_path::SearchPath;
 
 use super::RunOptions;
 use crate::failure::Failure;
@@ -48,7 +48,7 @@ pub(super) fn complaint(run: &Run) -> String {
 }
 
 fn client(folder: &Path) -> Result<Claude, Failure> {
-    Claude::find(&pins::own_search_path(), folder).map_err(|_| {
+    Claude::find(&SearchPath::of_this_process(), folder).map_err(|_| {
         Failure::precondition(
             "no `claude` is on the PATH, and the sessions are worked on by it",
             "install Claude Code, or use --fg",

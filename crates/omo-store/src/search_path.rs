@@ -1,0 +1,178 @@
+//! The folders in which programs are found, and where they really are.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use crate::env;
+use crate::platform::PROGRAM_ENDINGS;
+
+/// A path with more links than this in it leads nowhere, as the system itself has it.
+const MAX_LINKS: usize = 40;
+
+/// The folders in which programs are looked for, in their order: those of a `PATH` that are the same folder wherever
+/// they are used. A relative one is another folder in each folder, and `/proc/self/cwd` is one in all but its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchPath(Vec<Place>);
+
+/// One folder of a search path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    /// As it is named there.
+    named: PathBuf,
+    /// Without links.
+    real: PathBuf,
+}
+
+impl SearchPath {
+    /// The one among these variables of an environment.
+    pub fn of(variables: &[(OsString, OsString)]) -> Self {
+        let path = variables.iter().find(|(name, _)| env::is_called(name, "PATH")).map(|(_, value)| value);
+        path.map(std::env::split_paths).into_iter().flatten().collect()
+    }
+
+    /// The one of this process, which is that of the gates that it runs.
+    pub fn of_this_process() -> Self {
+        Self::of(&env::variables())
+    }
+
+    /// Without the folders that lead into a project by another name than its own. What lies in the project by its own
+    /// name, a virtual environment say, is known for what it is, and pinned.
+    #[must_use]
+    pub fn without_hidden_ways(mut self, project: &Path) -> Self {
+        let top = real(project);
+        let is_open = |named: &Path| named.starts_with(project) || named.starts_with(&top);
+        self.0.retain(|Place { named, real }| is_open(named) || !real.starts_with(&top));
+        self
+    }
+
+    /// Without the folders that lead into one of these projects, by whatever name.
+    #[must_use]
+    pub fn outside(mut self, projects: &[PathBuf]) -> Self {
+        for project in projects {
+            let top = real(project);
+            self.0.retain(|Place { named, real }| !named.starts_with(project) && !real.starts_with(&top));
+        }
+        self
+    }
+
+    /// Only the folders for which this holds.
+    #[must_use]
+    pub fn filtered(mut self, mut is_kept: impl FnMut(&Path) -> bool) -> Self {
+        self.0.retain(|place| is_kept(&place.named));
+        self
+    }
+
+    /// Its folders, as they are named.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|place| &*place.named)
+    }
+
+    /// The value of a `PATH`; `None` where no folder is left, since an empty one means the folder that a program stands
+    /// in.
+    pub fn joined(&self) -> Option<OsString> {
+        std::env::join_paths(self.folders()).ok().filter(|path| !path.is_empty())
+    }
+
+    /// The files of a program that is called by its name: one of each folder that has it.
+    pub fn each(&self, program: &str) -> impl Iterator<Item = PathBuf> {
+        let names = PROGRAM_ENDINGS.map(|ending| format!("{program}{ending}"));
+        self.folders().filter_map(move |folder| names.iter().map(|name| folder.join(name)).find(|file| file.is_file()))
+    }
+
+    /// The file of a program that is called by its name, in the first folder that has it.
+    pub fn find(&self, program: &str) -> Option<PathBuf> {
+        self.each(program).next()
+    }
+}
+
+impl FromIterator<PathBuf> for SearchPath {
+    fn from_iter<Folders: IntoIterator<Item = PathBuf>>(folders: Folders) -> Self {
+        let mut links = Links::default();
+        let place = |named: PathBuf| {
+            let real = links.resolve(&named).filter(|_| named.is_absolute())?;
+            Some(Place { named, real })
+        };
+        Self(folders.into_iter().filter_map(place).collect())
+    }
+}
+
+/// Where links lead, each looked at once: the folders of a `PATH` have most of their parents in common.
+#[derive(Default)]
+struct Links(BTreeMap<PathBuf, Option<PathBuf>>);
+
+impl Links {
+    /// A path without links, as far as it is there; `None` for one that is another for each process, because it leads
+    /// through `/proc` or `/dev/fd`, by itself or by a link.
+    fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
+        let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+        let (mut left, mut at, mut count) = (parts(path), PathBuf::new(), 0);
+        while let Some(part) = left.pop() {
+            match Path::new(&part).components().next() {
+                Some(Component::ParentDir) => _ = at.pop(),
+                Some(Component::CurDir) | None => {}
+                Some(_) => at.push(&part),
+            }
+            if [Path::new("/proc"), Path::new("/dev/fd")].contains(&at.as_path()) {
+                return None;
+            }
+            if let Some(to) = self.link(&at) {
+                count += 1;
+                at.pop();
+                // An absolute one begins anew: its first part is the root.
+                left.extend(parts(to));
+            }
+            if count > MAX_LINKS {
+                return None;
+            }
+        }
+        Some(at)
+    }
+
+    fn link(&mut self, at: &Path) -> Option<&Path> {
+        self.0.entry(at.to_owned()).or_insert_with(|| at.read_link().ok()).as_deref()
+    }
+}
+
+/// Whether a path leads into a folder, however it is written.
+pub fn leads_into(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder) || real(path).starts_with(real(folder))
+}
+
+/// A path without links; one that is not there is taken as it stands.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn no_entry_of_the_path_hides_where_it_leads() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let (project, link, here) = (base.join("project"), base.join("link"), base.join("here"));
+        let own = project.join(".bin");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir(base.join("other")).unwrap();
+        symlink(&own, &link).unwrap();
+        symlink("/proc/self/cwd", &here).unwrap();
+        symlink(base.join("loop"), base.join("loop")).unwrap();
+        let entries = "/proc/self/cwd/.bin:/proc/thread-self/cwd:/proc/1/root/x:/dev/fd/3:/usr/../proc/self/cwd:.::.bin:\
+                       //proc/self/cwd:/tmp/./../proc/self/cwd:/usr/bin:/not/there";
+        let mut entries: Vec<PathBuf> = entries.split(':').map(PathBuf::from).collect();
+        let later = link.join("not/there/yet");
+        entries.extend([link, later, base.join("loop"), here.join(".bin"), base.join("other/../project/.bin")]);
+        entries.push(own.clone());
+        let path = std::env::join_paths(entries).unwrap();
+        let search = SearchPath::of(&[("PATH".into(), path)]).without_hidden_ways(&project);
+        assert_eq!(search.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there"), &own]);
+        let outside = search.outside(&[project]);
+        assert_eq!(outside.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there")]);
+        assert_eq!(outside.joined().as_deref(), Some("/usr/bin:/not/there".as_ref()));
+        assert_eq!(SearchPath::default().joined(), None);
+    }
+}
