@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::words::task_goes_on;
 use omo_testkit::strace::{self, Fault, SystemCall};
 use omo_testkit::{HookRun, run_command};
 use omo_tests::snapshot::Snapshot;
@@ -23,6 +24,24 @@ const ERRORS: [&str; 5] = ["ENOSPC", "EIO", "EACCES", "EROFS", "EMFILE"];
 
 /// The calls that may be interrupted, and have to be made again then.
 const INTERRUPTIBLE: [&str; 6] = ["flock", "open", "openat", "ppoll", "read", "write"];
+
+/// The calls that change something on the disk, or wait for another process. A process that is killed before any other
+/// call leaves the same as one that is killed before the next of these.
+const CHANGING: [&str; 13] = [
+    "fallocate",
+    "fchmod",
+    "flock",
+    "fsync",
+    "mkdir",
+    "mkdirat",
+    "ppoll",
+    "rename",
+    "renameat",
+    "unlink",
+    "unlinkat",
+    "write",
+    "writev",
+];
 
 /// The deeds that get every error at every call.
 const WITH_EVERY_ERROR: [&str; 3] = ["the first prompt with the keyword", "a stop without a claim", "omo stop --all"];
@@ -144,8 +163,10 @@ impl Play {
         let whole = strace::run(&command, &input)?;
         ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
         let after = Left::by(&scene)?;
-        let calls = whole.calls.into_iter().skip_while(|call| call.name == "execve" || call.name == "poll");
-        let calls = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
+        // Before its first `poll` a program is being loaded, which is none of its own doing.
+        let calls = whole.calls.into_iter().skip_while(|call| call.name != "poll");
+        let calls: Vec<_> = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
+        ensure!(calls.len() > 20, "only {} calls were seen", calls.len());
         Ok(Self { deed, scene, command, input, start, before, after, calls })
     }
 
@@ -171,10 +192,15 @@ impl Play {
     fn faults(&self, index: usize, call: &SystemCall) -> Vec<Fault> {
         let all = WITH_EVERY_ERROR.contains(&self.deed.name);
         let errors = ERRORS.iter().enumerate().filter(|(number, _)| all || *number == index % ERRORS.len());
-        // Closing frees a descriptor whatever it answers; that can not be staged.
-        let errors = errors.filter(|_| call.name != "close").map(|(_, error)| Fault::Error(error));
+        let errors = errors.filter_map(|(_, error)| match &*call.name {
+            // Closing frees a descriptor whatever it answers; that cannot be staged.
+            "close" => None,
+            // It uses no disk and no descriptor, and fails only where the kernel does not have it.
+            "getrandom" => Some(Fault::Error("ENOSYS")),
+            _ => Some(Fault::Error(error)),
+        });
         let interrupted = INTERRUPTIBLE.contains(&&*call.name).then_some(Fault::Error("EINTR"));
-        errors.chain(interrupted).chain([Fault::Kill]).collect()
+        errors.chain(interrupted).chain(changes(call).then_some(Fault::Kill)).collect()
     }
 
     fn with(&self, call: &SystemCall, fault: Fault) -> Result<()> {
@@ -196,7 +222,8 @@ impl Play {
     fn judge(&self, run: &HookRun, left: &Left, fault: Fault) -> Result<()> {
         self.sound(run, Some(fault))?;
         let is_new = left.state == self.after.state;
-        let is_known = is_new || left.state == self.before.state || self.is_honest_judgement(run, left);
+        let is_known =
+            is_new || left.state == self.before.state || self.is_honest_judgement(run, left) || self.is_released(left);
         ensure!(is_known, "neither the old state nor the new: {:?}", left.state);
         let is_trust_new = left.trust == self.after.trust;
         ensure!(is_trust_new || left.trust == self.before.trust, "other approvals: {:?}", left.trust);
@@ -231,6 +258,15 @@ impl Play {
         self.deed.name == JUDGED && own["verdict"] != "verified" && own["blocks"] == json!(u8::from(blocked))
     }
 
+    /// Whether a run that was ended could not be established to be omo's own, and is said to have been released.
+    fn is_released(&self, left: &Left) -> bool {
+        let mut after = self.after.state.clone();
+        let own = after.as_mut().and_then(|state| state.get_mut(self.scene.session.session()));
+        let Some(own) = own.filter(|own| own["enabled"] == false && own["stopped"] == true) else { return false };
+        own["verdict"] = json!("released");
+        left.state == after
+    }
+
     /// What holds of the end of every process, and of what it printed.
     fn sound(&self, run: &HookRun, fault: Option<Fault>) -> Result<()> {
         let killed = fault == Some(Fault::Kill) && run.status.code().is_none();
@@ -239,7 +275,7 @@ impl Play {
                 ensure!(killed || run.status.success() && run.stderr.is_empty(), "{}: {}", run.status, run.stderr);
                 let whole = run.stdout.is_empty()
                     || serde_json::from_str::<Value>(&run.stdout).is_ok_and(|value| value.is_object())
-                    || run.stdout.starts_with("<ultrawork-mode>") && run.stdout.ends_with("</ultrawork-mode>")
+                    || run.stdout.starts_with("<ultrawork-mode>") && is_at_an_end(&run.stdout)
                     || run.stdout.starts_with("CLAUDE_SESSION_ID: ");
                 ensure!(whole, "no whole answer: {}", run.stdout);
             }
@@ -250,6 +286,16 @@ impl Play {
         }
         Ok(())
     }
+}
+
+/// Whether a contract is there to its end, with all that is said of the task behind it.
+fn is_at_an_end(text: &str) -> bool {
+    text.split_once("</ultrawork-mode>")
+        .is_some_and(|(_, rest)| [String::new(), format!("\n{}", task_goes_on())].contains(&rest.to_owned()))
+}
+
+fn changes(call: &SystemCall) -> bool {
+    CHANGING.contains(&&*call.name) || ["O_CREAT", "O_TRUNC"].iter().any(|flag| call.line.contains(flag))
 }
 
 fn is_temporary(file: &Path) -> bool {
