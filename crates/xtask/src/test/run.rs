@@ -36,8 +36,8 @@ pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
                 while let Some(suite) = next() {
                     let name = suite.name.clone();
                     let failure = match run(suite) {
-                        Ok(true) => continue,
-                        Ok(false) => name,
+                        Ok(Outcome::Green) => continue,
+                        Ok(Outcome::Failed(why)) => format!("{name} ({why})"),
                         Err(error) => format!("{name} ({error:#})"),
                     };
                     if let Ok(mut failed) = failed.lock() {
@@ -54,8 +54,15 @@ pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
     Ok(())
 }
 
+/// What became of a suite.
+enum Outcome {
+    Green,
+    /// Its tests that failed, or how else it ended.
+    Failed(String),
+}
+
 /// Runs one to its end, and says how it went: all that it printed where it failed, and else its result.
-fn run(mut suite: Ready) -> Result<bool> {
+fn run(mut suite: Ready) -> Result<Outcome> {
     anstream::println!("running {}", suite.name);
     let begun = Instant::now();
     let output = suite.command.output().with_context(|| format!("run {}", suite.name))?;
@@ -63,14 +70,15 @@ fn run(mut suite: Ready) -> Result<bool> {
     let said = String::from_utf8_lossy(&output.stdout);
     let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result: ok.")).collect();
     // One that ends before it says its result has not run its tests.
-    let is_green = output.status.success() && !results.is_empty();
-    if is_green {
+    if output.status.success() && !results.is_empty() {
         anstream::println!("{}, {seconds} s: {}", suite.name, results.join("; "));
-    } else {
-        anstream::println!("{}, {seconds} s, {}:\n{said}", suite.name, output.status);
-        anstream::eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+        return Ok(Outcome::Green);
     }
-    Ok(is_green)
+    anstream::println!("{}, {seconds} s, {}:\n{said}", suite.name, output.status);
+    anstream::eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+    let failed = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
+    let failed = failed.collect::<Vec<_>>().join(", ");
+    Ok(Outcome::Failed(if failed.is_empty() { output.status.to_string() } else { failed }))
 }
 
 #[cfg(all(test, unix))]
@@ -88,14 +96,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         let leave = |name: &str, status: u8| {
-            ready(name, &format!("echo > '{}'; echo 'test result: ok.'; exit {status}", file(name).display()))
+            let said = "echo 'test a::b ... FAILED'; echo 'test result: ok.'";
+            ready(name, &format!("echo > '{}'; {said}; exit {status}", file(name).display()))
         };
-        let error = all(vec![leave("one", 0), leave("two", 1), leave("three", 0), leave("four", 3)]).unwrap_err();
-        let mut failed: Vec<_> =
-            error.to_string().trim_start_matches("failed: ").split(", ").map(str::to_owned).collect();
-        failed.sort();
-        assert_eq!(failed, ["four", "two"]);
-        assert!(["one", "two", "three", "four"].iter().all(|name| file(name).exists()));
+        let error = all(vec![leave("one", 0), leave("two", 1), leave("three", 0), ready("four", "exit 3")]);
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("failed: ") && error.contains("two (a::b)"), "{error}");
+        assert!(error.contains("four (exit status: 3)") && !error.contains("one"), "{error}");
+        assert!(["one", "two", "three"].iter().all(|name| file(name).exists()));
         all(vec![leave("one", 0), leave("two", 0)]).unwrap();
         all(vec![leave("one", 2)]).unwrap_err();
         all(vec![leave("one", 0), ready("silent", "exit 0")]).unwrap_err();
