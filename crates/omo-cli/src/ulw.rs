@@ -7,11 +7,11 @@ use omo_core::session::{Activation, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::not_approved;
 use omo_exec::baseline;
-use omo_exec::environment::Environment;
+use omo_exec::beginning::Beginning;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_store::config::{Config, Review};
-use omo_store::env::{self, Env};
+use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::seal;
 use omo_store::search_path::SearchPath;
@@ -37,7 +37,6 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let search = SearchPath::of_this_process();
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
-    let environment = Environment::of_gates(env::variables(), &project.root);
     let mut has_begun = false;
     let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
         seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now);
@@ -52,24 +51,18 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
         let goes_on = session.goes_on();
         let task = if goes_on { None } else { session.ulw.full_task().map(str::to_owned) };
         let (limits, review) = (session.limits, session.verification.review_wanted);
-        session.activate(
-            Activation {
-                trigger: Trigger::Cli,
-                task,
-                prompt_id: None,
-                limits: if goes_on { limits } else { config.limits },
-                gates: start.gates.clone(),
-                review_wanted: if goes_on { review } else { config.review == Review::Wanted },
-                base: start.base.clone(),
-            },
-            env.now,
-        );
-        session.verification.scope = session.verification.scope.take().or_else(|| scope.clone());
-        // Where it cannot be kept, no check runs.
-        let kept = env.state_home.as_deref().and_then(|home| environment.keep(home, &id).ok());
-        // That of a model's shell may be anything.
-        session.verification.environment = Some(kept.unwrap_or_default()).filter(|_| !env.in_session);
-        has_begun = !goes_on;
+        let activation = Activation {
+            trigger: Trigger::Cli,
+            task,
+            prompt_id: None,
+            limits: if goes_on { limits } else { config.limits },
+            gates: start.gates.clone(),
+            review_wanted: if goes_on { review } else { config.review == Review::Wanted },
+            base: start.base.clone(),
+        };
+        let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
+        // Where its environment cannot be kept, no check runs, and the verdict says so.
+        (has_begun, _) = Beginning { root, state_home, id: &id, scope, now: env.now }.of(session, activation);
         (("ultrawork is on from the next stop", session.clone()), Change::Begin)
     })?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);

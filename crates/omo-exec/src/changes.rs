@@ -130,7 +130,7 @@ fn difference(
         return None;
     }
     let arguments = [arguments, &[&from.tree, &to.tree]].concat();
-    scratch(work_tree, state_home, &GitCalls::default(), run_id)?.git_on_objects(&arguments)
+    scratch(work_tree, state_home, &GitCalls::default(), run_id)?.git(&arguments, &[])
 }
 
 /// Where a project lies in its work tree; empty for the top itself.

@@ -81,7 +81,7 @@ fn is_outside(scratch: &Scratch, tree: &WorkTree, folder: &Path, base: Option<&s
     }
     let Some(base) = base else { return Some(true) };
     let path = folder.strip_prefix(&tree.top).ok()?.to_str()?;
-    let listed = scratch.git_on_all_objects(&["--literal-pathspecs", "ls-tree", "--full-tree", base, path], &[])?;
+    let listed = scratch.git_with_objects(&["--literal-pathspecs", "ls-tree", "--full-tree", base, path], &[])?;
     Some(listed.is_empty())
 }
 
@@ -157,7 +157,7 @@ fn write(
     let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
     let base = base.unwrap_or(empty);
     let is_there =
-        base == empty || is_object(base) && scratch.git_on_all_objects(&["cat-file", "-e", base], &[]).is_some();
+        base == empty || is_object(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
     if !is_there {
         return Err(format!("the commit that the run began on is gone: {base}"));
     }
@@ -188,7 +188,7 @@ fn write(
 /// The paths that differ, with the sizes of both sides.
 fn entries(scratch: &Scratch, base: &str, tree: &str) -> Option<Vec<Entry>> {
     let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
-    let listed = scratch.git_on_all_objects(&arguments, &[])?;
+    let listed = scratch.git_with_objects(&arguments, &[])?;
     let mut parts = listed.split(|byte| *byte == 0);
     let mut entries = Vec::new();
     while let Some(about) = parts.next().filter(|about| !about.is_empty()) {
@@ -211,7 +211,7 @@ fn entries(scratch: &Scratch, base: &str, tree: &str) -> Option<Vec<Entry>> {
 fn measure(scratch: &Scratch, entries: &mut [Entry]) -> Option<()> {
     let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
     let list: Vec<&str> = sides().flat_map(|blob| [blob.name.as_str(), "\n"]).collect();
-    let said = scratch.git_on_all_objects(&["cat-file", "--batch-check=%(objectsize)"], list.concat().as_bytes())?;
+    let said = scratch.git_with_objects(&["cat-file", "--batch-check=%(objectsize)"], list.concat().as_bytes())?;
     let said = String::from_utf8(said).ok()?;
     let mut lines = said.lines();
     for entry in entries {
@@ -255,7 +255,7 @@ fn read_patches(scratch: &Scratch, base: &str, tree: &str, entries: &mut [Entry]
     ];
     let arguments: Vec<&str> =
         [&SETTINGS[..], &COMPARE, &options].concat().into_iter().chain(paths.iter().map(String::as_str)).collect();
-    let said = scratch.git_on_all_objects(&arguments, &[])?;
+    let said = scratch.git_with_objects(&arguments, &[])?;
     let mut parts = parts(&said).into_iter();
     for entry in compared {
         parts.next()?.clone_into(&mut entry.patch);
@@ -328,7 +328,7 @@ fn was_binary(scratch: &Scratch, entry: &Entry) -> bool {
     if !entry.patch.is_empty() && !entry.patch.contains(&NUL) {
         return false;
     }
-    let content = scratch.git_on_all_objects(&["cat-file", "blob", &entry.before.name], &[]).unwrap_or_default();
+    let content = scratch.git_with_objects(&["cat-file", "blob", &entry.before.name], &[]).unwrap_or_default();
     content.iter().take(BINARY_BYTES).any(|byte| *byte == NUL)
 }
 
@@ -338,7 +338,7 @@ fn submodules(scratch: &Scratch, base: &str, tree: &str, paths: &[PathBuf]) -> O
         return Some(Vec::new());
     }
     let commits = |tree: &str| {
-        let listed = scratch.git_on_all_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
+        let listed = scratch.git_with_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
         let entries = listed.split(|byte| *byte == 0).filter_map(|entry| {
             let entry = entry.strip_prefix(b"160000 commit ")?;
             let (commit, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;

@@ -8,6 +8,7 @@
 pub mod alive;
 pub mod asking;
 pub mod baseline;
+pub mod beginning;
 mod caller;
 pub mod changes;
 pub mod check;

@@ -64,7 +64,7 @@ pub(crate) const EMPTY_TREES: [&str; 2] =
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 fn id_of(tree: &WorkTree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
-    let scratch = Scratch::of(tree, state_home, calls, None)?;
+    let scratch = Scratch::of(tree, state_home, calls)?;
     let kept = scratch.look()?;
     if kept.submodules.is_empty() || depth == MAX_DEPTH {
         return Some(kept.tree);
@@ -116,10 +116,10 @@ pub(crate) struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    fn of(tree: &'a WorkTree, state_home: &Path, calls: &'a GitCalls, scope: Option<&Scope>) -> Option<Self> {
+    fn of(tree: &'a WorkTree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
         let mut scratch =
             Self::at(tree, state_home, calls, &["omo", "trees", &folder_name(tree)?], Objects::Forgotten)?;
-        scratch.settle(scope);
+        scratch.settle(None);
         Some(scratch)
     }
 
@@ -364,16 +364,6 @@ impl<'a> Scratch<'a> {
     pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let without = self.answer(None, arguments, input).and_then(|(status, said)| (status == 0).then_some(said));
         without.or_else(|| self.git_with_objects(arguments, input))
-    }
-
-    /// As [`Scratch::git`], for what reads objects and no file of the work tree.
-    pub(crate) fn git_on_objects(&self, arguments: &[&str]) -> Option<Vec<u8>> {
-        self.git(arguments, &[])
-    }
-
-    /// As [`Scratch::git_on_objects`], with the repository's own objects at once, and with input.
-    pub(crate) fn git_on_all_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-        self.git_with_objects(arguments, input)
     }
 
     /// With the repository's own objects, to read them.

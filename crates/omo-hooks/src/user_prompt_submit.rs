@@ -11,11 +11,10 @@ use omo_core::log;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::report::report;
 use omo_core::session::{Activation, HookEvent, Provenance, Session, Trigger};
-use omo_core::session_id::SessionId;
 use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
 use omo_exec::baseline;
-use omo_exec::environment::Environment;
+use omo_exec::beginning::Beginning;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_store::config::{self, Config, Review};
@@ -26,7 +25,7 @@ use omo_store::search_path::SearchPath;
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
-use omo_store::{decisions, env, run_environment};
+use omo_store::{decisions, env};
 
 use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
@@ -276,15 +275,13 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
         if session.is_activated_by(activation) {
             return (None, Change::Keep);
         }
-        // What a run began with stays until it ends, however often it is begun anew.
         seal::forget_foreign(state_home, place.id(), session, now);
-        let is_new = !session.goes_on();
-        let kept = session.verification.environment.clone().filter(|_| session.is_armed());
-        let kept = kept.filter(|kept| is_kept(state_home, place.id(), kept));
-        session.activate(activation.clone(), now);
-        session.verification.environment = Some(kept.unwrap_or_else(|| keep_environment(context, place.id())));
-        // What counts was settled when the task began.
-        session.verification.scope = session.verification.scope.take().or(scope);
+        let root = context.root.as_deref();
+        let beginning = Beginning { root, state_home, id: place.id(), scope, now };
+        let (is_new, kept) = beginning.of(session, activation.clone());
+        if let Err(error) = kept {
+            context.report(&error);
+        }
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
@@ -297,20 +294,6 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
         place.log(&lock, &entry);
     }
     Ok(Written::Now)
-}
-
-/// Whether the environment that a run began with is there.
-fn is_kept(state_home: Option<&Path>, id: &SessionId, kept: &str) -> bool {
-    state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some())
-}
-
-/// Keeps the environment that the checks of the run get. Where it cannot be kept, none of them runs.
-fn keep_environment(context: &Context, id: &SessionId) -> String {
-    let keep = || {
-        let environment = Environment::of_gates(env::variables(), context.root.as_deref()?);
-        Some(environment.keep(context.env.state_home.as_deref()?, id))
-    };
-    keep().transpose().map_err(|error| context.report(&error)).ok().flatten().unwrap_or_default()
 }
 
 /// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then

@@ -1,0 +1,51 @@
+//! What a run begins with in the entry of its session: by the keyword in a prompt, or by a command of its user.
+
+use std::path::Path;
+
+use omo_core::session::{Activation, Session};
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+use omo_store::folder::FolderError;
+use omo_store::{env, run_environment};
+
+use crate::environment::Environment;
+
+/// Where a run begins, and what was found out before its entry was locked.
+#[derive(Debug)]
+pub struct Beginning<'a> {
+    /// The project.
+    pub root: Option<&'a Path>,
+    /// The user's own folder for states.
+    pub state_home: Option<&'a Path>,
+    /// The session.
+    pub id: &'a SessionId,
+    /// What [`settle_scope`](crate::files::settle_scope) gave.
+    pub scope: Option<String>,
+    /// The time.
+    pub now: Timestamp,
+}
+
+impl Beginning<'_> {
+    /// Turns a session on, whose entry is omo's own by now. What a run began with, its environment and which files count, stays until its task is
+    /// proved, however often it is begun anew. Gives whether a task begins with it.
+    ///
+    /// # Errors
+    ///
+    /// Where the environment cannot be kept: the run is on, and none of its checks runs.
+    pub fn of(self, session: &mut Session, activation: Activation) -> (bool, Result<(), FolderError>) {
+        let Self { root, state_home, id, scope, now } = self;
+        let is_new = !session.goes_on();
+        let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
+        let kept = session.verification.environment.take().filter(|_| session.is_armed()).filter(is_there);
+        session.activate(activation, now);
+        session.verification.scope = session.verification.scope.take().or(scope);
+        let keep = |(root, home)| Environment::of_gates(env::variables(), root).keep(home, id);
+        let (kept, result) =
+            match kept.map_or_else(|| root.zip(state_home).map(keep).transpose(), |kept| Ok(Some(kept))) {
+                Ok(kept) => (kept, Ok(())),
+                Err(error) => (None, Err(error)),
+            };
+        session.verification.environment = Some(kept.unwrap_or_default());
+        (is_new, result)
+    }
+}
