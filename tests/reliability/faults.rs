@@ -221,9 +221,8 @@ impl Play {
 
     fn judge(&self, run: &HookRun, left: &Left, fault: Fault) -> Result<()> {
         self.sound(run, Some(fault))?;
-        let is_new = left.state == self.after.state;
-        let is_known =
-            is_new || left.state == self.before.state || self.is_honest_judgement(run, left) || self.is_released(left);
+        let is_new = left.state == self.after.state || self.is_released(left);
+        let is_known = is_new || left.state == self.before.state || self.is_honest_judgement(run, left);
         ensure!(is_known, "neither the old state nor the new: {:?}", left.state);
         let is_trust_new = left.trust == self.after.trust;
         ensure!(is_trust_new || left.trust == self.before.trust, "other approvals: {:?}", left.trust);
@@ -260,11 +259,16 @@ impl Play {
 
     /// Whether a run that was ended could not be established to be omo's own, and is said to have been released.
     fn is_released(&self, left: &Left) -> bool {
-        let mut after = self.after.state.clone();
-        let own = after.as_mut().and_then(|state| state.get_mut(self.scene.session.session()));
-        let Some(own) = own.filter(|own| own["enabled"] == false && own["stopped"] == true) else { return false };
-        own["verdict"] = json!("released");
-        left.state == after
+        let parts = |state: &Option<Value>| {
+            let mut others = state.clone()?;
+            let own = others.as_object_mut()?.remove(self.scene.session.session())?;
+            Some((own, others))
+        };
+        let (Some((own, others)), Some((after, others_after))) = (parts(&left.state), parts(&self.after.state)) else {
+            return false;
+        };
+        let has_ended = |own: &Value| own["enabled"] == false && own["stopped"] == true;
+        has_ended(&own) && has_ended(&after) && own["verdict"] == "released" && others == others_after
     }
 
     /// What holds of the end of every process, and of what it printed.

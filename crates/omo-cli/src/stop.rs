@@ -65,7 +65,7 @@ fn stop(
     let (stopped, _lock) = state::update_all(folder, ids, Project::update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
-        seal::forget_foreign(env.state_home.as_deref(), id, session, env.now);
+        seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
         session.stop_continuation(reason, env.now);
         let entry = log::entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
         ((was_on, session.clone(), entry), Change::Begin)

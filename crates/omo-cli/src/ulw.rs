@@ -16,7 +16,7 @@ use omo_store::folder::Folder;
 use omo_store::seal;
 use omo_store::search_path::SearchPath;
 use omo_store::start;
-use omo_store::state::{self, Change};
+use omo_store::state::{self, Change, StateError};
 
 use crate::arguments::OnOptions;
 use crate::failure::Failure;
@@ -38,14 +38,16 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let mut has_begun = false;
-    let ((what, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
-        seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now);
+    let (begun, _lock) = state::update(&folder, &id, Project::update(env), |session| {
+        if let Err(error) = seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now) {
+            return (Err(StateError::from(error)), Change::Keep);
+        }
         if session.resume(env.now) {
-            return (("ultrawork goes on where it was paused", session.clone()), Change::Write);
+            return (Ok(("ultrawork goes on where it was paused", session.clone())), Change::Write);
         }
         if session.is_armed() {
             // Begun anew, it would forget what was found so far.
-            return (("ultrawork is on already", session.clone()), Change::Keep);
+            return (Ok(("ultrawork is on already", session.clone())), Change::Keep);
         }
         // A task that goes on is kept as it is, with its bounds.
         let goes_on = session.goes_on();
@@ -63,8 +65,9 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         // Where its environment cannot be kept, no check runs, and the verdict says so.
         (has_begun, _) = Beginning { root, state_home, id: &id, scope, now: env.now }.of(session, activation);
-        (("ultrawork is on from the next stop", session.clone()), Change::Begin)
+        (Ok(("ultrawork is on from the next stop", session.clone())), Change::Begin)
     })?;
+    let (what, session) = begun?;
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
     note(&folder, &entry);
     if has_begun && let Some(home) = env.state_home.as_deref() {

@@ -23,7 +23,7 @@ use omo_store::revision;
 use omo_store::seal::{self, Key};
 use omo_store::search_path::SearchPath;
 use omo_store::start::{self, Start};
-use omo_store::state::{Change, Corrupt};
+use omo_store::state::{Change, Corrupt, StateError};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
 use omo_store::{decisions, env};
 
@@ -273,9 +273,11 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
     let scope = settle_scope(context);
     let (session, lock) = place.update(DEADLINE, Corrupt::MoveAside, |session| {
         if session.is_activated_by(activation) {
-            return (None, Change::Keep);
+            return (Ok(None), Change::Keep);
         }
-        seal::forget_foreign(state_home, place.id(), session, now);
+        if let Err(error) = seal::forget_foreign(state_home, place.id(), session, now) {
+            return (Err(StateError::from(error)), Change::Keep);
+        }
         let root = context.root.as_deref();
         let beginning = Beginning { root, state_home, id: place.id(), scope, now };
         let (is_new, kept) = beginning.of(session, activation.clone());
@@ -285,9 +287,9 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
-        (Some((session.clone(), is_new)), Change::Begin)
+        (Ok(Some((session.clone(), is_new))), Change::Begin)
     })?;
-    let Some((session, is_new)) = session else { return Ok(Written::Before) };
+    let Some((session, is_new)) = session? else { return Ok(Written::Before) };
     revision::prune(state_home, now);
     context.has_begun.set(is_new);
     if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
@@ -332,7 +334,7 @@ fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) 
     let ((was_armed, session), lock) = place.update(STOP_DEADLINE, Corrupt::MoveAside, |session| {
         let was_armed = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
-        seal::forget_foreign(context.env.state_home.as_deref(), place.id(), session, now);
+        seal::forget_unproved(context.env.state_home.as_deref(), place.id(), session, now);
         session.stop_continuation(reason, now);
         ((was_armed, session.clone()), Change::Begin)
     })?;

@@ -231,7 +231,24 @@ pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) 
 }
 
 /// Forgets an entry that is not omo's own: nothing of it may run or go on.
-pub fn forget_foreign(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
+///
+/// # Errors
+///
+/// Where the system fails for the moment: then nothing is known, and the entry stays as it is.
+pub fn forget_foreign(
+    state_home: Option<&Path>,
+    id: &SessionId,
+    session: &mut Session,
+    now: Timestamp,
+) -> Result<(), KeyError> {
+    if let Some(why) = provenance(state_home, id, session)?.against() {
+        session.disown(why, now);
+    }
+    Ok(())
+}
+
+/// As [`forget_foreign`], of an entry that ends whatever is known of it: what cannot be told counts against it.
+pub fn forget_unproved(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
     let provenance = provenance(state_home, id, session).unwrap_or(Provenance::Foreign);
     if let Some(why) = provenance.against() {
         session.disown(why, now);
@@ -392,7 +409,7 @@ mod tests {
         let id = SessionId::parse("a").unwrap();
         let mut session = session();
         assert_eq!(provenance(None, &id, &session).unwrap(), Provenance::Foreign);
-        forget_foreign(None, &id, &mut session, Timestamp::from_millis(1));
+        forget_foreign(None, &id, &mut session, Timestamp::from_millis(1)).unwrap();
         assert!(session.gates.is_empty() && session.is_disowned());
         assert_eq!(provenance(None, &id, &session).unwrap(), Provenance::Own);
     }

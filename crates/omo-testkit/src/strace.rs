@@ -3,6 +3,7 @@
 //!
 //! strace is used and no preloaded library, since the programs under test are static.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -89,6 +90,7 @@ fn wrapped(command: &Command, log: &Path, options: &[String]) -> Command {
 /// The calls that a log of strace names.
 fn calls(log: &str) -> Vec<SystemCall> {
     let mut calls: Vec<SystemCall> = Vec::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for line in log.lines() {
         // With children each line begins with the number of its process.
         let line = line.trim_start_matches(|letter: char| letter.is_ascii_digit()).trim_start();
@@ -96,8 +98,9 @@ fn calls(log: &str) -> Vec<SystemCall> {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             continue;
         }
-        let ordinal = calls.iter().filter(|call| call.name == name).count() + 1;
-        calls.push(SystemCall { name: name.to_owned(), ordinal, line: line.to_owned() });
+        let count = counts.entry(name).or_default();
+        *count += 1;
+        calls.push(SystemCall { name: name.to_owned(), ordinal: *count, line: line.to_owned() });
     }
     calls
 }
