@@ -120,7 +120,7 @@ const SHOWN: &[Row] = &[
     },
     Row {
         id: "r13f",
-        what: "more than can be shown is not approved in a session, whoever knows its code",
+        what: "more than can be shown is not approved in a session, even with its code",
         play: |target| {
             let one = |number: usize| {
                 format!("[[gate]]\nname = \"n{number}\"\nrun = \": {} ; {LEAVES_A_TRACE}\"\n", "x".repeat(3_000))

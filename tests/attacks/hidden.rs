@@ -233,7 +233,7 @@ const ROWS: &[Row] = &[
             fs::create_dir_all(target.path(&"d/".repeat(1_200)))?;
             target.claim_reaches_review()?;
             let answer = target.scene.says("Some of it is done.")?;
-            ensure!(answer.blocks(), "the session was let go: {answer:?}");
+            ensure!(answer.blocks(), "the session was not held: {answer:?}");
             Ok(())
         },
     },

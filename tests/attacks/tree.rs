@@ -54,7 +54,7 @@ impl Target {
     /// The check is red, and nothing that the model does ends the run as verified.
     pub(crate) fn is_caught(&self) -> Result<()> {
         let _ = fs::remove_dir_all(self.path("__pycache__"));
-        ensure!(!self.check_is_green()?, "the row cheats nobody: the check is green");
+        ensure!(!self.check_is_green()?, "the row is no cheat: the check is green");
         self.is_never_verified()
     }
 

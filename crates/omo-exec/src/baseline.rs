@@ -153,8 +153,8 @@ fn link_installed(root: &Path, project: &Path) {
     }
 }
 
-/// The gates of a claim, each with what it counted before the run, for which it is waited; `None` where nobody wants to
-/// know any more.
+/// The gates of a claim, each with what it counted before the run, for which it is waited; `None` where the
+/// answer is not wanted any more.
 pub(crate) fn held_to(
     gates: &[Gate],
     root: &Path,

@@ -2,7 +2,7 @@
 //!
 //! It is told from git's objects, of the very files that have an id, and by git's plumbing with every option given:
 //! no setting, attribute or order of the repository has a say. What was there before comes first, and there the
-//! tests: nobody but the reviewer sees what was taken out of them. A new file can be read where it lies; what
+//! tests: only the reviewer sees what was taken out of them. A new file can be read where it lies; what
 //! cannot be shown of one that was there before, or not even be named, is an error, and counts against the claim.
 
 use std::fmt::Write;

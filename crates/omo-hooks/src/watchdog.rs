@@ -43,7 +43,7 @@ fn say_last_words() {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || {
         words();
-        // Nobody waits any more where it took too long.
+        // The client has stopped waiting where it took too long.
         let _ = done.send(());
     });
     let _ = is_done.recv_timeout(LAST_WORDS_LIMIT);

@@ -27,7 +27,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// What stands for a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 
-/// What stands for a file that the command names and that is not there yet: whoever names it has
+/// What stands for a file that the command names and that is not there yet: its user has
 /// seen nothing that it could be held to.
 const ABSENT: &str = "absent";
 /// Folders that hold what is built anew all the time.

@@ -134,7 +134,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
     if !problems.is_empty() {
         return Repository { problems, ..Repository::default() };
     }
-    // Of those alone that are the same whoever asks: not the programs that a `PATH` leads to.
+    // Of those alone that are the same for every process: not the programs that a `PATH` leads to.
     let pinned: BTreeMap<String, String> =
         gates.iter().flat_map(|gate| pins::of(gate, root, &SearchPath::default())).collect();
     Repository { gates, setup, digest: trust::bound(&content, &pinned), pinned, content, problems }

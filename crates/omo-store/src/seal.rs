@@ -3,7 +3,7 @@
 //! The state file lies in the project, where a model may write. What decides whether and how a run is on, its checks
 //! with their results, its counters and its verdict are therefore sealed: what something else than omo wrote there
 //! does not bear the seal, and is neither run nor believed. An older entry bears one, and a revision that lies beside
-//! the key tells it apart. Whoever reads the user's own files can read the key as well, and can forge a seal: this
+//! the key tells it apart. A process that reads the user's own files can read the key as well, and can forge a seal: this
 //! notices tampering, it cannot prevent it.
 
 use std::path::Path;
@@ -198,7 +198,7 @@ impl Witness {
     }
 }
 
-/// Only an error that may be gone at the next try is one: a folder that is not there or belongs to somebody else may
+/// Only an error that may be gone at the next try is one: a folder that is not there or belongs to another user may
 /// have been named by the project's own settings. Where that is denied it is tried once more.
 fn unless_passing<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};

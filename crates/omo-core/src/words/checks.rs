@@ -28,7 +28,7 @@ pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
             "[omo] The claim was checked: the review did not verify the work. What it objects to, in the reviewer's words:"
                 .to_owned(),
             fenced(objections, QUOTED_CHARS),
-            "Once that is mended and checked, the final message claims again.".to_owned(),
+            "Once that is fixed and checked, the final message claims again.".to_owned(),
         ],
         Reason::TreeMoves => vec![
             "[omo] The claim was checked: all checks pass, but files that git sees were written while they were judged, \
@@ -44,7 +44,7 @@ pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
         ],
         Reason::NotShown(why) => vec![
             format!("[omo] The claim was checked: the work cannot be shown to a reviewer: {}.", neutral(why, 600)),
-            "What cannot be shown counts against the claim. Once that is mended, the final message claims again; where \
+            "What cannot be shown counts against the claim. Once that is fixed, the final message claims again; where \
              it cannot be, only the user can go on without a review."
                 .to_owned(),
         ],
@@ -120,7 +120,7 @@ fn red_gates(findings: &Findings) -> Vec<String> {
         lines.push(format!("- and {} more", red.len() - RED_TOLD));
     }
     lines.extend(environment_differs(findings).map(|differs| format!("- {differs}")));
-    lines.push("Once that is mended, the final message claims again.".to_owned());
+    lines.push("Once that is fixed, the final message claims again.".to_owned());
     lines
 }
 
@@ -363,7 +363,7 @@ pub fn approval(gates: &[Gate], pinned: &BTreeMap<String, String>, digest: &str)
     ))
 }
 
-/// Gates that somebody is asked about, each with every byte of it, and the files of the project that they run.
+/// Gates that a user is asked about, each with every byte of it, and the files of the project that they run.
 pub fn asked_for(gates: &[Gate], pinned: &BTreeMap<String, String>) -> String {
     let mut lines: Vec<String> = gates.iter().map(|gate| format!("  {}", definition(gate, "    "))).collect();
     let files: Vec<String> = pinned.keys().map(|file| whole(file, "      ")).collect();

@@ -1,4 +1,4 @@
-//! Which files count, settled when a run begins: what is ignored from then on by a list that nobody sees in a
+//! Which files count, settled when a run begins: what is ignored from then on by a list that is not shown in a
 //! commit, or left out of the index, counts all the same.
 
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@
 //! - [`leave_session`] makes a process outlive the terminal that it was started from.
 //! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about omo's own processes; [`note_endings`] is
 //!   about being asked to end; [`lies_in`] tells which programs a project has brought along.
-//! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that somebody else started;
+//! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that omo did not start;
 //!   [`ancestors`], [`variable_of`] and [`folder_of`] about those that started this one.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
@@ -105,7 +105,7 @@ pub(crate) fn folder_of(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
-/// Elsewhere nobody tells of a folder that was moved and moved back.
+/// Other systems do not tell of a folder that was moved and moved back.
 #[cfg(not(target_os = "linux"))]
 pub(crate) struct FolderWatch;
 

@@ -10,7 +10,7 @@ use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch,
 pub(crate) struct FolderWatch(OwnedFd);
 
 impl FolderWatch {
-    /// Begins; `None` where the system lets nobody watch. More folders than it allows are left out.
+    /// Begins; `None` where the system allows no watching. More folders than it allows are left out.
     pub(crate) fn begin(folders: impl Iterator<Item = PathBuf>) -> Option<Self> {
         let watch = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
         for folder in folders {
