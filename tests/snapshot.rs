@@ -22,10 +22,14 @@ impl Snapshot {
         Ok(Self { folder: folder.to_owned(), entries })
     }
 
-    /// Puts the folder back to what it was.
+    /// Puts the folder back to what it was. A file that is as it was keeps its times.
     pub fn restore(&self) -> Result<()> {
         self.clear(&self.folder)?;
         for (path, (bytes, mode)) in &self.entries {
+            let is_mode = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() == *mode);
+            if is_mode && bytes.as_ref().is_none_or(|bytes| fs::read(path).is_ok_and(|now| now == *bytes)) {
+                continue;
+            }
             match bytes {
                 Some(bytes) => fs::write(path, bytes),
                 None => fs::create_dir_all(path),
@@ -36,20 +40,17 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Removes what is in a folder. Folders that were there stay: one that is made anew is another repository.
+    /// Removes what was not in a folder. Folders that were there stay: one that is made anew is another repository.
     fn clear(&self, folder: &Path) -> Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
-            let was_folder = matches!(self.entries.get(&path), Some((None, _)));
-            match path.symlink_metadata()?.is_dir() {
-                true if was_folder => {
-                    self.clear(&path)?;
-                    continue;
-                }
-                true => fs::remove_dir_all(&path),
-                false => fs::remove_file(&path),
-            }
-            .with_context(|| format!("remove {}", path.display()))?;
+            let kind = path.symlink_metadata()?.file_type();
+            match self.entries.get(&path) {
+                Some((None, _)) if kind.is_dir() => self.clear(&path),
+                Some((Some(_), _)) if kind.is_file() => Ok(()),
+                _ if kind.is_dir() => fs::remove_dir_all(&path).with_context(|| format!("remove {}", path.display())),
+                _ => fs::remove_file(&path).with_context(|| format!("remove {}", path.display())),
+            }?;
         }
         Ok(())
     }

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::words::task_goes_on;
@@ -160,6 +162,8 @@ impl Play {
         let (command, input) = (deed.process)(&scene)?;
         let start = Snapshot::take(scene.lab.root())?;
         let before = Left::by(&scene)?;
+        // As the client leaves time between two hooks: what was written a moment ago is looked at once more.
+        sleep(Duration::from_millis(200));
         let whole = strace::run(&command, &input)?;
         ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
         let after = Left::by(&scene)?;

@@ -41,13 +41,15 @@ pub(super) fn read(top: &Path, files: &[Vec<u8>], known: &Known<'_>, deadline: I
     let real_top = top.canonicalize().ok()?;
     let seen_from = Top::open(top);
     let reader = Reader { top, real_top, files, seen_from: seen_from.as_ref(), known, deadline };
+    let read = |part: &[Vec<u8>]| part.iter().map(|path| reader.entry(path)).collect::<Option<Vec<Entry>>>();
+    if files.len() <= FOR_A_THREAD {
+        return read(files);
+    }
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let share = files.len().div_ceil(threads).max(FOR_A_THREAD);
     std::thread::scope(|scope| {
-        let reader = &reader;
-        let parts = files.chunks(share).map(|part| {
-            scope.spawn(move || part.iter().map(|path| reader.entry(path)).collect::<Option<Vec<Entry>>>())
-        });
+        let read = &read;
+        let parts = files.chunks(share).map(|part| scope.spawn(move || read(part)));
         let parts: Vec<_> = parts.collect();
         let mut entries = Vec::with_capacity(files.len());
         for part in parts {
