@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{Read, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use omo_store::search_path::{SearchPath, leads_into};
 use omo_store::work_tree::WorkTree;
 
+use crate::environment::Environment;
 use crate::platform::{Ending, Group, Leftovers};
 
 /// How long one call of git may take.
@@ -42,6 +44,21 @@ const SETTINGS: [&str; 13] = [
     // Whether line ends may be converted is for the commits of its user to say.
     "core.safecrlf=false",
 ];
+
+/// The environment that git gets in this process, where it is not the one of this process.
+static OF_RUN: OnceLock<Environment> = OnceLock::new();
+
+/// From now on every git of this process is found and run in the environment that a run began with: the one of this
+/// process says what the project's settings say now, and a model may write those.
+pub fn use_environment(environment: &Environment) {
+    // A process judges one run.
+    let _ = OF_RUN.set(environment.clone());
+}
+
+/// The variables that git gets, before those that steer it are taken out.
+fn inherited() -> Vec<(OsString, OsString)> {
+    OF_RUN.get().map_or_else(omo_store::env::variables, Environment::for_check)
+}
 
 /// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
 /// them: what it waits for, a FIFO in the place of a file for example, is there for the next one as well.
@@ -150,9 +167,9 @@ pub(crate) fn run(
     let (git, search) = found(folder)?;
     let mut command = Command::new(git);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
-    for name in inherited_git_variables() {
-        command.env_remove(name);
-    }
+    // A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
+    let is_of_git = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_");
+    command.env_clear().envs(inherited().into_iter().filter(|(name, _)| !is_of_git(name)));
     command.envs(search.joined().map(|path| ("PATH", path))).envs(variables.iter().copied());
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
@@ -211,7 +228,7 @@ pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
 /// Its file, and where it finds what it starts: in no folder of these projects either.
 fn found(folder: &Path) -> Option<(PathBuf, SearchPath)> {
     let projects = projects_around(folder);
-    let search = SearchPath::of_this_process().outside(&projects);
+    let search = SearchPath::of(&inherited()).outside(&projects);
     let git = search.each("git").find(|git| !projects.iter().any(|project| leads_into(git, project)))?;
     Some((git, search))
 }
@@ -225,12 +242,6 @@ fn projects_around(folder: &Path) -> Vec<PathBuf> {
     let common = WorkTree::find(folder).and_then(|tree| tree.common.canonicalize().ok()?.parent().map(Path::to_owned));
     let common = common.filter(|top| !is_home(top));
     std::iter::once(folder).chain(around).map(Path::to_owned).chain(common).collect()
-}
-
-/// A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
-fn inherited_git_variables() -> impl Iterator<Item = OsString> {
-    let names = omo_store::env::variables().into_iter().map(|(name, _)| name);
-    names.filter(|name| name.as_encoded_bytes().starts_with(b"GIT_"))
 }
 
 #[cfg(test)]

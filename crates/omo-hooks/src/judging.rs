@@ -13,7 +13,7 @@ use omo_core::words;
 use omo_exec::environment::Environment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup, Watcher};
-use omo_exec::{difference, tree};
+use omo_exec::{difference, git, tree};
 use omo_store::lock::{DEADLINE, Lock};
 use omo_store::seal::digest;
 use omo_store::state::StateError;
@@ -45,6 +45,7 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         let gates = gates::unrun(&session.gates, words::checks::ENVIRONMENT_LOST);
         return Ok(Some(judge(&session, Findings { gates, is_sealed: true, ..Findings::default() })));
     };
+    git::use_environment(&environment);
     let files = files(context, root, &session);
     let setup = Setup {
         root,
@@ -220,8 +221,11 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 
 /// The id of the files, for a failure that still stands.
 pub fn present_tree(context: &Context, session: &Session) -> Option<String> {
+    let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
+    let present = Environment::of_gates(env::variables(), root);
+    git::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);
     watchdog::extend(SLACK);
-    let state = files(context, context.root.as_deref()?, session).state();
+    let state = files(context, root, session).state();
     watchdog::back_to_usual();
     state.map(|state| state.id)
 }
