@@ -7,12 +7,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::check::{CheckOutcome, CheckVerdict};
+use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialect::{self, Options};
 use omo_plan::run::event::{Actor, UnitEnd, What};
 use omo_runs::engine::{Opening, planned_commands};
 use omo_runs::{Run, Runs};
 use omo_store::pending;
+use omo_store::trust::GivenApproval;
 
 use crate::contest::Contestant;
 use crate::contestants::{CAT, NEXT, SEGMENTS, SEGMENTS_IN_PYTHON};
@@ -77,7 +79,8 @@ impl Plans {
         let commands = planned_commands(&plan);
         let approved = pending::write(Some(&home), &self.project, PLAN, &commands)?;
         let shown = pending::read(Some(&home), &self.project, &approved)?.context("the commands are not there")?;
-        pending::approve(Some(&home), &self.project, &shown, now)?;
+        let given = GivenApproval { by: ChangedBy::Terminal, at: now };
+        pending::approve(Some(&home), &self.project, &shown, given)?;
         let order: Vec<String> = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
         let root = self.project.display().to_string();
         let runs = Runs::create(&self.project, Some(&home))?;

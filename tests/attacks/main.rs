@@ -23,4 +23,6 @@ mod tree;
 mod tree_controls;
 // The processes above another one are told on Linux alone.
 #[cfg(target_os = "linux")]
+mod from_shell;
+#[cfg(target_os = "linux")]
 mod who_asked;

@@ -284,7 +284,7 @@ fn a_model_s_own_shell_approves_nothing_and_a_person_is_heard() {
 }
 
 /// What judges the run.
-fn judged_by(target: &Target) -> Result<Value> {
+pub(crate) fn judged_by(target: &Target) -> Result<Value> {
     let entry = target.scene.entry()?;
     Ok(json!([
         entry["gates"],
@@ -349,7 +349,7 @@ fn shell_of(target: &Target) -> [(&'static str, String); 4] {
 }
 
 /// An event of a client below a shell with these variables; what the hook says.
-fn fire_in_client(
+pub(crate) fn fire_in_client(
     target: &Target,
     variables: &[(&str, String)],
     wrap: &str,
@@ -409,14 +409,14 @@ fn wrapped(wrap: &str, command: &str) -> String {
     format!("{wrap} sh -c \"{command}\"")
 }
 
-fn is_not_approved(target: &Target) -> Result<()> {
+pub(crate) fn is_not_approved(target: &Target) -> Result<()> {
     let (_, said) = in_shell(target, "omo gate list")?;
     ensure!(said.contains("omo.toml is not approved"), "{said}");
     Ok(())
 }
 
 /// The code that a text asks to be typed.
-fn code_of(text: &str) -> Result<String> {
+pub(crate) fn code_of(text: &str) -> Result<String> {
     let (_, after) = text.split_once("/omo:gate approve ").with_context(|| format!("no code: {text}"))?;
     Ok(after.chars().take_while(char::is_ascii_hexdigit).collect())
 }

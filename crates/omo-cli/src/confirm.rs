@@ -1,10 +1,17 @@
 //! Asking the person at the terminal before something is agreed to. A model's shell is never asked.
 
 use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
 
+use omo_core::session::ChangedBy;
+use omo_core::session_id::SessionId;
 use omo_store::env::Env;
+use omo_store::folder::Folder;
+use omo_store::state::{self, Change};
+use omo_store::trust::GivenApproval;
 
 use crate::failure::Failure;
+use crate::project::Project;
 
 /// What a person is asked.
 pub(crate) struct Question<'a> {
@@ -40,4 +47,21 @@ pub(crate) fn ask(env: &Env, question: &Question, given: Option<&str>) -> Result
         return Ok(());
     }
     Err(Failure::human("not agreed to; nothing was done", "answer `y` to agree"))
+}
+
+/// Who agrees to something now: without a terminal it may be a process that a model detached from its client.
+pub(crate) fn given(env: &Env) -> GivenApproval {
+    let by = if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached };
+    GivenApproval { by, at: env.now }
+}
+
+/// Every session of a project names in its verdict what was approved without a person that is known.
+pub(crate) fn name_approval(root: &Path, env: &Env, given: GivenApproval, what: &str) -> Result<(), Failure> {
+    let Some(folder) = Folder::open(root)?.filter(|_| !given.by.is_person()) else { return Ok(()) };
+    let ids: Vec<SessionId> = state::peek_all(&folder)?.sessions.into_iter().map(|(id, _)| id).collect();
+    state::update_all(&folder, &ids, Project::update(env), |_, session| {
+        session.weaken(given.by, what, given.at);
+        ((), Change::Write)
+    })?;
+    Ok(())
 }

@@ -3,11 +3,11 @@
 //! A model has a shell, too. Nothing here changes what judges it from within a session; elsewhere
 //! a person agrees on a terminal, or with the exact digest that `omo gate list` shows.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use omo_core::gate::{self, Gate, Origin};
 use omo_core::log;
-use omo_core::session::{ChangedBy, Provenance, Session};
+use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::{asked_for, code, definition, number, since_approved};
 use omo_core::words::command::{is_plain, whole};
@@ -78,12 +78,12 @@ fn show_repository(out: &mut impl Write, env: &Env, repository: &Repository) -> 
     if repository.problems.is_empty() {
         let approval = repository.approval(env.state_home.as_deref());
         let stands = match &approval {
-            Approved::Yes => "approved".to_owned(),
+            Approved::Yes(_) => "approved".to_owned(),
             Approved::Before { changed } => format!("not approved{}: nothing of it runs", since_approved(changed)),
             Approved::No => "not approved: nothing of it runs".to_owned(),
         };
         writeln!(out, "\nomo.toml is {stands}")?;
-        if approval != Approved::Yes && !repository.gates.is_empty() {
+        if !matches!(approval, Approved::Yes(_)) && !repository.gates.is_empty() {
             writeln!(out, "{}", asked_for(&repository.gates, &repository.pinned))?;
         }
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
@@ -174,31 +174,14 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
             "look at it again: `omo gate list`",
         ));
     }
-    repository.approve(env.state_home.as_deref(), &project.root, env.now)?;
-    if changed_by() == ChangedBy::Detached {
-        name_approval(env, project)?;
-    }
+    let given = confirm::given(env);
+    repository.approve(env.state_home.as_deref(), &project.root, given)?;
+    confirm::name_approval(&project.root, env, given, "omo.toml approved")?;
     writeln!(anstream::stdout(), "approved: {} of omo.toml; any change asks again", number(repository.gates.len()))?;
     writeln!(
         anstream::stdout(),
         "They count from the next run on; in a session, `/omo:gate approve` takes them in at once."
     )?;
-    Ok(())
-}
-
-/// Who makes a change that was agreed to: without a terminal it may be a process that a model detached from its client.
-fn changed_by() -> ChangedBy {
-    if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached }
-}
-
-/// Every session of the project names in its verdict that omo.toml was approved so.
-fn name_approval(env: &Env, project: &Project) -> Result<(), Failure> {
-    let (Some(folder), sessions) = (&project.folder, project.sessions()?) else { return Ok(()) };
-    let ids: Vec<SessionId> = sessions.into_iter().map(|(id, _)| id).collect();
-    state::update_all(folder, &ids, Project::update(env), |_, session| {
-        session.weaken(ChangedBy::Detached, "omo.toml approved", env.now);
-        ((), Change::Write)
-    })?;
     Ok(())
 }
 
@@ -228,7 +211,7 @@ impl SessionChange<'_> {
             let said =
                 if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
             let write = if said.is_ok() { Change::Write } else { Change::Keep };
-            session.change_gates(gates, changed_by(), env.now);
+            session.change_gates(gates, confirm::given(env).by, env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;

@@ -31,8 +31,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use omo_exec::asking::AskedProject;
 use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::{config, signals, state};
+use omo_store::{config, signals};
 
 use crate::arguments::{Arguments, Command, Gate, Switch};
 use crate::failure::{Failure, Kind};
@@ -158,11 +157,7 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
 
 /// Whether a session's shell started this command, whatever it left out of the environment.
 fn is_below_session(env: &Env) -> bool {
-    let Ok(root) = Project::top(env) else { return false };
-    let known = Folder::open(&root).ok().flatten().and_then(|folder| state::peek_all(&folder).ok()).unwrap_or_default();
-    let sessions: Vec<String> = known.sessions.into_iter().map(|(id, _)| id.to_string()).collect();
-    let client_home = omo_store::env::client_home();
-    AskedProject { root: &root, sessions: &sessions, client_home: client_home.as_deref() }.stands_above_process()
+    Project::top(env).is_ok_and(|root| AskedProject::read(&root, None).stands_above_process())
 }
 
 /// With a bad configuration the limits and checks would be others than the user believes.

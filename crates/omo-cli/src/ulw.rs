@@ -63,8 +63,9 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
             base: start.base.clone(),
         };
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
+        let approval = start.approval;
         // Where its environment cannot be kept, no check runs, and the verdict says so.
-        (has_begun, _) = Beginning { root, state_home, id: &id, scope, now: env.now }.of(session, activation);
+        (has_begun, _) = Beginning { root, state_home, id: &id, scope, approval, now: env.now }.of(session, activation);
         (Ok(("ultrawork is on from the next stop", session.clone())), Change::Begin)
     })?;
     let (what, session) = begun?;

@@ -3,6 +3,18 @@
 //! A model types no prompt, and yet prompts come from it: those that it scheduled, and those of clients that its shell
 //! started. What only frees a session counts from everyone.
 
+use serde::{Deserialize, Serialize};
+
+/// A process of the client that serves or served a session. Whatever stands below it was started by that session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientProcess {
+    /// Its number.
+    pub pid: u32,
+    /// What tells it from a later process with the same number.
+    pub start_mark: String,
+}
+
 /// What is known about the way that a prompt or a command came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AskerFacts {

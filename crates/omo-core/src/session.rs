@@ -4,12 +4,14 @@
 //! first design, can be read. Fields that are not named here are not ours: the store carries them
 //! through every write.
 
+mod clients;
 mod provenance;
 mod task;
 mod weakened;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::asker::ClientProcess;
 use crate::few::Few;
 use crate::gate::{self, Gate, MAX_GATES, Origin};
 use crate::limits::Limits;
@@ -17,6 +19,7 @@ use crate::plan_run::{PlanRun, TypedCommand};
 use crate::timestamp::Timestamp;
 use crate::verification::Verification;
 
+pub use clients::MAX_CLIENTS;
 pub use provenance::Provenance;
 pub use task::{TASK_BYTES, TASK_CHARS};
 pub use weakened::{ChangedBy, MAX_WEAKENED, Weakening};
@@ -44,6 +47,9 @@ pub struct Session {
     /// What was weakened since the run began: the ending line and the status name it.
     #[serde(deserialize_with = "weakened")]
     pub weakened: Vec<Weakening>,
+    /// The processes of the client that served it: what they started was not started by a person.
+    #[serde(deserialize_with = "clients")]
+    pub clients: Vec<ClientProcess>,
     /// The plan that the session executes, or executed last.
     #[serde(rename = "run")]
     pub plan_run: Option<PlanRun>,
@@ -65,6 +71,10 @@ fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Err
 
 fn weakened<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weakening>, D::Error> {
     Few::<Weakening, MAX_WEAKENED>::deserialize(deserializer).map(|few| few.0)
+}
+
+fn clients<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ClientProcess>, D::Error> {
+    Few::<ClientProcess, MAX_CLIENTS>::deserialize(deserializer).map(|few| few.0)
 }
 
 /// The run itself.

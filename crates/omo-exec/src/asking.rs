@@ -1,29 +1,58 @@
-//! Where a prompt or a command came from, as far as processes and the client's own list of its sessions tell.
+//! Where a prompt or a command came from, as far as processes, the sealed state and the client's own list of its
+//! sessions tell.
 //!
-//! On Linux the environment of every process above is read, and the client's list is asked whether one of them is a
-//! client. On other systems only the second client of a session is seen.
+//! On Linux every process above is looked at. One is a client of this project where a session of it has noted that
+//! process, where the client's list in the folder that this very process uses says so, or where it bears the client's
+//! name and works in the project: what asks can choose its own environment, and that of no process above it. On other
+//! systems only the second client of a session is seen.
 
 use std::path::{Path, PathBuf};
 
+use omo_core::asker::ClientProcess;
+use omo_core::session_id::SessionId;
 use omo_store::client_session::{self, ClientSession};
+use omo_store::folder::Folder;
+use omo_store::{env, state};
 
 use crate::alive::{is_alive, start_mark};
-use crate::platform::{ancestors, folder_of, variable_of};
+use crate::platform::{CLIENTS, ancestors, folder_of, name_of, owner_home, variable_of};
 
-/// The project that something is asked for.
+/// The project that something is asked for, and what is known of its sessions.
 #[derive(Debug)]
-pub struct AskedProject<'a> {
+pub struct AskedProject {
     /// Its top folder.
-    pub root: &'a Path,
+    root: PathBuf,
     /// The sessions that its state knows, and the one that is asked in.
-    pub sessions: &'a [String],
-    /// The folder of the client's own files.
-    pub client_home: Option<&'a Path>,
+    sessions: Vec<String>,
+    /// The clients that those have noted.
+    noted: Vec<(String, ClientProcess)>,
+    /// The folder of the client's own files, as far as this process knows.
+    client_home: Option<PathBuf>,
 }
 
-impl AskedProject<'_> {
+impl AskedProject {
+    /// Reads the state of a project; `own` is the session that is asked in. What cannot be read is not known.
+    pub fn read(root: &Path, own: Option<&SessionId>) -> Self {
+        let folder = Folder::open(root).ok().flatten();
+        let known = folder.and_then(|folder| state::peek_all(&folder).ok()).unwrap_or_default();
+        let (mut sessions, mut noted) = (Vec::new(), Vec::new());
+        for (id, session) in known.sessions {
+            noted.extend(session.clients.into_iter().map(|client| (id.to_string(), client)));
+            sessions.push(id.to_string());
+        }
+        sessions.extend(known.unreadable.into_iter().map(|(id, _)| id.to_string()));
+        sessions.extend(own.map(SessionId::to_string));
+        Self { root: root.to_owned(), sessions, noted, client_home: env::client_home() }
+    }
+
+    /// The client that has started this hook: the nearest process above it that `named` names, or that is one. What
+    /// the hook's environment names alone may be any process.
+    pub fn client_of_hook(&self, named: Option<u32>) -> Option<u32> {
+        ancestors().into_iter().skip(1).find(|pid| named == Some(*pid) || self.is_client(*pid))
+    }
+
     /// Whether a session of this project stands above the client of this number, which has started this process: its
-    /// shell started that client. Where the client is not above this process, nothing is known.
+    /// shell started that client.
     pub fn stands_above_client(&self, client: u32) -> bool {
         let processes = ancestors();
         let from_client = processes.iter().skip_while(|pid| **pid != client);
@@ -39,7 +68,7 @@ impl AskedProject<'_> {
     /// Whether another client serves a session, and did so before the one of this number: the second one may be the
     /// model's, and must not keep a person from what they type in the first.
     pub fn is_served_before(&self, session: &str, client: u32) -> bool {
-        let Some(home) = self.client_home else { return false };
+        let Some(home) = &self.client_home else { return false };
         let began = client_session::of_process(home, client).map(|client| client.started_at);
         let is_before = |other: &ClientSession| began.is_none_or(|began| other.started_at < began);
         client_session::serving(home, session)
@@ -59,19 +88,46 @@ impl AskedProject<'_> {
         self.sessions.contains(&session) || client().and_then(folder_of).is_some_and(|folder| self.holds(&folder))
     }
 
-    /// Whether a process is a client of a session of this project.
+    /// Whether a process is a client that serves or served a session of this project.
     fn is_client(&self, pid: u32) -> bool {
-        let listed = self.client_home.and_then(|home| client_session::of_process(home, pid));
-        listed.is_some_and(|client| {
+        self.is_noted(pid) || self.bears_name(pid) || self.is_listed(pid)
+    }
+
+    /// Whether a session has noted that this process serves it.
+    fn is_noted(&self, pid: u32) -> bool {
+        let mut noted = self.noted.iter().filter(|(_, client)| client.pid == pid).peekable();
+        noted.peek().is_some() && start_mark(pid).is_some_and(|mark| noted.any(|(_, client)| client.start_mark == mark))
+    }
+
+    /// Whether a process is called as the client is, and works in the project.
+    fn bears_name(&self, pid: u32) -> bool {
+        name_of(pid).is_some_and(|name| CLIENTS.contains(&&*name))
+            && folder_of(pid).is_some_and(|folder| self.holds(&folder))
+    }
+
+    /// Whether the client's own list says it of a process: the one in the folder that this process uses.
+    fn is_listed(&self, pid: u32) -> bool {
+        let of_session = |client: ClientSession| {
             lives(&client) && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
-        })
+        };
+        let folder = |name| variable_of(pid, name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let homes = [folder("HOME"), owner_home(pid)].into_iter().flatten().map(|home| home.join(".claude"));
+        let homes = homes.chain(folder("CLAUDE_CONFIG_DIR")).chain(self.client_home.clone());
+        homes.into_iter().any(|home| client_session::of_process(&home, pid).is_some_and(of_session))
     }
 
     /// Whether a folder lies in the project, however the path of that is written.
     fn holds(&self, folder: &Path) -> bool {
         let real: Option<PathBuf> = self.root.canonicalize().ok();
-        folder.starts_with(self.root) || real.is_some_and(|root| folder.starts_with(root))
+        folder.starts_with(&self.root) || real.is_some_and(|root| folder.starts_with(root))
     }
+}
+
+/// What tells this process from a later one with its number; `None` where it does not stand above this one, or the
+/// system has no such mark.
+pub fn process_above(pid: u32) -> Option<ClientProcess> {
+    let start_mark = start_mark(pid).filter(|_| ancestors().contains(&pid))?;
+    Some(ClientProcess { pid, start_mark })
 }
 
 /// Whether a process of the client is there, and not a later one with its number.

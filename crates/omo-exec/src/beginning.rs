@@ -6,6 +6,7 @@ use omo_core::session::{Activation, Session};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::FolderError;
+use omo_store::trust::GivenApproval;
 use omo_store::{env, run_environment};
 
 use crate::environment::Environment;
@@ -21,6 +22,8 @@ pub struct Beginning<'a> {
     pub id: &'a SessionId,
     /// What [`settle_scope`](crate::files::settle_scope) gave.
     pub scope: Option<String>,
+    /// Who approved the checks of omo.toml.
+    pub approval: Option<GivenApproval>,
     /// The time.
     pub now: Timestamp,
 }
@@ -33,11 +36,14 @@ impl Beginning<'_> {
     ///
     /// Where the environment cannot be kept: the run is on, and none of its checks runs.
     pub fn of(self, session: &mut Session, activation: Activation) -> (bool, Result<(), FolderError>) {
-        let Self { root, state_home, id, scope, now } = self;
+        let Self { root, state_home, id, scope, approval, now } = self;
         let is_new = !session.goes_on();
         let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
         let kept = session.verification.environment.take().filter(|_| session.is_armed()).filter(is_there);
         session.activate(activation, now);
+        if let Some(GivenApproval { by, at }) = approval {
+            session.name_approval(by, at);
+        }
         session.verification.scope = session.verification.scope.take().or(scope);
         let keep = |(root, home)| Environment::of_gates(env::variables(), root).keep(home, id);
         let (kept, result) =

@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use omo_core::asker::{Asker, AskerFacts, who_asked};
-use omo_core::session_id::SessionId;
 use omo_exec::asking::AskedProject;
-use omo_store::folder::Folder;
-use omo_store::{env, state, transcript};
+use omo_store::{env, transcript};
 
 use crate::edge::Context;
 use crate::input::Input;
@@ -26,13 +24,14 @@ pub fn is_below_session(context: &Context) -> bool {
 
 /// Whether a session of this project stands above the hook's client, and whether an older one serves its session.
 fn client(context: &Context) -> [bool; 2] {
-    let (Some(root), Some(client)) = (context.root.as_deref(), env::client_pid()) else { return [false; 2] };
-    let own = context.session_id.as_ref().map(SessionId::as_str);
-    let known = Folder::open(root).ok().flatten().and_then(|folder| state::peek_all(&folder).ok()).unwrap_or_default();
-    let mut sessions: Vec<String> = known.sessions.into_iter().map(|(id, _)| id.to_string()).collect();
-    sessions.extend(known.unreadable.into_iter().map(|(id, _)| id.to_string()));
-    sessions.extend(own.map(str::to_owned));
-    let client_home = env::client_home();
-    let project = AskedProject { root, sessions: &sessions, client_home: client_home.as_deref() };
-    [project.stands_above_client(client), own.is_some_and(|own| project.is_served_before(own, client))]
+    let Some(root) = context.root.as_deref() else { return [false; 2] };
+    let own = context.session_id.as_ref();
+    let project = AskedProject::read(root, own);
+    let named = env::client_pid();
+    let served_before = |client| own.is_some_and(|own| project.is_served_before(own.as_str(), client));
+    match project.client_of_hook(named) {
+        Some(client) => [project.stands_above_client(client), served_before(client)],
+        // It has ended, or its processes are not shown.
+        None => [false, named.is_some_and(served_before)],
+    }
 }

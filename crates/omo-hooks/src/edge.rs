@@ -5,15 +5,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use omo_core::asker::ClientProcess;
 use omo_core::log::LogEntry;
 use omo_core::session::{HookEvent, Provenance, Session};
 use omo_core::session_id::SessionId;
+use omo_exec::alive::start_mark;
+use omo_exec::asking::process_above;
 use omo_exec::git::GitCalls;
-use omo_store::env::Env;
+use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
 use omo_store::state::{self, Change, Corrupt, StateError, Update};
-use omo_store::{decisions, hooks_log, root, signals};
+use omo_store::{decisions, hooks_log, root, seal, signals};
 
 use crate::input::Input;
 use crate::{stdin, watchdog};
@@ -191,7 +194,14 @@ impl Place<'_> {
     ) -> Result<(T, Lock), StateError> {
         let options =
             Update { deadline, corrupt, now: self.context.env.now, state_home: self.context.env.state_home.as_deref() };
-        state::update(&self.folder, self.id, options, change)
+        state::update(&self.folder, self.id, options, |session| {
+            let (value, change) = change(session);
+            // An entry that holds nothing that decides needs no seal, and gets none by this.
+            if change != Change::Keep && seal::needs_one(session) {
+                note_client(session);
+            }
+            (value, change)
+        })
     }
 
     /// Changes the entry if its run is still on, and notes that this hook ran. `None` where the
@@ -223,5 +233,16 @@ impl Place<'_> {
     /// The folder of the state.
     pub fn folder(&self) -> &Folder {
         &self.folder
+    }
+}
+
+/// Has the entry know the client that runs this hook.
+fn note_client(session: &mut Session) {
+    let Some(pid) = env::client_pid() else { return };
+    let is_known = |known: &ClientProcess| known.pid == pid && start_mark(pid).as_ref() == Some(&known.start_mark);
+    if !session.clients.iter().any(is_known)
+        && let Some(client) = process_above(pid)
+    {
+        session.note_client(client);
     }
 }

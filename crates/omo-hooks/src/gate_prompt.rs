@@ -18,6 +18,7 @@ use omo_store::repository::{Approved, Repository};
 use omo_store::search_path::SearchPath;
 use omo_store::start::{self, pin};
 use omo_store::state::{Change, Corrupt};
+use omo_store::trust::GivenApproval;
 
 use crate::edge::{Context, HookError};
 use crate::plan_prompt;
@@ -131,7 +132,7 @@ fn shown(context: &Context, repository: &Repository) -> String {
     let shown = approval(&repository.gates, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
     match repository.approval(context.env.state_home.as_deref()) {
         Approved::Before { changed } => format!("{}\n{shown}", not_approved(&repository.gates, Some(&changed))),
-        Approved::Yes | Approved::No => shown,
+        Approved::Yes(_) | Approved::No => shown,
     }
 }
 
@@ -158,6 +159,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
             refused("that is not the code of omo.toml as it is now; nothing was approved")
         ));
     }
+    let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
     let mut new = repository.gates.clone();
     pin(&mut new, root, &search(context, root));
     let said =
@@ -168,7 +170,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
             gate::add(gates, gate).map_err(|error| refused(&error.to_string()))?;
         }
         // Last: what does not fit is not approved either.
-        let approved = repository.approve(state_home, root, context.env.now);
+        let approved = repository.approve(state_home, root, given);
         approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
         Ok(said.clone())
     })

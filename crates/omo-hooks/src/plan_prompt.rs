@@ -6,12 +6,13 @@ use std::path::Path;
 use omo_core::log;
 use omo_core::plan_run::{PlanRun, TypedCommand};
 use omo_core::prompt::{Intent, approval_code};
-use omo_core::session::Session;
+use omo_core::session::{ChangedBy, Session};
 use omo_core::words::{plan, refused};
 use omo_store::lock::DEADLINE;
 use omo_store::pending::{self, Pending};
 use omo_store::plan_run::{self, keep_arguments, note_prompt};
 use omo_store::state::{Change, Corrupt, StateError};
+use omo_store::trust::GivenApproval;
 
 use crate::edge::Context;
 use crate::watchdog;
@@ -124,7 +125,8 @@ fn not_that_code(context: &Context, all: &[Pending]) -> String {
 /// Writes an approval down; the error is said to the user.
 pub fn write_approval(context: &Context, root: &Path, pending: &Pending) -> Result<(), String> {
     asked_for(pending)?;
-    let approved = pending::approve(context.env.state_home.as_deref(), root, pending, context.env.now);
+    let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
+    let approved = pending::approve(context.env.state_home.as_deref(), root, pending, given);
     approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
     if let Err(error) = log_approval(context) {
         context.report(&error);

@@ -25,6 +25,7 @@ use omo_store::search_path::SearchPath;
 use omo_store::start::{self, Start};
 use omo_store::state::{Change, Corrupt, StateError};
 use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
+use omo_store::trust::GivenApproval;
 use omo_store::{decisions, env};
 
 use crate::answer::Answer;
@@ -215,10 +216,10 @@ fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
 
 fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) -> Option<Answer> {
     let context = prompt.context;
-    let Start { gates, not_approved, changed, base } = start(context, activation.gates.clone());
+    let Start { gates, not_approved, changed, base, approval } = start(context, activation.gates.clone());
     let activation = &Activation { gates, base, ..activation.clone() };
     let goes_on = prompt.session.is_some_and(Session::goes_on);
-    let held = match write_activation(prompt, decision, activation) {
+    let held = match write_activation(prompt, decision, activation, approval) {
         Ok(Written::Now) => Held::Yes,
         // Another process of the same hook has said everything.
         Ok(Written::Before) => return None,
@@ -262,7 +263,12 @@ enum Written {
     Nowhere,
 }
 
-fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Activation) -> Result<Written, HookError> {
+fn write_activation(
+    prompt: &Prompt,
+    decision: &PromptDecision,
+    activation: &Activation,
+    approval: Option<GivenApproval>,
+) -> Result<Written, HookError> {
     let context = prompt.context;
     let now = context.env.now;
     let Some(place) = context.make_place()? else { return Ok(Written::Nowhere) };
@@ -279,7 +285,7 @@ fn write_activation(prompt: &Prompt, decision: &PromptDecision, activation: &Act
             return (Err(StateError::from(error)), Change::Keep);
         }
         let root = context.root.as_deref();
-        let beginning = Beginning { root, state_home, id: place.id(), scope, now };
+        let beginning = Beginning { root, state_home, id: place.id(), scope, approval, now };
         let (is_new, kept) = beginning.of(session, activation.clone());
         if let Err(error) = kept {
             context.report(&error);

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use omo_core::check::Check;
+use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
@@ -16,6 +17,7 @@ use omo_plan::run::verbs::Caller;
 use omo_runs::engine::{Engine, Opening, Put, Unwatched, planned_commands};
 use omo_runs::{Run, Runs};
 use omo_store::pending;
+use omo_store::trust::GivenApproval;
 use omo_testkit::{plans, trials, wait_until};
 use tempfile::TempDir;
 
@@ -62,7 +64,8 @@ fn run_with(stage: &Stage, check: &Check) -> Run {
     let (root, home) = (stage.project(), stage.home());
     let approved = pending::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
     let all = pending::all(Some(&home), &root).unwrap();
-    pending::approve(Some(&home), &root, &all[0], now()).unwrap();
+    let given = GivenApproval { by: ChangedBy::Typed, at: now() };
+    pending::approve(Some(&home), &root, &all[0], given).unwrap();
     let opened = What::from(Opening { plan, approved, root: root.display().to_string(), base: None, asked: None });
     Runs::create(&root, Some(&home)).unwrap().begin(&Actor::default(), now(), opened, Vec::new()).unwrap().0
 }

@@ -7,14 +7,13 @@
 use std::path::Path;
 
 use omo_core::plan_run::PlannedCommand;
-use omo_core::timestamp::Timestamp;
 use omo_core::words::checks::CODE_CHARS;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::{Folder, FolderError};
 use crate::lock::{DEADLINE, Lock, LockError};
 use crate::seal::{Key, KeyError};
-use crate::trust::{self, Trust, TrustError};
+use crate::trust::{self, GivenApproval, Trust, TrustError};
 
 const PARTS: [&str; 2] = ["omo", "pending"];
 const VERSION: u32 = 1;
@@ -110,14 +109,23 @@ pub fn all(state_home: Option<&Path>, root: &Path) -> Result<Vec<Pending>, Folde
 /// Whether the user approved exactly the commands that this stands for. What cannot be looked up is
 /// not approved.
 pub fn is_approved(state_home: Option<&Path>, digest: &str) -> bool {
-    let holds = |trust: Trust| Key::load(state_home).is_ok_and(|key| trust.holds(digest, &key));
-    Trust::load(state_home).is_ok_and(holds)
+    given(state_home, digest).is_some()
+}
+
+/// Who approved them, and when.
+pub fn given(state_home: Option<&Path>, digest: &str) -> Option<GivenApproval> {
+    Trust::load(state_home).ok()?.given(digest, &Key::load(state_home).ok()?)
 }
 
 /// Writes down that the user approves these commands. Their file stays, so that the same prompt,
 /// handed on twice, says the same twice.
-pub fn approve(state_home: Option<&Path>, root: &Path, pending: &Pending, now: Timestamp) -> Result<(), TrustError> {
-    trust::approve(state_home, root, &pending.digest, now)
+pub fn approve(
+    state_home: Option<&Path>,
+    root: &Path,
+    pending: &Pending,
+    given: GivenApproval,
+) -> Result<(), TrustError> {
+    trust::approve(state_home, root, &pending.digest, given)
 }
 
 /// The one of them that a code stands for, as far as a person has to type it.
@@ -156,6 +164,9 @@ fn forget_oldest_but(new: &str, folder: &Folder) -> Result<(), FolderError> {
 mod tests {
     use std::fs;
 
+    use omo_core::session::ChangedBy;
+    use omo_core::timestamp::Timestamp;
+
     use super::*;
 
     fn command(unit: &str, command: &str) -> PlannedCommand {
@@ -174,7 +185,8 @@ mod tests {
         assert_eq!(all(home, root).unwrap(), std::slice::from_ref(&left));
         assert_eq!(all(home, Path::new("/other")).unwrap(), [], "another project's");
         assert!(!is_approved(home, &digest));
-        approve(home, root, &left, Timestamp::from_millis(0)).unwrap();
+        let (by, at) = (ChangedBy::Typed, Timestamp::from_millis(0));
+        approve(home, root, &left, GivenApproval { by, at }).unwrap();
         assert!(is_approved(home, &digest));
         assert_eq!(all(home, root).unwrap(), [left]);
     }

@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use omo_core::gate::{Gate, MAX_COMMAND_BYTES, Origin};
-use omo_core::timestamp::Timestamp;
 use toml::de::DeTable;
 
 use crate::config::Problem;
@@ -19,7 +18,7 @@ use crate::pins;
 use crate::regular::{self, Links};
 use crate::seal::Key;
 use crate::search_path::SearchPath;
-use crate::trust::{self, Trust, TrustError};
+use crate::trust::{self, GivenApproval, Trust, TrustError};
 
 /// The file's name.
 pub const FILE: &str = "omo.toml";
@@ -60,15 +59,15 @@ impl Repository {
 
     /// Whether its user approved exactly this content, with the files that it runs as they are.
     pub fn is_approved(&self, state_home: Option<&Path>) -> bool {
-        self.approval(state_home) == Approved::Yes
+        matches!(self.approval(state_home), Approved::Yes(_))
     }
 
     /// How far its user approved it. What cannot be looked up is not approved.
     pub fn approval(&self, state_home: Option<&Path>) -> Approved {
         let known = || Some((Trust::load(state_home).ok()?, Key::load(state_home).ok()?));
         let Some((trust, key)) = known().filter(|_| self.problems.is_empty()) else { return Approved::No };
-        if trust.holds(&self.digest, &key) {
-            return Approved::Yes;
+        if let Some(given) = trust.given(&self.digest, &key) {
+            return Approved::Yes(given);
         }
         let Some(pinned) = trust.pinned_with(&self.content, &key) else { return Approved::No };
         let names = pinned.keys().chain(self.pinned.keys());
@@ -77,16 +76,16 @@ impl Repository {
     }
 
     /// Writes down that its user approves it, as it is.
-    pub fn approve(&self, state_home: Option<&Path>, root: &Path, now: Timestamp) -> Result<(), TrustError> {
-        trust::approve_bound(state_home, root, &self.content, &self.pinned, now)
+    pub fn approve(&self, state_home: Option<&Path>, root: &Path, given: GivenApproval) -> Result<(), TrustError> {
+        trust::approve_bound(state_home, root, &self.content, &self.pinned, given)
     }
 }
 
 /// How far a user approved what a repository asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approved {
-    /// As it is now.
-    Yes,
+    /// As it is now, and who said so.
+    Yes(GivenApproval),
     /// This content, when a file that it runs was another one.
     Before {
         /// That file.
@@ -228,7 +227,8 @@ mod tests {
         std::fs::write(&file, "[[gate]]\nrun = \"true\"\n").unwrap();
         let read = || Repository::read(&root).unwrap();
         assert!(!read().is_approved(Some(&home)));
-        read().approve(Some(&home), &root, crate::env::now()).unwrap();
+        let given = GivenApproval { by: omo_core::session::ChangedBy::Terminal, at: crate::env::now() };
+        read().approve(Some(&home), &root, given).unwrap();
         assert!(read().is_approved(Some(&home)));
         std::fs::write(&file, "[[gate]]\nrun = \"true\"\n#").unwrap();
         assert!(!read().is_approved(Some(&home)), "one byte more");

@@ -8,6 +8,7 @@ use omo_core::gate::{self, Baseline, Gate};
 use crate::pins;
 use crate::repository::{Approved, Repository};
 use crate::search_path::SearchPath;
+use crate::trust::GivenApproval;
 use crate::work_tree::WorkTree;
 
 /// The gates at a run's start.
@@ -19,6 +20,8 @@ pub struct Start {
     pub not_approved: Option<Repository>,
     /// The file because of which it is not approved any more, where it was.
     pub changed: Option<String>,
+    /// Who approved it, where it is approved.
+    pub approval: Option<GivenApproval>,
     /// The commit that is checked out.
     pub base: Option<String>,
 }
@@ -29,7 +32,8 @@ pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &Se
     let mut start = Start { gates: own, base, ..Start::default() };
     if let Some(repository) = Repository::read(root) {
         let approval = repository.approval(state_home);
-        if approval == Approved::Yes {
+        if let Approved::Yes(given) = approval {
+            start.approval = Some(given);
             for gate in repository.gates {
                 // More than there may be are left out: the user's own come first.
                 let _ = gate::add(&mut start.gates, gate);

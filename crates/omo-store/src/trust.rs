@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -61,6 +62,9 @@ pub struct Approval {
     pub root: String,
     /// When.
     pub at: Timestamp,
+    /// Who gave it. Of an older omo nothing is known.
+    #[serde(default)]
+    pub by: Option<ChangedBy>,
     /// omo's own mark on it.
     #[serde(default)]
     pub seal: String,
@@ -108,28 +112,58 @@ impl Trust {
 
     /// Whether exactly this was approved, by omo's own hand.
     pub fn holds(&self, digest: &str, key: &Key) -> bool {
-        let bears = |approval: &Approval| key.is_mac(sealed(digest).as_bytes(), &approval.seal);
-        self.approved.iter().any(|approval| approval.digest == digest && bears(approval))
+        self.given(digest, key).is_some()
     }
 
-    /// The files that the newest approval of a file's content was bound to, whatever is in them now.
+    /// Who approved exactly this, and when; of several the one that a person is known to have given.
+    pub fn given(&self, digest: &str, key: &Key) -> Option<GivenApproval> {
+        let sound = self.approved.iter().filter(|approval| approval.digest == digest && approval.is_sound(key));
+        let given = sound.map(|approval| GivenApproval { by: approval.by(), at: approval.at });
+        given.max_by_key(|given| given.by.is_person())
+    }
+
+    /// The newest approval of a file's content, and the files that it was bound to, whatever is in them now.
     pub fn pinned_with(&self, content: &str, key: &Key) -> Option<&BTreeMap<String, String>> {
         let is_sound = |approval: &&Approval| {
             let is_bound = approval.content == content && approval.digest == bound(content, &approval.pinned);
-            is_bound && key.is_mac(sealed(&approval.digest).as_bytes(), &approval.seal)
+            is_bound && approval.is_sound(key)
         };
         self.approved.iter().rev().find(is_sound).map(|approval| &approval.pinned)
     }
 }
 
+/// Who gave an approval, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GivenApproval {
+    /// Who.
+    pub by: ChangedBy,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Approval {
+    /// Who gave it. Where that is not known it counts as given by no person.
+    fn by(&self) -> ChangedBy {
+        self.by.unwrap_or(ChangedBy::Detached)
+    }
+
+    /// Whether omo wrote it.
+    fn is_sound(&self, key: &Key) -> bool {
+        key.is_mac(sealed(&self.digest, self.by).as_bytes(), &self.seal)
+    }
+}
+
 /// What the seal of an approval is over.
-fn sealed(digest: &str) -> String {
-    format!("omo approval 1 {digest}")
+fn sealed(digest: &str, by: Option<ChangedBy>) -> String {
+    match by {
+        None => format!("omo approval 1 {digest}"),
+        Some(by) => format!("omo approval 2 {digest} {by:?}"),
+    }
 }
 
 /// Writes an approval down.
-pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, now: Timestamp) -> Result<(), TrustError> {
-    write(state_home, root, digest.to_owned(), now, (String::new(), BTreeMap::new()))
+pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, given: GivenApproval) -> Result<(), TrustError> {
+    write(state_home, root, digest.to_owned(), given, (String::new(), BTreeMap::new()))
 }
 
 /// Writes down that a file is approved together with the files that it runs.
@@ -138,22 +172,26 @@ pub fn approve_bound(
     root: &Path,
     content: &str,
     pinned: &BTreeMap<String, String>,
-    now: Timestamp,
+    given: GivenApproval,
 ) -> Result<(), TrustError> {
-    write(state_home, root, bound(content, pinned), now, (content.to_owned(), pinned.clone()))
+    write(state_home, root, bound(content, pinned), given, (content.to_owned(), pinned.clone()))
 }
 
 fn write(
     state_home: Option<&Path>,
     root: &Path,
     digest: String,
-    now: Timestamp,
+    GivenApproval { by, at }: GivenApproval,
     (content, pinned): (String, BTreeMap<String, String>),
 ) -> Result<(), TrustError> {
-    let seal = Key::load(state_home)?.mac(sealed(&digest).as_bytes());
+    let key = Key::load(state_home)?;
+    let seal = key.mac(sealed(&digest, Some(by)).as_bytes());
     change(state_home, |approved| {
-        approved.retain(|known| known.digest != digest);
-        approved.push(Approval { digest, content, pinned, root: root.display().to_string(), at: now, seal });
+        // What a person approved stays so, whatever approves it once more.
+        let is_stronger = |known: &Approval| known.by().is_person() && !by.is_person() && known.is_sound(&key);
+        approved.retain(|known| known.digest != digest || is_stronger(known));
+        let root = root.display().to_string();
+        approved.push(Approval { digest, content, pinned, root, at, by: Some(by), seal });
         let surplus = approved.len().saturating_sub(KEPT);
         approved.drain(..surplus);
     })
@@ -174,6 +212,33 @@ fn change(state_home: Option<&Path>, change: impl FnOnce(&mut Vec<Approval>)) ->
 mod tests {
     use super::*;
 
+    fn given(by: ChangedBy) -> GivenApproval {
+        GivenApproval { by, at: Timestamp::from_millis(0) }
+    }
+
+    #[test]
+    fn who_approved_is_sealed_and_a_persons_approval_stays_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let key = Key::load(home).unwrap();
+        let by = || Trust::load(home).unwrap().given("x", &key).map(|given| given.by);
+        let approve = |by| approve(home, Path::new("/a"), "x", given(by)).unwrap();
+        assert_eq!(by(), None);
+        approve(ChangedBy::Detached);
+        assert_eq!(by(), Some(ChangedBy::Detached));
+        let file = temp.path().join("omo/trust.json");
+        let text = std::fs::read_to_string(&file).unwrap();
+        for forged in [text.replace("detached", "typed"), text.replace("\"detached\"", "null")] {
+            assert_ne!(forged, text);
+            std::fs::write(&file, forged).unwrap();
+            assert_eq!(by(), None);
+        }
+        std::fs::write(&file, text).unwrap();
+        approve(ChangedBy::Terminal);
+        approve(ChangedBy::Detached);
+        assert_eq!(by(), Some(ChangedBy::Terminal));
+    }
+
     #[test]
     fn an_approval_is_for_exactly_these_bytes_in_exactly_this_folder() {
         let temp = tempfile::tempdir().unwrap();
@@ -182,7 +247,7 @@ mod tests {
         let (root, other) = (Path::new("/a"), Path::new("/b"));
         let approved = digest(root, b"[[gate]]\nrun = \"x\"\n");
         assert!(!Trust::load(home).unwrap().holds(&approved, &key));
-        approve(home, root, &approved, Timestamp::from_millis(0)).unwrap();
+        approve(home, root, &approved, given(ChangedBy::Typed)).unwrap();
         let trust = Trust::load(home).unwrap();
         assert!(trust.holds(&approved, &key));
         assert!(!trust.holds(&digest(root, b"[[gate]]\nrun = \"x\" \n"), &key), "one byte more");
@@ -195,7 +260,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
         let key = Key::load(home).unwrap();
-        approve(home, Path::new("/a"), "x", Timestamp::from_millis(0)).unwrap();
+        approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).unwrap();
         let file = temp.path().join("omo/trust.json");
         let text = std::fs::read_to_string(&file).unwrap().replace("\"x\"", "\"y\"");
         std::fs::write(&file, text).unwrap();
@@ -206,12 +271,12 @@ mod tests {
     fn a_file_that_is_not_ours_is_refused_and_left() {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
-        approve(home, Path::new("/a"), "x", Timestamp::from_millis(0)).unwrap();
+        approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).unwrap();
         let file = temp.path().join("omo/trust.json");
         for text in ["", "[]", "{\"version\":2,\"approved\":[]}", "{\"version\":1,\"approved\":[1]}"] {
             std::fs::write(&file, text).unwrap();
             assert!(matches!(Trust::load(home), Err(TrustError::Malformed(_))), "{text}");
-            assert!(approve(home, Path::new("/a"), "x", Timestamp::from_millis(0)).is_err());
+            assert!(approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).is_err());
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
     }

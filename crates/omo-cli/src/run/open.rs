@@ -262,7 +262,9 @@ pub(super) fn approve_all(
     let all = pending::all(Some(&here.state_home), &here.root)?;
     let gone = || Failure::conflict("what was shown is not there any more", "run it again");
     let agreed = pending::named(&all, &left).ok_or_else(gone)?;
-    pending::approve(Some(&here.state_home), &here.root, agreed, here.env.now)?;
+    let given = confirm::given(here.env);
+    pending::approve(Some(&here.state_home), &here.root, agreed, given)?;
+    confirm::name_approval(&here.root, here.env, given, &format!("commands of {name} approved"))?;
     Ok(left)
 }
 

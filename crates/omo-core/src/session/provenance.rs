@@ -27,13 +27,14 @@ impl Provenance {
 
 impl Session {
     /// Forgets an entry that is not omo's own, as a run that ended as `released`: neither its checks nor its task, its
-    /// bounds or its verdict are believed. What was weakened stays named.
+    /// bounds or its verdict are believed. What was weakened stays named, and the clients stay known.
     pub fn disown(&mut self, why: &str, now: Timestamp) {
         let Ulw { stop_blocks, started_at, .. } = self.ulw;
         *self = Self {
             ulw: Ulw { stop_blocks, started_at, ..Ulw::default() },
             verdict: Some(Verdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
             weakened: std::mem::take(&mut self.weakened),
+            clients: std::mem::take(&mut self.clients),
             plan_run: self.plan_run.take(),
             command: self.command.take(),
             last_seen: self.last_seen,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Session, Trigger, Verdict, VerdictKind};
-use crate::gate::{self, Gate};
+use crate::gate::{self, Gate, Origin};
 use crate::timestamp::Timestamp;
 use crate::words::neutral;
 
@@ -40,6 +40,11 @@ pub enum ChangedBy {
 }
 
 impl ChangedBy {
+    /// Whether a person made the change, as far as can be told.
+    pub fn is_person(self) -> bool {
+        matches!(self, Self::Typed | Self::Terminal)
+    }
+
     /// The words for people.
     pub fn word(self) -> &'static str {
         match self {
@@ -88,12 +93,27 @@ impl Session {
         }
     }
 
+    /// Names the checks that run under an approval which no person is known to have given.
+    pub fn name_approval(&mut self, by: ChangedBy, at: Timestamp) {
+        if by.is_person() {
+            return;
+        }
+        let of_repository = self.gates.iter().filter(|gate| gate.origin == Origin::Repository);
+        let named: Vec<String> =
+            of_repository.map(|gate| format!("check `{}` of omo.toml approved", gate.name)).collect();
+        for what in named {
+            if !self.weakened.iter().any(|known| known.what == what && known.at == at) {
+                self.weaken(by, &what, at);
+            }
+        }
+    }
+
     /// Notes that a claim proves less from now on. What its user types before a run begins, or after one was
     /// verified, weakens none.
     pub fn weaken(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
         let is_verified = |verdict: &Verdict| verdict.kind == VerdictKind::Verified;
         let has_run = self.is_armed() || self.verdict.as_ref().is_some_and(|verdict| !is_verified(verdict));
-        if !has_run && matches!(by, ChangedBy::Typed | ChangedBy::Terminal) {
+        if !has_run && by.is_person() {
             return;
         }
         let is_full = self.weakened.len() >= MAX_WEAKENED;
@@ -110,6 +130,22 @@ mod tests {
     use crate::limits::Limits;
     use crate::session::Activation;
     use crate::session::tests::{activation, at};
+
+    #[test]
+    fn each_check_that_no_person_approved_is_named_once() {
+        let of = |name: &str, origin| Gate::new(Some(name), name, origin).unwrap();
+        let mut session = Session::default();
+        session.activate(activation(), at(1));
+        session.gates = vec![of("a", Origin::Repository), of("b", Origin::User)];
+        session.name_approval(ChangedBy::Terminal, at(2));
+        session.name_approval(ChangedBy::Typed, at(2));
+        assert_eq!(session.weakened, []);
+        for _ in 0..2 {
+            session.name_approval(ChangedBy::Detached, at(0));
+        }
+        let what = "check `a` of omo.toml approved".to_owned();
+        assert_eq!(session.weakened, [Weakening { at: at(0), by: ChangedBy::Detached, what }]);
+    }
 
     #[test]
     fn what_was_weakened_stays_named_until_a_run_was_verified() {

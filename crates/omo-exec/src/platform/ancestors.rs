@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use super::stat::stat_of;
 
 /// More than ever stand above each other.
 const MAX_ANCESTORS: usize = 256;
+/// A longer list of users is read in part.
+const MAX_USERS_BYTES: u64 = 1024 * 1024;
 /// More than the system lets an environment have.
 const MAX_ENVIRONMENT_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -47,6 +50,26 @@ pub(crate) fn variable_of(pid: u32, name: &str) -> Option<String> {
             .map(|value| String::from_utf8_lossy(value).into_owned())
     })?;
     (!value.is_empty()).then_some(value)
+}
+
+/// What a process is called: the name of the file that it was started from, as far as the system keeps that.
+pub(crate) fn name_of(pid: u32) -> Option<String> {
+    let mut name = String::new();
+    File::open(format!("/proc/{pid}/comm")).ok()?.read_to_string(&mut name).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+/// The home of the user that a process belongs to, by the list of users: no environment says another one.
+pub(crate) fn owner_home(pid: u32) -> Option<PathBuf> {
+    let user = std::fs::metadata(format!("/proc/{pid}")).ok()?.uid().to_string();
+    let mut users = String::new();
+    File::open("/etc/passwd").ok()?.take(MAX_USERS_BYTES).read_to_string(&mut users).ok()?;
+    // `name:password:number:group:comment:home:shell`.
+    let mut homes = users.lines().filter_map(|line| {
+        let mut fields = line.split(':').skip(2);
+        (fields.next() == Some(user.as_str())).then(|| fields.nth(2).map(PathBuf::from))?
+    });
+    homes.next().filter(|home| home.is_absolute())
 }
 
 /// The folder that a process works in.

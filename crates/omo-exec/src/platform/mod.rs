@@ -12,7 +12,7 @@
 //! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about omo's own processes; [`note_endings`] is
 //!   about being asked to end; [`lies_in`] tells which programs a project has brought along.
 //! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that omo did not start;
-//!   [`ancestors`], [`variable_of`] and [`folder_of`] about those that started this one.
+//!   [`ancestors`], [`variable_of`], [`folder_of`], [`name_of`] and [`owner_home`] about those that started this one.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
 //! - [`link_folder`] makes a folder be found in a second place.
@@ -61,7 +61,7 @@ pub(crate) use windows::{
 };
 
 #[cfg(target_os = "linux")]
-pub(crate) use ancestors::{ancestors, folder_of, variable_of};
+pub(crate) use ancestors::{ancestors, folder_of, name_of, owner_home, variable_of};
 #[cfg(target_os = "linux")]
 pub(crate) use moves::FolderWatch;
 #[cfg(target_os = "linux")]
@@ -102,6 +102,18 @@ pub(crate) fn variable_of(_pid: u32, _name: &str) -> Option<String> {
 /// In which folder another process works is not told.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn folder_of(_pid: u32) -> Option<std::path::PathBuf> {
+    None
+}
+
+/// What another process is called is not told.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn name_of(_pid: u32) -> Option<String> {
+    None
+}
+
+/// Whose process another one is is not told.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn owner_home(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
+use omo_core::session::ChangedBy;
 use omo_exec::environment::Environment;
 use omo_plan::dialect::{self, Options};
 use omo_plan::model::Plan;
@@ -15,6 +16,7 @@ use omo_plan::run::verbs::Caller;
 use omo_runs::engine::{Engine, EngineError, Judged, Opening, Put, Started, Unwatched, planned_commands};
 use omo_runs::ultra::Asked;
 use omo_runs::{Run, Runs};
+use omo_store::trust::GivenApproval;
 use omo_store::{env, pending};
 use tempfile::TempDir;
 
@@ -89,7 +91,8 @@ impl Stage {
         assert!(plan.is_sound(), "{:?}", plan.diagnostics);
         let approved = pending::write(Some(&home), &root, PLAN, &planned_commands(&plan)).unwrap();
         for one in pending::all(Some(&home), &root).unwrap() {
-            pending::approve(Some(&home), &root, &one, env::now()).unwrap();
+            let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
+            pending::approve(Some(&home), &root, &one, given).unwrap();
         }
         let opening = Opening { plan, approved, root: root.display().to_string(), base: None, asked };
         let runs = Runs::create(&root, Some(&home)).unwrap();

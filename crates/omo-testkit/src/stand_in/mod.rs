@@ -46,6 +46,7 @@ pub struct StandIn {
     environment: BTreeMap<String, String>,
     prompt_id: String,
     stop_hook_active: bool,
+    is_client: bool,
     limit: Duration,
 }
 
@@ -69,6 +70,7 @@ impl StandIn {
             environment: lab.environment().clone(),
             prompt_id: crate::ids::uuid(),
             stop_hook_active: false,
+            is_client: false,
             limit: LIMIT,
         })
     }
@@ -112,6 +114,12 @@ impl StandIn {
         &mut self.transcript
     }
 
+    /// From now on its hooks name this process as the client, as the real one does: what this process starts is then
+    /// the model's. Without it the same process may play a person at a terminal.
+    pub fn be_the_client(&mut self) {
+        self.is_client = true;
+    }
+
     /// Whether the plugin has a handler for `event`.
     pub fn handles(&self, event: &str) -> bool {
         self.hooks.handles(event)
@@ -141,11 +149,13 @@ impl StandIn {
             .env("CLAUDE_CODE_CHILD_SESSION", "1")
             .env("CLAUDE_CODE_SESSION_ATTENDED", "1")
             .env("CLAUDE_CODE_SESSION_ID", &self.session)
-            .env("CLAUDE_PID", std::process::id().to_string())
             .env("CLAUDE_PROJECT_DIR", &self.project)
             .env("CLAUDE_PLUGIN_ROOT", &self.plugin)
             .env("CLAUDE_PLUGIN_DATA", &self.data)
             .env("AI_AGENT", "claude-code_2-1-328_harness");
+        if self.is_client {
+            command.env("CLAUDE_PID", std::process::id().to_string());
+        }
         if event == "Stop" || event == "SubagentStop" {
             command.env("CLAUDE_EFFORT", "medium");
         }

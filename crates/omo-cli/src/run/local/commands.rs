@@ -51,11 +51,14 @@ pub(super) fn approve(
     };
     let commands = planned_commands(plan);
     let Some(setup) = setup else { return approve_all(here, &commands, digest, &asked) };
-    approve_all(here, &with_setup(&commands, setup), digest, &asked)?;
+    let whole = approve_all(here, &with_setup(&commands, setup), digest, &asked)?;
     // Those of the plan alone are a part of what was agreed to, and what the run is held to.
     let own = Pending { digest: pending::digest(&here.root, &commands), plan: asked.name, commands };
-    if !pending::is_approved(Some(&here.state_home), &own.digest) {
-        pending::approve(Some(&here.state_home), &here.root, &own, here.env.now)?;
+    let given = |digest| pending::given(Some(&here.state_home), digest);
+    if given(&own.digest).is_none()
+        && let Some(given) = given(&whole)
+    {
+        pending::approve(Some(&here.state_home), &here.root, &own, given)?;
     }
     Ok(own.digest)
 }
