@@ -127,7 +127,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let git = read("crates/omo-exec/src/git.rs");
     assert!(
         git.contains("let (git, search) = found(folder)?;\n    let mut command = Command::new(git)")
-            && git.contains("SearchPath::of_this_process().outside(&projects)")
+            && git.contains("SearchPath::of(&inherited()).outside(&projects)")
     );
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
     assert!(read("crates/omo-exec/src/status_line.rs").contains("found.give(&mut shell, command)?"));
