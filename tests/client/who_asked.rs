@@ -22,12 +22,19 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
     };
     let resumed = "--resume $S";
     let waits = "; until test -e ../home/e.end; do sleep 0.1; done";
+    // The client's own list is gone, and the environment says nothing.
+    let without_list = format!(
+        "mv ~/.claude/sessions ~/.claude/gone; exec env -i HOME=\"$HOME\" PATH=\"$PATH\" CLAUDE_CONFIG_DIR=/nowhere \
+         '{}/bin/omo' gate remove test --digest x > ../home/f 2>&1",
+        crate::stage::plugin().display()
+    );
     let script = Script::new()
         .bash(&nested("", resumed, "/omo:gate remove test", "a"))
         .bash(&nested(UNSET, resumed, "/omo:ulw --no-review --gate true x", "b"))
         .bash(&nested(&format!("exec {UNSET}"), resumed, "/omo:gate add true", "c"))
         .bash(&nested("", "", "/omo:gate approve 0123456789ab", "d"))
         .bash(&(nested(&format!("setsid -f {UNSET}"), resumed, "/omo:gate remove test", "e") + waits))
+        .bash(&without_list)
         .say(CLAIM)
         .bash("true")
         .say(CLAIM)
@@ -39,6 +46,9 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
         let said = fs::read_to_string(stage.lab.home().join(name)).unwrap();
         assert!(said.contains("only a person"), "{name}: {said}");
     }
+    let said = fs::read_to_string(stage.lab.home().join("f")).unwrap();
+    assert!(said.contains("from its own shell"), "{said}");
+    assert!(stage.sessions().iter().any(|(_, session)| session["clients"][0]["pid"].is_u64()), "no client was noted");
     let gates = stage.sessions().into_iter().map(|(_, session)| session["gates"].clone());
     let runs: Vec<_> = gates.flat_map(|gates| gates.as_array().cloned().unwrap_or_default()).collect();
     assert_eq!(runs.iter().map(|gate| gate["run"].clone()).collect::<Vec<_>>(), [json!("test -f never")]);
