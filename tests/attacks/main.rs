@@ -16,6 +16,7 @@ mod counted;
 mod evidence;
 mod hidden;
 mod honest;
+mod recorded;
 mod reviewed;
 mod target;
 mod task;

@@ -28,7 +28,7 @@ impl Target {
     }
 
     /// The model claims: its reviewer is shown the assertion that was taken out, or nothing is verified.
-    fn emptied_test_is_seen(&self) -> Result<()> {
+    pub(crate) fn emptied_test_is_seen(&self) -> Result<()> {
         let answer = self.scene.claim()?;
         let asks = answer.reason().is_some_and(|reason| reason.contains("independent review"));
         if asks && self.material().lines().any(|line| line.contains(&format!("-        {ASSERTION}"))) {

@@ -10,6 +10,7 @@ use omo_exec::baseline;
 use omo_exec::beginning::Beginning;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
+use omo_exec::recorded;
 use omo_store::config::{Config, Review};
 use omo_store::env::Env;
 use omo_store::folder::Folder;
@@ -38,7 +39,7 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
     let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let mut has_begun = false;
-    let (begun, _lock) = state::update(&folder, &id, Project::update(env), |session| {
+    let (begun, lock) = state::update(&folder, &id, Project::update(env), |session| {
         if let Err(error) = seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now) {
             return (Err(StateError::from(error)), Change::Keep);
         }
@@ -72,8 +73,11 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
     note(&folder, &entry);
     if has_begun && let Some(home) = env.state_home.as_deref() {
-        // What cannot be counted before the run is said in its verdict.
-        let _ = baseline::begin(&project.root, home, &id, &session.gates);
+        drop(lock);
+        // What cannot be recorded is said to its reviewer, and what cannot be counted in its verdict.
+        if recorded::begin(&project.root, home, &id, env.now).is_ok() {
+            let _ = baseline::begin(&project.root, home, &id, &session.gates);
+        }
     }
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
     if let Some(repository) = start.not_approved {

@@ -103,6 +103,9 @@ pub struct Ulw {
     pub paused: Option<Pause>,
     /// The commit that was checked out when the run was turned on.
     pub base: Option<String>,
+    /// What stands for the files as they were when its task began, uncommitted ones too; `None` where they could not be
+    /// recorded.
+    pub recorded: Option<String>,
     /// Why it cannot be done, where that was said with `omo blocked`: the next Stop ends the run.
     pub said_blocked: Option<String>,
     /// Ids of shells and monitors that a block has named.
@@ -355,7 +358,7 @@ impl Session {
         };
         match before {
             Some(before) => {
-                self.ulw.base = before.base;
+                (self.ulw.base, self.ulw.recorded) = (before.base, before.recorded);
                 self.ulw.keep_task(before.task, before.whole_task, before.asked_later);
             }
             None => self.ulw.base = activation.base,

@@ -17,13 +17,12 @@ use omo_store::env::{Env, is_called};
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
 use omo_store::seal::{Key, digest};
-use omo_store::work_tree::WorkTree;
 use omo_store::{pins, state};
 
-use crate::changes;
 use crate::environment::Environment;
 use crate::gates::Watcher;
 use crate::process::{self, Job};
+use crate::recorded;
 use crate::supervisor::detached;
 
 /// What makes a binary of omo one that counts.
@@ -48,19 +47,17 @@ fn may_count(gate: &Gate, root: &Path) -> bool {
     !gate.pinned.is_empty() || pins::runs_tests(gate, root)
 }
 
-/// Begins to count for a run that has just begun, and does not wait for it.
+/// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
 ///
 /// # Errors
 ///
-/// Where the files of the project cannot be recorded, or no process can be started.
+/// Where no process can be started.
 pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Gate]) -> io::Result<()> {
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
     folder.remove(RESULTS).map_err(io::Error::other)?;
     if !gates.iter().any(|gate| may_count(gate, root)) {
         return Ok(());
     }
-    let recorded = changes::record(root, state_home, &run_id(id));
-    recorded.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
     let arguments: [OsString; 3] = [ARGUMENT.into(), root.into(), id.as_str().into()];
     detached::start(&arguments, root, folder.create_file(LOG).map_err(io::Error::other)?).map(drop)
 }
@@ -89,7 +86,6 @@ fn count(root: &Path, id: &str) -> Option<()> {
     detached::ready("counting").ok()?;
     let counted = count_in(root, &home, &id, &folder);
     let _ = folder.remove_folder(COPY);
-    let _ = changes::forget(&home, &run_id(&id));
     counted
 }
 
@@ -100,8 +96,8 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
     let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
     folder.renew_folder(COPY).ok()?;
     let top = folder.path().join(COPY);
-    changes::write_out(root, home, &run_id(id), &top)?;
-    let project = top.join(changes::below_top(root, &WorkTree::find(root)?)?);
+    let recorded = (session.verification.scope.as_deref()?, session.ulw.recorded.as_deref()?);
+    let project = recorded::write_out(root, home, id, recorded, &top)?;
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = Results::new();
@@ -200,10 +196,6 @@ pub(crate) fn held_to(
 
 fn folder_of(state_home: &Path, id: &SessionId) -> Result<Folder, omo_store::folder::FolderError> {
     Folder::create_own_part(state_home, &["omo", "baselines", id.as_str()])
-}
-
-fn run_id(id: &SessionId) -> String {
-    format!("baseline {}", id.as_str())
 }
 
 fn sealed(id: &SessionId, json: &str) -> Vec<u8> {

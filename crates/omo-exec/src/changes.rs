@@ -11,8 +11,8 @@
 mod added;
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::path::{Component, Path, PathBuf};
+use std::io::Read;
+use std::path::{Component, Path};
 
 use omo_store::folder::{Folder, FolderError};
 use omo_store::regular;
@@ -21,7 +21,7 @@ use omo_store::work_tree::WorkTree;
 use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;
-use crate::platform::{Inside, lies_in, path_of};
+use crate::platform::lies_in;
 use crate::repository::is_object;
 use crate::tree::{Scratch, id_of_submodule};
 
@@ -166,72 +166,6 @@ pub fn file_digest(root: &Path, path: &str) -> Option<String> {
         }
         hash.update(buffer.get(..length)?);
     }
-}
-
-/// At most so many objects are asked for at once.
-const OBJECTS_AT_ONCE: usize = 500;
-
-/// Records the present files of the work tree that a project lies in, for [`write_out`]; `None` as with [`snapshot`].
-/// Submodules are left out.
-pub(crate) fn record(root: &Path, state_home: &Path, run_id: &str) -> Option<()> {
-    let work_tree = WorkTree::find(root)?;
-    let calls = GitCalls::default();
-    let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
-    if root != work_tree.top && scratch.ignores(root)? {
-        return None;
-    }
-    scratch.record()
-}
-
-/// Writes what was recorded into an empty folder, as its bytes are: no filter of the repository stands between.
-pub(crate) fn write_out(root: &Path, state_home: &Path, run_id: &str, to: &Path) -> Option<()> {
-    let work_tree = WorkTree::find(root)?;
-    let calls = GitCalls::default();
-    let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
-    let listed = scratch.git_with_objects(&["ls-files", "-s", "-z"], &[])?;
-    let top = Inside::top(to).ok()?;
-    let files: Vec<(&str, &str, PathBuf)> = listed.split(|byte| *byte == 0).filter_map(entry).collect();
-    for files in files.chunks(OBJECTS_AT_ONCE) {
-        let asked: String = files.iter().flat_map(|(_, object, _)| [object, "\n"]).collect();
-        let said = scratch.git_with_objects(&["cat-file", "--batch"], asked.as_bytes())?;
-        let mut said = said.as_slice();
-        for (mode, _, path) in files {
-            // `object blob size`, a line end, the content, a line end.
-            let (head, rest) = said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
-            let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
-            let (content, rest) = rest.split_at_checked(size)?;
-            said = rest.get(1..)?;
-            write_file(&top, path, mode, content)?;
-        }
-    }
-    Some(())
-}
-
-/// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
-fn entry(entry: &[u8]) -> Option<(&str, &str, PathBuf)> {
-    let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
-    let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
-    let path = path_of(path.get(1..)?);
-    let is_file = matches!(mode, "100644" | "100755" | "120000");
-    is_file.then_some(())?;
-    path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))
-}
-
-fn write_file(top: &Inside, path: &Path, mode: &str, content: &[u8]) -> Option<()> {
-    let mut folder = None;
-    for part in path.parent()?.components() {
-        let above = folder.as_ref().unwrap_or(top);
-        // There already, as a rule.
-        let _ = above.make(part.as_os_str());
-        folder = Some(above.inner(part.as_os_str()).ok()??);
-    }
-    let (folder, name) = (folder.as_ref().unwrap_or(top), path.file_name()?);
-    if mode == "120000" {
-        return folder.link(name, path_of(content).as_os_str()).ok();
-    }
-    let mut file = folder.create(name).ok()?;
-    file.write_all(content).ok()?;
-    Inside::set_mode(&file, if mode == "100755" { 0o755 } else { 0o644 }).ok()
 }
 
 fn scratch<'a>(work_tree: &'a WorkTree, state_home: &Path, calls: &'a GitCalls, run_id: &str) -> Option<Scratch<'a>> {

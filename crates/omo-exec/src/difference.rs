@@ -8,11 +8,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use omo_core::session_id::SessionId;
 use omo_core::words::checks::Changed;
 use omo_store::work_tree::WorkTree;
 
 use crate::files::Scope;
 use crate::git::GitCalls;
+use crate::recorded::{Kept, Place};
 use crate::repository::is_object;
 use crate::tree::{EMPTY_TREES, Scratch};
 
@@ -70,8 +72,44 @@ pub fn since(
         return Ok(Changed::default());
     }
     let mut text = String::new();
-    write(&mut text, scratch, &tree, (home, calls), base, 0)?;
+    write(&mut text, scratch, &tree, (home, calls), Before::Commit(base), 0)?;
     Ok(Changed { difference: Some(text), notes: Vec::new() })
+}
+
+/// What changed in the work tree of a project, and in every repository in it, since the task of a run began: `kept`
+/// stands for what was recorded then, and `scope` for what was settled.
+///
+/// # Errors
+///
+/// Why it cannot be shown, in a few words.
+pub fn since_recorded(
+    state_home: Option<&Path>,
+    calls: &GitCalls,
+    scope: &str,
+    id: &SessionId,
+    kept: &str,
+) -> Result<Changed, String> {
+    let home = state_home.ok_or("there is no folder for the user's own state")?;
+    let scope = Scope::load(home, scope).ok_or("what was settled when the run began is gone")?;
+    let kept = Kept::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
+    let place = Place::first(&scope);
+    if scope.is_repository && WorkTree::at(&place.top).is_none() {
+        return Err("the repository that the run began in is gone".to_owned());
+    }
+    let tree = place.work_tree(home);
+    let scratch = Scratch::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
+    let mut text = String::new();
+    write(&mut text, scratch, &tree, (home, calls), Before::Recorded(&kept, &place), 0)?;
+    Ok(Changed { difference: Some(text), notes: Vec::new() })
+}
+
+/// What a work tree is compared with.
+#[derive(Clone, Copy)]
+enum Before<'a> {
+    /// A commit; `None` for nothing at all.
+    Commit(Option<&'a str>),
+    /// What was recorded of it when the run began.
+    Recorded(&'a Kept<'a>, &'a Place),
 }
 
 /// Whether the repository around a folder ignores that, and always did.
@@ -147,15 +185,26 @@ impl Entry {
 /// Writes what changed in one work tree, and in its submodules.
 fn write(
     text: &mut String,
-    scratch: Scratch,
+    mut scratch: Scratch,
     tree: &WorkTree,
     (home, calls): (&Path, &GitCalls),
-    base: Option<&str>,
+    before: Before,
     depth: usize,
 ) -> Result<(), String> {
     let kept = scratch.look().ok_or_else(unknown)?;
     let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
-    let base = base.unwrap_or(empty);
+    let recorded = match before {
+        Before::Commit(_) => None,
+        Before::Recorded(kept, place) => {
+            let (name, objects) = kept.tree(place).ok_or("what was recorded when the run began is gone")?;
+            scratch.lend(objects);
+            Some(name)
+        }
+    };
+    let base = match before {
+        Before::Commit(base) => base.unwrap_or(empty),
+        Before::Recorded(..) => recorded.as_deref().unwrap_or_default(),
+    };
     let is_there =
         base == empty || is_object(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
     if !is_there {
@@ -167,8 +216,28 @@ fn write(
     let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(unknown)?;
     scratch.clear().ok_or_else(unknown)?;
     drop(scratch);
+    let places = match before {
+        Before::Commit(_) => [].as_slice(),
+        Before::Recorded(_, place) => &place.inner,
+    };
+    let is_elsewhere = |path: &PathBuf| !inner.iter().any(|(there, _)| there == path);
+    // What was recorded is compared wherever it still is: ignored from now on, without its `.git`, or empty.
+    for (path, place) in places.iter().filter(|(path, _)| is_elsewhere(path)) {
+        let _ = writeln!(text, "\n[omo] In {}, a repository then:\n", path.display().to_string().escape_debug());
+        if !place.top.is_dir() {
+            text.push_str("All of it is gone.\n");
+            continue;
+        }
+        write_place(text, place, before, (home, calls), depth)?;
+    }
     for (path, commit) in inner {
         let top = tree.top.join(&path);
+        let recorded = places.iter().find(|(there, _)| *there == path).filter(|_| top.is_dir());
+        if let Some((_, place)) = recorded {
+            let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
+            write_place(text, place, before, (home, calls), depth)?;
+            continue;
+        }
         let Some(inner) = WorkTree::at(&top) else {
             if std::fs::read_dir(&top).is_ok_and(|mut files| files.next().is_some()) {
                 return Err(format!("the submodule {} has no repository", path.display()));
@@ -180,9 +249,23 @@ fn write(
         }
         let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
         let scratch = Scratch::anew(&inner, home, calls, &FOLDER, None).ok_or_else(unknown)?;
-        write(text, scratch, &inner, (home, calls), commit.as_deref(), depth + 1)?;
+        write(text, scratch, &inner, (home, calls), Before::Commit(commit.as_deref()), depth + 1)?;
     }
     Ok(())
+}
+
+/// The same of a work tree that was recorded, and lies in another one.
+fn write_place(
+    text: &mut String,
+    place: &Place,
+    before: Before,
+    (home, calls): (&Path, &GitCalls),
+    depth: usize,
+) -> Result<(), String> {
+    let Before::Recorded(kept, _) = before else { return Ok(()) };
+    let tree = place.work_tree(home);
+    let scratch = Scratch::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
+    write(text, scratch, &tree, (home, calls), Before::Recorded(kept, place), depth + 1)
 }
 
 /// The paths that differ, with the sizes of both sides.

@@ -25,14 +25,14 @@ use omo_store::work_tree::WorkTree;
 
 use self::content::{Digest, Entry, Known};
 use self::memory::{Memory, Remembered, sources};
-use self::scope::{bytes_of, text_of};
+use self::scope::bytes_of;
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quoted};
 use crate::platform::{FolderWatch, Stamp, Top, path_of};
 use crate::snapshot;
 use crate::tree::is_index;
 
-pub(crate) use self::scope::Scope;
+pub(crate) use self::scope::{Scope, text_of};
 
 /// Files that cannot be read within this have no id.
 const LONGEST_READ: Duration = Duration::from_secs(25);
@@ -92,6 +92,14 @@ enum Trust {
 pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) -> Option<String> {
     let files = WorkFiles::new(root, state_home, calls, None);
     files.present_scope(0)?.keep(state_home?)
+}
+
+/// Where no repository says what is ignored.
+pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
+    for name in BUILT.iter().chain(&LEFT_BEHIND) {
+        settings.ignored.push('\n');
+        settings.ignored.push_str(name);
+    }
 }
 
 impl<'a> WorkFiles<'a> {
@@ -265,10 +273,7 @@ impl<'a> WorkFiles<'a> {
         }
         let mut settings = scope.map(|scope| scope.settings.clone()).unwrap_or_default();
         if depth == 0 && !scope.is_some_and(|scope| scope.is_repository) {
-            for name in BUILT.iter().chain(&LEFT_BEHIND) {
-                settings.ignored.push('\n');
-                settings.ignored.push_str(name);
-            }
+            ignore_built(&mut settings);
         }
         Lister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
     }

@@ -26,6 +26,7 @@ pub mod integrate;
 pub mod keeper;
 mod platform;
 pub mod process;
+pub mod recorded;
 pub mod remote;
 pub mod repository;
 pub mod restore;

@@ -32,6 +32,7 @@ use crate::platform::{identity, path_of};
 const INDEX: &str = "index";
 const KEPT: &str = "kept.json";
 const OBJECTS: &str = "objects";
+const HELD: &str = "held";
 const SETTINGS: &str = "settings.json";
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
@@ -110,6 +111,8 @@ pub(crate) struct Scratch<'a> {
     settings: RepositorySettings,
     /// What a sparse checkout had left out when the run began.
     absent: BTreeSet<Vec<u8>>,
+    /// Where more objects lie than in the repository.
+    lent: Vec<PathBuf>,
     /// The folder that git is shown.
     git: OnceCell<Option<PathBuf>>,
     _lock: Lock,
@@ -156,6 +159,40 @@ impl<'a> Scratch<'a> {
         scratch.clear().map(|()| scratch)
     }
 
+    /// As [`Scratch::anew`] has left it, with what was recorded there.
+    pub(crate) fn recorded(
+        tree: &'a WorkTree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+        scope: &Scope,
+    ) -> Option<Self> {
+        let name = folder_name(tree)?;
+        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), Objects::Remembered)?;
+        scratch.settle(Some(scope));
+        Some(scratch)
+    }
+
+    /// Has git read the objects of these folders as well, as far as they are there.
+    pub(crate) fn lend(&mut self, folders: Vec<PathBuf>) {
+        self.lent = folders;
+    }
+
+    /// Where its own objects are.
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.path.join(OBJECTS)
+    }
+
+    /// Where it may keep what it needs of the repository's.
+    pub(crate) fn held(&self) -> PathBuf {
+        self.path.join(HELD)
+    }
+
+    /// Whether a sparse checkout had left this out.
+    pub(crate) fn is_absent(&self, path: &[u8]) -> bool {
+        self.absent.contains(path)
+    }
+
     /// Forgets what is remembered here.
     pub(crate) fn clear(&self) -> Option<()> {
         self.folder.remove(KEPT).ok()?;
@@ -195,7 +232,8 @@ impl<'a> Scratch<'a> {
         folder.remove(&format!("{INDEX}.lock")).ok()?;
         let (path, key) = (folder.path().to_owned(), Key::load(Some(state_home)).ok()?);
         let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceCell::new());
-        let scratch = Self { tree, calls, objects, folder, path, key, settings, absent, git, _lock: lock };
+        let lent = Vec::new();
+        let scratch = Self { tree, calls, objects, folder, path, key, settings, absent, lent, git, _lock: lock };
         scratch.forget_objects().map(|()| scratch)
     }
 
@@ -368,7 +406,13 @@ impl<'a> Scratch<'a> {
 
     /// With the repository's own objects, to read them.
     pub(crate) fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-        let (status, said) = self.answer(Some(quoted(&self.tree.common.join(OBJECTS))), arguments, input)?;
+        let mut shared = quoted(&self.tree.common.join(OBJECTS));
+        for folder in &self.lent {
+            // What stands between two paths.
+            shared.push(std::env::join_paths(["", ""]).ok()?);
+            shared.push(quoted(folder));
+        }
+        let (status, said) = self.answer(Some(shared), arguments, input)?;
         (status == 0).then_some(said)
     }
 

@@ -151,7 +151,11 @@ fn write_material(
     let (state_home, scope) = (context.env.state_home.as_deref(), session.verification.scope.as_deref());
     let before = files.state();
     let base = session.ulw.base.as_deref();
-    let changed = difference::since(root, state_home, &context.git_calls, scope, base);
+    let calls = &context.git_calls;
+    let changed = match (scope, &session.ulw.recorded) {
+        (Some(scope), Some(recorded)) => difference::since_recorded(state_home, calls, scope, place.id(), recorded),
+        _ => difference::since(root, state_home, calls, scope, base).map(words::checks::not_recorded),
+    };
     // Not even for a moment was another file there than the one that has the id.
     let is_same = changed.is_ok() && before.is_some() && files.state() == before;
     let is_judged = before.is_some_and(|before| Some(before.id) == check.findings.tree);

@@ -17,6 +17,7 @@ use omo_exec::baseline;
 use omo_exec::beginning::Beginning;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
+use omo_exec::recorded;
 use omo_store::config::{self, Config, Review};
 use omo_store::lock::DEADLINE;
 use omo_store::revision;
@@ -53,7 +54,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
         answer.print(context.event);
     }
     if context.has_begun.get() {
-        count_before(context);
+        record_and_count(context);
     }
     outcome
 }
@@ -61,14 +62,19 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
 /// How long the files of a project may take to be recorded. The client gives the hook five seconds.
 const RECORDING: Duration = Duration::from_millis(3_500);
 
-/// Has the checks of the run count in the background what there is before it. Its user was answered already: where that
-/// takes too long nothing is counted, which the verdict says.
-fn count_before(context: &Context) {
+/// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
+/// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
+/// the verdict says.
+fn record_and_count(context: &Context) {
     let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
         return;
     };
-    let Ok(Some(session)) = context.peek() else { return };
     watchdog::extend(RECORDING);
+    if let Err(error) = recorded::begin(root, home, id, context.env.now) {
+        context.report(&format!("the files that the run begins with are not recorded: {error}"));
+        return;
+    }
+    let Ok(Some(session)) = context.peek() else { return };
     if let Err(error) = baseline::begin(root, home, id, &session.gates) {
         context.report(&format!("nothing is counted before the run: {error}"));
     }

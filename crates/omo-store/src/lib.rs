@@ -20,6 +20,7 @@ pub mod place;
 pub mod plan_run;
 mod platform;
 pub mod project_file;
+pub mod recorded;
 pub mod regular;
 pub mod repository;
 pub mod revision;

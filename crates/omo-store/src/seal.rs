@@ -335,7 +335,7 @@ mod tests {
         sealed.weaken(ChangedBy::Detached, "check `a` removed", at);
         sealed.verification.reject(Rejection::default());
         sealed.seal = Some(key.seal_of(&id, &sealed));
-        let changes: [(&str, Edit); 25] = [
+        let changes: [(&str, Edit); 26] = [
             ("the run is over", |session| session.ulw.enabled = !session.ulw.enabled),
             ("the continuations", |session| session.ulw.stop_blocks = 1),
             ("the last one", |session| session.ulw.last_stop_at = Some(Timestamp::from_millis(2))),
@@ -361,6 +361,7 @@ mod tests {
             ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),
             ("no rejection", |session| session.verification.rejections.clear()),
             ("the commit", |session| session.ulw.base = Some("0".repeat(40))),
+            ("the files before it", |session| session.ulw.recorded = Some("0".repeat(64))),
             ("no review", |session| session.verification.review_wanted = false),
             ("the attempts", |session| session.verification.attempts = 9),
             ("a review", |session| {

@@ -13,8 +13,8 @@ use omo_core::timestamp::Timestamp;
 use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
-use crate::run_environment;
 use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
+use crate::{recorded, run_environment};
 
 /// The state file's name.
 pub const FILE: &str = "runtime.local.json";
@@ -224,6 +224,9 @@ fn under_lock<'a, T>(
             if written.has_ended {
                 run_environment::forget(options.state_home, id);
             }
+            if written.is_done {
+                recorded::forget(options.state_home, id);
+            }
         }
     }
     Ok((value, lock))
@@ -266,10 +269,11 @@ fn change_entry<T>(
         return Ok((value, None));
     }
     let has_ended = before.is_armed() && !session.is_armed();
+    let is_done = has_ended && !session.goes_on();
     let renewal = renew_seal(id, &before, &mut session, change, options)?;
     session.updated_at = Some(options.now);
     document.set(id, &session)?;
-    Ok((value, Some(Written { renewal, has_ended })))
+    Ok((value, Some(Written { renewal, has_ended, is_done })))
 }
 
 /// An entry that was changed in a document.
@@ -278,6 +282,8 @@ struct Written {
     renewal: Option<Renewal>,
     /// Whether its run ended with the change.
     has_ended: bool,
+    /// Whether no other run goes on with its task.
+    is_done: bool,
 }
 
 /// Seals what decides, where that was changed. What something else than omo had written gets no seal by omo's

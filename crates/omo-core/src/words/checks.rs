@@ -192,6 +192,19 @@ pub struct Changed {
     pub notes: Vec<String>,
 }
 
+/// What changed since a commit, for a reviewer of a run whose files were not recorded when it began.
+pub fn not_recorded(changed: Changed) -> Changed {
+    let note = match changed.difference {
+        Some(_) => {
+            "The files could not be recorded when the run began. What follows is the difference to the commit of \
+                    then: what was not committed then cannot be told apart from what the run did, and what the run \
+                    took out of it is not shown."
+        }
+        None => "The files could not be recorded when the run began: what it changed in them cannot be shown.",
+    };
+    Changed { notes: vec![note.to_owned()], ..changed }
+}
+
 /// How long a line is in what a reviewer reads: the client's own tool cuts longer ones.
 const LINE_CHARS: usize = 500;
 

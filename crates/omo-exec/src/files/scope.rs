@@ -26,7 +26,7 @@ const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
 pub(crate) struct Scope {
     top: String,
     /// It was the work tree of a repository.
-    pub(super) is_repository: bool,
+    pub(crate) is_repository: bool,
     /// What was taken over from that.
     pub(crate) settings: RepositorySettings,
     /// What the index held, each path with a NUL behind it.
@@ -46,7 +46,7 @@ impl Scope {
     }
 
     /// The top of the work tree.
-    pub(super) fn top(&self) -> PathBuf {
+    pub(crate) fn top(&self) -> PathBuf {
         path_of(&bytes_of(&self.top))
     }
 
@@ -72,7 +72,7 @@ impl Scope {
     }
 
     /// What was settled of a repository in it; of one that was not there then, what the outer one ignores.
-    pub(super) fn inner(&self, path: &[u8]) -> Self {
+    pub(crate) fn inner(&self, path: &[u8]) -> Self {
         let of_outer = || {
             let ignored = self.settings.ignored.clone();
             Self { settings: RepositorySettings::without_repository(ignored), ..Self::default() }
@@ -80,7 +80,7 @@ impl Scope {
         self.inner.get(&text_of(path)).cloned().unwrap_or_else(of_outer)
     }
 
-    pub(super) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
+    pub(crate) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
         self.inner.keys().map(|path| bytes_of(path))
     }
 
@@ -113,7 +113,7 @@ impl Scope {
 }
 
 /// Bytes as text that can be turned back.
-pub(super) fn text_of(bytes: &[u8]) -> String {
+pub(crate) fn text_of(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 

@@ -1,0 +1,259 @@
+//! The files of a project as they were when a run began, uncommitted ones too, with every repository that lies in it.
+//!
+//! What differs from the repository's own index is taken into an index and objects beside the key (`tree`), and the
+//! repository's objects are linked there as they are, so that they outlast a history that is written anew. The
+//! session's entry, which bears the seal, holds the digest of what each index says.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
+use omo_store::folder::Folder;
+use omo_store::lock::DEADLINE;
+use omo_store::recorded::{self as store, Trees};
+use omo_store::seal::digest;
+use omo_store::state::{self, Change, Corrupt, Update};
+use omo_store::work_tree::WorkTree;
+
+use crate::files::{Scope, ignore_built, text_of};
+use crate::git::GitCalls;
+use crate::platform::{Inside, path_of};
+use crate::tree::Scratch;
+
+/// How deep repositories within repositories are followed.
+const MAX_DEPTH: usize = 8;
+/// At most so many objects are asked for at once.
+const OBJECTS_AT_ONCE: usize = 500;
+/// So many of a repository's files are linked, and for so long: the client waits.
+const MAX_LINKS: usize = 20_000;
+const LINKING: Duration = Duration::from_millis(300);
+/// What says which files there are.
+const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
+
+/// Records the files that the task of a run begins with, and notes in the session's entry that it did.
+///
+/// # Errors
+///
+/// Where they cannot be recorded: what was uncommitted cannot be told apart then from what the run does.
+pub fn begin(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> io::Result<()> {
+    let session = state::peek(root, id).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
+    store::begin(state_home, id, now).map_err(io::Error::other)?;
+    let calls = GitCalls::default();
+    let name = session.verification.scope.as_deref().filter(|name| !name.is_empty());
+    let scope = name.and_then(|name| Scope::load(state_home, name));
+    let places = scope.map(|scope| places(&scope));
+    let record = |places: &[Place]| {
+        places.iter().map(|place| Some((place.name.clone(), place.record(state_home, id, &calls)?))).collect()
+    };
+    let trees: Option<Trees> = places.as_deref().and_then(record);
+    let trees = trees.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
+    let kept = store::keep(state_home, id, &trees).map_err(io::Error::other)?;
+    let folder = Folder::open(root).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
+    let options = Update { deadline: DEADLINE, corrupt: Corrupt::Refuse, now, state_home: Some(state_home) };
+    let noted = state::update(&folder, id, options, |now| {
+        if now.ulw.started_at != session.ulw.started_at || !now.is_armed() {
+            return ((), Change::Keep);
+        }
+        now.ulw.recorded = Some(kept);
+        ((), Change::Write)
+    });
+    noted.map_err(io::Error::other)?;
+    let deadline = Instant::now() + LINKING;
+    for place in places.iter().flatten() {
+        place.hold_objects(state_home, id, &calls, deadline);
+    }
+    Ok(())
+}
+
+/// One work tree of those that a run began with.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Its path from the first one, which has none.
+    pub(crate) name: String,
+    /// What was settled of it.
+    pub(crate) scope: Scope,
+    /// Its top.
+    pub(crate) top: PathBuf,
+    /// Those that lie in it, each with its path.
+    pub(crate) inner: Vec<(PathBuf, Self)>,
+}
+
+/// All of them, each before those that lie in it.
+fn places(scope: &Scope) -> Vec<Place> {
+    let mut all = vec![Place::first(scope)];
+    let mut at = 0;
+    while let Some(place) = all.get(at) {
+        let inner: Vec<Place> = place.inner.iter().map(|(_, inner)| inner.clone()).collect();
+        all.extend(inner);
+        at += 1;
+    }
+    all
+}
+
+impl Place {
+    /// The one that the project lies in, or is.
+    pub(crate) fn first(scope: &Scope) -> Self {
+        Self::at(String::new(), scope.top(), scope.clone(), 0)
+    }
+
+    fn at(name: String, top: PathBuf, mut scope: Scope, depth: usize) -> Self {
+        let mut inner = Vec::new();
+        for path in scope.inner_paths().filter(|_| depth < MAX_DEPTH) {
+            let within = scope.inner(&path);
+            if within.is_repository {
+                let path_there = path_of(&path);
+                let name = format!("{name}/{}", text_of(&path));
+                inner.push((path_there.clone(), Self::at(name, top.join(path_there), within, depth + 1)));
+            }
+        }
+        if !scope.is_repository {
+            ignore_built(&mut scope.settings);
+        }
+        Self { name, scope, top, inner }
+    }
+
+    /// The work tree that is there now. Git looks at one without a repository as well, as at one that has nothing yet.
+    pub(crate) fn work_tree(&self, state_home: &Path) -> WorkTree {
+        let repository = WorkTree::at(&self.top).filter(|_| self.scope.is_repository);
+        repository.unwrap_or_else(|| {
+            let nothing = state_home.join("omo").join("recorded").join("nothing");
+            WorkTree { top: self.top.clone(), git: nothing.clone(), common: nothing }
+        })
+    }
+
+    fn record(&self, state_home: &Path, id: &SessionId, calls: &GitCalls) -> Option<String> {
+        let tree = self.work_tree(state_home);
+        let parts = store::parts(id);
+        let scratch =
+            Scratch::anew(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
+        scratch.record()?;
+        scratch.git(&LIST, &[]).map(|listed| digest(&listed))
+    }
+
+    /// Opens what was recorded of it; `None` where that is gone, or is something else.
+    fn open_in<'a>(&self, tree: &'a WorkTree, kept: &Kept<'a>) -> Option<(Scratch<'a>, Vec<u8>)> {
+        let parts = store::parts(kept.id);
+        let parts = parts.each_ref().map(String::as_str);
+        let mut scratch = Scratch::recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
+        scratch.lend(vec![scratch.held()]);
+        let listed = scratch.git(&LIST, &[])?;
+        (kept.trees.get(&self.name)? == &digest(&listed)).then_some((scratch, listed))
+    }
+
+    /// Gives the objects of the repository a second name, where the file system can: one that is cleaned up, or has
+    /// lost its first commit, has them still.
+    fn hold_objects(&self, state_home: &Path, id: &SessionId, calls: &GitCalls, deadline: Instant) {
+        let tree = self.work_tree(state_home);
+        let parts = store::parts(id);
+        let parts = parts.each_ref().map(String::as_str);
+        let Some(scratch) = Scratch::recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
+        let from = tree.common.join("objects");
+        let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
+        let folders = fs::read_dir(&from).into_iter().flatten().flatten();
+        let names = folders.filter_map(|folder| folder.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| is_of_objects(name)).collect();
+        // The packs first: most objects are there.
+        names.sort_by(|one, other| other.cmp(one));
+        let mut count = 0;
+        for name in names {
+            let to = scratch.held().join(&name);
+            if fs::create_dir_all(&to).is_err() {
+                return;
+            }
+            for object in fs::read_dir(from.join(&name)).into_iter().flatten().flatten() {
+                count += 1;
+                let is_linked = fs::hard_link(object.path(), to.join(object.file_name())).is_ok();
+                if !is_linked || count > MAX_LINKS || Instant::now() > deadline {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// What was recorded for a run.
+pub(crate) struct Kept<'a> {
+    state_home: &'a Path,
+    calls: &'a GitCalls,
+    id: &'a SessionId,
+    trees: Trees,
+}
+
+impl<'a> Kept<'a> {
+    /// What the entry of a session stands for; `None` where it is gone.
+    pub(crate) fn open(state_home: &'a Path, calls: &'a GitCalls, id: &'a SessionId, kept: &str) -> Option<Self> {
+        Some(Self { state_home, calls, id, trees: store::read(state_home, id, kept)? })
+    }
+
+    /// What git calls the tree of a place, and the folders that its objects lie in.
+    pub(crate) fn tree(&self, place: &Place) -> Option<(String, Vec<PathBuf>)> {
+        let tree = place.work_tree(self.state_home);
+        let (scratch, _) = place.open_in(&tree, self)?;
+        let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();
+        Some((name, vec![scratch.objects(), scratch.held()]))
+    }
+}
+
+/// Writes the files that a run began with into an empty folder, as their bytes are: no filter of the repository stands
+/// between. Gives where the project is there. Repositories within it are left out.
+pub(crate) fn write_out(
+    root: &Path,
+    state_home: &Path,
+    id: &SessionId,
+    (scope, kept): (&str, &str),
+    to: &Path,
+) -> Option<PathBuf> {
+    let calls = GitCalls::default();
+    let place = Place::first(&Scope::load(state_home, scope)?);
+    let kept = Kept::open(state_home, &calls, id, kept)?;
+    let tree = place.work_tree(state_home);
+    let (scratch, listed) = place.open_in(&tree, &kept)?;
+    let top = Inside::top(to).ok()?;
+    let files: Vec<(&str, &str, PathBuf)> =
+        listed.split(|byte| *byte == 0).filter_map(|listed| entry(&scratch, listed)).collect();
+    for files in files.chunks(OBJECTS_AT_ONCE) {
+        let asked: String = files.iter().flat_map(|(_, object, _)| [object, "\n"]).collect();
+        let said = scratch.git_with_objects(&["cat-file", "--batch"], asked.as_bytes())?;
+        let mut said = said.as_slice();
+        for (mode, _, path) in files {
+            // `object blob size`, a line end, the content, a line end.
+            let (head, rest) = said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
+            let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
+            let (content, rest) = rest.split_at_checked(size)?;
+            said = rest.get(1..)?;
+            write_file(&top, path, mode, content)?;
+        }
+    }
+    Some(to.join(root.strip_prefix(&place.top).ok()?))
+}
+
+/// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
+fn entry<'a>(scratch: &Scratch, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
+    let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
+    let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
+    let path = path.get(1..).filter(|path| !scratch.is_absent(path))?;
+    let path = path_of(path);
+    let is_file = matches!(mode, "100644" | "100755" | "120000");
+    is_file.then_some(())?;
+    path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))
+}
+
+fn write_file(top: &Inside, path: &Path, mode: &str, content: &[u8]) -> Option<()> {
+    let mut folder = None;
+    for part in path.parent()?.components() {
+        let above = folder.as_ref().unwrap_or(top);
+        // There already, as a rule.
+        let _ = above.make(part.as_os_str());
+        folder = Some(above.inner(part.as_os_str()).ok()??);
+    }
+    let (folder, name) = (folder.as_ref().unwrap_or(top), path.file_name()?);
+    if mode == "120000" {
+        return folder.link(name, path_of(content).as_os_str()).ok();
+    }
+    let mut file = folder.create(name).ok()?;
+    file.write_all(content).ok()?;
+    Inside::set_mode(&file, if mode == "100755" { 0o755 } else { 0o644 }).ok()
+}
