@@ -175,6 +175,7 @@ pub(crate) const CASES: &[Case] = &[
     ("state-037", |s| {
         s.arm()?;
         let obstacle = s.lab.state_folder().join("runtime.local.json.old");
+        fs::remove_file(&obstacle)?;
         fs::create_dir_all(obstacle.join("x"))?;
         let before = fs::read(s.state_file())?;
         s.allows(&json!({}))?;

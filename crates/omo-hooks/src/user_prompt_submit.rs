@@ -70,7 +70,13 @@ fn record_and_count(context: &Context) {
         return;
     };
     watchdog::extend(RECORDING);
+    let (of_home, of_id) = (home.clone(), id.clone());
+    watchdog::before_leaving(move || {
+        omo_exec::endings::end_started();
+        omo_store::recorded::abandon(&of_home, &of_id);
+    });
     if let Err(error) = recorded::begin(root, home, id, context.env.now) {
+        omo_store::recorded::abandon(home, id);
         context.report(&format!("the files that the run begins with are not recorded: {error}"));
         return;
     }

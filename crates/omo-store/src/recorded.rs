@@ -59,6 +59,15 @@ pub fn keep(state_home: &Path, id: &SessionId, trees: &Trees) -> Result<String, 
     Ok(digest(&bytes))
 }
 
+/// Removes what was begun for a run and holds no list yet: as much of a file may lie there as could be read in the time.
+pub fn abandon(state_home: &Path, id: &SessionId) {
+    let all = Folder::open_own_part(state_home, &PARTS).ok().flatten();
+    let Some((all, folder)) = all.zip(open(state_home, id).ok()) else { return };
+    if folder.read(LIST, MAX_BYTES).is_ok_and(|list| list.is_none_or(|list| list.is_empty())) {
+        let _ = all.remove_folder(&name(id));
+    }
+}
+
 /// The list that this stands for; `None` where it is gone, or is another one.
 pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<Trees> {
     let folder = Folder::open_own_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
@@ -97,6 +106,9 @@ mod tests {
         begin(home, &id, now).unwrap();
         let kept = keep(home, &id, &trees).unwrap();
         begin(home, &other, now).unwrap();
+        abandon(home, &id);
+        abandon(home, &other);
+        assert!(!home.join("omo/recorded/session-b").exists());
         assert_eq!(read(home, &id, &kept), Some(trees.clone()));
         assert_eq!((read(home, &id, "x"), read(home, &other, &kept)), (None, None));
         forget(Some(home), &id);
