@@ -54,6 +54,16 @@ pub fn stem(program: &str) -> &str {
     name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.')
 }
 
+/// The module that Python is asked to run: behind `-m`, which may stand behind other letters and before the name.
+fn module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        let (flags, name) = word.strip_prefix('-')?.split_once('m')?;
+        let is_module = flags.chars().all(|flag| "bBdEiIOPqsSuvx".contains(flag));
+        let name = if name.is_empty() { arguments.get(at + 1).copied() } else { Some(name) };
+        name.filter(|_| is_module)
+    })
+}
+
 fn is_runner(program: &str, arguments: &[&str]) -> bool {
     // It was asked to do something else than to run tests.
     if arguments.iter().any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h")) {
@@ -63,7 +73,7 @@ fn is_runner(program: &str, arguments: &[&str]) -> bool {
     let first = arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default();
     match stem(program) {
         "pytest" | "py.test" | "jest" | "vitest" => true,
-        "python" | "pypy" => arguments.windows(2).any(|pair| matches!(pair, ["-m", "pytest" | "unittest"])),
+        "python" | "pypy" => matches!(module(arguments), Some("pytest" | "unittest")),
         "cargo" => matches!(first, "test" | "t") || (first == "nextest" && (has("run") || has("r"))),
         "go" => first == "test",
         "node" => has("--test"),
@@ -99,6 +109,11 @@ mod tests {
             (".venv/bin/pytest -q", true),
             ("python3 -m pytest", true),
             ("python3.11 -m unittest discover", true),
+            ("python3 -Bm unittest", true),
+            ("python3 -um pytest", true),
+            ("python3 -munittest", true),
+            ("python3 -Wm unittest", false),
+            ("python3 --module unittest", false),
             ("python3 test.py", false),
             ("uv run pytest", true),
             ("poetry run python -m unittest", true),
