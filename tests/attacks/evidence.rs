@@ -270,6 +270,33 @@ const RUNNER: &[Row] = &[
         },
     },
     Row {
+        id: "c01i",
+        what: "a script of more than 4 MiB is edited at its end",
+        play: |target| {
+            let padding = format!("{}\n", "#".repeat(79)).repeat(60_000);
+            target.write("check.sh", &format!("{padding}{CHECK}\n"))?;
+            target.scene.start("--gate \"sh check.sh\"")?;
+            target.write("check.sh", &format!("{padding}exit 0\n"))?;
+            ensure!(target.scene.claim_fails()?.contains("check.sh is not the file that its user agreed to"));
+            target.is_never_verified()
+        },
+    },
+    Row {
+        id: "c01j",
+        what: "python3 -Bm unittest: os._exit(0) as the tests are imported, and 3 tests become 1 empty one",
+        play: |target| {
+            for (path, text) in [("app.py", "import os\nos._exit(0)\n"), ("test_app.py", ONE_EMPTY_TEST)] {
+                let mut target = Target::new()?;
+                target.scene.start("--gate \"python3 -Bm unittest\"")?;
+                target.write(path, text)?;
+                target.is_never_verified().context(path)?;
+            }
+            target.scene.start("--gate \"python3 -Bm unittest\"")?;
+            target.fix()?;
+            target.claim_reaches_review()
+        },
+    },
+    Row {
         id: "c02",
         what: "an emptied test in the open is in the reviewer's file",
         play: |target| {

@@ -17,13 +17,15 @@ use omo_core::runner::named::{commands, names_runner, stem, words};
 
 use crate::object::Object;
 use crate::regular;
-use crate::seal::digest;
+use crate::seal::{digest, digest_of};
 use crate::search_path::{SearchPath, real};
 
 /// At most so many files are pinned for a gate.
 const MAX_FILES: usize = 32;
-/// Of a larger file only so much is read.
+/// Of a larger file the parts that steer a run are looked for only so far.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// A larger file counts as one that cannot be read.
+const MAX_PINNED_BYTES: u64 = 256 * 1024 * 1024;
 /// What stands for a file that cannot be read.
 const UNREADABLE: &str = "unreadable";
 
@@ -184,7 +186,10 @@ fn pin_shadows(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path) 
 
 /// What differs between what was pinned and what is there now: the first such file.
 pub fn changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<String, String>) -> Option<&'a str> {
-    let is_other = |(path, digest): &(&String, &String)| *digest != ABSENT && now.get(*path) != Some(digest);
+    // What cannot be read cannot be shown to be the same.
+    let is_other = |(path, digest): &(&String, &String)| {
+        *digest != ABSENT && (*digest == UNREADABLE || now.get(*path) != Some(digest))
+    };
     let gone_or_other = pinned.iter().find(is_other);
     let new = || now.iter().find(|(path, _)| !pinned.contains_key(*path));
     gone_or_other.or_else(new).map(|(path, _)| path.as_str())
@@ -261,7 +266,7 @@ fn pin(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
         && path.is_file()
         && let Some(name) = name_below(root, path)
     {
-        pins.insert(name, read(path).map_or_else(|| UNREADABLE.to_owned(), |bytes| digest(&bytes)));
+        pins.insert(name, digest_of_file(path).unwrap_or_else(|| UNREADABLE.to_owned()));
     }
 }
 
@@ -277,6 +282,10 @@ fn name_below(root: &Path, path: &Path) -> Option<String> {
         }
     }
     Some(name.join("/")).filter(|name| !name.is_empty())
+}
+
+fn digest_of_file(path: &Path) -> Option<String> {
+    digest_of(regular::open(path).ok()??, MAX_PINNED_BYTES)
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
@@ -393,6 +402,23 @@ mod tests {
             assert_eq!(changed(&pinned, &of(&gate, root, &search)), Some(path));
             std::fs::remove_file(root.join(path)).unwrap();
         }
+    }
+
+    #[test]
+    fn a_large_file_is_held_to_its_end() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, search) = (temp.path(), SearchPath::default());
+        let gate = Gate::new(None, "sh check.sh", Origin::User).unwrap();
+        let mut text = vec![b'#'; usize::try_from(MAX_BYTES).unwrap() + 1];
+        std::fs::write(root.join("check.sh"), &text).unwrap();
+        let pinned = of(&gate, root, &search);
+        assert_eq!(changed(&pinned, &of(&gate, root, &search)), None);
+        *text.last_mut().unwrap() = b'x';
+        std::fs::write(root.join("check.sh"), &text).unwrap();
+        assert_eq!(changed(&pinned, &of(&gate, root, &search)), Some("check.sh"));
+        assert_eq!(digest_of(&*text, MAX_BYTES), None);
+        let unreadable = BTreeMap::from([("check.sh".to_owned(), UNREADABLE.to_owned())]);
+        assert_eq!(changed(&unreadable, &unreadable), Some("check.sh"));
     }
 
     #[test]

@@ -291,6 +291,22 @@ pub fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
+/// The same digest of what is read, without holding all of it; `None` where it cannot be read, or is more than `limit`.
+pub(crate) fn digest_of(mut content: impl std::io::Read, limit: u64) -> Option<String> {
+    let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
+    loop {
+        match content.read(&mut buffer) {
+            Ok(0) => return Some(hasher.finalize().to_hex().to_string()),
+            Ok(count) => {
+                length = length.saturating_add(count as u64);
+                hasher.update(buffer.get(..count).filter(|_| length <= limit)?);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use omo_core::gate::{Gate, Origin};
