@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::process::Command;
 
 use anyhow::ensure;
 
@@ -234,6 +235,18 @@ const ROWS: &[Row] = &[
             target.claim_reaches_review()?;
             let answer = target.scene.says("Some of it is done.")?;
             ensure!(answer.blocks(), "the session was not held: {answer:?}");
+            Ok(())
+        },
+    },
+    Row {
+        id: "r20b",
+        what: "a FIFO in the place of .gitattributes: the claim fails, and is counted",
+        play: |target| {
+            target.begin()?;
+            target.fix()?;
+            ensure!(Command::new("mkfifo").arg(target.path(".gitattributes")).status()?.success(), "no FIFO");
+            let reason = target.scene.claim_fails()?;
+            ensure!(reason.contains("cannot be shown") || reason.contains("could not all be read"), "{reason}");
             Ok(())
         },
     },

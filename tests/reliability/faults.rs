@@ -7,13 +7,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use omo_core::words::task_goes_on;
 use omo_testkit::strace::{self, Fault, SystemCall};
-use omo_testkit::{HookRun, run_command};
+use omo_testkit::{HookRun, run_command, wait_until};
 use omo_tests::snapshot::Snapshot;
 use omo_tests::stage::{Scene, plugin};
 use serde_json::{Value, json};
@@ -163,7 +162,9 @@ impl Play {
         let start = Snapshot::take(scene.lab.root())?;
         let before = Left::by(&scene)?;
         // As the client leaves time between two hooks: what was written a moment ago is looked at once more.
-        sleep(Duration::from_millis(200));
+        let prepared = Instant::now();
+        let is_a_while_ago = || (prepared.elapsed() > Duration::from_millis(200)).then_some(());
+        wait_until("its files were not written a moment ago", Duration::from_secs(5), is_a_while_ago)?;
         let whole = strace::run(&command, &input)?;
         ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
         let after = Left::by(&scene)?;

@@ -62,12 +62,24 @@ fn inherited() -> Vec<(OsString, OsString)> {
 
 /// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
 /// them: what it waits for, a FIFO in the place of a file for example, is there for the next one as well.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct GitCalls {
+    limit: Duration,
     gave_up: AtomicBool,
 }
 
+impl Default for GitCalls {
+    fn default() -> Self {
+        Self::within(LIMIT)
+    }
+}
+
 impl GitCalls {
+    /// Each of which may take so long: less than the time that their caller has in all.
+    pub const fn within(limit: Duration) -> Self {
+        Self { limit, gave_up: AtomicBool::new(false) }
+    }
+
     /// As [`answer`].
     pub(crate) fn answer(
         &self,
@@ -76,7 +88,7 @@ impl GitCalls {
         variables: &[(&str, &OsStr)],
         input: &[u8],
     ) -> Option<(i32, Vec<u8>)> {
-        self.answer_within(LIMIT, folder, arguments, variables, input)
+        self.answer_within(self.limit, folder, arguments, variables, input)
     }
 
     fn answer_within(

@@ -1,9 +1,14 @@
 //! What a hook may print: nothing, plain text, or one JSON object of a fixed shape.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use omo_core::session::HookEvent;
 use serde_json::{Value, json};
 
 use crate::platform;
+
+/// Whether this hook has answered: its time may run out while it does.
+static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// The answer of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,12 +47,15 @@ impl Answer {
         })
     }
 
-    /// Writes the answer to stdout, now and in one piece. A client that is gone needs none.
+    /// Writes the answer to stdout, now and in one piece, where nothing was answered yet. A client that is gone needs
+    /// none.
     ///
     /// Not through the standard library's stdout, which keeps what follows the last line break until
     /// the process ends: after the lock was given back, when a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
-        let _ = platform::write(self.text(event).as_bytes());
+        if !IS_ANSWERED.swap(true, Ordering::Relaxed) {
+            let _ = platform::write(self.text(event).as_bytes());
+        }
     }
 
     /// The answer as it is printed.

@@ -21,6 +21,9 @@ use omo_store::{decisions, hooks_log, root, seal, signals};
 use crate::input::Input;
 use crate::{stdin, watchdog};
 
+/// How long one git may take: less than the time in which a hook has to end, so that it can still say what is missing.
+const LONGEST_GIT: Duration = Duration::from_secs(12);
+
 /// One event's hook.
 #[derive(Debug)]
 pub struct Hook {
@@ -75,7 +78,7 @@ pub fn run(hook: &Hook) -> ExitCode {
         event: hook.event,
         session_id: None,
         root: None,
-        git_calls: GitCalls::default(),
+        git_calls: GitCalls::within(LONGEST_GIT),
         has_begun: Cell::new(false),
     };
     if let Err(error) = handle(hook, &mut context)

@@ -40,7 +40,7 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     }
     let Some(place) = context.place()? else { return Ok(()) };
     let stop = Stop { context, event: event(input, &session), begun: session.ulw.started_at };
-    log_where_time_runs_out(context, &place, &session);
+    tell_where_time_runs_out(context, &place, &session);
     let found = if stop.may_be_judged(&session, input) {
         let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
         Found::Check(Box::new(check))
@@ -52,12 +52,13 @@ fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     stop.settle(&place, input, &found)
 }
 
-/// A Stop whose time runs out is let through and not counted, which is written down.
-fn log_where_time_runs_out(context: &Context, place: &Place, session: &Session) {
+/// A Stop whose time runs out is let through and not counted, which is said and written down.
+fn tell_where_time_runs_out(context: &Context, place: &Place, session: &Session) {
     const WHY: &str = "its time ran out before it was judged; it was let through uncounted";
     let Some(root) = context.root.clone() else { return };
     let (id, session) = (place.id().to_string(), session.clone());
     watchdog::before_leaving(move || {
+        Answer::Notice { user: words::checks::time_ran_out(), model: None }.print(HookEvent::Stop);
         let entry = log::entry(&id, &session, HookEvent::Stop.name(), "allow".to_owned(), WHY, env::now());
         let logged = Folder::open(&root).ok().flatten().is_some_and(|folder| {
             Lock::take(&folder, DEADLINE).is_ok_and(|_lock| decisions::append(&folder, &entry).is_ok())

@@ -54,6 +54,13 @@ pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
     }
 }
 
+/// What the user is told where the time of a Stop ran out.
+pub fn time_ran_out() -> String {
+    "[omo] this stop was not judged: reading the files of the project took too long. The session stops here, and the \
+     run is still on; the next prompt goes on with it, and /omo:stop-continuation ends it."
+        .to_owned()
+}
+
 /// Why no check can run in the environment of the run.
 pub const ENVIRONMENT_LOST: &str =
     "the environment that the run began with is no longer there; a new run, begun by the user, has one of its own";
