@@ -34,7 +34,7 @@ pub(crate) struct Options {
 /// Suites whose tests wait for other processes more than they compute: they begin first, and run more at once.
 const WAITING: [&str; 4] = ["client", "parallel", "supervised_client", "supervisor"];
 /// The suites that are long, in the order in which they begin.
-const LONG: [&str; 6] = ["hostile", "reliability", "blackbox", "attacks", "windows", "steps"];
+const LONG: [&str; 6] = ["reliability", "hostile", "blackbox", "attacks", "windows", "steps"];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
 const NOT_QUICK: [&str; 15] = [
     "attacks",
