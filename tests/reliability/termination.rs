@@ -15,6 +15,7 @@ use omo_tests::judged::{DONE, processes_with, wait_until_gone};
 use omo_tests::stage::{Scene, plugin};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::deeds::{hook, omo};
 
@@ -64,12 +65,15 @@ enum Program {
 /// A session with a check, and a program that bears a mark.
 struct Stage {
     scene: Scene,
+    /// In `PATH` from the start: a run's git is found where it began.
+    programs: TempDir,
     mark: String,
 }
 
 impl Stage {
     fn new(plugin: &Path, case: &Case, program: Program) -> Result<Self> {
-        let lab = Lab::builder().build()?;
+        let programs = tempfile::tempdir()?;
+        let lab = Lab::builder().path(programs.path()).build()?;
         lab.configure("[verify]\nreview = false\n[limits]\ncooldown_seconds = 0\n")?;
         let mut scene = Scene::in_lab(plugin, lab)?;
         scene.start("--gate true")?;
@@ -90,19 +94,17 @@ impl Stage {
             "case \"$1\" in --version) echo '2.1.328 (Claude Code)'; exit;; plugin) echo '{installed}'; exit;; esac"
         );
         let answers = if case.name == "omo doctor --live" { answers } else { String::new() };
-        fs::create_dir(scene.lab.root().join("programs"))?;
-        let file = scene.lab.root().join("programs").join(case.program);
+        let file = programs.path().join(case.program);
         fs::write(&file, format!("#!/bin/sh\n{answers}\n{run}\n"))?;
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
         fs::create_dir(scene.lab.root().join("temporary"))?;
-        Ok(Self { scene, mark })
+        Ok(Self { scene, programs, mark })
     }
 
     fn process(&self, case: &Case) -> Result<(Command, String)> {
         let (mut command, input) = (case.process)(&self.scene)?;
-        let root = self.scene.lab.root();
-        command.env("PATH", format!("{}:/usr/bin:/bin", root.join("programs").display()));
-        command.env("TMPDIR", root.join("temporary"));
+        command.env("PATH", format!("{}:/usr/bin:/bin", self.programs.path().display()));
+        command.env("TMPDIR", self.scene.lab.root().join("temporary"));
         Ok((command, input))
     }
 
