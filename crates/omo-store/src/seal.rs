@@ -249,8 +249,9 @@ pub fn forget_foreign(
 
 /// As [`forget_foreign`], of an entry that ends whatever is known of it: what cannot be told counts against it.
 pub fn forget_unproved(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
-    let provenance = provenance(state_home, id, session).unwrap_or(Provenance::Foreign);
-    if let Some(why) = provenance.against() {
+    if forget_foreign(state_home, id, session, now).is_err()
+        && let Some(why) = Provenance::Foreign.against()
+    {
         session.disown(why, now);
     }
 }
