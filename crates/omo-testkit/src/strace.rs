@@ -87,20 +87,33 @@ fn wrapped(command: &Command, log: &Path, options: &[String]) -> Command {
     process::as_given(strace, command)
 }
 
-/// The calls that a log of strace names.
+/// The calls that a log of strace names. One that strace wrote in two parts, since another process
+/// called in between, is joined.
 fn calls(log: &str) -> Vec<SystemCall> {
     let mut calls: Vec<SystemCall> = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut unfinished: BTreeMap<&str, usize> = BTreeMap::new();
     for line in log.lines() {
         // With children each line begins with the number of its process.
-        let line = line.trim_start_matches(|letter: char| letter.is_ascii_digit()).trim_start();
+        let (process, line) = line.split_at(line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+        let line = line.trim_start();
+        if let Some((_, rest)) = line.strip_prefix("<... ").and_then(|line| line.split_once(" resumed>")) {
+            if let Some(call) = unfinished.remove(process) {
+                calls[call].line.push_str(rest);
+            }
+            continue;
+        }
         let Some((name, _)) = line.split_once('(') else { continue };
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             continue;
         }
+        let begun = line.strip_suffix(" <unfinished ...>");
+        if begun.is_some() {
+            unfinished.insert(process, calls.len());
+        }
         let count = counts.entry(name).or_default();
         *count += 1;
-        calls.push(SystemCall { name: name.to_owned(), ordinal: *count, line: line.to_owned() });
+        calls.push(SystemCall { name: name.to_owned(), ordinal: *count, line: begun.unwrap_or(line).to_owned() });
     }
     calls
 }
@@ -116,6 +129,14 @@ mod tests {
         let found: Vec<_> = calls(log).into_iter().map(|call| (call.name, call.ordinal)).collect();
         let read = |ordinal| ("read".to_owned(), ordinal);
         assert_eq!(found, [("open".to_owned(), 1), read(1), read(2)]);
+    }
+
+    #[test]
+    fn a_call_in_two_parts_is_one() {
+        let log = "7 sendto(3, \"\", 0 <unfinished ...>\n8 read(0,  <unfinished ...>\n\
+                   7 <... sendto resumed>, NULL, 0) = -1 ENOTSOCK\n8 <... read resumed>\"\", 1) = 0\n";
+        let found: Vec<_> = calls(log).into_iter().map(|call| call.line).collect();
+        assert_eq!(found, ["sendto(3, \"\", 0, NULL, 0) = -1 ENOTSOCK", "read(0, \"\", 1) = 0"]);
     }
 
     #[test]
