@@ -98,8 +98,8 @@ fn calls(log: &str) -> Vec<SystemCall> {
         let (process, line) = line.split_at(line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len());
         let line = line.trim_start();
         if let Some((_, rest)) = line.strip_prefix("<... ").and_then(|line| line.split_once(" resumed>")) {
-            if let Some(call) = unfinished.remove(process) {
-                calls[call].line.push_str(rest);
+            if let Some(call) = unfinished.remove(process).and_then(|call| calls.get_mut(call)) {
+                call.line.push_str(rest);
             }
             continue;
         }
