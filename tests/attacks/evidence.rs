@@ -477,6 +477,47 @@ const BASELINE: &[Row] = &[
             wait_until("the copy is gone", LIMIT, || (!copy.join("copy").exists()).then_some(()))
         },
     },
+    Row {
+        id: "r05a8",
+        what: "a check that names the project by its whole path, and 3 tests become 1 empty one",
+        play: |_| {
+            for check in [
+                "cd PROJECT && python3 -m unittest discover",
+                "make -C PROJECT check",
+                "cd / && python3 -m unittest test_app",
+            ] {
+                let mut target = Target::new()?;
+                let project = target.scene.lab.project().display().to_string();
+                target.write("Makefile", &format!("check:\n\t{CHECK}\n"))?;
+                set(&mut target, "PYTHONPATH", &project);
+                target.scene.start(&format!("--gate \"{}\"", check.replace("PROJECT", &project)))?;
+                target.write("test_app.py", ONE_EMPTY_TEST)?;
+                let reason = target.scene.claim_fails()?;
+                ensure!(reason.contains("1 tests were run, 3 earlier in this run"), "{check}: {reason}");
+                target.is_never_verified()?;
+            }
+            Ok(())
+        },
+    },
+    Row {
+        id: "r05a9",
+        what: "a check that cannot be told apart from the project: the verdict says that it was not counted",
+        play: |_| {
+            for check in ["cd PARENT/./NAME && python3 -m unittest discover", "sh check.sh"] {
+                let mut target = Target::new()?;
+                let project = target.scene.lab.project().to_owned();
+                target.write("check.sh", &format!("cd {}\n{CHECK}\n", project.display()))?;
+                let (parent, name) = (project.parent().context("no parent")?, project.file_name().context("no name")?);
+                let check = check.replace("PARENT", &parent.display().to_string());
+                let check = check.replace("NAME", &name.to_string_lossy());
+                target.scene.start(&format!("--no-review --gate \"{check}\""))?;
+                target.fix()?;
+                let line = target.scene.claim_ends("verified")?;
+                ensure!(line.contains("could not be counted apart"), "{check}: {line}");
+            }
+            Ok(())
+        },
+    },
 ];
 
 /// Longer than anything here takes, however busy the machine is.

@@ -4,21 +4,24 @@
 //! It is counted by a process of its own, which ends with the run. A claim is held to what it found; where it found
 //! nothing, the verdict says why.
 
+mod elsewhere;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omo_core::gate::{Baseline, End, Gate, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
-use omo_store::env::{Env, is_called};
+use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::lock::Lock;
 use omo_store::seal::{Key, digest};
 use omo_store::{pins, state};
 
+use self::elsewhere::Elsewhere;
 use crate::environment::Environment;
 use crate::gates::Watcher;
 use crate::process::{self, Job};
@@ -102,12 +105,20 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = Results::new();
     for gate in session.gates.iter().filter(|gate| may_count(gate, root)) {
+        let variables = environment.for_gate(gate);
+        let elsewhere = Elsewhere::new(root, &project, &variables);
+        let Some((run, variables)) = elsewhere.of(gate, variables) else {
+            let why = "it names the project by its path and could not be counted apart".to_owned();
+            results.insert(digest(&gate.definition()), Baseline { why, ..Baseline::default() });
+            write(folder, &key, id, &results)?;
+            continue;
+        };
         let own = Duration::from_secs(gate.timeout().into());
         let job = Job {
-            run: gate.run.clone(),
+            run,
             folder: gate.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
             timeout: own.min(deadline.saturating_duration_since(Instant::now())),
-            variables: in_copy(environment.for_gate(gate), root, &project),
+            variables,
             log: None,
             check: None,
         };
@@ -126,17 +137,6 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
         write(folder, &key, id, &results)?;
     }
     Some(())
-}
-
-/// The variables of a gate whose programs are looked for in the copy of the project, where `PATH` names the project:
-/// what is written there from now on is none of what the run began with.
-fn in_copy(mut variables: Vec<(OsString, OsString)>, root: &Path, copy: &Path) -> Vec<(OsString, OsString)> {
-    let moved = |folder: PathBuf| folder.strip_prefix(root).map_or(folder.clone(), |below| copy.join(below));
-    for (_, value) in variables.iter_mut().filter(|(name, _)| is_called(name, "PATH")) {
-        // A folder with a separator in its name can be in no search path.
-        *value = std::env::join_paths(std::env::split_paths(value).map(moved)).unwrap_or_default();
-    }
-    variables
 }
 
 /// What is installed for the project is there for its copy, too.

@@ -1,0 +1,173 @@
+//! What a check says of the project by its whole path, said of a copy of the project.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use omo_core::gate::Gate;
+use omo_store::env::is_called;
+
+use super::INSTALLED;
+
+/// Stands for the copy until all of a text is read: no command and no variable holds one.
+const MARK: char = '\0';
+/// Of a larger file that a check runs nothing is known.
+const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
+
+/// A project, and the copy that its checks run in.
+pub(super) struct Elsewhere {
+    copy: PathBuf,
+    /// How the project is called, longer names first.
+    names: Vec<String>,
+}
+
+impl Elsewhere {
+    /// `variables` are those of a gate: a shell puts them into paths.
+    pub(super) fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
+        let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()].into_iter().flatten().collect();
+        let mut names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        for (name, value) in variables {
+            let (is_home, name) = (is_called(name, "HOME"), name.to_string_lossy());
+            let above = |path: &PathBuf| Some(path.strip_prefix(value).ok()?.to_str()?.to_owned());
+            for below in paths.iter().filter_map(above).filter(|below| !below.is_empty() && !value.is_empty()) {
+                names.extend([format!("${name}/{below}"), format!("${{{name}}}/{below}")]);
+                if is_home {
+                    names.push(format!("~/{below}"));
+                }
+            }
+        }
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        names.dedup();
+        Self { copy: copy.to_owned(), names }
+    }
+
+    /// The command and the variables of a gate as they are in the copy; `None` where they cannot be told apart from
+    /// those of the project itself.
+    pub(super) fn of(
+        &self,
+        gate: &Gate,
+        variables: Vec<(OsString, OsString)>,
+    ) -> Option<(String, Vec<(OsString, OsString)>)> {
+        let variables = variables.into_iter().map(|(name, value)| {
+            // What is no text names no project that is called by one.
+            let Some(text) = value.to_str() else {
+                return (!self.is_named(&value.to_string_lossy())).then_some((name, value));
+            };
+            self.moved(text).map(|moved| (name, moved.into()))
+        });
+        let variables = variables.collect::<Option<Vec<_>>>()?;
+        let names_project = |file: &String| {
+            // What is installed is there for the copy as it is, and says where it was installed.
+            let is_installed = INSTALLED.iter().any(|name| Path::new(file).starts_with(name));
+            let path = self.copy.join(file);
+            let is_large = || path.metadata().is_ok_and(|meta| meta.len() > MAX_SCRIPT_BYTES);
+            let text = || std::fs::read(&path).unwrap_or_default();
+            !is_installed && (is_large() || self.is_named(&String::from_utf8_lossy(&text())))
+        };
+        if gate.pinned.keys().any(names_project) {
+            return None;
+        }
+        Some((self.moved(&gate.run)?, variables))
+    }
+
+    /// A text with the copy in the place of the project; `None` where it names the project in yet another way.
+    fn moved(&self, text: &str) -> Option<String> {
+        let mut marked = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(next) = rest.chars().next() {
+            let name = self.names.iter().find(|name| is_at(&marked, rest, name));
+            let length = name.map_or(next.len_utf8(), String::len);
+            let (here, after) = rest.split_at_checked(length)?;
+            marked.push_str(if name.is_some() { "\0" } else { here });
+            rest = after;
+        }
+        if self.is_named(&marked) {
+            return None;
+        }
+        if !marked.contains(MARK) {
+            return Some(marked);
+        }
+        // How a command quotes the project is not how it would quote any path.
+        let copy = self.copy.to_str().filter(|copy| !copy.contains(|sign: char| is_blank_or_shells(sign)))?;
+        std::env::join_paths([copy]).ok()?;
+        Some(marked.replace(MARK, copy))
+    }
+
+    /// Whether a text names the project, however it is quoted.
+    fn is_named(&self, text: &str) -> bool {
+        let text = plain(text);
+        self.names.iter().map(|name| plain(name)).any(|name| {
+            text.match_indices(&name).any(|(at, _)| {
+                let (before, here) = (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default());
+                is_at(before, here, &name)
+            })
+        })
+    }
+}
+
+/// Whether a path begins here, and ends where its name does.
+fn is_at(before: &str, here: &str, name: &str) -> bool {
+    let is_of_name = |sign: char| sign.is_alphanumeric() || "_-.+@%".contains(sign);
+    let Some(after) = here.strip_prefix(name) else { return false };
+    let begins = || {
+        let before = before.trim_end_matches('/');
+        let word = before.rsplit(|sign: char| !is_of_name(sign)).next().unwrap_or_default();
+        // `-C` before it is an option that has it for its value.
+        word.is_empty() || (word.len() == 2 && word.starts_with('-'))
+    };
+    !after.starts_with(is_of_name) && begins()
+}
+
+/// Without what a shell takes out of a word, and what says nothing in a path.
+fn plain(text: &str) -> String {
+    let mut plain: String = text.chars().filter(|sign| !matches!(sign, '\\' | '\'' | '"')).collect();
+    for said in ["/./", "//"] {
+        while plain.contains(said) {
+            plain = plain.replace(said, "/");
+        }
+    }
+    plain
+}
+
+fn is_blank_or_shells(sign: char) -> bool {
+    sign.is_whitespace() || "'\"$`&|;()<>*?".contains(sign)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn elsewhere() -> Elsewhere {
+        Elsewhere::new(Path::new("/h/u/my-p"), Path::new("/s/copy"), &[("HOME".into(), "/h/u".into())])
+    }
+
+    #[test]
+    fn a_path_of_the_project_becomes_one_of_the_copy_and_no_other_does() {
+        for (text, moved) in [
+            ("cd /h/u/my-p && make", Some("cd /s/copy && make")),
+            ("make -C /h/u/my-p/sub check", Some("make -C /s/copy/sub check")),
+            ("make -C/h/u/my-p --file=\"/h/u/my-p/a\"", Some("make -C/s/copy --file=\"/s/copy/a\"")),
+            ("cd ~/my-p; cd $HOME/my-p; cd \"${HOME}/my-p\"", Some("cd /s/copy; cd /s/copy; cd \"/s/copy\"")),
+            ("/bin:/h/u/my-p/bin:/h/u/my-p", Some("/bin:/s/copy/bin:/s/copy")),
+            ("cd //h/u/my-p", Some("cd //s/copy")),
+            ("file:///h/u/my-p/a", Some("file:///s/copy/a")),
+            (
+                "cd /h/u/my-p2; cd /h/u/my-p.old; cd /x/h/u/my-p",
+                Some("cd /h/u/my-p2; cd /h/u/my-p.old; cd /x/h/u/my-p"),
+            ),
+            ("cd /h/u", Some("cd /h/u")),
+            ("cd \"/h/u\"/my-p", None),
+            ("cd \"$HOME\"/my-p", None),
+            ("cd /h/./u//my-p", None),
+            ("cd /h/u/my\\-p", None),
+        ] {
+            assert_eq!(elsewhere().moved(text).as_deref(), moved, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_copy_that_a_shell_takes_apart_takes_the_place_of_nothing() {
+        let elsewhere = Elsewhere { copy: "/s/my copy".into(), ..elsewhere() };
+        assert_eq!(elsewhere.moved("cd /h/u/my-p"), None);
+        assert_eq!(elsewhere.moved("make").as_deref(), Some("make"));
+    }
+}
