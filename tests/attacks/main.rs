@@ -16,6 +16,7 @@ mod counted;
 mod evidence;
 mod hidden;
 mod honest;
+mod pinned;
 mod recorded;
 mod reviewed;
 mod target;

@@ -1,5 +1,7 @@
 //! Paths as plans write them: what they mean, and whether two of them can be the same file.
 
+use omo_core::pattern::{is_pattern, matches};
+
 /// A path in its plain form: `/` between its parts, no `.` and no empty part, `..` taken together with
 /// the part before it where there is one. `None` where it leads out of the folder that it is for.
 pub fn normal(path: &str) -> Option<String> {
@@ -116,42 +118,13 @@ fn meet(one: &Meant, other: &Meant) -> bool {
     below.first().copied().unwrap_or(true)
 }
 
-fn is_pattern(part: &str) -> bool {
-    part.contains(['*', '?', '[', '{'])
-}
-
 /// Whether two parts can be the same name. Two patterns are taken to be.
 fn part_meets(one: &str, other: &str) -> bool {
     match (is_pattern(one), is_pattern(other)) {
         (false, false) => one == other,
         (true, true) => true,
-        (true, false) => matches(one.as_bytes(), other.as_bytes()),
-        (false, true) => matches(other.as_bytes(), one.as_bytes()),
-    }
-}
-
-/// Whether a name matches a pattern. Sets and alternatives are taken to match anything.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut at, mut from) = (0, 0);
-    // Where to go on when what follows the last star does not fit.
-    let mut again: Option<(usize, usize)> = None;
-    loop {
-        match (pattern.get(at), name.get(from)) {
-            (Some(b'[' | b'{'), _) | (None, None) => return true,
-            (Some(b'*'), _) => {
-                again = Some((at, from));
-                at += 1;
-            }
-            (Some(b'?'), Some(_)) => (at, from) = (at + 1, from + 1),
-            (Some(want), Some(has)) if want == has => (at, from) = (at + 1, from + 1),
-            (_, _) => match again {
-                Some((star, tried)) if tried < name.len() => {
-                    again = Some((star, tried + 1));
-                    (at, from) = (star + 1, tried + 1);
-                }
-                _ => return false,
-            },
-        }
+        (true, false) => matches(one, other),
+        (false, true) => matches(other, one),
     }
 }
 

@@ -6,22 +6,20 @@
 //! green until the user agrees again. What those files run in turn is not followed, and files of
 //! tests are not pinned: to write those is the work.
 
+mod reading;
 mod steering;
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf, is_separator};
+use std::path::{Component, Path, PathBuf};
 
 use omo_core::gate::Gate;
-use omo_core::runner::named::{commands, names_runner, stem, words};
 
-use crate::object::Object;
+use self::reading::Reading;
 use crate::regular;
-use crate::seal::{digest, digest_of};
-use crate::search_path::{SearchPath, real};
+use crate::seal::digest_of;
+use crate::search_path::SearchPath;
 
-/// At most so many files are pinned for a gate.
-const MAX_FILES: usize = 32;
 /// Of a larger file the parts that steer a run are looked for only so far.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// A larger file counts as one that cannot be read.
@@ -38,150 +36,21 @@ pub const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 /// The files that a gate runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the gate gets.
 pub fn of(gate: &Gate, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
-    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    let search = &search.clone().without_hidden_ways(root);
-    let mut reading = Reading { root, search, pins: BTreeMap::new(), runs_tests: false };
-    reading.command(&gate.run, &folder, Level::Command);
-    reading.pins
+    Reading::of(&gate.run, &folder_of(gate, root), root, &search.clone().without_hidden_ways(root)).pins()
 }
 
 /// Whether a gate runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
 pub fn runs_tests(gate: &Gate, root: &Path) -> bool {
-    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    let mut reading = Reading { root, search: &SearchPath::default(), pins: BTreeMap::new(), runs_tests: false };
-    reading.command(&gate.run, &folder, Level::Command);
-    reading.runs_tests
+    Reading::of(&gate.run, &folder_of(gate, root), root, &SearchPath::default()).runs_tests
 }
 
-/// Where a command stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
-    /// It is the gate's own.
-    Command,
-    /// A script of `package.json`, that deep: one may run another.
-    Script(usize),
+/// Whether a gate may run tests: it has a program that does more than to read files.
+pub fn may_run_tests(gate: &Gate, root: &Path) -> bool {
+    Reading::of(&gate.run, &folder_of(gate, root), root, &SearchPath::default()).may_run_tests
 }
 
-/// Scripts that run scripts are followed so deep.
-const MAX_SCRIPTS: usize = 4;
-
-/// What is read of a command.
-struct Reading<'a> {
-    root: &'a Path,
-    search: &'a SearchPath,
-    pins: BTreeMap<String, String>,
-    runs_tests: bool,
-}
-
-impl Reading<'_> {
-    fn command(&mut self, run: &str, folder: &Path, level: Level) {
-        let (root, search) = (self.root, self.search);
-        self.runs_tests |= names_runner(run);
-        let mut folder = folder.to_owned();
-        let words = words(run);
-        for (program, own) in commands(&words) {
-            let pins = &mut self.pins;
-            if program == "cd" {
-                folder = own.first().map_or(folder.clone(), |to| folder.join(to));
-            } else if program.contains(is_separator) {
-                pin_named(pins, root, &folder.join(program));
-            } else {
-                let found = search.find(program);
-                if level != Level::Command {
-                    pin_installed(pins, root, &folder, program, found.is_some());
-                }
-                if let Some(found) = found {
-                    pin_program(pins, root, &found);
-                }
-            }
-            let name = stem(program);
-            if let Some(script) = script_of(program, &own, &folder) {
-                pin_named(pins, root, &script);
-            }
-            let below = folder_of(&folder, &own);
-            for tool in tools(name, &own) {
-                for file in steering::files(tool) {
-                    pin_task_file(pins, root, &below, file);
-                    if steering::is_looked_for_above(tool, file) {
-                        pin_task_file(pins, root, root, file);
-                    }
-                }
-                if steering::is_python(tool) {
-                    pin_shadows(pins, root, &below);
-                }
-            }
-            if matches!(name, "npx" | "bunx")
-                && let Some(program) = own.iter().find(|word| !word.starts_with('-'))
-            {
-                pin_installed(pins, root, &below, program, false);
-            }
-            let depth = if let Level::Script(depth) = level { depth + 1 } else { 0 };
-            if depth < MAX_SCRIPTS
-                && let Some(script) = script_of_package(name, &own, &below)
-            {
-                self.command(&script, &below, Level::Script(depth));
-            }
-        }
-    }
-}
-
-/// The tools that a command runs: its program, and what that is asked to run.
-fn tools<'a>(name: &'a str, own: &[&'a str]) -> Vec<&'a str> {
-    let named = own.iter().map(|word| stem(word)).filter(|word| steering::is_asked_for(word));
-    std::iter::once(name).chain(named).collect()
-}
-
-/// The script of `package.json` that a package manager is asked to run.
-fn script_of_package(name: &str, own: &[&str], folder: &Path) -> Option<String> {
-    if !matches!(name, "npm" | "pnpm" | "yarn" | "bun") {
-        return None;
-    }
-    let mut words = own.iter().filter(|word| !word.starts_with('-')).copied();
-    let script = match words.find(|word| !folder.ends_with(word))? {
-        "run" | "run-script" => words.next()?,
-        "t" => "test",
-        word => word,
-    };
-    let bytes = read(&folder.join("package.json"))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let scripts = Object::parse(&text).ok()?;
-    let scripts = Object::parse(scripts.get("scripts")?).ok()?;
-    serde_json::from_str(scripts.get(script)?).ok()
-}
-
-/// The program that a script of `package.json` calls by its name, where the folders of what was installed for it have
-/// one. Where nothing else has that name, it may be installed later.
-fn pin_installed(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path, program: &str, is_elsewhere: bool) {
-    let folders = folder.ancestors().take_while(|folder| folder.starts_with(root));
-    let files: Vec<PathBuf> = folders.map(|folder| folder.join("node_modules/.bin").join(program)).collect();
-    match files.iter().find(|file| file.is_file()) {
-        Some(file) => pin(pins, root, file),
-        None if is_elsewhere => {}
-        None => {
-            let names = files.first().and_then(|file| name_below(root, file));
-            pins.extend(names.map(|name| (name, ABSENT.to_owned())));
-        }
-    }
-}
-
-/// The modules of a folder that Python would load in the place of the runner's own.
-fn pin_shadows(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut shadows: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(steering::shadows_python))
-        .map(|entry| entry.path())
-        .collect();
-    shadows.sort();
-    for shadow in shadows {
-        if shadow.is_dir() {
-            // Without one of these it is no module that comes before another.
-            for file in ["__init__.py", "__init__.pyc", "__main__.py"] {
-                pin(pins, root, &shadow.join(file));
-            }
-        } else {
-            pin(pins, root, &shadow);
-        }
-    }
+fn folder_of(gate: &Gate, root: &Path) -> PathBuf {
+    gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder))
 }
 
 /// What differs between what was pinned and what is there now: the first such file.
@@ -193,81 +62,6 @@ pub fn changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<Strin
     let gone_or_other = pinned.iter().find(is_other);
     let new = || now.iter().find(|(path, _)| !pinned.contains_key(*path));
     gone_or_other.or_else(new).map(|(path, _)| path.as_str())
-}
-
-/// The script that an interpreter is given: the first argument that is a file, or looks like one.
-fn script_of(program: &str, arguments: &[&str], folder: &Path) -> Option<PathBuf> {
-    let is_interpreter = matches!(
-        stem(program),
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "python" | "node" | "perl" | "ruby" | "deno" | "source"
-    ) || program == ".";
-    // With these it is given a command, a module, or files of tests.
-    let is_given_else = arguments.iter().any(|word| matches!(*word, "-c" | "-m" | "-e" | "--test" | "--eval"));
-    if !is_interpreter || is_given_else {
-        return None;
-    }
-    let words = arguments.iter().filter(|word| !word.starts_with('-'));
-    words.map(|word| folder.join(word)).find(|path| path.is_file() || path.extension().is_some())
-}
-
-/// The folder that `-C folder`, `--prefix folder` and the like send a runner to.
-fn folder_of(folder: &Path, arguments: &[&str]) -> PathBuf {
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        if matches!(*word, "-C" | "--prefix" | "--directory" | "--dir" | "--cwd")
-            && let Some(value) = words.next()
-        {
-            return folder.join(value);
-        }
-    }
-    folder.to_owned()
-}
-
-fn pin_task_file(pins: &mut BTreeMap<String, String>, root: &Path, folder: &Path, file: &str) {
-    let path = folder.join(file);
-    let Some(name) = name_below(root, &path) else { return };
-    let Some(parts) = steering::parts(file) else { return pin(pins, root, &path) };
-    // Only what steers a run: a new dependency is no change of the check.
-    let Some(bytes) = read(&path) else { return };
-    let text = String::from_utf8_lossy(&bytes);
-    for part in parts {
-        // One that cannot be read as that is pinned whole.
-        let content = part.of(&text).unwrap_or_else(|| Some(text.clone().into_owned()));
-        if let Some(content) = content {
-            pins.insert(format!("{name} ({})", part.word()), digest(content.as_bytes()));
-        }
-    }
-}
-
-/// Pins a file that the command names, where it is not one that is made anew all the time.
-fn pin_named(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
-    let Some(name) = name_below(root, path) else { return };
-    let is_built = Path::new(&name).components().any(|part| BUILT.iter().any(|built| part.as_os_str() == *built));
-    if is_built {
-        return;
-    }
-    if path.is_file() {
-        pin(pins, root, path);
-    } else if !path.exists() {
-        pins.insert(name, ABSENT.to_owned());
-    }
-}
-
-/// Pins a program that lies in the project, whatever links lead to it.
-fn pin_program(pins: &mut BTreeMap<String, String>, root: &Path, program: &Path) {
-    if name_below(root, program).is_some() {
-        return pin(pins, root, program);
-    }
-    pin(pins, &real(root), &real(program));
-}
-
-fn pin(pins: &mut BTreeMap<String, String>, root: &Path, path: &Path) {
-    if pins.len() < MAX_FILES
-        && path.is_file()
-        && let Some(name) = name_below(root, path)
-    {
-        pins.insert(name, digest_of_file(path).unwrap_or_else(|| UNREADABLE.to_owned()));
-    }
 }
 
 /// A path from the project's top, as git writes it; `None` outside of it.
@@ -341,7 +135,7 @@ mod tests {
             ("cargo test", vec!["bin/cargo"]),
             ("pytest scripts/t.py", vec!["conftest.py", "pyproject.toml (pytest)"]),
             ("node --test scripts/t.py", vec![]),
-            ("sh -c ./check.sh", vec![]),
+            ("sh -c ./check.sh", vec!["check.sh"]),
             ("bash -euo pipefail check.sh", vec!["check.sh"]),
             ("timeout 60 ./check.sh", vec!["check.sh"]),
             ("cd web && npm test", vec!["web/node_modules/.bin/x", "web/package.json (scripts)"]),
@@ -355,10 +149,104 @@ mod tests {
             (".venv/bin/pytest", vec![".venv/bin/pytest", "conftest.py", "pyproject.toml (pytest)"]),
             ("python3 -m pytest scripts", vec!["conftest.py", "pyproject.toml (pytest)"]),
             ("cd py && python3 -m unittest", vec!["py/difflib.py", "py/unittest/__init__.py"]),
-            ("cat /etc/passwd ../x $(rm) missing.sh; ../outside.sh", vec![]),
+            ("cat /etc/passwd ../x $(rm) missing.sh; ../outside.sh", vec!["missing.sh"]),
         ] {
             assert_eq!(pins(root, run), expected, "{run}");
         }
+    }
+
+    #[test]
+    fn what_runs_is_pinned_wherever_it_stands_and_what_is_tested_is_not() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        for (path, text) in [
+            ("check.sh", "x"),
+            ("checker", "#!/bin/sh\n"),
+            ("app.py", "x"),
+            ("README.md", "x"),
+            ("ci.mk", "x"),
+            ("web/Makefile", "x"),
+            ("web/package.json", r#"{"scripts":{"test":"node t.js","pretest":"sh prepare.sh"}}"#),
+            ("checks/run.py", "x"),
+            ("tool/__main__.py", "x"),
+            ("ci.d/a.sh", "x"),
+            ("ci.d/b.sh", "x"),
+            ("cmd/main.go", "x"),
+            ("my.ini", "x"),
+            ("setup.js", "x"),
+            ("index.js", "x"),
+            ("pom.xml", "<project><dependencies/><build><x/></build></project>"),
+            ("noxfile.py", "x"),
+        ] {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::fs::write(root.join(path), text).unwrap();
+        }
+        for (run, expected) in [
+            ("make -f ci.mk check", vec!["ci.mk"]),
+            ("make -fci.mk", vec!["ci.mk"]),
+            ("make --file=ci.mk", vec!["ci.mk"]),
+            ("make -Cweb", vec!["web/Makefile"]),
+            ("make --directory=web", vec!["web/Makefile"]),
+            ("bash -c \"cd web && make\"", vec!["web/Makefile"]),
+            ("bash -euc 'sh check.sh'", vec!["check.sh"]),
+            ("eval \"sh check.sh\"", vec!["check.sh"]),
+            ("timeout -s KILL 60 sh check.sh", vec!["check.sh"]),
+            ("stdbuf -oL sh check.sh", vec!["check.sh"]),
+            ("env -u FOO sh check.sh", vec!["check.sh"]),
+            ("sudo -u x ./checker", vec!["checker"]),
+            ("xvfb-run checker", vec!["checker"]),
+            ("{ sh check.sh; }", vec!["check.sh"]),
+            ("sh $(pwd)/check.sh", vec!["check.sh"]),
+            ("sh \"$PWD/check.sh\"", vec!["check.sh"]),
+            ("f=check.sh; sh $f", vec!["check.sh"]),
+            ("cat check.sh | sh", vec!["check.sh"]),
+            ("sh < check.sh", vec!["check.sh"]),
+            ("sh <<END\nsh check.sh\nEND", vec!["check.sh"]),
+            ("ls ci.d/*.sh | xargs -n1 sh", vec!["ci.d/a.sh", "ci.d/b.sh"]),
+            ("for f in ci.d/*.sh; do sh \"$f\"; done", vec!["ci.d/a.sh", "ci.d/b.sh"]),
+            ("python3 -m checks.run", vec!["checks/run.py"]),
+            ("python3 tool", vec!["tool/__main__.py"]),
+            ("python3 -m later", vec!["later.py", "later/__main__.py"]),
+            ("node index", vec!["index.js"]),
+            ("node --test --import ./setup.js tests/a.js", vec!["setup.js"]),
+            ("npx tsx index.js", vec!["index.js", "node_modules/.bin/tsx"]),
+            ("go run ./cmd", vec!["cmd/main.go"]),
+            (
+                "npm --prefix=web test",
+                vec!["web/node_modules/.bin/node", "web/prepare.sh", "web/t.js", "web/package.json (scripts)"],
+            ),
+            ("yarn workspace web test", vec!["web/prepare.sh", "web/t.js", "web/package.json (scripts)"]),
+            ("pytest -c my.ini app.py", vec!["my.ini"]),
+            ("mvn -q test", vec!["pom.xml (build)"]),
+            ("nox -s tests", vec!["noxfile.py"]),
+            ("grep -q x README.md && test -f done && wc -c app.py", vec![]),
+            ("mypy app.py && gcc -c foo.c", vec![]),
+            ("python3 -m mypy app.py", vec![]),
+            ("pytest --junitxml=my.ini app.py > out.log", vec![]),
+            ("sh check.sh app.py", vec!["check.sh"]),
+            ("./check.sh app.py", vec!["check.sh"]),
+            ("markdown-link-check README.md", vec![]),
+        ] {
+            let mut expected = expected;
+            expected.retain(|file| !file.contains("node_modules/.bin/node"));
+            expected.sort_unstable();
+            assert_eq!(pins(root, run), expected, "{run}");
+        }
+    }
+
+    #[test]
+    fn files_behind_many_are_held_to_as_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, search) = (temp.path(), SearchPath::default());
+        for index in 0..100 {
+            std::fs::write(root.join(format!("{index:03}.sh")), "x").unwrap();
+        }
+        let gate = Gate::new(None, "for f in *.sh; do sh $f; done", Origin::User).unwrap();
+        let pinned = of(&gate, root, &search);
+        assert_eq!(pinned.len(), 33);
+        assert_eq!(changed(&pinned, &of(&gate, root, &search)), None);
+        std::fs::write(root.join("099.sh"), "exit 0").unwrap();
+        assert!(changed(&pinned, &of(&gate, root, &search)).is_some_and(|named| named.ends_with(" files behind it")));
     }
 
     #[cfg(unix)]

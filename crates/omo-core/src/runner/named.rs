@@ -1,61 +1,56 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
-/// A word of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
-    /// The word, without quotes around it.
-    pub text: String,
-    /// It is the first word of a command.
-    pub is_program: bool,
-}
-
-/// The words of a command, roughly as a shell parts them.
-pub fn words(run: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut begins = true;
-    for part in run.split_inclusive([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']) {
-        let text = part.trim_end_matches([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
-        let text = text.trim_matches(['"', '\'']);
-        let is_assignment =
-            text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(['/', '-']));
-        // Words that run another command behind them, and what those are given before it.
-        let passes_on = is_assignment
-            || text.starts_with(|char: char| char.is_ascii_digit() || char == '-')
-            || matches!(
-                text,
-                "timeout" | "sudo" | "env" | "time" | "exec" | "nice" | "command" | "then" | "do" | "!" | "if"
-            );
-        if !text.is_empty() {
-            words.push(Word { text: text.to_owned(), is_program: begins && !passes_on });
-            begins = begins && passes_on;
-        }
-        begins |= part.ends_with([';', '&', '|', '(', '\n']);
-    }
-    words
-}
-
-/// The commands of a list: each program with the words behind it.
-pub fn commands(words: &[Word]) -> impl Iterator<Item = (&str, Vec<&str>)> {
-    words.iter().enumerate().filter(|(_, word)| word.is_program).map(|(index, word)| {
-        let rest = words.get(index + 1..).unwrap_or_default();
-        (word.text.as_str(), rest.iter().take_while(|word| !word.is_program).map(|word| word.text.as_str()).collect())
-    })
-}
+use crate::command_line::{commands, is_reader, is_shell, stem};
 
 /// Whether a command runs tests with a runner whose summary is read here.
 pub fn names_runner(run: &str) -> bool {
-    commands(&words(run)).any(|(program, arguments)| is_runner(program, &arguments))
+    is_named_within(run, MAX_LINES)
 }
 
-/// The name of a program without its folder, its version and the ending that it has on Windows.
-pub fn stem(program: &str) -> &str {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let name = [".exe", ".cmd", ".bat"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
-    name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.')
+/// Lines of shell within lines of shell are read so deep.
+const MAX_LINES: usize = 4;
+
+fn is_named_within(run: &str, depth: usize) -> bool {
+    depth > 0
+        && commands(run).iter().any(|command| {
+            let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+            let runs = |at: usize| words.get(at..).and_then(<[&str]>::split_first);
+            let is_runner = |at: &usize| runs(*at).is_some_and(|(program, arguments)| is_runner(program, arguments));
+            // It may run a program that it is given.
+            let reach = if words.first().is_some_and(|program| passes_on(program)) { words.len() } else { 1 };
+            let is_asked = |word: &&str| !matches!(*word, "install" | "add" | "remove" | "uninstall" | "upgrade");
+            let reach = reach.min(words.iter().take_while(|word| is_asked(word)).count());
+            (0..reach).any(|at| is_runner(&at))
+                || command.inner_lines().iter().any(|line| is_named_within(line, depth - 1))
+        })
+}
+
+/// Whether a program may run another one that it is given: all but those that are known to do something else.
+fn passes_on(program: &str) -> bool {
+    let name = stem(program);
+    let is_script = program.contains('/') && name.contains('.');
+    let is_known = matches!(
+        name,
+        "cargo"
+            | "go"
+            | "python"
+            | "pypy"
+            | "node"
+            | "ruby"
+            | "perl"
+            | "make"
+            | "gmake"
+            | "just"
+            | "task"
+            | "tox"
+            | "nox"
+            | "rake"
+    );
+    !is_script && !is_known && !is_reader(name) && !is_shell(name)
 }
 
 /// The module that Python is asked to run: behind `-m`, which may stand behind other letters and before the name.
-fn module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
+pub fn module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let (flags, name) = word.strip_prefix('-')?.split_once('m')?;
         let is_module = flags.chars().all(|flag| "bBdEiIOPqsSuvx".contains(flag));
@@ -72,20 +67,11 @@ fn is_runner(program: &str, arguments: &[&str]) -> bool {
     let has = |wanted: &str| arguments.contains(&wanted);
     let first = arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default();
     match stem(program) {
-        "pytest" | "py.test" | "jest" | "vitest" => true,
+        "pytest" | "py.test" | "jest" | "vitest" | "unittest" => true,
         "python" | "pypy" => matches!(module(arguments), Some("pytest" | "unittest")),
         "cargo" => matches!(first, "test" | "t") || (first == "nextest" && (has("run") || has("r"))),
         "go" => first == "test",
         "node" => has("--test"),
-        // They run a program behind them.
-        "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx" | "uv" | "uvx" | "poetry" | "pipenv" | "pdm" | "hatch"
-        | "coverage" => (0..arguments.len()).any(|at| {
-            let rest = arguments.get(at + 1..).unwrap_or_default();
-            arguments.get(at).is_some_and(|word| {
-                matches!(stem(word), "pytest" | "jest" | "vitest" | "python" | "unittest" | "node")
-                    && (*word == "unittest" || is_runner(word, rest))
-            })
-        }),
         _ => false,
     }
 }
@@ -129,6 +115,16 @@ mod tests {
             ("test -f pytest", false),
             ("make test", false),
             ("pytest --version", false),
+            ("timeout -s KILL 60 pytest", true),
+            ("env -u FOO stdbuf -oL cargo test", true),
+            ("{ go test ./...; }", true),
+            ("bash -ec 'cd web && npx jest'", true),
+            ("bash -c pytest", true),
+            ("eval \"cargo test\"", true),
+            ("pip install pytest", false),
+            ("poetry add --dev pytest", false),
+            ("./run.sh pytest", false),
+            ("grep -r 'pytest is here' docs", false),
         ] {
             assert_eq!(names_runner(run), expected, "{run}");
         }
