@@ -107,7 +107,7 @@ pub fn is_reader(name: &str) -> bool {
 
 const READERS: &str = "\
     true false : test [ [[ ]] echo printf printenv exit export unset set cd pushd popd pwd sleep wait date which type \
-    hash grep egrep fgrep rg ag ack diff cmp comm wc ls stat file du df sort uniq cut tr jq yq md5sum sha1sum sha256sum \
+    hash cat head tail grep egrep fgrep rg ag ack diff cmp comm wc ls stat file du df sort uniq cut tr jq yq md5sum sha1sum sha256sum \
     sha512sum cksum rm mkdir rmdir touch git hg mypy pyright ruff flake pylint black isort bandit eslint prettier \
     stylelint biome oxlint tsc gcc g++ cc c++ clang clang++ rustc rustfmt javac gofmt goimports golangci-lint \
     staticcheck shellcheck shfmt yamllint xmllint hadolint markdownlint";
