@@ -45,6 +45,11 @@ const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
 type Results = BTreeMap<String, Baseline>;
 
+/// Whether a check may count tests: it runs a runner that is known, or files of the project that may.
+fn may_count(gate: &Gate, root: &Path) -> bool {
+    !gate.pinned.is_empty() || pins::runs_tests(gate, root)
+}
+
 /// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
 ///
 /// # Errors
@@ -53,7 +58,7 @@ type Results = BTreeMap<String, Baseline>;
 pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Gate]) -> io::Result<()> {
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
     folder.remove(RESULTS).map_err(io::Error::other)?;
-    if !gates.iter().any(|gate| pins::may_run_tests(gate, root)) {
+    if !gates.iter().any(|gate| may_count(gate, root)) {
         return Ok(());
     }
     let arguments: [OsString; 3] = [ARGUMENT.into(), root.into(), id.as_str().into()];
@@ -99,7 +104,7 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = Results::new();
-    for gate in session.gates.iter().filter(|gate| pins::may_run_tests(gate, root)) {
+    for gate in session.gates.iter().filter(|gate| may_count(gate, root)) {
         let variables = environment.for_gate(gate);
         let elsewhere = Elsewhere::new(root, &project, &variables);
         let Some((run, variables)) = elsewhere.of(gate, variables) else {
@@ -154,7 +159,7 @@ pub(crate) fn held_to(
     watcher: &mut impl Watcher,
 ) -> Option<Vec<Gate>> {
     let mut gates = gates.to_vec();
-    let open = |gate: &&mut Gate| gate.baseline.is_none() && pins::may_run_tests(gate, root);
+    let open = |gate: &&mut Gate| gate.baseline.is_none() && may_count(gate, root);
     let wanted: Vec<String> = gates.iter_mut().filter(open).map(|gate| digest(&gate.definition())).collect();
     if wanted.is_empty() {
         return Some(gates);

@@ -44,11 +44,6 @@ pub fn runs_tests(gate: &Gate, root: &Path) -> bool {
     Reading::of(&gate.run, &folder_of(gate, root), root, &SearchPath::default()).runs_tests
 }
 
-/// Whether a gate may run tests: it has a program that does more than to read files.
-pub fn may_run_tests(gate: &Gate, root: &Path) -> bool {
-    Reading::of(&gate.run, &folder_of(gate, root), root, &SearchPath::default()).may_run_tests
-}
-
 fn folder_of(gate: &Gate, root: &Path) -> PathBuf {
     gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder))
 }

@@ -31,8 +31,6 @@ pub(super) struct Reading<'a> {
     pins: BTreeMap<String, String>,
     /// It runs tests with a runner whose count is known.
     pub(super) runs_tests: bool,
-    /// A program of it may run tests.
-    pub(super) may_run_tests: bool,
 }
 
 /// Where a line of shell stands.
@@ -46,7 +44,7 @@ struct Level {
 impl<'a> Reading<'a> {
     /// Reads the command of a gate that runs in a folder.
     pub(super) fn of(run: &str, folder: &Path, root: &'a Path, search: &'a SearchPath) -> Self {
-        let mut reading = Self { root, search, pins: BTreeMap::new(), runs_tests: false, may_run_tests: false };
+        let mut reading = Self { root, search, pins: BTreeMap::new(), runs_tests: false };
         reading.line(run, folder, Level { depth: 0, is_script: false });
         reading
     }
@@ -94,7 +92,6 @@ impl<'a> Reading<'a> {
 
     fn command(&mut self, program: &str, arguments: &[String], folder: &Path, level: Level) {
         let (name, arguments) = (stem(program), arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        self.may_run_tests |= !is_reader(name);
         self.program(program, folder, level);
         let below = folder_of(folder, &arguments);
         for file in steering::options(&arguments, !is_reader(name)) {
