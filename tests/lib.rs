@@ -10,6 +10,7 @@ pub mod clone;
 pub mod executed;
 pub mod holder;
 pub mod judged;
+pub mod orphan;
 pub mod planned;
 pub mod pretended_cargo;
 pub mod processes;

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, ensure};
 use omo_core::words::task_goes_on;
 use omo_testkit::strace::{self, Fault, SystemCall};
 use omo_testkit::{HookRun, run_command, wait_until};
+use omo_tests::orphan::play_as_orphan;
 use omo_tests::snapshot::Snapshot;
 use omo_tests::stage::{Scene, plugin};
 use serde_json::{Value, json};
@@ -334,11 +335,11 @@ fn play(half: usize) {
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn no_fault_does_harm_one_half() {
-    play(0);
+    play_as_orphan("faults::no_fault_does_harm_one_half", || play(0));
 }
 
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn no_fault_does_harm_the_other_half() {
-    play(1);
+    play_as_orphan("faults::no_fault_does_harm_the_other_half", || play(1));
 }
