@@ -152,6 +152,8 @@ struct Play {
     before: Left,
     after: Left,
     calls: Vec<SystemCall>,
+    /// Whether it starts no other process.
+    is_alone: bool,
 }
 
 impl Play {
@@ -169,11 +171,12 @@ impl Play {
         let whole = strace::run(&command, &input)?;
         ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
         let after = Left::by(&scene)?;
+        let is_alone = !strace::start_another(&whole.calls);
         // Before its first `poll` a program is being loaded, which is none of its own doing.
         let calls = whole.calls.into_iter().skip_while(|call| call.name != "poll");
         let calls: Vec<_> = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
         ensure!(calls.len() > 20, "only {} calls were seen", calls.len());
-        Ok(Self { deed, scene, command, input, start, before, after, calls })
+        Ok(Self { deed, scene, command, input, start, before, after, calls, is_alone })
     }
 
     /// Every fault at every second call in turn; gives how many there were.
@@ -211,7 +214,12 @@ impl Play {
 
     fn with(&self, call: &SystemCall, fault: Fault) -> Result<()> {
         self.start.restore()?;
-        let traced = strace::run_with_fault(&self.command, &self.input, call, fault)?;
+        let traced = match fault {
+            Fault::Error(error) if self.is_alone => {
+                strace::run_alone_with_error(&self.command, &self.input, call, error)?
+            }
+            _ => strace::run_with_fault(&self.command, &self.input, call, fault)?,
+        };
         ensure!(traced.is_faulted, "the call was not made");
         let left = Left::by(&self.scene)?;
         self.judge(&traced.run, &left, fault)?;

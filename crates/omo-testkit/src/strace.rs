@@ -57,10 +57,11 @@ pub fn run(command: &Command, input: &str) -> Result<Traced> {
 
 /// As [`run`], its children traced too.
 pub fn run_with_children(command: &Command, input: &str) -> Result<Traced> {
-    traced(command, input, &["-f".to_owned()])
+    traced(command, input, &["-f"])
 }
 
-/// As [`run`], with a fault at one system call.
+/// As [`run`], with a fault at one system call. Of the others only those of its name are seen: to write down the rest
+/// costs more than all that the process does.
 pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: Fault) -> Result<Traced> {
     let SystemCall { name, ordinal, .. } = at;
     let fault = match fault {
@@ -68,10 +69,24 @@ pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: Fa
         Fault::Kill => "signal=KILL".to_owned(),
         Fault::Signal(signal) => format!("signal={signal}"),
     };
-    traced(command, input, &["-e".to_owned(), format!("inject={name}:{fault}:when={ordinal}")])
+    traced(command, input, &["-e", &format!("trace={name}"), "-e", &format!("inject={name}:{fault}:when={ordinal}")])
 }
 
-fn traced(command: &Command, input: &str, options: &[String]) -> Result<Traced> {
+/// As [`run_with_fault`], with an error at a call of a process that starts no other, in half of the time: it does not
+/// stop at calls of other names. strace can do so only where it follows those that a process starts, and each of these
+/// would meet the fault.
+pub fn run_alone_with_error(command: &Command, input: &str, at: &SystemCall, error: &str) -> Result<Traced> {
+    let SystemCall { name, ordinal, .. } = at;
+    let fault = format!("inject={name}:error={error}:when={ordinal}");
+    traced(command, input, &["-f", "--seccomp-bpf", "-e", &format!("trace={name}"), "-e", &fault])
+}
+
+/// Whether some of these calls start another process.
+pub fn start_another(calls: &[SystemCall]) -> bool {
+    calls.iter().any(|call| ["clone", "clone3", "fork", "vfork"].contains(&&*call.name))
+}
+
+fn traced(command: &Command, input: &str, options: &[&str]) -> Result<Traced> {
     let log = tempfile::NamedTempFile::new()?;
     let done = process::run(wrapped(command, log.path(), options), Some(input), LIMIT)?;
     ensure!(!done.timed_out, "the process did not end under strace {options:?}");
@@ -81,7 +96,7 @@ fn traced(command: &Command, input: &str, options: &[String]) -> Result<Traced> 
     Ok(Traced { run: HookRun::from(done), calls: calls(&text), is_faulted })
 }
 
-fn wrapped(command: &Command, log: &Path, options: &[String]) -> Command {
+fn wrapped(command: &Command, log: &Path, options: &[&str]) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-qq", "-s", "256", "-o"]).arg(log).args(options).arg("--").arg(command.get_program());
     process::as_given(strace, command)
@@ -152,6 +167,14 @@ mod tests {
         let opened = whole.calls.iter().rfind(|call| call.name == "openat").unwrap();
         let refused = run_with_fault(&cat, "", opened, Fault::Error("EACCES")).unwrap();
         assert!(refused.is_faulted && refused.run.stderr.contains("Permission denied"), "{refused:?}");
+        assert!(!start_another(&whole.calls));
+        let alone = run_alone_with_error(&cat, "", opened, "EACCES").unwrap();
+        assert_eq!((&alone.run.stderr, alone.run.status), (&refused.run.stderr, refused.run.status));
+        let injected = |traced: &Traced| traced.calls.iter().position(|call| call.line.contains("(INJECTED)"));
+        assert_eq!((alone.is_faulted, injected(&alone)), (true, injected(&refused)));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "true | cat"]).env("PATH", "/usr/bin:/bin");
+        assert!(start_another(&run(&shell, "").unwrap().calls));
         let killed = run_with_fault(&cat, "", opened, Fault::Kill).unwrap();
         assert!(killed.is_faulted && !killed.run.status.success() && killed.run.stdout.is_empty(), "{killed:?}");
     }
