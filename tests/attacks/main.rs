@@ -17,6 +17,7 @@ mod evidence;
 mod hidden;
 mod honest;
 mod pinned;
+mod large;
 mod recorded;
 mod reviewed;
 mod target;

@@ -199,16 +199,6 @@ const SHOWN: &[Row] = &[
         },
     },
     Row {
-        id: "r07i",
-        what: "the difference hides the emptied test: it grows by two megabytes",
-        play: |target| {
-            target.begin()?;
-            let more = "# a line of no use\n".repeat(110_000);
-            target.write("test_app.py", &format!("{more}{}", TESTS.replace(ASSERTION, "pass")))?;
-            target.is_never_verified()
-        },
-    },
-    Row {
         id: "r07j",
         what: "the difference hides the emptied test: the commit that the run began on is pruned",
         play: |target| {

@@ -2,8 +2,11 @@
 //!
 //! It is told from git's objects, of the very files that have an id, and by git's plumbing with every option given:
 //! no setting, attribute or order of the repository has a say. What was there before comes first, and there the
-//! tests: only the reviewer sees what was taken out of them. A new file can be read where it lies; what
-//! cannot be shown of one that was there before, or not even be named, is an error, and counts against the claim.
+//! tests: only the reviewer sees what was taken out of them. A new file can be read where it lies; of one that was
+//! there before and changed in more than is shown, both versions are written beside (`whole`). What is too large for
+//! that, or cannot even be named, is an error, and counts against the claim.
+
+mod whole;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,6 +15,7 @@ use omo_core::session_id::SessionId;
 use omo_core::words::checks::Changed;
 use omo_store::work_tree::WorkTree;
 
+pub use self::whole::Whole;
 use crate::files::Scope;
 use crate::git::GitCalls;
 use crate::recorded::{Kept, Place};
@@ -22,9 +26,9 @@ use crate::tree::{EMPTY_TREES, Scratch};
 const FOLDER: [&str; 2] = ["omo", "reviews"];
 /// How deep submodules within submodules are followed.
 const MAX_DEPTH: usize = 8;
-/// At most so many bytes of all changes are shown.
+/// So many bytes of all changes are shown.
 const MAX_BYTES: usize = 1_200 * 1024;
-/// At most so many of one file that was there before, and of a new one.
+/// So many of one file that was there before, and of a new one.
 const MAX_FILE_BYTES: usize = 256 * 1024;
 const MAX_NEW_FILE_BYTES: usize = 64 * 1024;
 /// At most so many bytes of names are listed.
@@ -57,6 +61,7 @@ pub fn since(
     calls: &GitCalls,
     scope: Option<&str>,
     base: Option<&str>,
+    whole: &mut Whole,
 ) -> Result<Changed, String> {
     let Some(tree) = WorkTree::find(folder) else {
         return match base {
@@ -72,7 +77,7 @@ pub fn since(
         return Ok(Changed::default());
     }
     let mut text = String::new();
-    write(&mut text, scratch, &tree, (home, calls), Before::Commit(base), 0)?;
+    write((&mut text, whole), scratch, &tree, (home, calls), Before::Commit(base), 0)?;
     Ok(Changed { difference: Some(text), notes: Vec::new() })
 }
 
@@ -88,6 +93,7 @@ pub fn since_recorded(
     scope: &str,
     id: &SessionId,
     kept: &str,
+    whole: &mut Whole,
 ) -> Result<Changed, String> {
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let scope = Scope::load(home, scope).ok_or("what was settled when the run began is gone")?;
@@ -99,7 +105,7 @@ pub fn since_recorded(
     let tree = place.work_tree(home);
     let scratch = Scratch::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
     let mut text = String::new();
-    write(&mut text, scratch, &tree, (home, calls), Before::Recorded(&kept, &place), 0)?;
+    write((&mut text, whole), scratch, &tree, (home, calls), Before::Recorded(&kept, &place), 0)?;
     Ok(Changed { difference: Some(text), notes: Vec::new() })
 }
 
@@ -184,7 +190,7 @@ impl Entry {
 
 /// Writes what changed in one work tree, and in its submodules.
 fn write(
-    text: &mut String,
+    (text, whole): (&mut String, &mut Whole),
     mut scratch: Scratch,
     tree: &WorkTree,
     (home, calls): (&Path, &GitCalls),
@@ -212,7 +218,7 @@ fn write(
     }
     let mut entries = entries(&scratch, base, &kept.tree).ok_or_else(unknown)?;
     read_patches(&scratch, base, &kept.tree, &mut entries).ok_or_else(unknown)?;
-    show(text, &scratch, &mut entries)?;
+    show(text, &scratch, &mut entries, whole)?;
     let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(unknown)?;
     scratch.clear().ok_or_else(unknown)?;
     drop(scratch);
@@ -228,14 +234,14 @@ fn write(
             text.push_str("All of it is gone.\n");
             continue;
         }
-        write_place(text, place, before, (home, calls), depth)?;
+        write_place((text, &mut *whole), place, before, (home, calls), depth)?;
     }
     for (path, commit) in inner {
         let top = tree.top.join(&path);
         let recorded = places.iter().find(|(there, _)| *there == path).filter(|_| top.is_dir());
         if let Some((_, place)) = recorded {
             let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-            write_place(text, place, before, (home, calls), depth)?;
+            write_place((text, &mut *whole), place, before, (home, calls), depth)?;
             continue;
         }
         let Some(inner) = WorkTree::at(&top) else {
@@ -249,14 +255,14 @@ fn write(
         }
         let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
         let scratch = Scratch::anew(&inner, home, calls, &FOLDER, None).ok_or_else(unknown)?;
-        write(text, scratch, &inner, (home, calls), Before::Commit(commit.as_deref()), depth + 1)?;
+        write((text, &mut *whole), scratch, &inner, (home, calls), Before::Commit(commit.as_deref()), depth + 1)?;
     }
     Ok(())
 }
 
 /// The same of a work tree that was recorded, and lies in another one.
 fn write_place(
-    text: &mut String,
+    out: (&mut String, &mut Whole),
     place: &Place,
     before: Before,
     (home, calls): (&Path, &GitCalls),
@@ -265,7 +271,7 @@ fn write_place(
     let Before::Recorded(kept, _) = before else { return Ok(()) };
     let tree = place.work_tree(home);
     let scratch = Scratch::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
-    write(text, scratch, &tree, (home, calls), Before::Recorded(kept, place), depth + 1)
+    write(out, scratch, &tree, (home, calls), Before::Recorded(kept, place), depth + 1)
 }
 
 /// The paths that differ, with the sizes of both sides.
@@ -364,7 +370,7 @@ fn parts(said: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Writes the list of files, and then their changes, as far as there is room.
-fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry]) -> Result<(), String> {
+fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry], whole: &mut Whole) -> Result<(), String> {
     entries.sort_by_key(Entry::place);
     let list: String = entries.iter().map(Entry::line).collect();
     if list.len() > MAX_LIST_BYTES {
@@ -390,6 +396,8 @@ fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry]) -> Result<(
         let file = entry.shown_path();
         if entry.is_new() {
             let _ = writeln!(text, "\n[omo] the rest of {} is to be read in that file itself.", file.escape_debug());
+        } else if let Some(said) = whole.keep(scratch, entry) {
+            text.push_str(&said);
         } else {
             hidden.push(file);
         }

@@ -1,6 +1,7 @@
 //! Judging a claim: the gates are run and the review is looked for, with no lock held, and what
 //! was found is judged.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -10,15 +11,17 @@ use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
 use omo_core::words;
+use omo_exec::difference::{self, Whole};
 use omo_exec::environment::Environment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup, Watcher};
-use omo_exec::{difference, git, tree};
+use omo_exec::{git, tree};
+use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
 use omo_store::seal::digest;
 use omo_store::state::StateError;
 use omo_store::transcript::reviewer;
-use omo_store::{env, state, transcript};
+use omo_store::{env, material, state, transcript};
 
 use crate::edge::{Context, HookError, Place};
 use crate::input::Input;
@@ -119,23 +122,37 @@ fn is_exact(files: &WorkFiles, judged: Option<&str>) -> bool {
     exact.is_some_and(|exact| Some(exact.id.as_str()) == judged)
 }
 
-/// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin.
-const MAX_MATERIAL_BYTES: u64 = 16 * 1024 * 1024;
+/// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin. A version of a file
+/// that lies beside it may be larger.
+const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The file that a session's reviewer reads; gone with the run.
-pub fn material_name(place: &Place) -> String {
-    format!("review-{}.md", place.id())
-}
-
-/// Where that is.
+/// Where it is.
 fn material_path(place: &Place) -> PathBuf {
-    place.folder().path().join(material_name(place))
+    place.folder().path().join(material::name(place.id()))
 }
 
-/// What tells whether it is as omo wrote it: its content, and that it was not another one for a while.
+/// What tells whether it is as omo wrote it, with all that lies beside it: the content, and that it was not another one
+/// for a while.
 fn material_mark(place: &Place) -> Option<String> {
-    let bytes = place.folder().read(&material_name(place), MAX_MATERIAL_BYTES).ok()??;
-    Some(format!("{}:{}", digest(&bytes), tree::identity_of(&material_path(place))?))
+    watchdog::extend(SLACK);
+    let mark = mark_of_material(place);
+    watchdog::back_to_usual();
+    mark
+}
+
+fn mark_of_material(place: &Place) -> Option<String> {
+    let mark_of = |folder: &Folder, name: &str| {
+        let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
+        Some(format!("{}:{}", digest(&bytes), tree::identity_of(&folder.path().join(name))?))
+    };
+    let mut mark = mark_of(place.folder(), &material::name(place.id()))?;
+    if let Some(whole) = place.folder().inner(&material::whole_name(place.id())).ok()? {
+        for name in whole.names("").ok()? {
+            let _ = write!(mark, "\n{name} {}", mark_of(&whole, &name)?);
+        }
+        mark = digest(mark.as_bytes());
+    }
+    Some(mark)
 }
 
 /// Writes down what the reviewer is to read; or why it cannot be shown.
@@ -152,9 +169,12 @@ fn write_material(
     let before = files.state();
     let base = session.ulw.base.as_deref();
     let calls = &context.git_calls;
+    let mut whole = Whole::renew(place.folder(), material::whole_name(place.id()));
     let changed = match (scope, &session.ulw.recorded) {
-        (Some(scope), Some(recorded)) => difference::since_recorded(state_home, calls, scope, place.id(), recorded),
-        _ => difference::since(root, state_home, calls, scope, base).map(words::checks::not_recorded),
+        (Some(scope), Some(recorded)) => {
+            difference::since_recorded(state_home, calls, scope, place.id(), recorded, &mut whole)
+        }
+        _ => difference::since(root, state_home, calls, scope, base, &mut whole).map(words::checks::not_recorded),
     };
     // Not even for a moment was another file there than the one that has the id.
     let is_same = changed.is_ok() && before.is_some() && files.state() == before;
@@ -167,7 +187,7 @@ fn write_material(
     let text = words::checks::material(session, &root.to_string_lossy(), &check.findings, &changed);
     let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
     written
-        .and_then(|_lock| Ok(place.folder().replace(&material_name(place), text.as_bytes())?))
+        .and_then(|_lock| Ok(place.folder().replace(&material::name(place.id()), text.as_bytes())?))
         .map_err(|error| error.to_string())?;
     let digest = material_mark(place).ok_or("the file that was written for it cannot be read")?;
     Ok(Material { path: material_path(place).display().to_string(), digest })

@@ -154,9 +154,6 @@ impl Stop<'_> {
                 answer.print(self.context.event);
             }
             place.log(&lock, &log::of_stop(place.id().as_str(), &session, &decision, found.check(), cap, now));
-            if matches!(decision.action, StopAction::End { .. }) && session.verification.claimed_at.is_some() {
-                let _ = place.folder().remove(&judging::material_name(place));
-            }
             drop(lock);
         }
         Ok(())

@@ -273,6 +273,27 @@ impl Folder {
         self.done("create", name, self.directory.make(name))
     }
 
+    /// As [`Folder::renew_folder`], and opens it.
+    pub fn renewed(&self, name: &str) -> Result<Self, FolderError> {
+        self.renew_folder(name)?;
+        self.opened(name)
+    }
+
+    /// Opens a folder in this one; `None` where there is none.
+    pub fn inner(&self, name: &str) -> Result<Option<Self>, FolderError> {
+        match self.opened(name) {
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            result => result.map(Some),
+        }
+    }
+
+    fn opened(&self, name: &str) -> Result<Self, FolderError> {
+        let path = self.path.join(name);
+        let directory = self.directory.inner(name).map_err(|trouble| troubled("open", &path, trouble))?;
+        directory.make_private();
+        Ok(Self { directory, path })
+    }
+
     /// Removes a folder with all that is in it; one that is not there is no error. A link goes, and
     /// what it points at stays as it is.
     pub fn remove_folder(&self, name: &str) -> Result<(), FolderError> {

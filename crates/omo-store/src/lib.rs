@@ -13,6 +13,7 @@ pub mod folder;
 mod gate_toml;
 pub mod hooks_log;
 pub mod lock;
+pub mod material;
 pub mod object;
 pub mod pending;
 pub mod pins;

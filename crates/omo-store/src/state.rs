@@ -14,7 +14,7 @@ use crate::document::{Document, DocumentError};
 use crate::folder::{Folder, FolderError};
 use crate::lock::{Lock, LockError};
 use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
-use crate::{recorded, run_environment};
+use crate::{material, recorded, run_environment};
 
 /// The state file's name.
 pub const FILE: &str = "runtime.local.json";
@@ -223,6 +223,7 @@ fn under_lock<'a, T>(
             }
             if written.has_ended {
                 run_environment::forget(options.state_home, id);
+                material::forget(folder, id);
             }
             if written.is_done {
                 recorded::forget(options.state_home, id);

@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use omo_exec::difference;
+use omo_exec::difference::{self, Whole};
 use omo_exec::files::{FilesState, WorkFiles, settle_scope};
 use omo_exec::git::GitCalls;
+use omo_store::folder::Folder;
 use omo_store::work_tree::WorkTree;
 use tempfile::TempDir;
 
@@ -24,7 +25,10 @@ fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
 }
 
 fn changed_since(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Result<String, String> {
-    let changed = difference::since(folder, state_home, &GitCalls::default(), None, since)?;
+    let beside = TempDir::new().unwrap();
+    let beside = Folder::create_own(beside.path()).unwrap();
+    let mut whole = Whole::renew(&beside, "whole".to_owned());
+    let changed = difference::since(folder, state_home, &GitCalls::default(), None, since, &mut whole)?;
     Ok(changed.difference.unwrap_or_default())
 }
 
@@ -395,7 +399,9 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
     let shown = || {
         let head = it.git(&["rev-parse", "HEAD"]);
         let (home, calls) = (it.state_home(), GitCalls::default());
-        let changed = difference::since(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()));
+        let beside = Folder::create_own(it.temp.path()).unwrap();
+        let mut whole = Whole::renew(&beside, "whole".to_owned());
+        let changed = difference::since(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()), &mut whole);
         changed.unwrap().difference.unwrap()
     };
     assert_eq!(shown(), "", "what was left out when the run began is no removal");
@@ -556,7 +562,7 @@ fn nothing_of_the_repository_hides_what_changed() {
     }
     assert!(shown.find("-checks two") < shown.find("+x"), "what was there before comes first");
     it.write("long.txt", "");
-    assert!(since(&it).unwrap_err().contains("more than can be shown: long.txt"));
+    assert!(since(&it).unwrap().contains("All of it as it was when the run began: "));
     it.write("long.txt", &"a line\n".repeat(60_000));
     since(&it).unwrap();
     let other = "1".repeat(40);

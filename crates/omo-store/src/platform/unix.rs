@@ -119,7 +119,9 @@ impl Directory {
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in retry_on_intr(|| rustix::fs::Dir::read_from(&self.0))? {
-            names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
+            let entry = entry?;
+            let name = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."));
+            names.extend(name.map(str::to_owned));
         }
         Ok(names)
     }

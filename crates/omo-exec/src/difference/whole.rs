@@ -1,0 +1,62 @@
+//! Files whose difference is too large for what a reviewer reads: both versions of each are written beside it, whole.
+
+use std::fmt::Write;
+
+use omo_store::folder::Folder;
+
+use super::{Blob, Entry};
+use crate::tree::Scratch;
+
+/// A larger version is not written, nor are more bytes or files than that in all.
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_FILES: usize = 1_000;
+
+/// Where they are written.
+#[derive(Debug)]
+pub struct Whole<'a> {
+    parent: &'a Folder,
+    name: String,
+    folder: Option<Folder>,
+    files: usize,
+    bytes: u64,
+}
+
+impl<'a> Whole<'a> {
+    /// In a folder of this name, which is made where there is something to write. What was there before goes.
+    pub fn renew(parent: &'a Folder, name: String) -> Self {
+        // What cannot be removed cannot be made anew either: then nothing is written.
+        let _ = parent.remove_folder(&name);
+        Self { parent, name, folder: None, files: 0, bytes: 0 }
+    }
+
+    /// Writes both versions of a file, and gives what is said of that; `None` where they are too large.
+    pub(super) fn keep(&mut self, scratch: &Scratch, entry: &Entry) -> Option<String> {
+        self.bytes += entry.before.bytes + entry.now.bytes;
+        self.files += 1;
+        let is_large = entry.before.bytes.max(entry.now.bytes) > MAX_FILE_BYTES;
+        if is_large || self.bytes > MAX_BYTES || self.files > MAX_FILES {
+            return None;
+        }
+        let before = self.put(scratch, &entry.before, "before")?;
+        let mut said = format!(
+            "\n[omo] {} has changed in more than is shown here. All of it as it was when the run began: {before}\n",
+            entry.shown_path().escape_debug()
+        );
+        if entry.status != b'D' {
+            let now = self.put(scratch, &entry.now, "now")?;
+            let _ = writeln!(said, "[omo] All of it as it is now: {now}\n[omo] Both are to be read and compared.");
+        }
+        Some(said)
+    }
+
+    fn put(&mut self, scratch: &Scratch, blob: &Blob, what: &str) -> Option<String> {
+        let content = scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?;
+        if self.folder.is_none() {
+            self.folder = Some(self.parent.renewed(&self.name).ok()?);
+        }
+        let (folder, name) = (self.folder.as_ref()?, format!("{}-{what}", self.files));
+        folder.replace(&name, &content).ok()?;
+        Some(folder.path().join(name).display().to_string())
+    }
+}

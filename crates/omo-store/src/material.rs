@@ -1,0 +1,23 @@
+//! What a reviewer reads of a session's run: a file in the project's folder, and beside it a folder with what is too
+//! large for that. Both go with the run.
+
+use omo_core::session_id::SessionId;
+
+use crate::folder::Folder;
+
+/// The name of the file.
+pub fn name(id: &SessionId) -> String {
+    format!("review-{}.md", id.as_str())
+}
+
+/// The name of the folder.
+pub fn whole_name(id: &SessionId) -> String {
+    format!("review-{}", id.as_str())
+}
+
+/// Removes both.
+pub(crate) fn forget(folder: &Folder, id: &SessionId) {
+    // What cannot be removed is of no run any more.
+    let _ = folder.remove(&name(id));
+    let _ = folder.remove_folder(&whole_name(id));
+}
