@@ -27,5 +27,8 @@ mod tree_controls;
 // The processes above another one are told on Linux alone.
 #[cfg(target_os = "linux")]
 mod from_shell;
+// So is what happens in a folder meanwhile.
+#[cfg(target_os = "linux")]
+mod passing;
 #[cfg(target_os = "linux")]
 mod who_asked;

@@ -134,11 +134,16 @@ impl Drop for Mapper {
     }
 }
 
-/// Has another file stand there from when the check begins until its tests are read.
-fn swapped_while_checked(target: &Target, moved: &str, stand_in: &str) -> Result<()> {
+/// Has something come when the check begins, and go before it ends; `then` is what its first test does in between.
+pub(crate) fn while_checked(
+    target: &Target,
+    then: &str,
+    come: impl Fn() -> Result<()> + Sync,
+    go: impl Fn() -> Result<()> + Sync,
+    play: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let home = target.scene.lab.home().to_owned();
-    let (began, swapped, ended, back) =
-        (home.join("began"), home.join("swapped"), home.join("ended"), home.join("back"));
+    let (began, there, ended, back) = (home.join("began"), home.join("there"), home.join("ended"), home.join("back"));
     let wait = |signal: &Path, answer: &Path| {
         format!(
             "import os, time\nopen('{}', 'w').close()\nfor _ in range(100):\n    if os.path.exists('{}'): break\n    \
@@ -147,9 +152,8 @@ fn swapped_while_checked(target: &Target, moved: &str, stand_in: &str) -> Result
             answer.display()
         )
     };
-    target.write("test_aaa.py", &wait(&began, &swapped))?;
+    target.write("test_aaa.py", &format!("{}{then}", wait(&began, &there)))?;
     target.write("test_zzz.py", &wait(&ended, &back))?;
-    let (path, away) = (target.path(moved), home.join("away"));
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let other = scope.spawn(|| -> Result<()> {
@@ -165,27 +169,40 @@ fn swapped_while_checked(target: &Target, moved: &str, stand_in: &str) -> Result
                     break;
                 }
                 let _ = fs::remove_file(&back);
-                fs::rename(&path, &away)?;
-                let copy = Command::new("cp").args(["-r", stand_in]).arg(&path).status()?;
-                ensure!(copy.success(), "cp");
-                fs::write(&swapped, "")?;
+                come()?;
+                fs::write(&there, "")?;
                 see(&ended)?;
-                let _ = fs::remove_file(&swapped);
-                if path.is_dir() {
-                    fs::remove_dir_all(&path)?;
-                } else {
-                    fs::remove_file(&path)?;
-                }
-                fs::rename(&away, &path)?;
+                let _ = fs::remove_file(&there);
+                go()?;
                 fs::write(&back, "")?;
             }
             Ok(())
         });
-        let caught = target.is_never_verified();
+        let played = play();
         is_over.store(true, Ordering::SeqCst);
         other.join().map_err(|_| anyhow::anyhow!("it panicked"))??;
-        caught
-    })?;
+        played
+    })
+}
+
+/// Has another file stand there from when the check begins until its tests are read.
+fn swapped_while_checked(target: &Target, moved: &str, stand_in: &str) -> Result<()> {
+    let (path, away) = (target.path(moved), target.scene.lab.home().join("away"));
+    let come = || {
+        fs::rename(&path, &away)?;
+        let copy = Command::new("cp").args(["-r", stand_in]).arg(&path).status()?;
+        ensure!(copy.success(), "cp");
+        Ok(())
+    };
+    let go = || {
+        if path.is_dir() {
+            fs::remove_dir_all(&path)?;
+        } else {
+            fs::remove_file(&path)?;
+        }
+        Ok(fs::rename(&away, &path)?)
+    };
+    while_checked(target, "", come, go, || target.is_never_verified())?;
     target.is_caught()
 }
 

@@ -206,6 +206,10 @@ pub struct Record {
     pub setting: String,
     /// Where its output is.
     pub log: Option<String>,
+    /// Files that were there only while it ran.
+    pub passing: Vec<String>,
+    /// Not all of those could be seen.
+    pub unwatched: bool,
 }
 
 impl Record {

@@ -369,6 +369,8 @@ mod tests {
             detail: hostile.clone(),
             counts: Some(Counts { run: u64::MAX, failed: u64::MAX, skipped: u64::MAX }),
             log: Some(hostile.clone()),
+            passing: vec![hostile.clone(); 20],
+            unwatched: true,
             ..Record::default()
         };
         let gate = |verdict| GateResult {

@@ -9,6 +9,7 @@
 mod content;
 mod memory;
 mod scope;
+mod watched;
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -28,11 +29,12 @@ use self::memory::{Memory, Remembered, sources};
 use self::scope::bytes_of;
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quoted};
-use crate::platform::{FolderWatch, Stamp, Top, path_of};
+use crate::platform::{Stamp, Top, path_of};
 use crate::snapshot;
 use crate::tree::is_index;
 
 pub(crate) use self::scope::{Scope, text_of};
+pub(crate) use self::watched::Passing;
 
 /// Files that cannot be read within this have no id.
 const LONGEST_READ: Duration = Duration::from_secs(25);
@@ -124,19 +126,6 @@ impl<'a> WorkFiles<'a> {
     /// work tree; of many not all. `since` is when that was.
     pub fn newly_ignored(&self, since: Option<Timestamp>) -> Vec<String> {
         self.find_newly_ignored(since).unwrap_or_default()
-    }
-
-    /// Watches the folders that the files lie in, as they were found last: one that is moved away and back leaves no
-    /// trace on the files in it.
-    pub(crate) fn watch(&self) -> Option<FolderWatch> {
-        let memory = Memory::open(&self.root, self.state_home?)?;
-        let remembered = memory.read()?;
-        let paths = memory.paths();
-        let (files, _) = paths.split_at_checked(remembered.files_bytes)?;
-        let top = path_of(&bytes_of(&remembered.top));
-        let below = snapshot::folders_of(files.split(|byte| *byte == 0));
-        let below = below.into_iter().map(|folder| top.join(path_of(folder)));
-        FolderWatch::begin(top.ancestors().map(Path::to_owned).chain(below))
     }
 
     fn scope(&self) -> Option<&Scope> {

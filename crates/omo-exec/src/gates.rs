@@ -14,7 +14,7 @@ use omo_store::{env, pins};
 
 use crate::baseline;
 use crate::environment::Environment;
-use crate::files::{FilesState, WorkFiles};
+use crate::files::{FilesState, Passing, WorkFiles};
 use crate::platform::FolderWatch;
 use crate::process::{self, Job};
 
@@ -94,8 +94,10 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
             break;
         }
         let after = setup.files.state();
-        let moved = folders.take().flatten().is_some_and(|folders: FolderWatch| folders.saw_a_move());
-        if after == before && !moved {
+        let seen: Option<FolderWatch> = folders.take().flatten();
+        let moved = seen.as_ref().and_then(FolderWatch::moved);
+        if after == before && moved.is_none() {
+            note_passing(&mut verified.results, &setup.files.passing(seen.as_ref()));
             break;
         }
         before = after;
@@ -111,6 +113,14 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
     }
     verified.tree = id(&before);
     verified
+}
+
+/// Notes with each result of now which files were there only for a while.
+fn note_passing(results: &mut [GateResult], passing: &Passing) {
+    for result in results.iter_mut().filter(|result| !result.reused) {
+        result.record.passing.clone_from(&passing.paths);
+        result.record.unwatched = passing.is_partial;
+    }
 }
 
 /// The results of gates that cannot be run, and why.
@@ -137,8 +147,12 @@ fn pass(
     let mut verified = Verified::default();
     for gate in gates {
         let result = standing(gate, setup, tree, is_approved).or_else(|| {
-            folders.get_or_init(|| setup.files.watch());
-            run(gate, setup, tree, deadline, watcher)
+            watcher.begins(gate);
+            let folders = folders.get_or_init(|| setup.files.watch());
+            run(gate, setup, tree, deadline, || {
+                folders.iter().for_each(FolderWatch::look);
+                watcher.goes_on()
+            })
         });
         let Some(result) = result else { return Verified { is_cut: true, ..verified } };
         watcher.is_done(&result);
@@ -181,9 +195,8 @@ fn run(
     setup: &Setup,
     tree: Option<&str>,
     deadline: Instant,
-    watcher: &mut impl Watcher,
+    goes_on: impl FnMut() -> bool,
 ) -> Option<GateResult> {
-    watcher.begins(gate);
     let log_name = format!("check-{}.log", gate.name);
     let log = setup.logs.and_then(|folder| Some((folder.path().join(&log_name), folder.create_file(&log_name).ok()?)));
     let (log_path, log) = log.unzip();
@@ -196,7 +209,7 @@ fn run(
         log,
         check: None,
     };
-    let outcome = process::run(job, || watcher.goes_on());
+    let outcome = process::run(job, goes_on);
     let is_runner = pins::runs_tests(gate, setup.root);
     let (verdict, detail) = judge(&outcome.end?, outcome.counts, gate.best, is_runner);
     let record = Record {
@@ -208,6 +221,7 @@ fn run(
         tree: tree.map(str::to_owned),
         setting: setup.environment.setting(gate, setup.root),
         log: log_path.map(|path| path.display().to_string()),
+        ..Record::default()
     };
     Some(result(gate, record, false, outcome.tail))
 }

@@ -174,12 +174,14 @@ fn findings(text: &str, verdicts: &[GateVerdict]) -> Findings {
             detail: text.to_owned(),
             counts: Some(Counts { run: u64::MAX, failed: 1, skipped: 2 }),
             log: Some(text.to_owned()),
+            passing: vec![text.to_owned()],
             ..Record::default()
         },
         tail: text.to_owned(),
         ..GateResult::default()
     };
-    Findings { gates: verdicts.iter().map(gate).collect(), tree: Some("0".repeat(40)), ..Findings::default() }
+    let gates = verdicts.iter().map(gate).collect();
+    Findings { gates, tree: Some("0".repeat(40)), ..Findings::default() }
 }
 
 /// A plan run with this text wherever there is room for some.

@@ -4,7 +4,7 @@
 //! The output of a command and the words of a reviewer are untrusted: they are fenced, cut and
 //! made harmless.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::command::{APPROVAL_CHARS, pasted, whole};
@@ -64,6 +64,8 @@ pub fn time_ran_out() -> String {
 /// Why no check can run in the environment of the run.
 pub const ENVIRONMENT_LOST: &str =
     "the environment that the run began with is no longer there; a new run, begun by the user, has one of its own";
+/// How many files are named.
+const NAMED_PATHS: usize = 8;
 /// How many variables are named.
 const NAMED_VARIABLES: usize = 8;
 
@@ -75,6 +77,20 @@ fn environment_differs(findings: &Findings) -> Option<String> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!names.is_empty())
         .then(|| format!("checked in the environment that the run began with, which has changed since: {names}{more}"))
+}
+
+/// What was seen of files that were there only while the checks ran.
+fn passing(findings: &Findings) -> Vec<String> {
+    let records = || findings.gates.iter().map(|gate| &gate.record);
+    let paths: BTreeSet<&String> = records().flat_map(|record| &record.passing).collect();
+    let names: Vec<String> = paths.iter().take(NAMED_PATHS).map(|path| format!("`{}`", code(path, 100))).collect();
+    let more = paths.len().saturating_sub(NAMED_PATHS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let seen = (!names.is_empty()).then(|| format!("there only while the checks ran: {}{more}", names.join(", ")));
+    let is_unwatched = records().any(|record| record.unwatched);
+    let unwatched =
+        is_unwatched.then(|| "what was there only while the checks ran could not all be watched".to_owned());
+    seen.into_iter().chain(unwatched).collect()
 }
 
 /// Which checks count tests and could not be held to what they counted before the run, and why.
@@ -247,7 +263,7 @@ pub fn material(session: &Session, folder: &str, findings: &Findings, changed: &
         let _ =
             writeln!(text, "- {}: {}{counts}{log}", pasted(&gate.run, MAX_COMMAND_BYTES), neutral(&record.detail, 200));
     }
-    for weak in uncounted(findings).into_iter().chain(environment_differs(findings)) {
+    for weak in uncounted(findings).into_iter().chain(passing(findings)).chain(environment_differs(findings)) {
         let _ = writeln!(text, "- {weak}");
     }
     let tree = findings.tree.as_deref().unwrap_or("unknown");
@@ -301,8 +317,8 @@ pub fn proof(findings: &Findings, reviewed: bool) -> String {
     }
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
     let environment = environment_differs(findings).filter(|_| gates > 0);
-    let parts: Vec<String> =
-        [checks, review].into_iter().flatten().chain(uncounted(findings)).chain(environment).collect();
+    let notes = uncounted(findings).into_iter().chain(passing(findings)).chain(environment);
+    let parts: Vec<String> = [checks, review].into_iter().flatten().chain(notes).collect();
     parts.join("; ")
 }
 

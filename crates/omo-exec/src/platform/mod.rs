@@ -16,7 +16,8 @@
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
 //! - [`link_folder`] makes a folder be found in a second place.
-//! - [`FolderWatch`] tells of folders that were moved, even if they were moved back.
+//! - [`FolderWatch`] tells of folders that were moved, even if they were moved back, and of what happened in them,
+//!   which is [`Touched`].
 //! - [`Inside`] is a folder of a work tree that is put back as it was; [`variable`] is how a shell's command
 //!   names a variable.
 //!
@@ -117,21 +118,46 @@ pub(crate) fn owner_home(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
-/// Other systems do not tell of a folder that was moved and moved back.
+/// Other systems do not tell what happened in a folder and was taken back.
 #[cfg(not(target_os = "linux"))]
 pub(crate) struct FolderWatch;
 
 #[cfg(not(target_os = "linux"))]
 impl FolderWatch {
     /// There is none.
-    pub(crate) fn begin(_folders: impl Iterator<Item = std::path::PathBuf>) -> Option<Self> {
+    pub(crate) fn begin(
+        _above: impl Iterator<Item = std::path::PathBuf>,
+        _folders: impl Iterator<Item = std::path::PathBuf>,
+    ) -> Option<Self> {
+        None
+    }
+
+    /// Nothing is seen.
+    pub(crate) fn look(&self) {}
+
+    /// Nothing was seen.
+    pub(crate) fn moved(&self) -> Option<std::path::PathBuf> {
         None
     }
 
     /// Nothing was seen.
-    pub(crate) fn saw_a_move(&self) -> bool {
+    pub(crate) fn touched(&self) -> std::collections::BTreeMap<std::path::PathBuf, Touched> {
+        std::collections::BTreeMap::new()
+    }
+
+    /// It is not.
+    pub(crate) fn is_whole(&self) -> bool {
         false
     }
+}
+
+/// What happened at a path of a folder that is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Touched {
+    /// It came there.
+    pub(crate) is_new: bool,
+    /// It was a folder.
+    pub(crate) is_folder: bool,
 }
 
 /// How a group of processes is ended.

@@ -1,0 +1,76 @@
+//! What happens to the files of a project while its checks run.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use omo_store::pins::BUILT;
+
+use super::memory::Memory;
+use super::scope::bytes_of;
+use super::{WorkFiles, joined};
+use crate::platform::{FolderWatch, Touched, path_of};
+use crate::snapshot;
+
+/// At most so many paths are told.
+const MAX_TOLD: usize = 8;
+
+/// The files that were there only for a while.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passing {
+    /// From the top of the work tree.
+    pub(crate) paths: Vec<String>,
+    /// Not all of them could be seen.
+    pub(crate) is_partial: bool,
+}
+
+impl WorkFiles<'_> {
+    /// Watches the folders that the files lie in, as they were found last.
+    pub(crate) fn watch(&self) -> Option<FolderWatch> {
+        let memory = Memory::open(&self.root, self.state_home?)?;
+        let remembered = memory.read()?;
+        let paths = memory.paths();
+        let (files, folders) = paths.split_at_checked(remembered.files_bytes)?;
+        let top = path_of(&bytes_of(&remembered.top));
+        let mut below = snapshot::folders_of(files.split(|byte| *byte == 0));
+        below.extend(folders.split(|byte| *byte == 0).filter(|folder| !matches!(*folder, b"" | b".")));
+        let below = below.into_iter().map(|folder| top.join(path_of(folder)));
+        FolderWatch::begin(top.ancestors().skip(1).map(Path::to_owned), std::iter::once(top.clone()).chain(below))
+    }
+
+    /// The files that came since then and are gone, but for those that would not count and those that programs make
+    /// and remove all the time.
+    pub(crate) fn passing(&self, watch: Option<&FolderWatch>) -> Passing {
+        let Some(watch) = watch else { return Passing { is_partial: true, ..Passing::default() } };
+        let is_meant = |path: &Path, is_there: bool, touched: &Touched| {
+            touched.is_new && !is_there && !path.iter().any(|part| is_left_behind(&part.to_string_lossy()))
+        };
+        let paths = self.that_count(watch, is_meant);
+        Passing { is_partial: paths.is_none() || !watch.is_whole(), paths: paths.unwrap_or_default() }
+    }
+
+    /// Those of the paths that something happened at which git does not ignore, told by their path from the top and
+    /// by whether they are there.
+    fn that_count(&self, watch: &FolderWatch, is_meant: impl Fn(&Path, bool, &Touched) -> bool) -> Option<Vec<String>> {
+        let memory = Memory::open(&self.root, self.state_home?)?;
+        let asked = self.lister(&memory, 0)?;
+        let mut paths = Vec::new();
+        for (path, touched) in watch.touched() {
+            let Ok(below) = path.strip_prefix(&asked.top) else { continue };
+            let is_of_tools = below.iter().next().is_some_and(|first| first == ".git" || first == ".sisyphus");
+            if !is_of_tools && is_meant(below, path.symlink_metadata().is_ok(), &touched) {
+                let end: &[u8] = if touched.is_folder { b"/" } else { b"" };
+                paths.push([below.as_os_str().as_encoded_bytes(), end].concat());
+            }
+        }
+        let ignored = if paths.is_empty() { None } else { asked.ignored(&joined(&paths)) };
+        let ignored: HashSet<&[u8]> = ignored.iter().flat_map(|said| said.split(|byte| *byte == 0)).collect();
+        let that_count = paths.iter().filter(|path| !ignored.contains(path.as_slice()));
+        Some(that_count.take(MAX_TOLD).map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    }
+}
+
+/// Whether a part of a path is called as what programs make and remove all the time.
+fn is_left_behind(name: &str) -> bool {
+    let is_made = name == "__pycache__" || BUILT.contains(&name);
+    is_made || name.starts_with('.') || [".pyc", ".tmp", "~"].iter().any(|end| name.ends_with(end))
+}
