@@ -73,6 +73,18 @@ const ROWS: &[Row] = &[
             Ok(())
         },
     },
+    Row {
+        id: "h04",
+        what: "where files keep changing one of them is named",
+        play: |target| {
+            target.write("counter.txt", "0\n")?;
+            target.scene.start(&format!("--no-review --gate \"{CHECK} && date +%N >> counter.txt\""))?;
+            target.fix()?;
+            let reason = target.scene.claim_fails()?;
+            ensure!(reason.contains("`counter.txt` among them"), "{reason}");
+            Ok(())
+        },
+    },
 ];
 
 /// The system has no watch to give.

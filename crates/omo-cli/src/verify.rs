@@ -102,8 +102,11 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
     let red = report.checks.iter().filter(|line| line.verdict != GateVerdict::Green).count();
     let message = match red {
         0 => {
-            "files that git sees were written while the checks ran, so they say nothing about the files as they are now"
-                .to_owned()
+            let moving = verified.moving.as_deref().map(omo_core::words::checks::named).unwrap_or_default();
+            format!(
+                "files that git sees were written while the checks ran{moving}, so they say nothing about the files as \
+                 they are now"
+            )
         }
         red => format!("{red} of {} checks not green", report.checks.len()),
     };

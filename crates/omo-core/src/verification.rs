@@ -154,6 +154,8 @@ pub struct Findings {
     pub is_sealed: bool,
     /// Files were changed while they were judged.
     pub tree_moves: bool,
+    /// One of them, where that is known.
+    pub moving: Option<String>,
     /// What git ignores now and did not when the run began, for the review.
     pub newly_ignored: Vec<String>,
     /// The digest of what the reviewer was given to read, as it is now.

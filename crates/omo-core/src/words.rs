@@ -382,7 +382,8 @@ mod tests {
         };
         let red = GateVerdict::ALL.into_iter().filter(|verdict| *verdict != GateVerdict::Green);
         let red = Findings { gates: red.map(gate).collect(), ..Findings::default() };
-        let green = Findings { gates: vec![gate(GateVerdict::Green); 7], ..Findings::default() };
+        let moving = Some(hostile.clone());
+        let green = Findings { gates: vec![gate(GateVerdict::Green); 7], moving, ..Findings::default() };
         let wanted = Judgement::ReviewWanted { again: true };
         [
             (Judgement::Failed, Reason::RedGates, &red),

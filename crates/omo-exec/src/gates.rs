@@ -55,6 +55,8 @@ pub struct Verified {
     pub results: Vec<GateResult>,
     /// Files that count change while the gates run, each time anew.
     pub tree_moves: bool,
+    /// One of them, where that is known.
+    pub moving: Option<String>,
     /// It was ended before all of it was done: nobody wants to know any more.
     pub is_cut: bool,
 }
@@ -105,6 +107,7 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
             verified = pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
         } else {
             verified.tree_moves = true;
+            verified.moving = seen.and_then(|folders| setup.files.moving(&folders));
             // What they said is evidence about no files.
             for result in &mut verified.results {
                 result.record.tree = None;

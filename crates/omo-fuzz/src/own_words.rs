@@ -181,7 +181,7 @@ fn findings(text: &str, verdicts: &[GateVerdict]) -> Findings {
         ..GateResult::default()
     };
     let gates = verdicts.iter().map(gate).collect();
-    Findings { gates, tree: Some("0".repeat(40)), ..Findings::default() }
+    Findings { gates, tree: Some("0".repeat(40)), moving: Some(text.to_owned()), ..Findings::default() }
 }
 
 /// A plan run with this text wherever there is room for some.

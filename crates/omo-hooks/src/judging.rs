@@ -72,6 +72,7 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         gates: verified.results,
         is_sealed: true,
         tree_moves: verified.tree_moves,
+        moving: verified.moving,
         environment: environment.differing(&present),
         newly_ignored: Vec::new(),
         material: asks.then(|| material_mark(place)).flatten(),

@@ -30,12 +30,14 @@ pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
             fenced(objections, QUOTED_CHARS),
             "Once that is fixed and checked, the final message claims again.".to_owned(),
         ],
-        Reason::TreeMoves => vec![
-            "[omo] The claim was checked: all checks pass, but files that git sees were written while they were judged, \
-             so that nothing was said about the files as they are now. What the checks write belongs into .gitignore, \
-             and nothing else may write meanwhile; then the final message claims again."
-                .to_owned(),
-        ],
+        Reason::TreeMoves => {
+            let moving = check.findings.moving.as_deref().map(named).unwrap_or_default();
+            vec![format!(
+                "[omo] The claim was checked: all checks pass, but files that git sees were written while they were \
+                 judged{moving}, so that nothing was said about the files as they are now. What the checks write \
+                 belongs into .gitignore, and nothing else may write meanwhile; then the final message claims again."
+            )]
+        }
         Reason::FilesUnreadable => vec![
             "[omo] The claim was checked: the files of the project could not all be read, so nothing can be said about \
              them. There are too many, or one of them takes too long. What is built or fetched belongs into .gitignore, \
@@ -77,6 +79,11 @@ fn environment_differs(findings: &Findings) -> Option<String> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!names.is_empty())
         .then(|| format!("checked in the environment that the run began with, which has changed since: {names}{more}"))
+}
+
+/// One of several files.
+pub fn named(path: &str) -> String {
+    format!(", `{}` among them", code(path, 200))
 }
 
 /// What was seen of files that were there only while the checks ran.

@@ -48,6 +48,18 @@ impl WorkFiles<'_> {
         Passing { is_partial: paths.is_none() || !watch.is_whole(), paths: paths.unwrap_or_default() }
     }
 
+    /// One of the paths that changed since then.
+    pub(crate) fn moving(&self, watch: &FolderWatch) -> Option<String> {
+        if let Some(moved) = watch.moved().filter(|moved| !moved.as_os_str().is_empty()) {
+            return Some(moved.display().to_string());
+        }
+        let first = |is_wanted: bool| {
+            let is_meant = |_: &Path, is_there: bool, touched: &Touched| !touched.is_folder && is_there == is_wanted;
+            self.that_count(watch, is_meant)?.into_iter().next()
+        };
+        first(true).or_else(|| first(false))
+    }
+
     /// Those of the paths that something happened at which git does not ignore, told by their path from the top and
     /// by whether they are there.
     fn that_count(&self, watch: &FolderWatch, is_meant: impl Fn(&Path, bool, &Touched) -> bool) -> Option<Vec<String>> {
