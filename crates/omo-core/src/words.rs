@@ -373,17 +373,14 @@ mod tests {
             unwatched: true,
             ..Record::default()
         };
-        let gate = |verdict| GateResult {
-            name: "n".repeat(32),
-            run: hostile.clone(),
-            record: record(verdict),
-            tail: hostile.clone(),
-            ..GateResult::default()
+        let gate = |verdict| {
+            let (name, run, tail) = ("n".repeat(32), hostile.clone(), hostile.clone());
+            GateResult { name, run, tail, record: record(verdict), ..GateResult::default() }
         };
         let red = GateVerdict::ALL.into_iter().filter(|verdict| *verdict != GateVerdict::Green);
         let red = Findings { gates: red.map(gate).collect(), ..Findings::default() };
-        let moving = Some(hostile.clone());
-        let green = Findings { gates: vec![gate(GateVerdict::Green); 7], moving, ..Findings::default() };
+        let green = vec![gate(GateVerdict::Green); 7];
+        let green = Findings { gates: green, moving: Some(hostile.clone()), ..Findings::default() };
         let wanted = Judgement::ReviewWanted { again: true };
         [
             (Judgement::Failed, Reason::RedGates, &red),
