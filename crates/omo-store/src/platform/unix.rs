@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat,
@@ -176,7 +176,7 @@ pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BTIME).ok()?;
     let is_known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
-    let since = Duration::new(u64::try_from(found.stx_btime.tv_sec).ok()?, found.stx_btime.tv_nsec);
+    let since = std::time::Duration::new(u64::try_from(found.stx_btime.tv_sec).ok()?, found.stx_btime.tv_nsec);
     is_known.then(|| SystemTime::UNIX_EPOCH + since)
 }
 
