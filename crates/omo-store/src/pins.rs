@@ -221,6 +221,10 @@ mod tests {
             ("sh check.sh app.py", vec!["check.sh"]),
             ("./check.sh app.py", vec!["check.sh"]),
             ("markdown-link-check README.md", vec![]),
+            ("uv run pytest app.py && timeout 60 pytest -q app.py", vec![]),
+            ("deno test app.py && bundle exec rspec app.py", vec![]),
+            ("coverage run check.sh", vec!["check.sh"]),
+            ("uv run coverage run -m checks.run", vec!["checks/run.py"]),
         ] {
             let mut expected = expected;
             expected.retain(|file| !file.contains("node_modules/.bin/node"));

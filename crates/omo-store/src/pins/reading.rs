@@ -113,7 +113,9 @@ impl<'a> Reading<'a> {
         }
         // A program of the project says by itself what it does with what it is given.
         let is_unknown = !steering::is_interpreter(name) && !steering::is_tool(name) && !program.contains(is_separator);
-        for word in arguments.iter().filter(|_| is_unknown) {
+        // What stands behind a tool or an interpreter is for that one.
+        let is_another = |word: &&&str| steering::is_interpreter(stem(word)) || steering::is_tool(stem(word));
+        for word in arguments.iter().take_while(|word| is_unknown && !is_another(word)) {
             self.given(folder, word.rsplit('=').next().unwrap_or(word), is_runnable);
         }
     }
@@ -137,6 +139,9 @@ impl<'a> Reading<'a> {
 
     /// What a tool or an interpreter runs, and what steers it.
     fn tool(&mut self, name: &str, own: &[&str], folder: &Path, below: &Path, level: Level) {
+        if let ("coverage", Some((&"run", own))) = (name, own.split_first()) {
+            self.tool("python", own, folder, below, level);
+        }
         for script in scripts(name, own, folder) {
             self.named(&script);
         }
@@ -289,7 +294,11 @@ fn scripts(name: &str, own: &[&str], folder: &Path) -> Vec<PathBuf> {
     let is_given_else = |word: &&str| {
         matches!(*word, "-e" | "--eval" | "-p" | "--print" | "--test") || is_shell_line(name, word) || *word == "-c"
     };
-    if !steering::is_interpreter(name) || own.iter().any(is_given_else) || module(own).is_some_and(|_| name == "python")
+    let runs_tests = matches!(name, "deno" | "bun") && own.first() == Some(&"test");
+    if runs_tests
+        || !steering::is_interpreter(name)
+        || own.iter().any(is_given_else)
+        || module(own).is_some_and(|_| name == "python")
     {
         return Vec::new();
     }

@@ -94,7 +94,10 @@ pub(super) fn files(tool: &str) -> &'static [&'static str] {
 /// Whether this is a tool that files of the project steer, or a runner of tests. It is not held to the files that it is
 /// given by name, but by an option: they are what it tests or builds.
 pub(super) fn is_tool(name: &str) -> bool {
-    !files(name).is_empty() || matches!(name, "go" | "unittest" | "tap" | "jasmine" | "bats" | "nose" | "swift" | "zig")
+    const OTHERS: &str = "\
+        go unittest tap tape jasmine qunit uvu nightwatch testcafe wdio bats busted prove nose nosetests trial behave \
+        robot cucumber minitest pest codecept swift zig";
+    !files(name).is_empty() || OTHERS.split_ascii_whitespace().any(|other| other == name)
 }
 
 /// Whether a program runs the script that it is given.
