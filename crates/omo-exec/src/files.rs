@@ -308,7 +308,9 @@ impl<'a> WorkFiles<'a> {
             return Some(Vec::new());
         }
         let said = asked.git(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &paths)?;
-        let mut found = Vec::new();
+        let mut found: Vec<String> =
+            rules.iter().flat_map(|rules| rules.iter()).flat_map(|it| no_longer_excepted(&asked.top, it)).collect();
+        found.truncate(MAX_TOLD);
         let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
         // Where the rule stands, in which line, what it says, and which path it is about.
         for fields in fields.chunks_exact(4) {
@@ -346,6 +348,13 @@ fn rules_at(path: &Path) -> String {
         let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The lines of a `.gitignore` that brought files back, and were taken out of it.
+fn no_longer_excepted(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
+    let now = rules_at(&top.join(path_of(&bytes_of(source))));
+    let is_gone = |line: &&str| line.starts_with('!') && !now.lines().any(|there| there.trim_end() == line.trim_end());
+    before.lines().filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back")).collect()
 }
 
 /// A file that says what is ignored counts, even where it ignores itself.

@@ -215,7 +215,7 @@ fn files_have_no_id_once_what_was_settled_is_gone() {
 #[test]
 fn what_became_ignored_is_told() {
     let it = Repository::new();
-    it.write(".gitignore", "*.log\n");
+    it.write(".gitignore", "*.log\n!kept.log\n");
     it.write("x.log", "x");
     it.write("venv/.gitignore", "*\n");
     it.write("venv/lib/x", "x");
@@ -233,7 +233,9 @@ fn what_became_ignored_is_told() {
     it.write("y.log", "y");
     it.write("venv/lib/y", "y");
     assert_eq!(told(), [""; 0]);
-    it.write(".gitignore", "*.log\n/conftest.py\n");
+    it.write(".gitignore", "*.log\n");
+    assert_eq!(told(), ["what `!kept.log` in .gitignore had brought back"]);
+    it.write(".gitignore", "*.log\n!kept.log\n/conftest.py\n");
     it.write("conftest.py", "x");
     it.write("hidden/.gitignore", "*\n");
     it.write("hidden/conftest.py", "x");
