@@ -31,10 +31,11 @@ pub(crate) struct Options {
     name: Option<String>,
 }
 
-/// Suites whose tests wait for other processes more than they compute: they begin first, and run more at once.
+/// Suites whose tests wait for other processes more than they compute: they run more at once.
 const WAITING: [&str; 4] = ["client", "parallel", "supervised_client", "supervisor"];
 /// The suites that are long, in the order in which they begin.
-const LONG: [&str; 6] = ["reliability", "hostile", "blackbox", "attacks", "windows", "steps"];
+const LONG: [&str; 9] =
+    ["client", "reliability", "hostile", "blackbox", "attacks", "parallel", "supervised_client", "windows", "steps"];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
 const NOT_QUICK: [&str; 15] = [
     "attacks",
@@ -262,10 +263,7 @@ fn ready(suite: &Built, filter: Option<&str>, left_out: &[&Ignored], provided: &
 
 /// The longest first, so that none of them is left alone at the end.
 fn in_order(mut suites: Vec<Ready>) -> Vec<Ready> {
-    let place = |suite: &Ready| {
-        let order = WAITING.iter().chain(&LONG);
-        order.clone().position(|name| *name == suite.name).unwrap_or_else(|| order.count())
-    };
+    let place = |suite: &Ready| LONG.iter().position(|name| *name == suite.name).unwrap_or(LONG.len());
     suites.sort_by_key(place);
     suites
 }
