@@ -27,7 +27,7 @@ const NO_TESTS: i32 = 5;
 const SIGNALLED: i32 = 128;
 /// The greatest of the signals that every system has.
 const LAST_SIGNAL: i32 = 31;
-/// The signal of a program that writes to nobody.
+/// The signal that ends a program which writes to a pipe without a reader.
 const BROKEN_PIPE: i32 = 13;
 
 /// A check of a plan.

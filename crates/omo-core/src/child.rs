@@ -65,7 +65,7 @@ pub struct ProcessEnd {
     pub signal: Option<i32>,
     /// Its time was up, and omo ended it.
     pub timed_out: bool,
-    /// Nobody wanted it any more, and omo ended it.
+    /// omo ended it, because it was no longer needed.
     pub stopped: bool,
     /// Why it never ran.
     pub not_started: Option<String>,
@@ -97,9 +97,9 @@ pub enum ChildEnd {
     },
     /// Its time was up.
     TimedOut,
-    /// omo ended it, because nobody wanted it any more.
+    /// omo ended it, because it was no longer needed.
     Stopped,
-    /// Somebody else ended it.
+    /// Something other than omo ended it.
     Killed {
         /// With this signal, where it is known.
         signal: Option<i32>,
@@ -176,7 +176,7 @@ pub struct LedgerFacts {
     pub was_resumed: bool,
 }
 
-/// What is to be done once a session has ended.
+/// What omo does once a session has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
     /// Nothing: the ledger says how every step ended.

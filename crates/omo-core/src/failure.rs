@@ -5,7 +5,7 @@ use crate::session::PauseReason;
 /// What becomes of a run whose turn ended in the error that the client names so.
 ///
 /// Rate limits, overload and anything unknown leave it on: the client retries, or the user goes
-/// on when the limit is over. What only a person can mend makes it wait for them.
+/// on when the limit is over. An error that only a person can fix makes the run wait for that person.
 pub fn pause_for(error: &str) -> Option<PauseReason> {
     const NEEDS_A_PERSON: [&str; 8] = [
         "authentication_failed",

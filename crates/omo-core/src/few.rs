@@ -1,5 +1,4 @@
-//! A list that is never long: a file or an input that somebody made long must not become as much
-//! memory.
+//! A list of bounded length, so that a long list in a file or an input cannot fill the memory.
 
 use std::fmt;
 use std::marker::PhantomData;

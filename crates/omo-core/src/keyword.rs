@@ -2,7 +2,7 @@
 //!
 //! Only words that a person wrote as their own count. This module owns the order of the steps;
 //! each step has a file: who wrote it (`origin`), commands (`slash`), what is quoted or pasted
-//! (`mask`), what a word is (`word`), letting go (`off`), and talk about the keyword (`mention`).
+//! (`mask`), what a word is (`word`), turning ultrawork off (`off`), and talk about the keyword (`mention`).
 
 mod mask;
 mod mention;
@@ -89,7 +89,7 @@ pub enum Reading<'a> {
         /// What follows the one blank after the name, byte for byte.
         arguments: &'a str,
     },
-    /// To let go.
+    /// To turn ultrawork off.
     Off {
         /// The prompt says nothing else.
         whole: bool,

@@ -46,8 +46,8 @@ impl Limit {
         }
     }
 
-    /// The values that it may be set to. Even a user who asks for more gets no more: a run that
-    /// nobody watches must end.
+    /// The values that it may be set to. They hold even for a user who asks for more: an unattended
+    /// run must end.
     pub fn allowed(self) -> RangeInclusive<u32> {
         match self {
             Self::MaxBlocks => 1..=100,

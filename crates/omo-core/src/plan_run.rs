@@ -124,7 +124,7 @@ pub struct TypedCommand {
 pub const ARGUMENTS_BYTES: usize = 4_096;
 /// No command of omo has a longer name, in bytes.
 const NAME_BYTES: usize = 64;
-/// Older arguments are nobody's any more, in milliseconds: 10 minutes.
+/// How long the arguments of a typed command are used, in milliseconds: 10 minutes.
 pub const ARGUMENTS_KEPT_MILLIS: i64 = 10 * 60_000;
 
 impl TypedCommand {

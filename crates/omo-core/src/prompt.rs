@@ -38,7 +38,7 @@ pub enum Intent<'a> {
         /// Within which bounds, and judged by what.
         options: Box<UlwOptions>,
     },
-    /// To let go.
+    /// To turn ultrawork off.
     Stop {
         /// What the user gave as the reason.
         reason: Option<&'a str>,
@@ -118,7 +118,7 @@ const PLAN_COMMANDS: [&str; 3] = ["execute-plan", "ulw-exec", "execute-local"];
 const APPROVE: &str = "--approve";
 
 /// The code behind `--approve` in a command that executes a plan; empty where none stands there.
-/// `None` where nothing is to be approved.
+/// `None` where the command approves nothing.
 pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
     let mut words = arguments.split_whitespace();
     PLAN_COMMANDS.contains(&name).then_some(())?;

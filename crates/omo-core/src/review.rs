@@ -26,7 +26,7 @@ pub struct Asked {
     pub tree: Option<String>,
     /// Where the transcript ended: nothing before it can be the answer.
     pub offset: u64,
-    /// The digest of what was given to read, so that nobody can hand the reviewer something else.
+    /// The digest of the material for the reviewer, so that a change to it is noticed.
     pub material: Option<String>,
 }
 
@@ -181,7 +181,7 @@ pub fn read(report: &str, at: Timestamp) -> Review {
 }
 
 /// The review that stands after another one of the same work: a rejection is not undone by asking
-/// again until somebody agrees.
+/// again until a reviewer agrees.
 #[must_use]
 pub fn later(earlier: Option<Review>, new: Review) -> Review {
     match earlier {

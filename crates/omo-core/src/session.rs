@@ -143,7 +143,7 @@ pub struct Pause {
 pub enum PauseReason {
     /// They pressed Esc.
     Interrupted,
-    /// An API error that only a person can mend.
+    /// An API error that only a person can fix.
     ApiError,
 }
 
@@ -180,7 +180,7 @@ pub enum VerdictKind {
     Verified,
     /// The model said honestly why it cannot be done.
     Blocked,
-    /// omo let go without proof.
+    /// omo stopped holding the session, without proof.
     Released,
     /// The user ended it.
     Stopped,
@@ -308,7 +308,7 @@ impl HookEvent {
 /// The user pressed Esc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Interruption {
-    /// At a time that nobody wrote down.
+    /// At a time that is not recorded.
     AtSomeTime,
     /// Then.
     At(Timestamp),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// A session id of the client, checked: 1 to 128 of `A-Z a-z 0-9 _ -`.
 ///
-/// Anything else, the empty string and `null` among them, belongs to nobody: omo never acts on
+/// Anything else, the empty string and `null` among them, names no session: omo never acts on
 /// it, and never builds a path from it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct SessionId(String);

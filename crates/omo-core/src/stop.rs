@@ -217,10 +217,10 @@ pub enum Cause {
     PlanGoesOn,
 }
 
-/// How often one and the same failure is sent before omo lets go.
+/// How often omo sends the same failure before it stops holding the session.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
-/// Decides. `None` stands for facts that could not be had: the first row.
+/// Decides. `None` stands for facts that could not be read: the first row.
 pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
     let Some(facts) = facts else { return allow(Row::Unreadable) };
     if facts.event.from_subagent {
@@ -240,8 +240,8 @@ pub fn decide_provenance(provenance: Provenance) -> Option<StopDecision> {
     provenance.against().map(|why| end(Row::NoRun, VerdictKind::Released, why))
 }
 
-/// Whether a claim is to be judged: none of the rows that come before it matches, so that what the
-/// gates cost is never spent in vain.
+/// Whether omo has to judge a claim. It does not where an earlier row matches: then the result would
+/// not matter, and the gates need not run.
 pub fn is_to_be_judged(facts: &StopFacts) -> bool {
     let claims = facts.event.claim == Some(Claim::Done);
     let waits = facts.session.is_some_and(crate::verification::has_review);
@@ -249,8 +249,8 @@ pub fn is_to_be_judged(facts: &StopFacts) -> bool {
     (claims || waits) && !plan_goes_on(facts) && decide(Some(&unjudged)).row > Row::SaidBlocked
 }
 
-/// Whether the session executes a plan that does not wait for anybody: then that is what is left to
-/// do, and no claim is about the end of it.
+/// Whether the session executes a plan that waits for no answer of a person: then the plan is the work
+/// that is left, and no claim is about its end.
 pub fn plan_goes_on(facts: &StopFacts) -> bool {
     facts.plan.is_some_and(|plan| plan.standing() == Standing::Executes)
 }

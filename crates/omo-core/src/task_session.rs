@@ -1,5 +1,5 @@
 //! A task session that is not done, as the project that it works in remembers it: enough to offer it to
-//! whoever begins to work there.
+//! the user of a new session there.
 //!
 //! The truth stands in the session's own files. This is a note that the command keeps, so that the start of
 //! a session of the client costs one small file and not a search.
@@ -34,11 +34,11 @@ const ID_CHARS: usize = 128;
 const GOAL_CHARS: usize = 200;
 const PHASE_CHARS: usize = 32;
 
-/// How long a session is offered that nobody has worked on since, in milliseconds: seven days.
+/// How long a session is offered without being worked on, in milliseconds: seven days.
 const OFFERED_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 impl OpenSession {
-    /// Whether it is still to be offered: what lay for longer its user knows of, or has forgotten for good.
+    /// Whether it is still offered. After that time the user knows of it, or has forgotten it for good.
     pub fn is_offered(&self, now: Timestamp) -> bool {
         self.updated_at.is_some_and(|at| now.millis_since(at).is_none_or(|millis| millis < OFFERED_MILLIS))
     }

@@ -272,7 +272,7 @@ fn judge_review(verification: &Verification, findings: &Findings) -> (Judgement,
     let Some(asked) = &verification.asked else { return (wanted(false), Reason::FirstReview) };
     let Some(review) = &verification.review else { return (wanted(true), Reason::NoVerdict) };
     if review.verdict == ReviewVerdict::Rejected {
-        // What it objected to may be mended: the rejection counts, and the files are read anew.
+        // What it objects to may be fixed by now: the rejection decides only about the files that it is about.
         let is_about_present_files = asked.tree == findings.tree;
         let objections = review.objections.clone();
         return if is_about_present_files {

@@ -187,7 +187,7 @@ pub fn let_through(row: Row) -> String {
     )
 }
 
-/// Said once to the user after they pressed Esc, or after an error that only they can mend.
+/// Said once to the user after they pressed Esc, or after an error that only they can fix.
 pub fn paused(reason: PauseReason) -> String {
     let why = match reason {
         PauseReason::Interrupted => "you interrupted it",
@@ -309,8 +309,8 @@ pub fn neutral(text: &str, max: usize) -> String {
     out
 }
 
-/// One line of untrusted text for somebody who has to read it as it is: only what could be taken
-/// for something else than a line goes.
+/// One line of untrusted text for a reader who needs it unchanged: only characters that could be
+/// taken for something else than a part of the line become blanks.
 pub fn neutral_line(line: &str) -> String {
     let is_plain = |char: char| char == '\t' || harmless(char) != ' ' || char == ' ';
     line.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect()

@@ -58,8 +58,8 @@ pub fn has_pipe(command: &str) -> bool {
     false
 }
 
-/// Variables by which whoever starts a shell has it run, skip or take for something else what it was
-/// not given: `SHELLOPTS=noexec` makes every command of bash a success.
+/// Variables by which the process that starts a shell can change what the shell runs, skips or
+/// understands: `SHELLOPTS=noexec` makes every command of bash a success.
 pub fn steers_a_shell(name: &str) -> bool {
     name.starts_with("BASH_FUNC_")
         || matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "BASH_COMPAT" | "POSIXLY_CORRECT" | "CDPATH")

@@ -209,7 +209,7 @@ fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
     None
 }
 
-/// `[text](target)`: the name of a page, not words to anybody.
+/// `[text](target)`: the name of a page, and no instruction.
 fn links(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open = None;

@@ -1,4 +1,4 @@
-//! Letting go: `ulw off`, `stop ulw` and their like, as a clause of their own.
+//! Turning ultrawork off: `ulw off`, `stop ulw` and their like, as a clause of their own.
 //!
 //! `ulw stop the server from crashing` is a task; so nothing but the keyword, the word for
 //! stopping and politeness may stand in the clause.
@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::sentence::{ends_clause, ends_sentence};
 use crate::markup::COVERED;
 
-/// That the user let go.
+/// The user turned ultrawork off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Off {
     /// The prompt says nothing else.
