@@ -36,7 +36,7 @@ pub struct Hook {
 /// Why a hook said nothing although it might have had to.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
-    /// The input could not be had.
+    /// The input could not be read.
     #[error(transparent)]
     Stdin(#[from] stdin::StdinError),
     /// The input is not what the client sends.
@@ -108,7 +108,7 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
 }
 
 impl Context {
-    /// The session's entry, read without the lock; `None` where there is none to be had.
+    /// The session's entry, read without the lock; `None` where there is none.
     pub fn peek(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek(root, id)?;
@@ -145,7 +145,7 @@ impl Context {
         state::provenance(root, id, session, self.env.state_home.as_deref())
     }
 
-    /// The session's place in the state; `None` where there is no folder, or nobody's id.
+    /// The session's place in the state; `None` where there is no project or no session id.
     pub fn place(&self) -> Result<Option<Place<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let folder = Folder::open(root)?;

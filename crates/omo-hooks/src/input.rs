@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use omo_core::few::Few;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// More tasks than anybody has in the background.
+/// More background tasks than any session has.
 const MAX_TASKS: usize = 1_000;
 
 /// A hook's input.
 #[derive(Debug, serde::Deserialize)]
 pub struct Input {
-    /// Which session; anything that is no session id belongs to nobody.
+    /// Which session; anything that is no session id names none.
     #[serde(default)]
     pub session_id: Option<Text>,
     /// Which event.

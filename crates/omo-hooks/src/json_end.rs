@@ -1,4 +1,4 @@
-//! Where a JSON value ends in a stream, found byte by byte, so that nobody has to wait for the
+//! Where a JSON value ends in a stream, found byte by byte, so that a hook need not wait for the
 //! stream's end.
 
 /// Follows one JSON object or list through a stream of bytes. It does not check the value, it

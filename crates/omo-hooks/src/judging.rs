@@ -30,7 +30,8 @@ use crate::watchdog;
 /// What a hook may take beyond its gates: git on a large work tree.
 const SLACK: Duration = Duration::from_secs(30);
 
-/// Judges the claim of a session; `None` where nobody wants to know any more.
+/// Judges the claim of a session; `None` where there is no session, or its run ended while the gates ran
+/// and the result is no longer needed.
 pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<Check>, HookError> {
     let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
     let state_home = context.env.state_home.as_deref();
@@ -291,7 +292,7 @@ impl Watcher for Wanted<'_> {
     }
 
     fn goes_on(&mut self) -> bool {
-        // A state that cannot be read holds nothing: then nobody is held by its gates either.
+        // A state that cannot be read holds no session: then its gates hold none either.
         state::peek(self.root, self.place.id()).is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
     }
 }

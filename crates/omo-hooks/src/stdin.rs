@@ -8,7 +8,7 @@ use crate::platform::Stdin;
 
 /// After this long without a whole value the hook gives up.
 const DEADLINE: Duration = Duration::from_secs(1);
-/// A larger input is let be: it would be in memory several times over. What a client sends is a
+/// A larger input is not read: it would be in memory several times over. What a client sends is a
 /// thousand times smaller.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Most inputs are shorter than one page of memory; a larger buffer would touch more of them.
@@ -37,7 +37,7 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
     let mut chunk = [0; CHUNK];
     loop {
         let left = DEADLINE.saturating_sub(start.elapsed());
-        // Whoever sends without an end is cut off as well.
+        // A sender that never ends is cut off as well.
         if left.is_zero() {
             return Err(StdinError::Incomplete);
         }

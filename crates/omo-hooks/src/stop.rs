@@ -97,7 +97,7 @@ impl Found {
 }
 
 impl Stop<'_> {
-    /// Whether the session executes a plan that does not wait for anybody.
+    /// Whether the session executes a plan that waits for no answer of a person.
     fn plan_goes_on(&self, session: &Session) -> bool {
         plan_goes_on(&self.facts(session, Tail::default(), &Found::Nothing))
     }

@@ -330,7 +330,7 @@ fn settle_scope(context: &Context) -> Option<String> {
     Some(name)
 }
 
-/// Lets go, and says so. Where it cannot be written down that is said as well.
+/// Turns ultrawork off, and says so. Where that cannot be written down, it says that as well.
 fn stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> Answer {
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// There is none to be had.
+/// Starts none, and says so.
 pub(crate) fn start(_limit: Duration) -> bool {
     false
 }

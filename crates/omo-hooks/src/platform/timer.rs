@@ -11,7 +11,7 @@ use nix::time::ClockId;
 /// Whether the signal ends the process.
 static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Starts it; `false` where there is none to be had.
+/// Starts it; `false` where the system gives none.
 pub(crate) fn start(limit: Duration) -> bool {
     let ends = ENDS.get_or_init(|| Arc::new(AtomicBool::new(true)));
     let handled = signal_hook::flag::register_conditional_shutdown(Signal::SIGALRM as i32, 0, Arc::clone(ends));

@@ -16,7 +16,7 @@ impl Stdin {
         Self(io::stdin())
     }
 
-    /// Reads what there is, waiting for at most so long, which is no more than a second; `None`
+    /// Reads what there is, and waits for it for at most `left`, which is a second or less; `None`
     /// where nothing came, and 0 at the end.
     pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
         // What is left of a second is below one, but for the first nanosecond.
@@ -40,7 +40,8 @@ pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => rest = rest.get(written..).unwrap_or_default(),
             Err(Errno::INTR) => {}
-            // Somebody made it a stream that does not wait: half an answer would be none.
+            // The caller gave a stdout that does not block. The hook waits for room: half an answer would be
+            // none.
             Err(Errno::AGAIN) if can_take_more() => {}
             Err(errno) => return Err(errno.into()),
         }

@@ -1,4 +1,4 @@
-//! Windows: a thread that reads, since nobody can wait for a pipe for a while only.
+//! Windows: a thread that reads, since a read from a pipe cannot have a deadline.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -19,7 +19,7 @@ pub(crate) struct Stdin {
 impl Stdin {
     /// Begins to read it. The thread ends with the process, whatever it waits for.
     pub(crate) fn open() -> Self {
-        // One piece ahead and no more: who sends without an end is not to fill the memory.
+        // At most one piece ahead: a sender that never ends must not fill the memory.
         let (sender, pieces) = sync_channel(1);
         std::thread::spawn(move || {
             let mut stdin = io::stdin().lock();
