@@ -10,7 +10,7 @@ use crate::regular;
 
 /// A larger file is none of the client's.
 const MAX_BYTES: u64 = 64 * 1024;
-/// More processes of the client than anybody has.
+/// More processes of the client than any user has.
 const MAX_FILES: usize = 1_000;
 
 /// A process of the client, as it described itself.

@@ -81,7 +81,7 @@ impl<'a> Document<'a> {
     ///
     /// A session whose run is on is never missed, as long as its id is written as everything writes
     /// it, without escapes. One may seem to be on whose run is not, where the file holds the id as a
-    /// key elsewhere too: whoever wants to act reads the whole file.
+    /// key elsewhere too: a caller that acts on the answer reads the whole file first.
     pub fn glimpse_armed(bytes: &[u8], id: &SessionId) -> Option<Session> {
         Self::glimpse(bytes, id, Session::is_armed)
     }
@@ -112,7 +112,7 @@ impl<'a> Document<'a> {
         self.sessions.get(id.as_str()).map(read).transpose()
     }
 
-    /// Every entry, with its id. What stands under something else than an id is nobody's.
+    /// Every entry, with its id. An entry whose key is no session id is left out.
     pub fn sessions(&self) -> Vec<(SessionId, Result<Session, DocumentError>)> {
         let ids = self.sessions.iter().filter_map(|(id, raw)| Some((SessionId::parse(id).ok()?, raw)));
         ids.map(|(id, raw)| (id, entry(raw).map_err(|error| DocumentError::CorruptEntry(error.to_string())))).collect()

@@ -1,9 +1,9 @@
 //! The folders that omo keeps files in, and the only ways to touch what is in them: the state
 //! folder, `.sisyphus/cc-omo` below a project's root, and the user's own, `omo` below their state.
 //!
-//! Every step is taken from the folder's own handle (`platform`), so that nobody can swap a part of
-//! the path for a link in between. A link at any level, a file that is no regular one, one that
-//! belongs to somebody else, or one that is too large is refused, not followed.
+//! Every step is taken from the folder's own handle (`platform`), so that no other process can swap a
+//! part of the path for a link in between. A link at any level, a file that is no regular one, one that
+//! belongs to another user, or one that is too large is refused, not followed.
 
 mod durable;
 
@@ -190,8 +190,9 @@ impl Folder {
     /// names: the old one stays as `NAME.old`, and is written over the next time, since making a file
     /// and freeing one cost more than everything else that a hook does (docs/adr/0012).
     ///
-    /// Whoever reads without the lock may have opened the old one while it had the name. It is only
-    /// written over when it lost that so long before `now` that no hook can still be reading it.
+    /// A process that reads without the lock may have opened the old one while it had the name. The old
+    /// one is only written over when it lost the name so long before `now` that no hook can still be
+    /// reading it.
     pub fn exchange(&self, name: &str, pieces: &[&[u8]], now: Timestamp) -> Result<(), FolderError> {
         let old = format!("{name}.old");
         let length = pieces.iter().map(|piece| piece.len()).sum();
@@ -211,7 +212,7 @@ impl Folder {
     }
 
     /// Opens the file that had a name before the one that has it now, and tells its size; `None` where
-    /// there is none of ours, or where somebody may still be reading it.
+    /// there is none of ours, or where another process may still be reading it.
     fn open_unread(&self, old: &str, name: &str, now: Timestamp) -> Option<(File, u64)> {
         let written = self.directory.written_at(name)?;
         let since = Timestamp::from_millis(written.checked_mul(1_000)?.checked_add(999)?);
@@ -259,8 +260,8 @@ impl Folder {
         })
     }
 
-    /// Makes a new file in the place of the old one, for somebody else to write to. The old one
-    /// lives on for whoever still writes to that.
+    /// Makes a new file in the place of the old one, for the caller to write to. A process that still
+    /// writes to the old one keeps that.
     pub fn create_file(&self, name: &str) -> Result<File, FolderError> {
         self.remove(name)?;
         self.open_file(name, Purpose::New)

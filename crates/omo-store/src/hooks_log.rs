@@ -14,8 +14,8 @@ pub const FILE: &str = "hooks.log";
 pub const ROTATE_AT: u64 = 128 * 1024;
 
 /// Appends a line to the log beside the state. Where no state folder is, nothing is made for it:
-/// a session that never used omo must find nothing of it in its project. When even the log can
-/// not be written there is nobody left to tell.
+/// a session that never used omo must find nothing of it in its project. An error of the log itself is
+/// dropped: there is no other place to report it.
 pub fn append(root: &Path, now: Timestamp, event: &str, error: &dyn Display) {
     if let Ok(Some(folder)) = Folder::open(root) {
         // The version stands in one piece in every hook binary, where `omo doctor` looks for it.

@@ -14,9 +14,9 @@ pub const DEADLINE: Duration = Duration::from_millis(250);
 
 /// The longest pause between two tries of a hook.
 const PAUSE: Duration = Duration::from_millis(1);
-/// That of a command. The system gives a free lock to whoever asks next, so one that asks as seldom
-/// as twenty hooks do may ask in vain for seconds; and a person who ends a run goes before the hooks
-/// that hold it.
+/// The longest pause between two tries of a command. The system gives a free lock to the process that
+/// asks next, so that beside twenty hooks a command that asks as seldom as they do may fail to get it for
+/// seconds; and a person who ends a run goes before the hooks that hold it.
 const PAUSE_OF_A_COMMAND: Duration = Duration::from_micros(100);
 
 const NAME: &str = "runtime.lock";
@@ -24,7 +24,7 @@ const NAME: &str = "runtime.lock";
 /// Why the lock was not had.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody held it all the time.
+    /// Another process held it all the time.
     #[error("the lock of the state was held by another process for {0:?}")]
     Busy(Duration),
     /// The file system cannot lock, or refuses to.

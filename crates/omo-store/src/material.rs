@@ -17,7 +17,7 @@ pub fn whole_name(id: &SessionId) -> String {
 
 /// Removes both.
 pub(crate) fn forget(folder: &Folder, id: &SessionId) {
-    // What cannot be removed is of no run any more.
+    // What cannot be removed does no harm: it no longer belongs to a run.
     let _ = folder.remove(&name(id));
     let _ = folder.remove_folder(&whole_name(id));
 }

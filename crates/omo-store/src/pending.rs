@@ -35,7 +35,7 @@ pub enum PendingError {
     /// The user has no folder for what programs remember.
     #[error(transparent)]
     Home(#[from] KeyError),
-    /// There is more of it than anybody reads.
+    /// The commands are longer than a person would read.
     #[error("the commands of this plan are longer than {MAX_BYTES} bytes together")]
     TooLarge,
 }
@@ -130,8 +130,8 @@ pub fn approve(
 
 /// The one of them that a code stands for, as far as a person has to type it.
 pub fn named<'a>(all: &'a [Pending], code: &str) -> Option<&'a Pending> {
-    // Nobody finds other commands with the same beginning of their digest by chance; whoever seeks
-    // some needs the user to type their code.
+    // Other commands do not have the same beginning of their digest by chance; an attacker who searches
+    // for some still needs the user to type their code.
     all.iter().find(|pending| code.len() >= CODE_CHARS && pending.digest.starts_with(code))
 }
 
@@ -139,7 +139,7 @@ fn open(state_home: Option<&Path>) -> Result<Option<Folder>, FolderError> {
     Ok(state_home.map(|home| Folder::open_own_part(home, &PARTS)).transpose()?.flatten())
 }
 
-/// What is not as omo writes it is passed over: there is nothing to say about it to anybody.
+/// A file that is not as omo writes it is passed over in silence.
 fn read_from(folder: &Folder, root: &Path, name: &str) -> Option<Pending> {
     let bytes = folder.read(&format!("{name}{SUFFIX}"), MAX_BYTES).ok()??;
     let file: File = serde_json::from_slice(&bytes).ok()?;

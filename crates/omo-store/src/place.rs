@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::platform;
 
-/// Gives the folder `new` the name `place`. Whoever opens something below `place` meanwhile finds it
-/// in the old folder or in the new one, where the file system can exchange two names; elsewhere there
+/// Gives the folder `new` the name `place`. A process that opens something below `place` meanwhile finds
+/// it in the old folder or in the new one, where the file system can exchange two names; elsewhere there
 /// is a moment without either. What was at `place` is then at `new`, for the caller to remove.
 pub fn put(new: &Path, place: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {

@@ -16,7 +16,7 @@ use crate::seal::digest;
 const PARTS: [&str; 2] = ["omo", "recorded"];
 const LIST: &str = "trees.json";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// A run that was not touched for so long has no entry any more.
+/// A run that was not touched for so long no longer has an entry.
 const LONGEST_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 /// For each work tree, by its path from the project's, what tells its content.

@@ -9,7 +9,7 @@ pub(crate) use crate::platform::Links;
 use crate::platform::{Opened, open_for_reading};
 
 /// Opens a regular file for reading; `None` where something else has that name. Links are
-/// followed; a FIFO makes nobody wait, and a terminal does not become ours.
+/// followed. Opening a FIFO does not wait, and a terminal does not become the one of this process.
 pub fn open(path: &Path) -> io::Result<Option<File>> {
     Ok(match open_for_reading(path, Links::Followed)? {
         Opened::File(file) => Some(file),

@@ -28,7 +28,7 @@ pub enum KeyError {
     /// Its file could not be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Somebody else makes it, and does not get done.
+    /// Another process is making it, and does not finish.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The file holds no key.

@@ -18,7 +18,7 @@ pub struct Start {
     pub gates: Vec<Gate>,
     /// What the repository asks for and its user has not approved.
     pub not_approved: Option<Repository>,
-    /// The file because of which it is not approved any more, where it was.
+    /// The file because of which it is no longer approved, where it was.
     pub changed: Option<String>,
     /// Who approved it, where it is approved.
     pub approval: Option<GivenApproval>,

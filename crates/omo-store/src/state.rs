@@ -44,7 +44,7 @@ pub enum StateError {
     /// The new state would be refused by every later reader.
     #[error("the state would grow past {MAX_BYTES} bytes")]
     TooLarge,
-    /// What seals an entry cannot be had for the moment.
+    /// The key that seals an entry cannot be read at the moment.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The new state could not be put into words.
@@ -55,13 +55,13 @@ pub enum StateError {
 /// What to do about a file that does not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Corrupt {
-    /// Leave it: whoever only looks changes nothing.
+    /// Leave it, and fail: the user has asked for no change.
     Refuse,
     /// Move it aside and begin afresh: the user wants something written.
     MoveAside,
 }
 
-/// Whether a change is to be written.
+/// Whether a change is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is.
@@ -171,7 +171,7 @@ fn wrong(folder: &Folder, source: DocumentError) -> StateError {
 /// one, and says whether to write it.
 ///
 /// The lock comes back with the value, so that what is printed because of the change can be
-/// printed before anybody else changes it again.
+/// printed before another process changes the entry again.
 pub fn update<T>(
     folder: &Folder,
     id: &SessionId,
@@ -332,7 +332,8 @@ fn keep_corrupt(folder: &Folder, now: Timestamp, bytes: Option<&[u8]>) -> Result
 fn forget_oldest_corrupt(folder: &Folder) {
     let names = folder.names(CORRUPT).unwrap_or_default();
     for name in names.iter().take(names.len().saturating_sub(CORRUPT_KEPT)) {
-        // What cannot be removed, somebody's folder say, is no reason to write nothing.
+        // A name that cannot be removed, such as a folder that another program made, is no reason to write
+        // nothing.
         let _ = folder.remove(name);
     }
 }

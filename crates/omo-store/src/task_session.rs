@@ -2,7 +2,7 @@
 //!
 //! A session's own files lie in the user's folder of the client, where no project is looked up. This one
 //! file tells the start of a session of the client that there is one. It is sealed, as a plan run in an
-//! entry is: what a repository brings along is told to nobody.
+//! entry is: a note that a repository brings along is never shown.
 
 use std::path::Path;
 
@@ -27,13 +27,13 @@ pub enum NoteError {
     /// Another process writes there all the time.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// There is no key to seal it with, and without a seal nobody believes it.
+    /// There is no key to seal it with, and a note without a seal is not believed.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
 /// Notes a session that is not done, in the place of one that was noted before. Nothing is written where
-/// nothing changed, unless it had lain so long that it was not offered any more.
+/// nothing changed, unless it had lain so long that it was no longer offered.
 pub fn set(folder: &Folder, session: OpenSession, state_home: Option<&Path>, now: Timestamp) -> Result<(), NoteError> {
     let key = Key::load(state_home)?;
     let session = OpenSession { updated_at: Some(now), ..session.bounded() };

@@ -136,7 +136,7 @@ impl Chunk {
     }
 
     /// The lines that hold these bytes. Few lines matter and most are long, so they are found by
-    /// their bytes first; whoever asks for them looks at their structure.
+    /// their bytes first; the caller looks at their structure.
     fn lines_with<'a>(&'a self, needle: &'a [u8]) -> impl Iterator<Item = RawLine<'a>> {
         let finder = memmem::Finder::new(needle);
         let mut from = 0;
@@ -217,8 +217,9 @@ impl Chunk {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<Waiting>,
-    /// Where the first input came since the queue was last empty. Whoever reads on from there finds
-    /// the same inputs waiting: from a later one on, what left before it would be taken for it.
+    /// Where the first input came since the queue was last empty. The next read begins there, and finds the
+    /// same inputs waiting. If it began at a later input, it would take an earlier one that leaves the queue
+    /// for that input.
     busy_since: Option<u64>,
 }
 
@@ -360,7 +361,7 @@ impl<'a> Line<'a> {
         self.attachment().is_some_and(cancelled)
     }
 
-    /// The contract as a hook told it to the model, and nobody else.
+    /// The contract, told to the model by a hook. The same words from another source do not count.
     fn is_contract(&self) -> bool {
         let contract = |it: Attachment| {
             let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");

@@ -8,7 +8,7 @@ use crate::platform::Purpose;
 
 impl Folder {
     /// Adds to a file that holds `size` bytes, in one write, and returns when they are on the disk. Where
-    /// that fails, the file is made to hold what it held before. Whoever calls this has the lock.
+    /// that fails, the file is made to hold what it held before. The caller has to hold the lock.
     pub fn append_durably(&self, name: &str, size: u64, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.open_file(name, Purpose::Overwrite)?;
         if self.check(name, &file)? != size {

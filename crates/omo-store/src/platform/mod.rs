@@ -2,7 +2,7 @@
 //! kind of system, with the same names in it. Nothing else in this crate asks which system it is on.
 //!
 //! - [`Directory`] is an open folder, and every step into it is taken from there: links below it
-//!   are refused by all of its functions, and nobody can swap a part of its path in between.
+//!   are refused by all of its functions, and no other process can swap a part of its path in between.
 //! - [`check`] tells whether an open file is one that omo made, and its size; [`reserve`] has room
 //!   made for a new one.
 //! - [`exchange`] puts a folder in the place of another one; [`open_for_reading`] opens a file that is not omo's own.

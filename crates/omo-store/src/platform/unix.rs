@@ -50,12 +50,13 @@ impl Directory {
     pub(crate) fn make_private(&self) {
         let mode = fstat(&self.0).map(|stat| Mode::from_raw_mode(stat.st_mode));
         if mode.is_ok_and(|mode| mode != Mode::RWXU) {
-            // Somebody else made it, or loosened it. Where it cannot be tightened it serves as it is.
+            // Another program made it, or gave others rights to it. Where these cannot be taken away the folder
+            // is used as it is.
             let _ = rustix::fs::fchmod(&self.0, Mode::RWXU);
         }
     }
 
-    /// Whether it belongs to who runs this.
+    /// Whether it belongs to the user who runs this process.
     pub(crate) fn is_ours(&self) -> io::Result<bool> {
         Ok(fstat(&self.0)?.st_uid == rustix::process::geteuid().as_raw())
     }

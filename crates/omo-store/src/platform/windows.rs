@@ -1,9 +1,9 @@
 //! Windows: paths, under folders that are held.
 //!
-//! There is no safe way to open a file from a folder's handle. But a folder that somebody has open
+//! There is no safe way to open a file from a folder's handle. But a folder that a process has open
 //! without sharing its deletion can neither be renamed nor removed, and neither can those that it
-//! lies in: while a [`Directory`] is held, its path means that folder and no other. Whatever is a
-//! reparse point (a link, a junction) is opened as that, and refused.
+//! lies in: while a [`Directory`] is held, its path means that folder and no other. A reparse point (a
+//! link, a junction) is opened as such, and refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -32,7 +32,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// An open folder.
 #[derive(Debug)]
 pub(crate) struct Directory {
-    /// Nobody can put anything else in its place while this is open.
+    /// While this is open, no process can put anything else in its place.
     _held: File,
     /// Without a link in it, and in the form that knows no longest path.
     path: PathBuf,
@@ -73,8 +73,8 @@ impl Directory {
     #[expect(clippy::unused_self, reason = "other systems need it")]
     pub(crate) fn make_private(&self) {}
 
-    /// Whether it belongs to who runs this. Here that is not asked: an owner says little where
-    /// rights are given by lists.
+    /// Whether it belongs to the user who runs this process. Here that is not asked: an owner says little
+    /// where rights are given by lists.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "other systems need both")]
     pub(crate) fn is_ours(&self) -> io::Result<bool> {
         Ok(true)
@@ -203,7 +203,7 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     // With it a folder can be opened, and is told from a file that may not be read.
     options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS | more);
     let file = options.open(path)?;
-    // A pipe or a console says nothing until somebody writes to it.
+    // A read from a pipe or a console would wait until another process, or a person, writes to it.
     if !winapi_util::file::typ(&file)?.is_disk() {
         return Ok(Opened::Other);
     }

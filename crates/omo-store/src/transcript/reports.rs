@@ -2,7 +2,7 @@
 //!
 //! All roles and all tool results are looked at, and only a report counts: the result of a call of
 //! the agent tool that the client marks as completed, or its notice about an agent in the
-//! background. Whoever reported is told by the client's own fields, never by the text.
+//! background. The client's own fields say which agent reported, never the text.
 
 use std::path::Path;
 
