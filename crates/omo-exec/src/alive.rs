@@ -2,8 +2,8 @@
 
 use crate::platform;
 
-/// Whether a process lives; `None` where that cannot be told. One that has ended and that nobody has
-/// asked about yet does not, where that can be told from one that lives.
+/// Whether a process lives; `None` where that cannot be told. A process that has ended does not, even
+/// if its parent has not asked for its status yet, where the system can tell that.
 pub fn is_alive(pid: u32) -> Option<bool> {
     platform::is_alive(pid)
 }

@@ -149,8 +149,8 @@ fn link_installed(root: &Path, project: &Path) {
     }
 }
 
-/// The gates of a claim, each with what it counted before the run, for which it is waited; `None` where the
-/// answer is not wanted any more.
+/// The gates of a claim, each with what it counted before the run, for which this waits; `None` where the
+/// result is no longer needed.
 pub(crate) fn held_to(
     gates: &[Gate],
     root: &Path,

@@ -1,5 +1,5 @@
-//! What a process of omo that looks after something else has of whoever started it: the order, as the first line of its
-//! standard input, and the end of that, which says that nobody wants it any more.
+//! What a helper process of omo gets from the process that started it: the order, as the first line of its standard
+//! input, and the end of that input, which says that the helper is no longer needed.
 
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) fn is_asked(argument: &str) -> bool {
 /// The order; `None` where there is none that can be read. `gone` is called once its caller is gone.
 pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
     omo_store::signals::outlive_size_limit();
-    // Whoever ends every process around this one must leave the one that cleans up.
+    // A signal to every process around this one must not end this one, which cleans up.
     endings::note(&Arc::default());
     adopt_orphans();
     // What it looks after could find in it what it was told.

@@ -37,7 +37,7 @@ const MAX_TRACE_BYTES: u64 = 64 * 1024 * 1024;
 /// Two steps of one work tree may end at the same time, and the hooks of the first one take long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is to be committed.
+/// What to commit.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
     /// The project's top folder, absolute.

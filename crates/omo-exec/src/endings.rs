@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use crate::platform;
 
-/// From now on that this process is asked to end sets `asked`, and does not end it. Where that cannot
-/// be had it ends as it always did.
+/// From now on a request to end sets `asked`, and does not end this process. Where the system does not
+/// offer that, the request ends the process as before.
 pub fn note(asked: &Arc<AtomicBool>) {
     platform::note_endings(asked);
 }

@@ -75,7 +75,7 @@ impl Environment {
     }
 
     /// The variables of a check of a plan: those of a gate, without what would have its shell run
-    /// something else than the check. Whoever asks for a check may be the one whose work it judges.
+    /// something else than the check. The worker that asks for a check may be the one whose work it judges.
     pub fn for_check(&self) -> Vec<(OsString, OsString)> {
         let steers = |name: &OsStr| name.to_str().is_some_and(steers_a_shell);
         self.variables.iter().filter(|(name, _)| !steers(name)).cloned().collect()

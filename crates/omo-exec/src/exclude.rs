@@ -22,7 +22,7 @@ pub fn hide(tree: &WorkTree, line: &str) -> io::Result<()> {
     let mut text = Vec::new();
     match regular::open(&path) {
         Ok(Some(file)) => _ = file.take(MAX_BYTES).read_to_end(&mut text)?,
-        // Nobody would come to the end of a FIFO.
+        // A FIFO may have no end.
         Ok(None) => return Err(io::Error::other("it is no regular file")),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),

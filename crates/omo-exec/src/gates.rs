@@ -57,11 +57,11 @@ pub struct Verified {
     pub tree_moves: bool,
     /// One of them, where that is known.
     pub moving: Option<String>,
-    /// It was ended before all of it was done: nobody wants to know any more.
+    /// It was ended before all of it was done, because the result is no longer needed.
     pub is_cut: bool,
 }
 
-/// What happens while gates run, for whoever shows it.
+/// Hears what happens while gates run, to show it, and can end them.
 pub trait Watcher {
     /// A gate begins to run.
     fn begins(&mut self, _gate: &Gate) {}

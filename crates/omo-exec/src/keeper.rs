@@ -95,9 +95,9 @@ pub fn run_if_asked() {
 enum Event {
     /// The gate's own process has ended.
     Ended(Option<i32>, Option<i32>),
-    /// Whoever started the keeper is gone, or wants no more of it.
+    /// The process that started the keeper is gone, or no longer needs the result.
     CallerGone,
-    /// Nobody can write any more.
+    /// No process has the output open for writing any more.
     OutputEnded,
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn read_report(answer: &[u8], key: &Key) -> Option<Report> {
     key.is_mac(json.as_bytes(), seal).then(|| serde_json::from_str(json).ok())?
 }
 
-/// Runs the gate; `None` where nobody wants to know any more.
+/// Runs the gate; `None` where its result is no longer needed.
 fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<Report> {
     let not_started = |why: String| Some(Report { not_started: Some(why), ..Report::default() });
     let (output, input) = match std::io::pipe() {

@@ -2,8 +2,8 @@
 //! asks for that, the client and a status line. With git it makes the worktrees that the groups of a
 //! plan work in, keeps what they hold, and brings their branches together.
 //!
-//! Nothing started here can hold its caller: every process has a deadline, its output goes
-//! nowhere that somebody waits for, and whatever is left of it is ended when its caller is.
+//! Nothing started here can hold its caller: every process has a deadline, no other program waits for
+//! the end of its output, and whatever is left of it is ended when its caller is.
 
 pub mod alive;
 pub mod asking;

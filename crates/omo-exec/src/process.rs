@@ -20,7 +20,7 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// How long a keeper may take beyond its gate's time.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// What is to be run, and where.
+/// What to run, and where.
 #[derive(Debug)]
 pub struct Job {
     /// The command.
@@ -132,7 +132,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // It ends everything, and itself, when nobody holds the other end.
+        // Once its standard input is closed, the keeper ends the gate, and then itself.
         drop(self.process.stdin.take());
         let _ = self.answer.recv_timeout(SLACK);
         let _ = self.process.try_wait();

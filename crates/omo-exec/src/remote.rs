@@ -15,13 +15,13 @@ use crate::repository::{GitFailed, Repository, line_of};
 
 /// How long the other machine may take to receive commits, or to send them.
 const LIMIT: Duration = Duration::from_secs(120);
-/// How long it may take to list its branches. This is asked first, and somebody may be waiting at a terminal.
+/// How long it may take to list its branches. This is asked first, and the user may be waiting at a terminal.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
 /// The ways that git knows by itself. Any other one is a program of that name.
 const WAYS: &str = "file:git:http:https:ssh";
 /// Settings that have git start a program on its way to a remote, or on the remote.
 const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscommand)|credential[.](.*[.])?helper|remote[.].*[.](uploadpack|receivepack|vcs))$";
-/// A longer name is nobody's.
+/// No remote has a longer name, in bytes.
 const MAX_NAME: usize = 100;
 /// So many characters of a complaint are quoted.
 const COMPLAINT_CHARS: usize = 200;
@@ -52,7 +52,7 @@ pub enum RemoteError {
         /// What it complained about.
         why: String,
     },
-    /// The other machine said nothing in time. Asked again it would make whoever waits wait as long.
+    /// The other machine said nothing in time. Asked again, it would make the user wait as long once more.
     #[error("`git {command}` failed: no answer within {seconds} s")]
     Silent {
         /// What was asked of git.

@@ -192,7 +192,7 @@ impl Repository {
         match self.answer(&arguments, &[], &[])? {
             (0, said) => Ok(Some(line_of(&said))),
             (1, _) => Ok(None),
-            // It could not look: nobody may take that for an answer.
+            // git could not look, which must not be taken for an answer.
             _ => Err(self.failed(&arguments)),
         }
     }

@@ -54,9 +54,9 @@ pub struct Kept {
 /// Which differences from a snapshot are taken back.
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
-    /// All of them: nobody else works here.
+    /// All of them, where no other process works.
     All,
-    /// Those that were there when this later snapshot was kept. What differs since, and what somebody
+    /// Those that were there when this later snapshot was kept. What differs only since then, and what was
     /// changed once more since, stays as it is.
     Until(&'a Kept),
     /// Those at or below these paths from the project's top.
@@ -70,7 +70,7 @@ pub struct Restored {
     pub put_back: Vec<String>,
     /// These were not there, and are gone.
     pub removed: Vec<String>,
-    /// These were left alone, because somebody else changed them since.
+    /// These were left alone, because they were changed again after the later snapshot.
     pub others: Vec<String>,
     /// These cannot be put back: they were ignored, or belong to a repository within the work tree.
     pub uncovered: Vec<String>,
@@ -94,7 +94,7 @@ pub enum RestoreError {
     /// The state folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Somebody else is at it.
+    /// Another process is at it.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// What was kept is no longer there; nothing was touched.

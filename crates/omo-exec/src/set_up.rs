@@ -1,5 +1,5 @@
 //! The set-up of a worktree: one command that puts there what a checkout lacks, as the project's omo.toml has it.
-//! Whoever asks for it has had its user agree to exactly that command.
+//! The caller has had its user agree to exactly that command.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub enum SetUpError {
         /// Where its output is.
         log: PathBuf,
     },
-    /// It was not wanted any more.
+    /// It was no longer needed.
     #[error("the set-up was ended before it was done")]
     Cut,
 }

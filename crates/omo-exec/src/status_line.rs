@@ -10,7 +10,7 @@ use crate::platform::{Ending, Group, Leftovers, Shell};
 
 /// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
-/// How long it is waited for the last of what it says once its shell has ended: what it leaves
+/// How long this waits for the last of what it says once its shell has ended: what it leaves
 /// running in the background may never close its stdout.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 /// How much of what it says is taken: more than any terminal shows.
@@ -27,11 +27,11 @@ struct Started {
     deadline: Instant,
 }
 
-/// What it is waited for.
+/// What this waits for.
 enum Event {
     /// It says this.
     Says(Vec<u8>),
-    /// Nobody can say any more.
+    /// No process has its output open for writing any more.
     SaidAll,
     /// Its shell has ended.
     Ended,

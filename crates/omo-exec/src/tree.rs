@@ -92,9 +92,9 @@ fn submodule_at_depth(tree: &WorkTree, path: &Path, state_home: &Path, calls: &G
 /// What becomes of the objects that git writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Objects {
-    /// Nobody needs them.
+    /// They are not needed after the look.
     Forgotten,
-    /// Somebody will ask for them, who may be another process.
+    /// A later look, maybe of another process, needs them.
     Remembered,
 }
 
@@ -228,7 +228,7 @@ impl<'a> Scratch<'a> {
     ) -> Option<Self> {
         let folder = Folder::create_own_part(state_home, parts).ok()?;
         let lock = Lock::take(&folder, PATIENCE).ok()?;
-        // Of a git that was killed; under the lock nobody else works here.
+        // Left by a git that was killed: under the lock no other process works here.
         folder.remove(&format!("{INDEX}.lock")).ok()?;
         let (path, key) = (folder.path().to_owned(), Key::load(Some(state_home)).ok()?);
         let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceCell::new());

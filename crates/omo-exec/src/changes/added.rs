@@ -40,8 +40,8 @@ impl AddedLines {
     }
 }
 
-/// The lines that were added between two snapshots of a run; `None` where that cannot be told, because there is
-/// more than anybody reads, for example.
+/// The lines that were added between two snapshots of a run; `None` where that cannot be told, because the
+/// difference is too large, for example.
 ///
 /// A line that was changed is an added one; a file that was only moved has none. Left out are files that git
 /// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed`].

@@ -33,7 +33,7 @@ const OF_A_SESSION: [&str; 17] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Permissions {
     /// Edit the files of its folder, and what these rules of the client allow, `Bash(npm test:*)` say.
-    /// Whatever else would be asked is denied: nobody is there to answer.
+    /// Whatever else would be asked is denied: no user is there to answer.
     Listed(Vec<String>),
     /// Everything.
     All,

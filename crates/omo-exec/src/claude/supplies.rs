@@ -9,8 +9,8 @@ use omo_store::folder::{Folder, FolderError};
 
 use crate::platform::let_remove;
 
-/// So many ports on this machine, of which nobody uses one at the moment, no two alike. Another program may take one
-/// before its session does: they are held only until all of them are found.
+/// So many ports on this machine that are free at the moment, no two alike. Another program may take one before its
+/// session does: they are held only until all of them are found.
 pub fn ports(count: usize) -> io::Result<Vec<u16>> {
     let listeners: Vec<TcpListener> =
         (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<io::Result<_>>()?;
@@ -18,7 +18,7 @@ pub fn ports(count: usize) -> io::Result<Vec<u16>> {
 }
 
 /// The folder for the temporary files of a group, below `top`, made where there is none: its user's alone, and real.
-/// One that is a link or somebody else's is refused.
+/// One that is a link or belongs to another user is refused.
 pub fn temp_folder(top: &Path, run: &str, group: &str) -> Result<PathBuf, FolderError> {
     let real = top.canonicalize().map_err(|source| FolderError::Io { action: "find", path: top.to_owned(), source })?;
     Ok(Folder::create_below(&real, &[&name(run, group)])?.path().to_owned())
@@ -50,7 +50,7 @@ mod tests {
     fn no_two_ports_are_alike_and_they_are_free() {
         let ports = ports(20).unwrap();
         assert_eq!(ports.iter().collect::<BTreeSet<_>>().len(), 20, "{ports:?}");
-        // Somebody else may have taken one or the other meanwhile.
+        // Another program may have taken one or the other meanwhile.
         assert!(ports.iter().any(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()), "{ports:?}");
     }
 

@@ -50,7 +50,7 @@ pub(super) fn variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsStri
     variables
 }
 
-/// Those variables that say who somebody is, and when.
+/// Those of the variables that a person may have set about themselves and their settings.
 pub(super) fn own(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, OsString)> {
     let kept = |(name, value): (OsString, OsString)| {
         KEPT.into_iter().find(|kept| is_called(&name, kept)).map(|kept| (kept, value))

@@ -14,7 +14,7 @@ const JOURNAL: &str = "omo-landing";
 const INDEX: &str = "omo-landing-index";
 /// One with which files are compared.
 const COMPARED: &str = "omo-landing-compared";
-/// A git that outlived the omo that it worked for ends within this time, or is somebody else's.
+/// A git that outlived the omo that it worked for ends within this time; one that runs longer is another program's.
 const LAST_GIT: Duration = Duration::from_secs(10);
 /// How long git's own lock of the index is waited for: an editor and a prompt have git look at the checkout every now and
 /// then, which takes a moment, and a person would be asked for that.
@@ -60,7 +60,7 @@ impl Places {
     }
 
     /// Waits for the git that an omo which was killed may have left at work in a checkout, and takes away the locks
-    /// of one that was killed with it. They are of our own indexes, which nobody else writes.
+    /// of one that was killed with it. They are of our own indexes, which no other program writes.
     pub(super) fn outlive_last_git(&self, top: &Path) -> std::io::Result<()> {
         let locks = [INDEX, COMPARED].map(|index| self.folder.join(format!("{index}.lock")));
         let last = Instant::now() + LAST_GIT;
@@ -85,8 +85,8 @@ impl Places {
         indexes.map(|name| self.folder.join(name)).chain([self.journal()]).try_for_each(|file| remove(&file))
     }
 
-    /// Takes git's lock of the index; `None` where somebody else has it, and keeps it. One of an omo that has ended
-    /// is taken over: it says whose it is.
+    /// Takes git's lock of the index; `None` where another process has it, and keeps it. A lock of an omo that has
+    /// ended is taken over: its content names the process.
     pub(super) fn take_lock(&self) -> std::io::Result<Option<Lock>> {
         let last = Instant::now() + PATIENCE;
         loop {
@@ -100,7 +100,7 @@ impl Places {
         }
     }
 
-    /// Makes the lock together with what it says: at no moment is there one that nobody could tell from git's.
+    /// Makes the lock together with its content: at no moment is there a lock of ours that looks like one of git's.
     fn make_lock(&self) -> std::io::Result<()> {
         let pid = std::process::id();
         let part = self.folder.join(format!("omo-landing-lock-{pid}"));

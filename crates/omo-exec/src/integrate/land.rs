@@ -106,7 +106,7 @@ pub fn land(repository: &Repository, old: &str, new: &str) -> Result<Landed, Lan
     Ok(Landed::Moved)
 }
 
-/// Why the branch could not move: it is elsewhere by now, or somebody holds it.
+/// Why the branch could not move: it is elsewhere by now, or another process has it locked.
 fn not_moved(repository: &Repository, reference: &str, old: &str, failed: GitFailed) -> Result<LandError, LandError> {
     let now = repository.commit_of(reference)?.unwrap_or_default();
     if now != old {

@@ -19,7 +19,7 @@ pub fn anchor(repository: &Repository, name: &GroupName, commit: &str) -> Result
     repository.line(&["update-ref", "--no-deref", &name.keep_reference(), commit]).map(drop)
 }
 
-/// Gives up what was kept under a name: everything in it is held by others, or nobody's work.
+/// Gives up what was kept under a name: other references hold everything in it, or it holds no work.
 pub fn release(repository: &Repository, name: &GroupName) -> Result<(), GitFailed> {
     repository.line(&["update-ref", "--no-deref", "-d", &name.keep_reference()]).map(drop)
 }

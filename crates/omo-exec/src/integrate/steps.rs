@@ -167,8 +167,8 @@ impl<'a> Move<'a> {
         Ok(self.places.end()?)
     }
 
-    /// git writes a file under its own name: one that was cut short is the beginning of what it was to
-    /// be, and nobody's work.
+    /// git writes a file under its own name: one that was cut short holds the beginning of its new
+    /// content, and no work of the user.
     fn remove_begun_files(&self) -> Result<(), LandError> {
         let differing = self.differing_from(self.new)?;
         for path in differing.intersection(&self.differing_from(self.old)?) {

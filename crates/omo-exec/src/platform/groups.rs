@@ -161,7 +161,7 @@ pub(crate) fn note_endings(asked: &Arc<AtomicBool>) {
     }
 }
 
-/// From now on being asked to end first ends all groups. Where that cannot be had this process ends as it always did.
+/// From now on a request to end first ends all groups. Where that cannot be set up it ends this process as before.
 fn handle_endings() {
     static HANDLED: Once = Once::new();
     HANDLED.call_once(|| {

@@ -1,5 +1,5 @@
 //! Linux and macOS: an open folder of a work tree. Every step is taken from its handle, never by path, so
-//! that nobody can put a link in the way of what is written.
+//! that no other process can put a link in the way of what is written.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};

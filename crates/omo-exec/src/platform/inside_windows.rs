@@ -1,5 +1,5 @@
 //! Windows: a folder of a work tree, by its path. Links and junctions are seen as what they are and never
-//! followed; that nobody puts one in the way between a look and a step is not promised here.
+//! followed; but another process can put one in the way between a look and a step.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};

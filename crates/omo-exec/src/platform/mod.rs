@@ -14,7 +14,7 @@
 //! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that omo did not start;
 //!   [`ancestors`], [`variable_of`], [`folder_of`], [`name_of`] and [`owner_home`] about those that started this one.
 //! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
-//!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] opens what nobody may empty.
+//!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] makes read-only folders writable.
 //! - [`link_folder`] makes a folder be found in a second place.
 //! - [`FolderWatch`] tells of folders that were moved, even if they were moved back, and of what happened in them,
 //!   which is [`Touched`].
@@ -82,7 +82,7 @@ pub(crate) fn hide_memory() {}
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn end_orphans() {}
 
-/// Where a system does not say which folder another process works in, nobody is seen.
+/// Where a system does not say which folder another process works in, none is found.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn working_below(_folder: &std::path::Path) -> Vec<u32> {
     Vec::new()

@@ -68,14 +68,14 @@ pub(crate) fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
 pub(crate) fn is_alive(pid: u32) -> Option<bool> {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Some(false) };
     match test_kill_process(pid) {
-        // Somebody else's may not be asked, and is there.
+        // A process of another user refuses the signal, and so is there.
         Ok(()) | Err(Errno::PERM) => Some(!has_ended(pid)),
         Err(Errno::SRCH) => Some(false),
         Err(_) => None,
     }
 }
 
-/// Whether a process is there only until somebody asks how it ended.
+/// Whether a process has ended, and is there only until its parent asks how.
 #[cfg(target_os = "linux")]
 fn has_ended(pid: Pid) -> bool {
     super::stat::stat_of(pid.as_raw_nonzero().get()).is_some_and(|stat| matches!(stat.state.as_str(), "Z" | "X"))

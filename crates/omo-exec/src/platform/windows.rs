@@ -97,7 +97,7 @@ impl Group {
         let asked = Arc::clone(&child);
         std::thread::spawn(move || {
             let status = loop {
-                // Not in the condition: it would be held while nobody needs it.
+                // Not in the head of the `match`: the lock would then be held while this thread sleeps.
                 let now = asked.lock().unwrap_or_else(PoisonError::into_inner).inner().try_wait();
                 match now {
                     Ok(None) => std::thread::sleep(ASK_EVERY),
@@ -131,12 +131,12 @@ pub(crate) fn end_group(_group: u32, _ending: Ending) {}
 /// What may leave nothing behind ends with this process.
 pub(crate) fn end_groups() {}
 
-/// Nobody can be asked in safe code.
+/// Safe code cannot ask the system for this.
 pub(crate) fn is_alive(_pid: u32) -> Option<bool> {
     None
 }
 
-/// Nor about this.
+/// Nor for this.
 pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
@@ -154,7 +154,7 @@ pub(crate) fn may_run(path: &Path) -> bool {
     path.is_file()
 }
 
-/// This very program. Nobody can put another one in the place of its file while it runs.
+/// This very program. While it runs, no process can put another one in the place of its file.
 pub(crate) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
@@ -180,7 +180,7 @@ pub(crate) fn show_no_window(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
 }
 
-/// Nobody asks a process without a console to end, and Ctrl-C ends one with a console at once.
+/// Does nothing: no signal asks a process without a console to end, and Ctrl-C ends one with a console at once.
 pub(crate) fn note_endings(_asked: &Arc<AtomicBool>) {}
 
 /// Whether a path lies in a folder, however its letters are written.
@@ -204,8 +204,8 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
     Ok(format!("{volume}:{index}:{}:{:?}", known.file_size(), known.last_write_time()))
 }
 
-/// The top of a work tree, which nobody opens: the time at which a file was last changed in any way
-/// cannot be asked for in safe code, and the one at which it was written can be set back by anybody.
+/// The top of a work tree, which is never opened here: the time at which a file was last changed in any
+/// way cannot be asked for in safe code, and any program can set back the one at which it was written.
 /// So nothing can be told by looking, and git is asked each time.
 pub(crate) struct Top(Infallible);
 

@@ -46,7 +46,7 @@ impl IndexLock {
             let _ = fs::remove_file(&path);
         }
         let new = tree.git.join(NEW);
-        // At no moment is there a lock that nobody could tell from another's.
+        // At no moment is there a lock of ours that looks like another program's.
         let taken = create(&new, OURS).and_then(|_| match fs::hard_link(&new, &path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => create_new(&path, OURS).map(drop),
             taken => taken,
@@ -149,7 +149,7 @@ pub(crate) fn differing(before: &Listing, after: Option<&Listing>, now: &Listing
 }
 
 /// Puts some paths of the index back, and leaves all others. All of them in one step: half of it could not be
-/// told from what somebody else has staged.
+/// told from what another process has staged.
 pub(crate) fn put_paths(
     tree: &WorkTree,
     before: &Listing,

@@ -64,7 +64,7 @@ pub(crate) struct Manifest {
 pub(crate) enum Scope<'a> {
     /// All of them.
     All,
-    /// Those that came about until this moment, as far as nobody changed the same since.
+    /// Those that came about until this moment, but for what was changed again since.
     Until(&'a Manifest),
     /// Those at or below these paths.
     Paths(&'a [Name]),
@@ -77,7 +77,7 @@ pub(crate) struct Steps {
     pub(crate) remove: BTreeSet<Name>,
     /// What is written as it was.
     pub(crate) put: BTreeSet<Name>,
-    /// What somebody else changed since: it stays.
+    /// What was changed again since: it stays.
     pub(crate) others: BTreeSet<Name>,
     /// What differs and cannot be taken back.
     pub(crate) uncovered: BTreeSet<Name>,

@@ -92,7 +92,7 @@ impl<'a> Site<'a> {
         let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
         let entry = match self.ground.look(&name).map_err(failed)? {
             Seen::File { mode } => match self.ground.read(&name) {
-                // Somebody else works here, and has just removed it.
+                // Another process works here, and has just removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 file => Entry::File { mode, content: content(file.map_err(failed)?)? },
             },
@@ -146,7 +146,7 @@ impl<'a> Site<'a> {
             };
             let (now, left) = self.scan(digest)?;
             for name in &left {
-                // Where it cannot be removed it is in nobody's way.
+                // One that cannot be removed is in the way of nothing.
                 let _ = self.ground.remove(name);
             }
             let mut steps = steps(before, &now, scope);
@@ -187,7 +187,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Whether all that is to be put back was kept.
+    /// Whether all that has to be put back was kept.
     fn is_there(&self, before: &Manifest, steps: &Steps) -> Result<(), RestoreError> {
         for name in &steps.put {
             if let Some(Entry::File { content, .. }) = before.entries.get(name)

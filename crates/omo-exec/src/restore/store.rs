@@ -21,8 +21,8 @@ const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
 /// Two steps may begin in one work tree at the same time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The snapshots of one run, as one of its work trees uses them. While it is open nobody else keeps or restores in
-/// that work tree.
+/// The snapshots of one run, as one of its work trees uses them. While it is open no other process keeps or restores
+/// in that work tree.
 pub(super) struct Store {
     folder: Folder,
     /// What is kept, until it is whole: another work tree has another one.
@@ -47,7 +47,7 @@ impl Store {
             return Ok(content);
         }
         bytes.rewind().map_err(failed)?;
-        // Somebody may write to the file meanwhile: what counts is what was copied.
+        // Another process may write to the file meanwhile: what counts is what was copied.
         let content = copy(&mut bytes, &mut self.folder.create_file(&self.new)?).map_err(failed)?;
         self.folder.rename(&self.new, &content)?;
         Ok(content)

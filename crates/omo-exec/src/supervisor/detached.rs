@@ -41,12 +41,12 @@ pub fn start(arguments: &[OsString], folder: &Path, log: File) -> io::Result<Str
 }
 
 /// Makes a process that was started with [`start`] one of its own session: what is sent to the terminal
-/// and to the group of whoever started it does not reach it any more.
+/// and to the group of the process that started it no longer reaches it.
 pub fn settle() -> io::Result<()> {
     leave_session()
 }
 
-/// Says that it is ready, once: nobody listens after that.
+/// Says that it is ready, once: the process that started it reads one line and no more.
 pub fn ready(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;

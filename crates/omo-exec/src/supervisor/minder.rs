@@ -1,5 +1,6 @@
 //! The minder: a small process between omo and one session of the client, which ends the session and
-//! all that it started when it is done, when its time is up, or when whoever started the minder is gone.
+//! all that it started when it is done, when its time is up, or when the process that started the minder
+//! is gone.
 //!
 //! A supervisor may be killed at any moment, and then runs nothing any more; its minders notice, since
 //! it holds the other end of their standard input. A minder is the same binary as the supervisor,
@@ -83,7 +84,7 @@ fn mind() {
     say(&Line::Ended(end));
 }
 
-/// Nobody may be there to hear it.
+/// Prints a line for the supervisor. That may be gone, which is no error.
 fn say(line: &Line) {
     let mut out = std::io::stdout().lock();
     let _ = serde_json::to_string(line).map(|json| writeln!(out, "{json}"));
@@ -122,9 +123,9 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessE
     end
 }
 
-/// Waits until nobody else minds a client of the same session: where a supervisor was killed before it could write down
-/// that one was started, its minder may just be ending it when the next supervisor comes. Clients of one session print
-/// into files of the same name.
+/// Waits until no other minder has a client of the same session: where a supervisor was killed before it could write
+/// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
+/// Clients of one session print into files of the same name.
 fn alone(spec: &Spec) -> Result<Option<Lock>, LockError> {
     let (folder, name) = (spec.printed.parent(), spec.printed.file_name().and_then(OsStr::to_str));
     let (Some(folder), Some(name)) = (folder, name) else { return Ok(None) };

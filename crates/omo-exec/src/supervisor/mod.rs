@@ -1,6 +1,6 @@
 //! The supervisor of a run: starts the sessions of its groups, so many at a time, each under a minder
-//! of its own, and tells what becomes of them. What is to be started, and what follows from an end, is
-//! for whoever keeps the ledger.
+//! of its own, and tells what becomes of them. The caller keeps the ledger, and decides which sessions
+//! start and what follows from an end.
 //!
 //! It holds nothing that it would have to put away: once it is gone, however that came about, its
 //! minders end their sessions.
@@ -59,7 +59,7 @@ pub fn is_there(folder: &Folder) -> Result<bool, LockError> {
 /// What became of a session.
 #[derive(Debug)]
 pub enum Event {
-    /// It runs. The mark goes into the ledger, for whoever comes after a dead supervisor.
+    /// It runs. The mark goes into the ledger, for the supervisor that comes after a dead one.
     Started {
         /// Its group.
         group: String,
@@ -85,7 +85,7 @@ pub struct Supervisor {
     /// Dropping an entry has its minder end the session.
     running: BTreeMap<String, Option<ChildStdin>>,
     sender: Sender<Event>,
-    /// Behind a lock that is never taken: with it, whoever has a supervisor can be looked at by several threads.
+    /// Behind a lock that is never taken: it only makes a supervisor, and what holds one, `Sync`.
     events: Mutex<Receiver<Event>>,
 }
 
@@ -179,7 +179,7 @@ fn start_minder(spec: &Spec) -> std::io::Result<(Child, ChildStdin)> {
     line.push(b'\n');
     let mut command = Command::new(own_program()?);
     command.arg(minder::ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // Not in the supervisor's own group: Ctrl-C and whoever ends that must leave who cleans up.
+    // Not in the supervisor's own group: Ctrl-C, or a kill of that group, must not end the process that cleans up.
     stand_apart(&mut command);
     let mut minder = command.spawn()?;
     let mut stdin = minder.stdin.take().ok_or_else(|| std::io::Error::other("no standard input"))?;
@@ -210,7 +210,7 @@ fn follow(minder: &mut Child, mut started: impl FnMut(Mark)) -> ProcessEnd {
     ProcessEnd { signal: Some(KILL), ..ProcessEnd::default() }
 }
 
-/// The signal that nobody can hold back.
+/// The signal that no process can hold back.
 const KILL: i32 = 9;
 
 fn ended(group: String, mut process: ProcessEnd, spec: &Spec) -> Event {

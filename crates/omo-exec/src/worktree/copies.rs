@@ -38,7 +38,8 @@ pub(super) struct Copies<'a> {
     to: &'a Path,
     /// A file that is here with the same content needs no copy.
     known: Option<&'a Path>,
-    /// What is copied from goes away: its files only get another name. There may be more of them than anybody would copy.
+    /// What is copied from goes away: its files only get another name. There may be more of them than the limits of a
+    /// copy allow.
     is_moving: bool,
     files: usize,
     bytes: u64,
@@ -53,7 +54,7 @@ impl<'a> Copies<'a> {
         Self { from, to, known: None, is_moving: false, files: 0, bytes: 0, copied: Vec::new(), left: Vec::new() }
     }
 
-    /// Those of a folder that is to be removed.
+    /// Those of a folder that will be removed.
     pub(super) fn moving(from: &'a Path, to: &'a Path, known: &'a Path) -> Self {
         Self { known: Some(known), is_moving: true, ..Self::new(from, to) }
     }
@@ -115,7 +116,7 @@ impl<'a> Copies<'a> {
         (self.files <= MAX_FILES && self.bytes <= MAX_BYTES).then_some(())
     }
 
-    /// A link is kept as what it says: made again, it could lead anybody anywhere.
+    /// A link is kept as a file that says where it led: made again as a link, it could lead anywhere.
     fn note_link(&mut self, path: &Path, source: &Path) -> Option<()> {
         let says = fs::read_link(source).ok()?;
         let mut name = path.as_os_str().to_owned();

@@ -23,14 +23,14 @@ pub struct Created {
     pub path: PathBuf,
     /// The branch that is checked out in it.
     pub branch: String,
-    /// It was there, whole, from an earlier try: somebody may have worked in it.
+    /// It was there, whole, from an earlier try: a worker may have worked in it.
     pub was_there: bool,
     /// Files that `.worktreeinclude` names, and that could not be copied.
     pub not_copied: Vec<String>,
 }
 
 /// Makes the worktree and the branch of a group at a commit. One that is there and whole is left as it
-/// is; what an interrupted try left is taken away first, since nobody worked there.
+/// is; what an interrupted try left is taken away first, since no worker began there.
 pub fn create(repository: &Repository, name: &GroupName, base: &str) -> Result<Created, WorktreeError> {
     let no_base = || WorktreeError::Base { commit: base.to_owned() };
     if !is_object(base) {
@@ -76,15 +76,16 @@ pub fn create(repository: &Repository, name: &GroupName, base: &str) -> Result<C
     remember_index(&folder)?;
     let not_copied = include(repository, &path)?;
     let ready = folder.join(READY);
-    // In one step: half of it would be taken for somebody else's.
+    // In one step: half of the owner's name would be taken for another owner.
     let part = folder.join("omo-ready-part");
     fs::write(&part, name.owner()).map_err(at(&part))?;
     fs::rename(&part, &ready).map_err(at(&ready))?;
     Ok(created(false, not_copied))
 }
 
-/// Somebody has removed the folder of a worktree that was whole: its files are written again, as they were staged, and
-/// its branch stays where it is. In one step: half of them would be taken for the work of whoever goes on there.
+/// Makes the folder of a whole worktree again after it was removed: its files are written as they were staged, and its
+/// branch stays where it is. In one step: if half of the files were missing, that would look like work of the next
+/// worker.
 fn remake(repository: &Repository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     refuse_links(repository, path)?;
     let mut part = path.as_os_str().to_owned();
@@ -100,10 +101,10 @@ fn remake(repository: &Repository, path: &Path, folder: &Path) -> Result<(), Wor
     fs::rename(&part, path).map_err(at(path))
 }
 
-/// That nothing of anybody else's has the place.
+/// Refuses a place that something else has.
 fn refuse_taken(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
     if folder_of_git(repository, path).is_some() {
-        // Its files are gone and git's folder of it is not: what only that holds is to be kept first.
+        // Its files are gone and git's folder of it is not: what only git's folder holds has to be kept first.
         return Err(WorktreeError::Taken { path: path.to_owned() });
     }
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -113,7 +114,7 @@ fn refuse_taken(repository: &Repository, path: &Path) -> Result<(), WorktreeErro
     refuse_links(repository, path)
 }
 
-/// That no link would have the worktree lie wherever it leads.
+/// Refuses a link, with which the worktree would lie wherever it leads.
 fn refuse_links(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
     if path.is_symlink() {
         return Err(WorktreeError::Taken { path: path.to_owned() });

@@ -77,7 +77,7 @@ pub enum WorktreeError {
         /// The paths in it.
         what: Vec<String>,
     },
-    /// Somebody works there.
+    /// A process works there.
     #[error("{} is kept: process {process} works in it", path.display())]
     InUse {
         /// The worktree.
@@ -173,7 +173,7 @@ impl GroupName {
 }
 
 /// git's own folder of the worktree at a path: what the worktree says of itself does not count, since
-/// whoever works there can write it. `None` where git knows of no worktree there.
+/// the worker there can write it. `None` where git knows of no worktree there.
 fn folder_of_git(repository: &Repository, path: &Path) -> Option<PathBuf> {
     let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
     let dot = path.join(".git");
@@ -193,8 +193,8 @@ fn is_of(git_folder: &Path, name: &GroupName) -> bool {
     owner.map_or_else(|_| is_on_branch(git_folder, name), |owner| owner == name.owner())
 }
 
-/// Takes away the locks that a git has left in a group's worktree, and of its branch, which was ended in the middle of
-/// its work. Only where nobody works there.
+/// Takes away the locks in a group's worktree, and of its branch, that an interrupted git has left. Only where no
+/// process works there.
 fn clear_locks(repository: &Repository, name: &GroupName, folder: &Path) {
     for lock in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"] {
         // What cannot be removed is named by the git that needs it.
@@ -214,7 +214,7 @@ fn is_on_branch(git_folder: &Path, name: &GroupName) -> bool {
     head.trim_end() == format!("ref: {}", name.branch_reference())
 }
 
-/// Takes a folder that holds nothing of anybody's, and what git knows of it, away.
+/// Removes a folder that holds no work, and what git knows of it.
 fn delete(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
     let removed = fs::remove_dir_all(path).or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {

@@ -5,7 +5,7 @@ use super::{GroupName, WorktreeError, is_of};
 use crate::repository::{Repository, is_object};
 
 /// Puts the worktree and the branch of a group at a commit. What git does not know stays; what it knows is as in the
-/// commit: only for a worktree that nobody works in, and whose commits are kept elsewhere.
+/// commit: only for a worktree in which no process works, and whose commits are kept elsewhere.
 ///
 /// # Errors
 ///

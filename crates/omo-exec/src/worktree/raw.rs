@@ -33,7 +33,7 @@ const REFTABLE: &str = "reftable";
 const SUBMODULE: &[u8] = b"160000 ";
 const INDEX: &str = "omo-index";
 /// The index as git left it when the worktree was made: it knows which files were not touched since. The worktree's own
-/// one says what whoever works there had it say.
+/// one says what its worker had it say.
 const FIRST_INDEX: &str = "omo-first-index";
 /// Says in git's folder of a worktree which part of the files is checked out, where not all of them are.
 const SPARSE: &str = "info/sparse-checkout";
@@ -155,7 +155,7 @@ fn is_plain(tagged: &[u8]) -> bool {
     without_tags(tagged).all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE))
 }
 
-/// Remembers the index of a worktree in which nobody has worked yet.
+/// Remembers the index of a worktree before a worker begins there.
 pub(super) fn remember_index(folder: &Path) -> Result<(), WorktreeError> {
     let first = folder.join(FIRST_INDEX);
     copy_index(&folder.join("index"), &first).map(drop).map_err(at(&first))

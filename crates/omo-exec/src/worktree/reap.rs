@@ -31,14 +31,14 @@ pub fn leftovers(repository: &Repository, run: &str) -> Result<Vec<GroupName>, W
     let listed = repository.line(&["for-each-ref", "--format=%(refname)", &below])?;
     let mut groups: Vec<String> =
         listed.lines().filter_map(|line| line.strip_prefix(&below)).map(str::to_owned).collect();
-    // A worktree may be there without its branch, which whoever worked there can have deleted.
+    // A worktree may be there without its branch, which its worker can have deleted.
     let beginning = format!("omo-{run}-");
     for entry in fs::read_dir(repository.top().join(FOLDER)).into_iter().flatten().flatten() {
         groups.extend(entry.file_name().to_str().and_then(|name| name.strip_prefix(&beginning)).map(str::to_owned));
     }
     groups.sort();
     groups.dedup();
-    // What somebody else called like ours is none of ours.
+    // What only has a name like one of ours is none of ours.
     let named = groups.iter().filter_map(|group| GroupName::new(run, group).ok());
     let is_ours = |name: &GroupName| match folder_of_git(repository, &name.path(repository)) {
         Some(folder) => is_of(&folder, name),

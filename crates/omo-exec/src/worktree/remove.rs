@@ -15,7 +15,7 @@ use super::{GroupName, REMOVING, WorktreeError, at, clear_lock_of_branch, clear_
 use crate::platform::working_below;
 use crate::repository::Repository;
 
-/// What is to be removed, and what was kept of it.
+/// What to remove, and what was kept of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Removal {
@@ -34,7 +34,7 @@ struct Held {
     tree: String,
     staged: String,
     commits: Vec<String>,
-    /// Only whoever has looked a moment ago knows them.
+    /// Not written down: only the process that has just looked knows them.
     #[serde(skip)]
     signs: Signs,
 }
@@ -91,7 +91,7 @@ pub fn prepare(
     Ok(Removal { name: name.clone(), branch_at: heads.branch, kept: Some(kept), held: Some(Held::of(&raw)) })
 }
 
-/// Removes what was prepared, and looks that it is gone. Where something changed since, or somebody
+/// Removes what was prepared, and looks that it is gone. Where something changed since, or a process
 /// works there, it stays; what is gone already is no error.
 pub fn carry_out(repository: &Repository, removal: &Removal) -> Result<(), WorktreeError> {
     let name = &removal.name;
@@ -121,8 +121,7 @@ pub fn carry_out(repository: &Repository, removal: &Removal) -> Result<(), Workt
     }
 }
 
-/// Removes a worktree in which nothing is anybody's work, and its branch: nothing of it is kept. What is not there is no
-/// error.
+/// Removes a worktree that holds no work, and its branch: nothing of it is kept. What is not there is no error.
 ///
 /// # Errors
 ///

@@ -184,7 +184,7 @@ fn make(
     }
     parents.extend(before.clone());
     let kept = commit(tree, &parents, &format!("What the worktree of {} held", name.branch()))?;
-    // Whoever else kept something a moment ago has not kept it in vain.
+    // Only if the reference has not moved meanwhile: what another process has just kept must not be lost.
     let expected = before.unwrap_or_else(|| "0".repeat(kept.len()));
     repository.git_with(&["update-ref", &reference, &kept, &expected], &[], &[])?;
     Ok(kept)
