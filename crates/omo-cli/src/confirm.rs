@@ -25,7 +25,7 @@ pub(crate) struct Question<'a> {
     pub shown_by: &'a str,
 }
 
-/// Asks. Whoever has no terminal gives the digest of what they have read.
+/// Asks the user. One without a terminal gives the digest of what they have read.
 pub(crate) fn ask(env: &Env, question: &Question, given: Option<&str>) -> Result<(), Failure> {
     if env.in_session {
         return Err(Failure::human(question.own_shell.0, question.own_shell.1));

@@ -25,7 +25,7 @@ use omo_store::trust::TrustError;
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Whoever read our output is gone. No failure of ours.
+    /// The reader of our output is gone, which is no failure of ours.
     BrokenPipe,
     /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
     /// whatever goes wrong in the verbs of task sessions, whose scripts know no other status.

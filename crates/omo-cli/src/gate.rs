@@ -202,7 +202,7 @@ impl SessionChange<'_> {
         let (env, project) = (self.env, self.project);
         let id = project.some_session(session.session.as_deref(), env)?;
         let before = sealed(env, project, &id)?.gates;
-        // What cannot be is refused before anybody is asked.
+        // A change that is not possible is refused before the user is asked.
         change(&mut before.clone())?;
         confirm(env, self.confirm, question, &digest_of(&before))?;
         let folder = Folder::create(&project.root)?;

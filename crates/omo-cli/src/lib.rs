@@ -1,4 +1,4 @@
-//! `omo`: shows where ultrawork stands, and lets go of it, from any terminal.
+//! `omo`: shows where ultrawork stands, and turns it off, from any terminal.
 //!
 //! A library only so that the guide and the tests can read its command line; nothing else links it.
 
@@ -165,12 +165,12 @@ pub fn sound(config: &config::Config) -> Result<(), Failure> {
     config.problems.first().map_or(Ok(()), |problem| Err(Failure::config(problem)))
 }
 
-/// A bad configuration must not keep anybody from looking, or from stopping.
+/// A bad configuration must not keep the user from looking, or from stopping.
 pub fn warn(config: &config::Config) {
     config.problems.iter().for_each(|problem| say_warning(problem));
 }
 
-/// Says what is wrong and keeps nobody from anything.
+/// Says what is wrong. The command goes on.
 pub fn say_warning(problem: &dyn std::fmt::Display) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
     say(&format_args!("{style}warning:{style:#} {problem}"));

@@ -29,7 +29,7 @@ pub(crate) fn run(env: &Env, options: &LogOptions) -> Result<(), Failure> {
     }
     loop {
         std::thread::sleep(LOOK_EVERY);
-        // Opened anew: somebody may have removed the folder meanwhile, and a hook made it again.
+        // Opened anew: the user may have removed the folder meanwhile, and a hook made it again.
         if let Some(folder) = Folder::open(&project.root)? {
             show(&mut out, &log.read_on(&folder)?, options.json)?;
         }

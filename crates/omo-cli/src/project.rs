@@ -41,8 +41,8 @@ impl Project {
         named.or_else(used).ok_or_else(missing)
     }
 
-    /// Every session that the state knows. Of an entry that cannot be read the user is told: it
-    /// holds nobody, and looks like a session that never used omo.
+    /// Every session that the state knows. The user is warned of an entry that cannot be read: its
+    /// session is not held, and looks like one that never used omo.
     pub(crate) fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
         let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
         for (id, error) in &entries.unreadable {
@@ -52,7 +52,7 @@ impl Project {
         Ok(entries.sessions)
     }
 
-    /// How a command changes the state: a broken file is moved aside, because somebody asked for
+    /// How a command changes the state: a broken file is moved aside, because the user asked for
     /// the change.
     pub(crate) fn update(env: &Env) -> Update<'_> {
         let state_home = env.state_home.as_deref();

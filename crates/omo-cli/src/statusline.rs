@@ -72,7 +72,7 @@ pub(crate) fn run(options: &StatuslineOptions) {
     let _ = stdout.write_all(&line(said, &segment)).and_then(|()| stdout.flush());
 }
 
-/// The segment of the session that the input names; `None` where it cannot be had.
+/// The segment of the session that the input names; `None` where there is none.
 fn segment(env: &Env, input: &[u8]) -> Option<String> {
     if env.disabled || env.in_gate {
         return None;

@@ -1,4 +1,4 @@
-//! `omo stop`: lets go, from any terminal.
+//! `omo stop`: stops holding sessions, from any terminal.
 
 use std::io::Write;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whom to stop. A state that cannot be read names nobody; then an id that was given is still
+/// Which sessions to stop. A state that cannot be read names none; then an id that was given is still
 /// stopped, which moves the broken file aside.
 fn targets(project: &Project, env: &Env, options: &StopOptions) -> Result<Vec<SessionId>, Failure> {
     if !options.all
@@ -77,8 +77,8 @@ fn stop(
     Ok(noted.collect())
 }
 
-/// Writes a line into the decision log. What was done is done: a log that cannot be written is
-/// told, and keeps nobody held.
+/// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
+/// warning, and no failure.
 pub(crate) fn note(folder: &Folder, entry: &LogEntry) {
     if let Err(error) = decisions::append(folder, entry) {
         crate::say_warning(&format!("done, but not written into the decision log: {error}"));

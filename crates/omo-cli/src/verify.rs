@@ -37,7 +37,7 @@ pub(crate) struct Meant {
     pub not_approved: Option<Repository>,
     /// Which files count.
     pub scope: Option<String>,
-    /// The file because of which it is not approved any more, where it was.
+    /// The file because of which it is no longer approved, where it was.
     changed: Option<String>,
 }
 

@@ -115,7 +115,7 @@ pub(super) struct Hook {
     pub command: String,
 }
 
-/// One file that is to be run.
+/// One file that is run as a program.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     /// It.
@@ -329,7 +329,7 @@ pub(super) enum Repository {
 /// What was seen of the hooks.
 #[derive(Clone, Debug)]
 pub(super) enum Live {
-    /// Nobody asked.
+    /// The user did not ask for it.
     NotTried,
     /// There is no session to look at, or it failed.
     Impossible(String),

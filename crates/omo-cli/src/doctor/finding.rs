@@ -28,7 +28,7 @@ impl Level {
     }
 }
 
-/// One row: what was found, why that matters, and what mends it.
+/// One row: what was found, why that matters, and what fixes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     /// The name of the check.
@@ -39,7 +39,7 @@ pub(super) struct Finding {
     pub found: String,
     /// Why it matters; nothing where all is well.
     pub why: Option<String>,
-    /// The one command, or the one step, that mends it.
+    /// The one command, or the one step, that fixes it.
     pub mend: Option<String>,
 }
 

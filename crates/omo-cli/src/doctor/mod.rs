@@ -1,4 +1,4 @@
-//! `omo doctor`: whether everything that omo needs is as it should be, and what mends what is not.
+//! `omo doctor`: whether everything that omo needs is as it should be, and what fixes the rest.
 //!
 //! Facts are gathered at the edge, judged by functions that look at nothing else, and shown. No
 //! check writes anything, and none runs anything of the project.

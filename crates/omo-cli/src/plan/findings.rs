@@ -1,7 +1,7 @@
 //! What was found in a plan, shown with the line that it stands in, and as rows for programs.
 //!
-//! What stands in a plan is data that anybody may have written. annotate-snippets puts signs in the place of
-//! control characters; what is long is cut, so that no line of a plan fills a screen.
+//! What stands in a plan is untrusted data. annotate-snippets puts signs in the place of control characters;
+//! what is long is cut, so that no line of a plan fills a screen.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -30,7 +30,7 @@ const SENTENCE: usize = 400;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// All findings of a plan with their lines, each followed by an empty line; the empty text where there are
-/// none. With colours: whoever writes it takes them away where nobody sees them.
+/// none. With colours: the caller prints it to a stream that removes them where no terminal shows them.
 pub(crate) fn diagnostics(plan: &Plan, bytes: &[u8]) -> String {
     render(&plan.source.path, bytes, &plan.diagnostics)
 }

@@ -1,4 +1,4 @@
-//! `omo plan show`: a plan for whoever has to decide whether it may run.
+//! `omo plan show`: a plan, for the user who has to decide whether it may run.
 
 use std::io::Write;
 

@@ -316,7 +316,7 @@ pub(crate) struct EvidenceShowOptions {
     pub run: RunOptions,
 }
 
-/// What whoever verifies says.
+/// The verdict of the agent that verifies a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Word {
     #[value(name = "PASS")]

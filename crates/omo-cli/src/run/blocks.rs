@@ -1,5 +1,5 @@
-//! What the verbs print for whoever works on a run: short blocks that begin with one word in capitals and
-//! end with the one command to run next.
+//! What the verbs print for a session that works on a run: short blocks that begin with one word in
+//! capitals and end with the one command to run next.
 //!
 //! A block has at most [`MAX_BYTES`]. What stands in the plan is data: it is neutralised, cut, and indented
 //! below our own words. No command in it has a pipe or a second command, so that a permission for `omo`
@@ -151,7 +151,7 @@ pub(super) fn wait_for_agents(ids: &[String]) -> String {
     )
 }
 
-/// Somebody is at work.
+/// Workers are at work on these tasks.
 pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
     let word = if local::is_one(state) { "Step" } else { "Task" };
@@ -169,7 +169,7 @@ pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: boo
     within(format!("WAIT\n{}\n  run: omo next{flag} --wait 540      {PATIENTLY}{lost}", lines.join("\n")))
 }
 
-/// A segment was handed out, and nobody has begun yet.
+/// A segment was handed out, and no worker has begun yet.
 pub(super) fn wait_for_workers() -> String {
     format!(
         "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo next --workflow --wait 540      {PATIENTLY}"
@@ -239,7 +239,7 @@ fn hard_stop(gate: &GateState, group: usize, state: &RunState) -> String {
     within(text)
 }
 
-/// What is to be done behind a batch, up to the next stop.
+/// The tasks that are left behind a batch, up to the next stop.
 fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
     let behind = state.plan.groups.iter().skip(group + 1);
     let mut units = Vec::new();

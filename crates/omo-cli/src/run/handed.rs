@@ -29,7 +29,7 @@ fn is_new(at: Timestamp, now: Timestamp) -> bool {
     now.millis_since(at).is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
 }
 
-/// The tasks that went to agents a moment ago and that nobody has begun since.
+/// The tasks that went to agents a moment ago and that no agent has begun since.
 pub(super) fn out(events: &[Event], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {
@@ -41,7 +41,7 @@ pub(super) fn out(events: &[Event], now: Timestamp) -> Vec<String> {
                 out.extend(units.iter().map(|unit| (unit.clone(), event.ts)));
             }
             What::UnitStarted { unit, .. } => out.retain(|(known, _)| known != unit),
-            // Whoever had started them is gone, or they are to be started anew.
+            // The session that started them is gone, or they will be started anew.
             What::Taken | What::Resumed | What::PlanChanged { .. } | What::IterationStarted { .. } => out.clear(),
             _ => {}
         }

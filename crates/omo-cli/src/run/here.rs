@@ -24,8 +24,8 @@ use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 use crate::session::note;
 
-/// A model's shell that does not say which session it is of. No session is called so, and nobody has
-/// spoken in it.
+/// The session of a model's shell that does not say which session it is of. No real session has this
+/// name, so no person has spoken in it.
 const NAMELESS: &str = "?";
 
 /// Where a verb works.
@@ -97,8 +97,8 @@ impl<'a> Here<'a> {
         Ok(None)
     }
 
-    /// Holds the door: until this is dropped no run is opened or gone on with that is over. Refuses where
-    /// another one than `own` is open in this work tree: both would write the same checkpoint.
+    /// Holds the door: until the guard is dropped, no run is opened, and none that is over goes on. Refuses
+    /// where another one than `own` is open in this work tree: both would write the same checkpoint.
     pub(super) fn alone(&self, runs: &Runs, own: Option<&str>) -> Result<Guard, Failure> {
         let guard = runs.lock_opening()?;
         match self.executing(runs)? {
@@ -107,8 +107,8 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Lets the session of whoever asks know of a run that is over, so that what its user says about it is
-    /// heard.
+    /// Notes a run that is over in the entry of the session that asks, so that what its user says about the
+    /// run is heard.
     pub(super) fn listen(&self, run: &Run, state: &RunState) {
         if let (Some(id), false) = (&self.session, state.phase == Phase::Executing) {
             let told = Folder::create(Path::new(&state.root))
@@ -172,8 +172,8 @@ impl<'a> Here<'a> {
         self.reaped(runs.get(&id)?, state)
     }
 
-    /// The run once what a dead supervisor of it has left is put right. Where that cannot be, it is told, and holds
-    /// nobody up.
+    /// The run once what a dead supervisor of it has left is put right. Where that is not possible the user is
+    /// warned, and the command goes on.
     pub(super) fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
         if state.apart.is_none() || self.env.group.is_some() {
             return Ok((run, state));

@@ -136,7 +136,7 @@ pub(super) fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
     }
     head(&mut out, &run, &state, env)?;
     tasks(&mut out, &state)?;
-    // What is over waits for nobody; the question is put again once it goes on.
+    // A run that is over waits for no answer; the question is put again once it goes on.
     let is_open = state.phase == Phase::Executing;
     for gate in state.gates.iter().filter(|gate| is_open && gate.answer.is_none()) {
         writeln!(out, "\n{} waits for you: {}", gate.gate.id, neutral(&gate.gate.question, 600))?;
@@ -214,7 +214,7 @@ pub(super) fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> 
     let here = Here::find(env)?;
     let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
     if !here.is_terminal() {
-        // A session takes only what nobody holds; a person at a terminal takes it from whoever does.
+        // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
         verbs::take(&state, &here.caller()?, &omo_runs::engine::is_alive)?;
     }
     if task_session::is_one(&state) {
@@ -305,7 +305,7 @@ pub(super) fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> 
     let state = engine.decide(|state| Ok(vec![verbs::cancel(state, &options.reason)?]))?;
     here.tell(&run, &before, &state);
     if stage::is_apart(&state) {
-        // Whoever is told that it is cancelled finds nothing of it at work.
+        // When the user is told that it is cancelled, nothing of it is at work.
         stage::put_away(&engine)?;
     }
     let message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());

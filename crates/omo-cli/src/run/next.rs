@@ -21,7 +21,7 @@ use crate::failure::{Failure, Kind};
 
 /// The longest wait: a command of the client lives ten minutes.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
-/// How often the ledger is looked at while somebody is waited for.
+/// How often the ledger is looked at while this waits for workers.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Prints what comes next.
@@ -66,9 +66,9 @@ fn looked_at(engine: &Engine, state: &RunState) -> Result<RunState, Failure> {
 }
 
 enum Block {
-    /// Somebody is waited for.
+    /// Workers are at work, or about to begin: this waits for them.
     Wait(String),
-    /// The checks of the whole plan are to be run.
+    /// The checks of the whole plan have to run.
     Final,
     /// This is it, with the exit status that goes with it, and where the run stands after something was written down
     /// for it.
@@ -105,7 +105,7 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
     })
 }
 
-/// Whoever folds a ledger writes down what follows by itself, so that this is never seen.
+/// Never seen: before this, the engine has written down whatever follows from the ledger by itself.
 fn stuck(here: &Here) -> Failure {
     Failure::io(
         "the run does not know how to go on",
@@ -113,7 +113,7 @@ fn stuck(here: &Here) -> Failure {
     )
 }
 
-/// Whether a segment was handed out a moment ago, of which nobody has begun yet.
+/// Whether a segment was handed out a moment ago, of which no worker has begun a task yet.
 fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.handed_out else { return false };
     let is_left = out.units.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
@@ -155,7 +155,7 @@ fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>)
 /// What has agents started for these.
 fn started(here: &Here, engine: &Engine, units: Vec<String>, text: String) -> Result<Block, Failure> {
     let after = if here.is_terminal() {
-        // Whoever looks at it there starts none.
+        // A person at a terminal only looks at it, and starts none.
         None
     } else {
         Some(Box::new(engine.transact(|_| Ok((vec![What::HandedOut { units, to_agents: true }], ())))?.1))
@@ -180,7 +180,7 @@ fn hand_out(engine: &Engine) -> Result<Block, Failure> {
     Ok(Block::Said { text, kind: Kind::BrokenPipe, after: Some(Box::new(state)) })
 }
 
-/// Waits until the ledger has another event, nobody is expected to begin any more, or the time is over.
+/// Waits until the ledger has another event, no worker is expected to begin any longer, or the time is over.
 fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, Failure> {
     let was_handed_out = is_handed_out(state);
     loop {

@@ -102,14 +102,14 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     let asked = Asked::of_plan(&plan.source.path, &typed::again(options));
     let approved = approve(here, &plan, options.digest.as_deref(), &asked)?;
     if let Err(failure) = writable(here) {
-        // Whoever asked at the same time may have opened it meanwhile, and have written its files.
+        // Another process may have opened it meanwhile, and have written its files.
         let runs = Runs::find(&here.root, Some(&here.state_home))?;
         let known = runs.map(|runs| known(here, &runs, &plan, options)).transpose()?.flatten();
         return known.map_or(Err(failure), |known| known.go_on(here, plan, options));
     }
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let door = runs.lock_opening()?;
-    // Whoever asked at the same time may have opened it meanwhile.
+    // Another process may have opened it meanwhile.
     if let Some(known) = known(here, &runs, &plan, options)? {
         drop(door);
         return known.go_on(here, plan, options);

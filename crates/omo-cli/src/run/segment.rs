@@ -40,7 +40,7 @@ impl HandOut {
         self.arguments.batches.iter().flatten().map(String::as_str).collect()
     }
 
-    /// As much of the segment as is to be handed out: whole batches while the arguments are short, and of a
+    /// As much of the segment as is handed out at once: whole batches while the arguments are short, and of a
     /// first batch that is too long as much as fits. What is left comes with the next one.
     pub(super) fn of(run: &str, state: &RunState) -> Self {
         let all = segment(state);

@@ -65,7 +65,7 @@ fn files(all: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// What to run next. The client of a session asks for that session alone, and waits for nobody.
+/// What to run next. The client of a session asks for that session alone, and waits for no other worker.
 fn next(here: &Here) -> String {
     match &here.env.group {
         Some(own) => {

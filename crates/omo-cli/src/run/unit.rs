@@ -38,7 +38,7 @@ pub(super) fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     Ok(writeln!(out, "\n{end}")?)
 }
 
-/// What a unit of a plan, which is called so, is ended with by whoever has its ticket.
+/// The commands with which the worker that has the ticket ends a unit of a plan; `word` is what the plan calls one.
 fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
     format!(
         "When the work is finished:\n  run: omo unit done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {PATIENTLY}\n\
@@ -90,7 +90,7 @@ pub(super) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
     }
 }
 
-/// What became of an attempt, in the words of whoever wrote the plan.
+/// What became of an attempt, in the words that its plan uses.
 fn ended(here: &Here, judged: &Judged) -> Result<(), Failure> {
     if ultra::is_one(&judged.state) { step::told(here, judged) } else { told(judged) }
 }

@@ -77,7 +77,7 @@ fn resume(env: &Env, id: &SessionId) -> Result<(), Failure> {
     say("goes on", &locked, &session)
 }
 
-/// One that goes on is only replaced by whoever says so, and never while a run works on it.
+/// One that goes on is only replaced with `--force`, and never while a run works on it.
 fn may_be_replaced(env: &Env, locked: &Locked, is_forced: bool) -> Result<(), Failure> {
     let session = match locked.session() {
         Ok(session) => session,

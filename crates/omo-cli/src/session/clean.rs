@@ -71,7 +71,7 @@ fn say(id: &SessionId, session: &SessionFile) -> Result<(), Failure> {
 fn is_meant(options: &CleanOptions, session: &SessionFile, locked: &Locked, env: &Env) -> bool {
     let is_old = |days: u32| {
         let written = locked.written_at().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
-        // What somebody has copied or changed by hand is as new as that.
+        // A file that was copied or changed by hand is as new as that change.
         let changed = Timestamp::parse(&session.updated_at).max(written);
         let age = changed.and_then(|changed| env.now.millis_since(changed));
         age.is_some_and(|age| age > i64::from(days).saturating_mul(DAY_MILLIS))

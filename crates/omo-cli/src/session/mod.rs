@@ -3,7 +3,7 @@
 //! While a run of a session is open the run alone writes what happens; here it can only be looked at then.
 //!
 //! Whatever goes wrong here ends with 1, as in the programs that sessions were made for: command files know
-//! no other status. Only options and verbs that nobody knows end with 2, as anywhere else.
+//! no other status. Only options and verbs that do not exist end with 2, as anywhere else.
 
 mod arguments;
 mod begin;
@@ -122,7 +122,7 @@ fn run_that_is_open(session: &SessionFile, env: &Env) -> Result<Option<RunRef>, 
     Ok(is_open.then_some(run))
 }
 
-/// What a run writes by itself is written by nobody else.
+/// Refuses where a run of the session is open: what a run writes by itself, no other command writes.
 fn needs_no_run(session: &SessionFile, env: &Env, hint: &str) -> Result<(), Failure> {
     run_that_is_open(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
         let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);

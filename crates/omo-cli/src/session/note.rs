@@ -78,7 +78,7 @@ fn goes_on(phase: SessionPhase) -> bool {
     }
 }
 
-/// The project that a session works in; `None` where its folder is not there any more.
+/// The project that a session works in; `None` where its folder is no longer there.
 fn project(folder: &Path) -> Option<PathBuf> {
     let folder = Some(folder).filter(|folder| folder.is_absolute() && folder.is_dir())?;
     root::find_used(folder).or_else(|| root::find(None, Some(folder)))

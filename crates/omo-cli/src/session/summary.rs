@@ -1,4 +1,4 @@
-//! `omo task summary`: what is to be done and what is done, as Markdown.
+//! `omo task summary`: what has to be done and what is done, as Markdown.
 
 use omo_core::words::neutral;
 use omo_plan::task_session::rules::shown;

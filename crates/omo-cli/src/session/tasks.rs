@@ -108,7 +108,7 @@ pub(super) fn readable(folder: &SessionFolder) -> Result<Option<Tasks>, Failure>
     Ok(tasks)
 }
 
-/// A task as it is listed, with what whoever starts workers has to know.
+/// A task as it is listed, with what a session that starts workers has to know.
 #[derive(Debug, Serialize)]
 struct Row {
     id: String,

@@ -69,7 +69,7 @@ pub(super) fn link(to: &Path, place: &Path, other: Other) -> io::Result<Linked> 
     Ok(Linked::Yes)
 }
 
-/// Takes a link away that leads nowhere any more; whether there was one.
+/// Removes a link that no longer leads anywhere; whether there was one.
 pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
     let dangles = fs::read_link(place).is_ok_and(|target| is_of_omo(&target)) && leads_nowhere(place);
     if dangles {

@@ -80,7 +80,7 @@ fn read(marketplaces: &[Marketplace], plugins: &[Plugin], is_place: impl Fn(&Pat
     Registered { marketplace: whose, plugin }
 }
 
-/// What is to be done so that new sessions have this version.
+/// The steps after which new sessions have this version.
 pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     if now.marketplace == Whose::Nobodys {
@@ -100,8 +100,8 @@ pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
     steps
 }
 
-/// What is to be done so that the client knows nothing of the staged plugin. One that comes from
-/// elsewhere stays.
+/// The steps after which the client knows nothing of the staged plugin. One that comes from elsewhere
+/// stays.
 pub(super) fn steps_to_remove(now: &Registered) -> Vec<Step> {
     let mut steps = Vec::new();
     if now.plugin.is_some() && !matches!(now.marketplace, Whose::From(_)) {
@@ -163,7 +163,7 @@ mod tests {
         let old = || plugin(PLUGIN, "user", "0.9.0", true);
         let set_up = &[Step::Add, Step::Install][..];
         let remove = &[Step::Uninstall, Step::Remove][..];
-        // What the client lists; what is to be done to set up 1.0.0, and to remove it.
+        // What the client lists; the steps to set up 1.0.0, and to remove it.
         for (marketplaces, plugins, to_set_up, to_remove) in [
             (vec![], vec![], set_up, &[][..]),
             (vec![marketplace("other", "github", None)], vec![plugin("omo@other", "user", "1.0.0", true)], set_up, &[]),

@@ -11,7 +11,7 @@ use super::source::Source;
 use crate::failure::Failure;
 use crate::platform::{self, Rights};
 
-/// More files than any plugin of omo has: whoever put an `omo` into a larger folder did not mean
+/// More files than any plugin of omo has: a user who put an `omo` into a larger folder did not mean
 /// that to be copied.
 const MAX_FILES: usize = 1_000;
 

@@ -1,4 +1,4 @@
-//! Reading files that may be anybody's.
+//! Reading files that any program may have written.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;

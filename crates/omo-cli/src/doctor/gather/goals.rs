@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::super::facts::Goal;
 use super::files;
 
-/// Sessions that nobody used for so long are passed over.
+/// Sessions that were not used for so long are passed over.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
 /// So many transcripts are read, the newest ones.
 const TRANSCRIPTS: usize = 20;

@@ -1,7 +1,7 @@
 //! Gathering the facts: the only part of the checks that looks at anything.
 //!
-//! It writes nothing, waits for nothing without a bound, and starts the client and git alone. What
-//! it reads may be anybody's: every size is bounded, and every text is made harmless.
+//! It writes nothing, waits for nothing without a bound, and starts the client and git alone. Any
+//! program may have written what it reads: every size is bounded, and every text is made harmless.
 
 mod files;
 mod goals;

@@ -48,7 +48,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 /// Of a longer text only so many characters are told.
 const MOST_CHARS: usize = 600;
 
-/// Names of files and texts in them may be anybody's.
+/// Makes the texts of a finding harmless: any program may have chosen the names and contents of files.
 fn harmless(finding: Finding) -> Finding {
     let neutral = |text: String| neutral(&text, MOST_CHARS);
     Finding { found: neutral(finding.found), why: finding.why.map(neutral), mend: finding.mend.map(neutral), ..finding }

@@ -111,7 +111,7 @@ fn where_nothing_is_wrong_every_row_is_good_and_there_is_one_for_each_check() {
 }
 
 /// What is broken, in which row that shows, how bad it is, a part of what is said of it, and a part
-/// of what mends it.
+/// of what fixes it.
 type Case = (fn(&mut Facts), &'static str, Level, &'static str, &'static str);
 
 use Level::{Bad, Unknown, Warning};

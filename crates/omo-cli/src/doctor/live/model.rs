@@ -57,7 +57,7 @@ impl Drop for Model {
     }
 }
 
-/// Answers one request. A client that does not want the answer any more is no error.
+/// Answers one request. A client that no longer needs the answer is no error.
 fn answer(mut request: Request, script: Script) {
     let mut bytes = Vec::new();
     let _ = request.as_reader().take(MAX_REQUEST).read_to_end(&mut bytes);

@@ -27,7 +27,7 @@ pub(super) struct Sandbox {
 
 impl Sandbox {
     /// Makes them. Of each settings file only what decides about hooks of omo is taken over: what
-    /// else is in it might start something, or talk to somebody.
+    /// else is in it might start a program, or connect to a server.
     pub(super) fn build(facts: &Facts, surroundings: &Surroundings) -> Result<Self, String> {
         let is_installed = !facts.carriers.is_empty();
         // A plugin that is only ever given to the client by its folder is given so here as well.

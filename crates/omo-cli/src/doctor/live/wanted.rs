@@ -25,7 +25,7 @@ impl Wanted {
         Self { interrupted, since: Instant::now(), told: None }
     }
 
-    /// Whether nobody has interrupted it.
+    /// Whether it is still wanted: `false` once the user has interrupted it.
     pub(super) fn still(&mut self) -> bool {
         let seconds = self.since.elapsed().as_secs();
         if self.told != Some(seconds) && std::io::stderr().is_terminal() {

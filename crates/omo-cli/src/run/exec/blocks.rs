@@ -1,5 +1,5 @@
-//! What the verbs print for whoever works on the run of a task session: blocks as those of a plan, with what
-//! the user is to be shown in them.
+//! What the verbs print for a session that works on the run of a task session: blocks as those of a plan, with
+//! the lines in them that the session has to show to its user.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub(crate) fn nothing_typed() -> String {
         .to_owned()
 }
 
-/// One line for the user, and no more.
+/// Only one line for the user.
 pub(crate) fn line(text: &str) -> String {
     format!("DONE\n  Show the user this line, then end your turn.\n\n  {text}")
 }
@@ -163,7 +163,7 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
     text
 }
 
-/// What a task of such a run is ended with, by whoever has its ticket.
+/// The commands with which the worker that has the ticket ends a task of such a run.
 pub(crate) fn how_to_end(unit: &Unit, run: &str, ticket: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
     if unit.kind == UnitKind::Verify {

@@ -33,7 +33,7 @@ use session::Session;
 /// The command whose arguments the hook keeps.
 const COMMAND: &str = "ulw-exec";
 
-/// What is to be executed, and how.
+/// What to execute, and how.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     /// Which session, and how it goes.
@@ -208,7 +208,7 @@ fn asked(id: &str, wanted: &Wanted) -> Asked {
     }
 }
 
-/// Goes on with a run: the one that is open, or one that has failed and is to be gone over anew.
+/// Goes on with a run: the one that is open, or one that has failed and is gone over anew.
 pub(super) fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
     let engine = here.engine(run, before)?;
     if !here.is_terminal() {
@@ -228,7 +228,7 @@ pub(super) fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) 
     say(&blocks::resumed(run.id(), &state))
 }
 
-/// The plan of a run as it is to be from now on, where that is another one: the options that were given now, or
+/// The plan that a run has from now on, where that is another one: with the options that were given now, or with
 /// commands of tasks that came later and that its user has agreed to.
 fn changed(here: &Here, state: &RunState, wanted: &Wanted) -> Result<Option<(Plan, String)>, Failure> {
     let id = omo_runs::task_session::session_id(state);

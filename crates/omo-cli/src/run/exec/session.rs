@@ -25,8 +25,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Reads it, and makes nothing: not even the file of its lock, in a session that is not to be executed. A task that
-    /// cannot be read is none that could be left out.
+    /// Reads it, and makes nothing, not even the file of its lock: the session may turn out not to be executed. A task
+    /// that cannot be read is an error, and not left out.
     pub(super) fn read(id: &SessionId) -> Result<Self, Failure> {
         let folder = sessions()?.open(id)?;
         let file = folder.session()?;
@@ -42,7 +42,7 @@ impl Session {
         is_one(state) && Path::new(&state.plan.source.path) == self.folder
     }
 
-    /// Whether it says itself that nobody verifies it.
+    /// Whether its own file says that no agent verifies it.
     pub(super) fn skips_verification(&self) -> bool {
         self.file.options.extra.get("skip_verify") == Some(&Value::Bool(true))
     }

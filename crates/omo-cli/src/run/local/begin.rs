@@ -64,7 +64,7 @@ pub(super) fn begin(
 
     let runs = Runs::create(&here.root, Some(&here.state_home))?;
     let door = runs.lock_opening()?;
-    // Whoever asked at the same time may have opened it meanwhile.
+    // Another process may have opened it meanwhile.
     if let Some((run, state)) = resume::known(here, &runs, whole, wanted, strategy)? {
         drop(door);
         return resume::go_on(here, &run, &state, Some(wanted), wanted.digest.as_deref());

@@ -1,4 +1,4 @@
-//! What is printed of a plan in steps: what it is, before it is run, and the blocks for whoever works on it.
+//! What is printed of a plan in steps: what it is, before it is run, and the blocks for a session that works on it.
 
 use std::fmt::Write;
 
@@ -106,7 +106,7 @@ pub(crate) fn resumed(id: &str, state: &RunState, said: &str, then: &str) -> Str
     within(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
 }
 
-/// What is to be run once a run is open: a person at a terminal looks on where clients do the work.
+/// The command to run once a run is open: a person at a terminal looks on where clients do the work.
 pub(crate) fn then(state: &RunState, is_terminal: bool) -> &'static str {
     if is_terminal && state.apart.is_some() { "omo stage wait" } else { "omo next" }
 }

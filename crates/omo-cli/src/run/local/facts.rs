@@ -22,8 +22,8 @@ use crate::doctor;
 use crate::failure::Failure;
 use crate::run::here::Here;
 
-/// What was found in the repository of a plan. Where no client is started, only what matters to whoever works in the
-/// user's own work tree.
+/// What was found in the repository of a plan. Where no client is started, only what matters to a session that works in
+/// the user's own work tree.
 pub(super) fn findings(here: &Here, plan: &Plan, strategy: Strategy) -> Result<Vec<Finding>, Failure> {
     let Some(repository) = Repository::find(&here.root) else { return Ok(Vec::new()) };
     let facts = facts(here, plan, &repository)?;
@@ -127,7 +127,7 @@ pub(super) fn billing() -> BillingFacts {
     BillingFacts::of(variable, helper.is_some_and(|length| length > 0))
 }
 
-/// Whether somebody can be asked: only a session that was started without anybody at it is known to have nobody.
+/// Whether a user can be asked: only a session that was started without one is known to have none.
 pub(super) fn can_ask(here: &Here) -> bool {
     let is = |name: &str, value: &str| variable(name).as_deref() == Some(value);
     let is_unattended = is("CLAUDE_CODE_SESSION_ATTENDED", "0") || is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");

@@ -103,7 +103,7 @@ fn found(path: &Path) -> Found {
     match path.metadata() {
         Ok(meta) if meta.is_file() => Found::File,
         Ok(_) => Found::Other,
-        // What cannot be looked at is not there for whoever asks.
+        // What this user cannot look at is not there for them.
         Err(_) => Found::Nothing,
     }
 }

@@ -30,8 +30,8 @@ use super::wanted::{Wanted, refused};
 use super::{blocks, commands, facts};
 use crate::failure::{Failure, Kind};
 
-/// The run of this plan that is gone on with; `None` where a new one is to be opened. Refuses where another one is in
-/// the way.
+/// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
+/// way.
 pub(super) fn known(
     here: &Here,
     runs: &Runs,
@@ -163,7 +163,7 @@ pub(super) fn go_on(
     let ((), state) = engine.take_over(|state| {
         let replanned: Option<What> =
             replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        // Whoever starts the next client may be another one, who asks the ledger.
+        // Another process may start the next client: it reads in the ledger that the costs are accepted.
         let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;
         let accepted = accepted.into_iter().chain(if accepts {
             verbs::accept_billing(state, &engine.caller, PAYER)?
@@ -217,8 +217,8 @@ fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>,
     }
 }
 
-/// Refuses to start clients that a key would pay for which nobody has accepted: it may have been set since the run was
-/// opened, or where somebody else goes on with it.
+/// Refuses to start clients at the cost of an API key that the user has not accepted: the key may have been set since
+/// the run was opened, or only for the session that goes on with it.
 pub(crate) fn is_accepted(state: &RunState) -> Result<(), Failure> {
     let asked = billing::Asked { starts_sessions: true, can_ask: false, is_accepted: accepts_billing(state) };
     match billing(&facts::billing(), asked) {

@@ -10,7 +10,7 @@ use omo_runs::ultra::COMMAND;
 use crate::failure::{Failure, Kind};
 use crate::run::arguments::{BATCH_SIZE, ClientOptions, ExecOptions, GivenOptions, HUB_K, LocalOptions, OpenOptions};
 
-/// What is to be executed, and how.
+/// What to execute, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// Which plan, how much of it, and in which way.

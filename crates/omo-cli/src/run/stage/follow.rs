@@ -94,8 +94,8 @@ fn at_a_terminal(block: &str, gate: &GateState) -> String {
     format!("{shown}\n  To answer: omo gate answer {id} {}; then: omo stage wait", choices.join("|"))
 }
 
-/// The last work trees are removed once their removal is written down: whoever is told that the run is over finds
-/// nothing left of it.
+/// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal
+/// is written down, and a user who is told that the run is over finds none of them.
 pub(crate) fn put_away(engine: &Engine) -> Result<(), Failure> {
     let last = Instant::now() + PATIENCE;
     while engine.run.is_supervised()? && Instant::now() < last {

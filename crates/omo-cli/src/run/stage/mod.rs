@@ -1,5 +1,5 @@
 //! `omo stage start|wait|merge`: sessions of a run that are worked on apart, each by a client of its own below a
-//! supervisor that outlives the terminal (`supervisor`), and what somebody sees of them (`follow`, `screen`).
+//! supervisor that outlives the terminal (`supervisor`), and what the user sees of them (`follow`, `screen`).
 
 mod follow;
 mod own;
@@ -40,7 +40,7 @@ pub(crate) enum Stage {
     Supervise(RunOptions),
 }
 
-/// How long somebody looks on.
+/// How long the user looks on.
 #[derive(Debug, Args)]
 pub(crate) struct WaitOptions {
     #[command(flatten)]
@@ -97,7 +97,7 @@ fn merge(env: &Env, options: &RunOptions) -> Result<(), Failure> {
         return Err(Failure::busy(message, "`omo stage wait` looks on; what is done is merged by itself"));
     };
     let stopped = Driver::new(&engine, None)?.drive()?;
-    // Whoever looks on waits for its end.
+    // A process that looks on waits until this lock is released.
     drop(alone);
     let state = run.state()?;
     here.tell(&run, &state, &state);

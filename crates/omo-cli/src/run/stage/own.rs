@@ -1,4 +1,4 @@
-//! What comes next for a client that omo has started for one session of a run, and that is asked by nobody.
+//! What comes next for a client that omo has started for one session of a run, and that has no user.
 
 use omo_plan::model::Group;
 use omo_plan::run::apart::unit_of;

@@ -1,4 +1,4 @@
-//! What somebody sees of sessions that are worked on: on a terminal a line for each that is kept up to date, and
+//! What the user sees of sessions that are worked on: on a terminal a line for each that is kept up to date, and
 //! elsewhere a line for each thing that happens.
 
 use std::io::{IsTerminal, Write};
@@ -58,7 +58,7 @@ impl Screen {
         }
         let mut table = Vec::new();
         write_table(&mut table, fitting(&now, rows().saturating_sub(AROUND)))?;
-        // Whoever wants no colours gets none, and one table that is written over all the same.
+        // A user who wants no colours gets none, and one table that is written over all the same.
         let stdout = std::io::stdout();
         let mut plain = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&stdout));
         plain.write_all(&table)?;
@@ -67,7 +67,7 @@ impl Screen {
         // too long is cut: broken, it would be two.
         let table = String::from_utf8_lossy(&plain.into_inner()).into_owned();
         let lines: Vec<String> = table.lines().map(|line| format!("\u{1b}[2K\u{1b}[?7l{line}\u{1b}[?7h\n")).collect();
-        // At once: whoever ends this in the middle keeps a terminal that breaks lines.
+        // At once: if the user ends this in the middle, the terminal still breaks lines.
         let mut out = stdout.lock();
         out.write_all(format!("{up}{}\u{1b}[J", lines.concat()).as_bytes())?;
         out.flush()?;

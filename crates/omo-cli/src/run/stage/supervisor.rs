@@ -26,7 +26,7 @@ pub(super) fn ensure(here: &Here, run: &Run) -> Result<(), Failure> {
     if run.is_supervised()? {
         return Ok(());
     }
-    // Found out now, while somebody is there to be told.
+    // Found out now, while the user is there to be told.
     let state = run.state()?;
     local::is_accepted(&state)?;
     client_of(&state, &here.root)?;
@@ -64,7 +64,7 @@ fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, Failure> {
 
 /// The supervisor's own life.
 pub(super) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
-    // Whatever becomes of the terminal that it was started from is nothing to it.
+    // It does not matter what becomes of the terminal that it was started from.
     detached::settle()?;
     let here = Here::find(env)?;
     let (run, state) = here.run(options.run.as_deref(), Ended::Too)?;
@@ -73,7 +73,7 @@ pub(super) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> 
     // Another one was faster.
     let Some(_lock) = lock else { return Ok(()) };
     let mut engine = here.engine(&run, &state)?;
-    // It is nobody's session, whatever the environment says that it was started in.
+    // It belongs to no session, whatever the environment says that it was started in.
     engine.caller = omo_plan::run::verbs::Caller { group: Some(String::new()), ..Default::default() };
     engine.approved(&state)?;
     let means = Means {
