@@ -33,7 +33,7 @@ pub struct Diagnostic {
     pub unit: Option<String>,
     /// What is wrong, in one sentence without its end.
     pub text: String,
-    /// What mends it, where that can be said.
+    /// What fixes it, where that can be said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
 }

@@ -80,7 +80,7 @@ impl<'a> Document<'a> {
         document
     }
 
-    /// The same, faster where the text is written plainly: for whoever needs only the places.
+    /// The same, faster where the text is written plainly: for callers that need only the places.
     pub fn skim(text: &'a str) -> Self {
         let mut document = Self::empty(text);
         match skim::fill(&mut document) {

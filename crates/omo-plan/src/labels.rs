@@ -44,11 +44,10 @@ struct Found {
 
 /// The labels of a part of a document, in their order.
 ///
-/// A label whose name, in small letters, is one of `known` counts, but for a numbered step below another
-/// label. Any other one counts where it
-/// is emphasized and is not part of the value of the one before: as an item of a list below it, or
-/// further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label that
-/// nobody knows is kept.
+/// A label whose name, in small letters, is one of `known` counts, unless it is a numbered step below another label.
+/// Any other label counts where it is emphasized and is not part of the value of the one before: as an item of a list
+/// below it, or further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label with an
+/// unknown name is kept.
 pub fn labels<'a>(document: &Document<'a>, part: Range<usize>, known: &[&str]) -> Vec<Label<'a>> {
     let mut found: Vec<Label<'a>> = Vec::new();
     // How the label before stands: an item, and how far from the line's start.

@@ -46,10 +46,10 @@ pub enum LauncherError {
     Brace(String),
     /// Nothing of this name can be filled in.
     Unknown(String),
-    /// The program itself is to be filled in.
+    /// The program itself is a placeholder.
     NoProgram,
-    /// What is to be filled in within a longer word has letters that the shell at the other end could
-    /// take for something else.
+    /// A value for a placeholder within a longer word has letters that the shell at the other end could take for
+    /// something else.
     Unsafe {
         /// The word of the template.
         word: String,

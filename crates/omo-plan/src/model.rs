@@ -118,7 +118,7 @@ pub struct Decision {
     pub title: String,
     /// It is asked about by itself. Those that are not are asked about together.
     pub blocking: bool,
-    /// What is to be chosen from.
+    /// What a person chooses from.
     pub options: Vec<DecisionOption>,
     /// The label of the option that the plan recommends.
     pub recommended: Option<String>,
@@ -187,7 +187,7 @@ pub struct Unit {
     pub criteria: Vec<String>,
     /// How hard it is.
     pub complexity: Complexity,
-    /// The model that is to do it.
+    /// The model that should do it.
     pub model: Option<String>,
     /// Its Task Contract; `None` where it has none.
     pub contract: Option<String>,
@@ -352,7 +352,7 @@ pub struct Policy {
     pub wants_contracts: bool,
     /// So many direct dependents make a task a hub.
     pub hub_k: u32,
-    /// Nobody verifies the whole once its tasks are done.
+    /// The whole is not verified once its tasks are done.
     #[serde(default)]
     pub skips_verification: bool,
 }

@@ -21,7 +21,7 @@ const MAX_AT_ONCE: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Terms {
-    /// The user's branch, as git calls it, which is to move to what they come to.
+    /// The user's branch, as git calls it, which moves to what they come to.
     pub branch: String,
     /// How many at the same time at most; 0 for as many as there can be.
     pub max_at_once: u32,
@@ -46,10 +46,10 @@ pub struct Terms {
     /// The command that makes a fresh work tree ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
-    /// By what they would be paid for where that is not their user's subscription, and nobody has accepted it yet.
+    /// What would pay for them where that is not their user's subscription, and their user has not accepted it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payer: Option<String>,
-    /// Whoever opened the run accepts that something else than a subscription pays.
+    /// The user who opened the run accepts that something else than a subscription pays.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepts_billing: bool,
 }
@@ -119,7 +119,7 @@ pub struct GroupState {
     /// Why its work tree, or a branch of it on a remote repository, stays where it is.
     #[serde(default)]
     pub left: Option<String>,
-    /// It is to begin anew from what the run has come to, and not where it was.
+    /// It has to begin anew from what the run has come to, and not where it was.
     #[serde(default)]
     pub is_to_redo: bool,
 }
@@ -128,7 +128,7 @@ pub struct GroupState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupStatus {
-    /// It has a work tree, and nobody is at it.
+    /// It has a work tree, and no client works on it.
     #[default]
     Ready,
     /// A client works on it.
@@ -144,7 +144,7 @@ pub enum GroupStatus {
 }
 
 impl GroupStatus {
-    /// Whether nobody works on it any more.
+    /// Whether no client works on it any more.
     pub fn is_ended(self) -> bool {
         !matches!(self, Self::Ready | Self::Running)
     }
@@ -153,23 +153,23 @@ impl GroupStatus {
 /// What comes next in such a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// Sessions of one wave that a client is to be started for, each from the run's tip.
+    /// A client has to be started for each of these sessions of one wave, from the run's tip.
     Start(Vec<&'a Group>),
     /// Clients are at work on these, and nothing else can be begun.
     Wait(Vec<&'a str>),
-    /// This one is to be brought together with what the run has come to.
+    /// This one has to be merged with what the run has come to.
     Merge(&'a Group),
     /// A person has to answer, and nothing else can be done before that.
     Ask(&'a GateState),
-    /// Something has to be asked that nobody has put down yet.
+    /// A question has to be asked that is not in the ledger yet.
     Open(GateKind),
-    /// All is merged; the checks of the whole are to be run on that.
+    /// All is merged; the checks of the whole have to be run on that.
     FinalChecks,
-    /// All is merged and checked; the user's branch is to move there.
+    /// All is merged and checked; the user's branch has to move there.
     Land,
-    /// The work trees of these are to be removed, and what is in no branch of the user to be kept.
+    /// The work trees of these have to be removed, and what is in no branch of the user has to be kept.
     Clean(Vec<&'a str>),
-    /// The run is to end like this.
+    /// The run ends with this result.
     End(RunResult),
 }
 
@@ -218,7 +218,7 @@ pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
     if !running.is_empty() {
         return Step::Wait(running);
     }
-    // In the order of the plan, whoever was done first.
+    // In the order of the plan, not in the order in which they were done.
     if let Some(group) = of_wave().find(|group| view.status(group) == Some(GroupStatus::Done)).filter(|_| !has_failed) {
         return Step::Merge(group);
     }
@@ -269,7 +269,7 @@ impl<'a> View<'a> {
         self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
     }
 
-    /// Whether it is part of what the run has come to, with nothing in it that is to be done again or was left out.
+    /// Whether it is part of what the run has come to, and nothing in it was left out or has to be done again.
     fn is_merged(&self, group: &Group) -> bool {
         self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group) == Some(GroupStatus::Done)
     }
@@ -279,7 +279,7 @@ impl<'a> View<'a> {
         self.has_ended(group) && outcome(self.state, group) == Some(GroupStatus::Failed)
     }
 
-    /// Whether it had ended: where it is begun all the same, something in it is to be done again.
+    /// Whether it had ended: where it is begun all the same, something in it has to be done again.
     fn has_ended(&self, group: &Group) -> bool {
         self.status(group).is_some_and(GroupStatus::is_ended)
     }
@@ -328,8 +328,8 @@ impl<'a> View<'a> {
         Some(Step::Open(GateKind::Billing { payer: payer.clone() }))
     }
 
-    /// What a person has to decide once nobody is at work any more. How a session goes on is not asked where none does:
-    /// whatever was answered, it would be asked again.
+    /// What a person has to decide once no client is at work any more. How a stuck session goes on is not asked where
+    /// one has failed: whatever the answer, it would be asked again.
     fn question(&self, has_failed: bool) -> Option<Step<'a>> {
         if let Some(gate) = self.state.open_gate() {
             return Some(Step::Ask(gate));
@@ -341,7 +341,7 @@ impl<'a> View<'a> {
         if let Some((group, why)) = stuck {
             return Some(Step::Open(GateKind::Stuck { group: group.id.clone(), why }));
         }
-        // One that is to be done again, once its wave has come, was asked about.
+        // A session that will be done again, once its wave has come, was asked about.
         let in_conflict =
             |group: &&Group| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
         let group = self.groups().find(in_conflict)?;
@@ -386,8 +386,8 @@ fn at_once(apart: &Apart) -> usize {
     }
 }
 
-/// The unit of a session that comes next there: its first that is to be done, as long as none of the others has
-/// ended so that nothing behind it may be begun. `None` where somebody is at one of them, or nothing is left.
+/// The next unit of a session: its first that is still to do, unless one of the others has ended in a way that lets
+/// nothing behind it begin. `None` where a worker is at one of them, or nothing is left.
 pub fn unit_of<'a>(state: &'a RunState, group: &Group) -> Option<&'a Unit> {
     let known = |id: &String| state.units.get(id).map(|known| known.status);
     if group.units.iter().any(|id| known(id) == Some(UnitStatus::Running)) {
@@ -424,7 +424,7 @@ impl Apart {
         self.groups.values().map(|group| group.cost_micros).sum()
     }
 
-    /// What each of so many clients that are to be started may spend, where clients that are at work may still spend
+    /// What each of the `clients` that are about to be started may spend, while clients at work may still spend
     /// `granted` millionths of a US dollar: whatever they do, the run stays within its budget.
     pub fn grant(&self, granted: u64, clients: usize) -> Grant {
         let Some(budget) = self.terms.budget_micros else { return Grant::Unbounded };

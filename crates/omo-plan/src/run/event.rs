@@ -103,9 +103,9 @@ pub enum What {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         plan_sha256: Option<String>,
     },
-    /// Units were handed out, to be begun by whoever got them.
+    /// Units were handed out; their workers have not begun yet.
     HandedOut {
-        /// Which ones; none where whoever has them is not counted on any more.
+        /// Which ones; none where the workers that have them are not counted on any more.
         units: Vec<String>,
         /// Whether an agent of the client got each of them, and not a workflow all of them.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
@@ -171,7 +171,7 @@ pub enum What {
         #[serde(flatten)]
         end: UnitEnd,
     },
-    /// A unit was done, and what shows it is to be judged: somebody has put forward commands that were run.
+    /// A unit was done, and its evidence has to be judged: its worker has put forward commands that were run.
     UnitClaimed {
         /// Which one.
         unit: String,
@@ -187,12 +187,12 @@ pub enum What {
         #[serde(flatten)]
         evidence: Evidence,
     },
-    /// A task that the plan did not have is to be done too.
+    /// A task that the plan did not have was added.
     UnitAdded {
         /// The task.
         added: Box<Unit>,
     },
-    /// Whoever verifies the whole has judged it.
+    /// The verifier has judged the whole.
     VerdictGiven {
         /// What was judged.
         #[serde(flatten)]
@@ -207,7 +207,7 @@ pub enum What {
     IterationStarted {
         /// Which time it is, from 1.
         iteration: u32,
-        /// The tasks that had ended and are to be done again, each with why.
+        /// The tasks that had ended and are done again, each with why.
         reopened: Vec<(String, String)>,
     },
     /// Another program wrote down how a unit ended, before omo knew of the run.
@@ -249,7 +249,7 @@ pub enum What {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_pause: bool,
     },
-    /// A unit that had ended is to be done again.
+    /// A unit that had ended is done again.
     UnitReopened {
         /// Which one.
         unit: String,
@@ -289,7 +289,7 @@ pub enum What {
         /// The client's process.
         process: Process,
     },
-    /// Something that a work tree was to have besides a checkout is not in it.
+    /// Something that a work tree should have besides a checkout is not in it.
     GroupLacks {
         /// Which session.
         group: String,
@@ -428,7 +428,7 @@ pub struct Evidence {
     pub output_sha256: Option<String>,
 }
 
-/// What whoever verifies the whole says about it.
+/// What the verifier says about the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// All of it is done.
@@ -436,7 +436,7 @@ pub struct Verdict {
     /// The ids of the evidence that it rests on.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
-    /// The tasks that are to be done again, each with why.
+    /// The tasks that have to be done again, each with why.
     #[serde(default)]
     pub reopen: Vec<(String, String)>,
     /// What else was said, on one line.
@@ -481,7 +481,7 @@ pub struct UnitEnd {
     /// Those of them that the unit does not name.
     #[serde(default)]
     pub out_of_scope: Vec<String>,
-    /// Files that it was to make, and that are not there.
+    /// Files that it had to make, and that are not there.
     #[serde(default)]
     pub missing: Vec<String>,
     /// What the worker left for those who come after it.
@@ -493,14 +493,14 @@ pub struct UnitEnd {
     /// The work tree that the checks judged.
     #[serde(default)]
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished; `None` where nobody has looked for them.
+    /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Vec<Unfinished>>,
     /// The id of the commit that holds its work, where it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and
-    /// what somebody changes afterwards stays.
+    /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and what
+    /// is changed afterwards stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
 }

@@ -204,8 +204,8 @@ impl RunState {
         Ok(())
     }
 
-    /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or
-    /// is new, and what was done and says something else is to be done again.
+    /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or is new, and what
+    /// was done and says something else has to be done again.
     fn take_plan(&mut self, event: &Event, plan: &Plan, approved: &str) {
         let texts = texts(&self.plan);
         let mut units = BTreeMap::new();
@@ -334,14 +334,14 @@ impl RunState {
         self.withdraw(event, is_about);
     }
 
-    /// Nobody is at work in a run that is over: tickets that are out are worth nothing from then on.
+    /// No worker is at work in a run that is over: tickets that are out are worth nothing from then on.
     fn give_back_all(&mut self, why: &str) {
         for unit in self.units.values_mut().filter(|unit| unit.running.is_some()) {
             give_back(unit, unit.attempts, why);
         }
     }
 
-    /// What was handed out in another session, or in an earlier process of this one, nobody works on any more.
+    /// What was handed out in another session, or in an earlier process of this one, has no worker any more.
     fn take(&mut self, event: &Event) {
         self.holder = event.actor.clone();
         self.handed_out = None;
@@ -355,14 +355,14 @@ impl RunState {
         self.is_stopped = false;
         self.take(event);
         self.final_checks.clear();
-        // Whoever had the run stopped is asked again, now that it goes on.
+        // The person who had the run stopped is asked again, now that it goes on.
         for unit in self.units.values_mut().filter(|unit| unit.judgment.as_deref() == Some(STOP)) {
             unit.judgment = None;
         }
     }
 }
 
-/// Whether somebody is at a unit, and what its checks have shown since they began is green.
+/// Whether a worker is at a unit, and what its checks have shown since the worker began is green.
 fn is_proved(unit: &UnitState) -> bool {
     unit.running.is_some() && !unit.checks.is_empty() && unit.checks.iter().all(|(_, outcome)| outcome.is_green())
 }

@@ -10,7 +10,7 @@ use crate::run::state::{Phase, RunState, UnitState, UnitStatus};
 /// The longest reason, in characters.
 const MAX_WHY: usize = 300;
 
-/// The units that have ended and are to be done again, each with why: what has failed or could not be proved, what a
+/// The units that have ended and have to be done again, each with why: what has failed or could not be proved, what a
 /// red check of the whole belongs to, and with any of them the verification.
 pub(crate) fn reopened(state: &RunState) -> Vec<(String, String)> {
     let red = red_checks(state);
@@ -39,14 +39,14 @@ pub(crate) fn reopened(state: &RunState) -> Vec<(String, String)> {
     reopened
 }
 
-/// Whether whoever was to verify the whole said that it is not done, or could not say anything.
+/// Whether the verifier said that the whole is not done, or could not say anything.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
     let verification = state.plan.verification().and_then(|unit| state.units.get(&unit.id));
     verification.is_some_and(|known| known.status == UnitStatus::Failed)
 }
 
-/// Goes on with a run that is over. One that came to its end begins to count its iterations anew, with all that
-/// is to be done again in the first one; `except` is done again for a reason of its own.
+/// Goes on with a run that is over. One that came to its end counts its iterations anew, and all that has to be done
+/// again is in the first one; `except` is done again for a reason of its own.
 pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<What> {
     let mut events = vec![What::Resumed];
     if matches!(state.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec) {

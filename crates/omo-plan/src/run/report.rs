@@ -160,9 +160,9 @@ pub struct GateRow {
     pub question: String,
     /// What can be answered.
     pub options: Vec<String>,
-    /// What was answered; `None` where nobody has, or where the question was taken back.
+    /// What was answered; `None` where it is still open, or was taken back.
     pub answer: Option<String>,
-    /// Something else had made it moot before anybody answered.
+    /// Something else had made it moot before it was answered.
     pub is_withdrawn: bool,
     /// Whose hand answered it, or made it moot.
     pub by: Option<Hand>,
@@ -192,7 +192,7 @@ pub struct DriftRow {
     pub kept: Option<String>,
 }
 
-/// What is to be said about a run.
+/// All that a report shows of a run.
 pub fn report(run: &str, state: &RunState) -> Report {
     let counts = state.counts();
     let units: Vec<UnitRow> =

@@ -1,7 +1,7 @@
 //! What comes next in a run: one pure function from its state to an action.
 //!
-//! There is always an action or an end: where nothing can be begun, nobody is at work and nobody is
-//! asked, the run is over.
+//! There is always an action or an end: the run is over where nothing can be begun, no worker is at work and no
+//! question is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,19 +23,19 @@ const MAX_AT_ONCE: usize = 64;
 pub enum Action<'a> {
     /// A person has to answer; nothing else is begun until they did.
     Ask(&'a GateState),
-    /// Something has to be asked that nobody has put down yet.
+    /// A question has to be asked that is not in the ledger yet.
     Open(GateKind),
     /// These units can be begun now, all of them at the same time.
     Start(Vec<&'a Unit>),
-    /// Somebody is at work on these, and nothing else can be begun before they are done.
+    /// Workers are at these, and nothing else can be begun before they are done.
     Wait(Vec<&'a str>),
-    /// Sessions are worked on apart, and this is to be done about them.
+    /// Sessions are worked on apart, and this is the next step for them.
     Apart(Step<'a>),
-    /// Everything was done; the checks of the whole plan are to be run.
+    /// Everything was done; the checks of the whole plan have to be run.
     FinalChecks,
-    /// The tasks are to be gone over once more: these, each with why.
+    /// The tasks have to be gone over once more: these, each with why.
     Iterate(Vec<(String, String)>),
-    /// The run is to end like this.
+    /// The run ends with this result.
     End(RunResult),
     /// It has ended, or was cancelled.
     Over,
@@ -99,7 +99,7 @@ pub fn next(state: &RunState) -> Action<'_> {
     final_checks(&view)
 }
 
-/// Another iteration, or the end where there is none left. `None` where nothing is to be done again.
+/// Another iteration, or the end where there is none left. `None` where nothing has to be done again.
 fn once_more(state: &RunState) -> Option<Action<'_>> {
     let reopened = iteration::reopened(state);
     if state.plan.policy.on_unit_fail != OnUnitFail::Iterate || reopened.is_empty() {
@@ -174,8 +174,7 @@ fn due_decisions(state: &RunState) -> Option<GateKind> {
     }
 }
 
-/// Whether nothing is to be asked about a decision: it was taken, or was answered without anything to
-/// choose from.
+/// Whether there is nothing to ask about a decision: it was taken, or was answered without anything to choose from.
 fn is_settled(state: &RunState, decision: &Decision) -> bool {
     let was_asked = || {
         state.gates.iter().any(|known| {
@@ -233,8 +232,8 @@ impl<'a> View<'a> {
         failed.map(|(unit, _)| *unit)
     }
 
-    /// Whether nothing more is begun because of a unit that has failed: a person said so, or the policy does
-    /// and nobody has said otherwise.
+    /// Whether nothing more is begun because of a unit that has failed: a person said so, or the policy does and no
+    /// person has said otherwise.
     fn stops_the_run(&self, unit: &Unit) -> bool {
         match self.state.units.get(&unit.id).and_then(|known| known.judgment.as_deref()) {
             Some(STOP) => true,
@@ -257,8 +256,8 @@ impl<'a> View<'a> {
         group.units.iter().all(|id| !self.left.contains(id.as_str()))
     }
 
-    /// The batch, by its place, behind which a person is to be asked now: all of it has ended, and so has
-    /// everything before it, while something is left to do.
+    /// The batch, by its place, after which a person has to be asked now: all of it has ended, and so has everything
+    /// before it, while something is left to do.
     fn due_stop(&self) -> Option<usize> {
         let groups = &self.state.plan.groups;
         let is_over = |place: &usize| groups.get(*place).is_some_and(|group| self.is_over(group));
@@ -332,7 +331,7 @@ impl<'a> View<'a> {
             (first, second) if first != second && (is_own(first) || is_own(second)) => true,
             // A session does one thing after the other.
             (first, second) if first == second && self.state.plan.policy.parallel == Parallel::Groups => false,
-            // Whoever wrote a session's tasks made them for workers side by side, and few of them name files.
+            // The author of a session's tasks made them for workers side by side, and few of them name files.
             _ if self.state.plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) => {
                 true
             }

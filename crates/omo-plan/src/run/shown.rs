@@ -1,4 +1,5 @@
-//! What evidence shows: commands that were run and were green, by whoever had to run them. Why it does not, in words.
+//! What evidence shows: commands that were run and were green, by the worker that had to run them. Why it does not, in
+//! words.
 
 use omo_core::words::neutral;
 
@@ -6,7 +7,7 @@ use crate::model::UnitKind;
 use crate::run::event::{Evidence, Verdict};
 use crate::run::state::{RunState, UnitStatus};
 
-/// Whether evidence shows that the unit was done that somebody is at: all of it known, green, and run by them.
+/// Whether evidence shows that a unit is done: the worker that is at it has run all of it, and all is known and green.
 pub(crate) fn by_worker(state: &RunState, unit: &str, ids: &[String]) -> Result<(), String> {
     if ids.is_empty() {
         return Err("no evidence is named".to_owned());

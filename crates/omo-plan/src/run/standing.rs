@@ -90,7 +90,7 @@ impl RunState {
         counts
     }
 
-    /// The units that somebody is at.
+    /// The units that a worker is at.
     pub fn running(&self) -> impl Iterator<Item = (&str, &Running)> {
         self.units.iter().filter_map(|(id, unit)| Some((id.as_str(), unit.running.as_ref()?)))
     }

@@ -58,7 +58,7 @@ pub struct RunState {
     #[serde(default)]
     pub first_tree: Option<String>,
     /// The lines that it added and that say that something is not finished, as they are since anything else was done;
-    /// `None` where nobody has looked for them since.
+    /// `None` where they were not searched for since.
     #[serde(default)]
     pub unfinished: Option<Vec<Unfinished>>,
     /// What is known of its sessions, where those are worked on apart.
@@ -124,7 +124,7 @@ pub struct UnitState {
     #[serde(default)]
     pub checks: Vec<(String, CheckOutcome)>,
     /// Checks that were green before the work began, by their place among all commands of the unit; of a task
-    /// session's, before its first attempt. A test that was to fail then, and did not, is among them.
+    /// session's, before its first attempt. A test that had to fail then, and did not, is among them.
     #[serde(default)]
     pub vacuous: Vec<usize>,
     /// Why it was left out, held or reopened.
@@ -132,7 +132,7 @@ pub struct UnitState {
     /// The plan says something else about it since it was done.
     #[serde(default)]
     pub is_stale: bool,
-    /// How often a worker of it was lost since somebody last asked for it.
+    /// How often a worker of it was lost since it was last reopened.
     #[serde(default)]
     pub lost: u32,
     /// What a person answered when its failure was put to them.
@@ -141,7 +141,7 @@ pub struct UnitState {
     /// The work tree as it was before the first of the attempts that still count.
     #[serde(default)]
     pub ground: Option<Ground>,
-    /// What its attempts have left is to be taken back before anything else is begun in its work tree.
+    /// What its attempts have left has to be taken back before anything else is begun in its work tree.
     #[serde(default)]
     pub is_to_restore: bool,
     /// What could not be taken back of what its attempts have left, each with why.
@@ -155,7 +155,7 @@ pub struct UnitState {
     pub at: Option<Timestamp>,
 }
 
-/// A work tree as it was before anybody worked on a unit.
+/// A work tree as it was before the first work on a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ground {
     /// What tells what was changed since.
@@ -173,7 +173,7 @@ fn first() -> u32 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnitStatus {
-    /// Nobody has begun, or it is to be done again.
+    /// No worker has begun, or it has to be done again.
     #[default]
     Pending,
     /// A worker is at it.

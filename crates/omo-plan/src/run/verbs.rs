@@ -1,7 +1,6 @@
-//! What each verb does to a run: from its state, and from what the edge measured, to events or to a
-//! refusal.
+//! What each verb does to a run: from its state, and from what was measured, to events or to a refusal.
 //!
-//! A refusal changes nothing. Whoever asks is told what was wrong and what to do.
+//! A refusal changes nothing. It tells the caller what was wrong and what to do.
 
 mod apart;
 mod people;
@@ -48,7 +47,7 @@ pub enum RefusalKind {
     NotFound,
     /// Something else has to happen first, or it is not this caller's to do.
     Precondition,
-    /// Somebody else is at it.
+    /// Another worker is at it, or another session holds the run.
     Contention,
     /// A person has to say so.
     Human,
@@ -95,11 +94,11 @@ pub type IsAlive<'a> = &'a dyn Fn(&crate::run::event::Process) -> Option<bool>;
 ///
 /// The session that the run belongs to lives.
 pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<What>, Refusal> {
-    // A run that is over has no holder: whoever goes on with it becomes that.
+    // A run that is over has no holder: the caller that goes on with it becomes the holder.
     if state.phase != Phase::Executing {
         return Ok(Vec::new());
     }
-    // A client of the run itself takes it from nobody, and whoever looks after the clients gives their units back.
+    // A client of the run itself takes it from no holder, and the supervisor of the clients gives their units back.
     if caller.group.is_some() {
         return Ok(Vec::new());
     }
@@ -116,8 +115,8 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
     } else if !is_terminal
         && (holder_lives == Some(false) || holder.process.is_none() && caller.actor.process.is_some())
     {
-        // The same session in another process of the client, or one whose process was not known: without
-        // it nobody could ever tell that this session is gone.
+        // The same session in another process of the client, or one whose process was not known: without this event it
+        // could never be found out that this session is gone.
         events.push(What::Taken);
     }
     // Of a worker of whom nothing can be told, what is known of the holder that started it is true.
@@ -125,13 +124,13 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
         Some(lives) => !lives,
         None => holder_lives == Some(false) && by.is_same(holder),
     };
-    // Of sessions that are worked on apart somebody else looks after the clients.
+    // The clients of sessions that are worked on apart have a supervisor, which looks after them.
     let gone = state.running().filter(|(_, running)| state.apart.is_none() && is_lost(&running.by));
     events.extend(gone.map(|(id, _)| lost(state, id, "its session has ended")));
     Ok(events)
 }
 
-/// Takes a run from whoever has it: what a person asks for with `omo run resume`.
+/// Takes a run from its holder: what a person asks for with `omo run resume`.
 pub fn take_over(state: &RunState, caller: &Caller) -> Vec<What> {
     let mut events = Vec::new();
     match &state.phase {
@@ -139,7 +138,7 @@ pub fn take_over(state: &RunState, caller: &Caller) -> Vec<What> {
         Phase::Executing => events.push(What::Taken),
         Phase::Ended { .. } | Phase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
     }
-    // Whoever looks after the clients of sessions goes on with that.
+    // The supervisor goes on looking after the clients of sessions.
     let is_looked_after = state.apart.is_some() && state.phase == Phase::Executing;
     let others = state.running().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
     events.extend(others.map(|(id, _)| lost(state, id, "the run was taken over")));

@@ -10,7 +10,7 @@ use crate::id::is_id;
 
 use super::depends_on;
 
-/// More findings of one kind are not kept: nobody reads them.
+/// More findings of one kind are not kept: a reader does not go through them.
 pub(super) const MAX_OF_A_KIND: usize = 1000;
 
 /// A task as its heading has it.

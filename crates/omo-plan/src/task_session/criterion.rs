@@ -1,4 +1,4 @@
-//! What a criterion of a task is: a command that shows whether it holds, or a sentence that somebody has to judge.
+//! What a criterion of a task is: a command that shows whether it holds, or a sentence that the verifier has to judge.
 
 use omo_core::check::Check;
 
@@ -7,8 +7,8 @@ use crate::dialect::verify::code_span;
 /// What stands before a command, in small letters.
 const WORDS: [&str; 3] = ["run", "cmd", "command"];
 
-/// The command that a whole criterion is: code alone, or what stands behind `Run:`. A command within a
-/// sentence is none: nobody has said that it is what decides.
+/// The command that a whole criterion is: code alone, or what stands behind `Run:`. A command within a sentence is
+/// none: the sentence does not say that the command decides.
 pub(super) fn command(criterion: &str) -> Option<Check> {
     let text = criterion.trim();
     let command = match (code_alone(text), text.split_once(':')) {
@@ -24,7 +24,7 @@ pub(super) fn command(criterion: &str) -> Option<Check> {
     check.refusal().is_none().then_some(check)
 }
 
-/// A command as a criterion, where it is to be judged and not run by itself.
+/// A command as a criterion, where it is judged and not run by itself.
 pub(crate) fn to_judge(check: &Check) -> String {
     format!("`{}`", check.command)
 }

@@ -1,7 +1,7 @@
 //! The files of a task session, in the shapes in which they are written down.
 //!
-//! Both generations of programs that use them are read: numbers that became texts on a command line, both
-//! words for a task that nobody has begun, both names of what it waits for. What no rule reads is kept.
+//! Both generations of programs that use them are read: numbers that became texts on a command line, both words for a
+//! task that was not begun, both names of what it waits for. What no rule reads is kept.
 
 use std::fmt;
 
@@ -101,7 +101,7 @@ pub struct Options {
     /// It ends with its plan.
     #[serde(default)]
     pub plan_only: bool,
-    /// Nobody is asked.
+    /// The user is not asked.
     #[serde(default)]
     pub auto_mode: bool,
     /// Whatever else it says.
@@ -121,7 +121,7 @@ impl Default for Options {
 pub enum SessionPhase {
     /// Its tasks are being found.
     Planning,
-    /// They are there, and nobody has begun.
+    /// They are there, and none was begun.
     PlanningComplete,
     /// They are worked on.
     Execution,
@@ -183,7 +183,7 @@ pub struct TaskFile {
     /// Its title.
     #[serde(default)]
     pub subject: String,
-    /// What is to be done.
+    /// What there is to do.
     #[serde(default)]
     pub description: String,
     /// How hard it is.
@@ -198,7 +198,7 @@ pub struct TaskFile {
     /// The same, under the name that other programs read.
     #[serde(rename = "blockedBy", default, deserialize_with = "ids")]
     pub blocked_by_too: Vec<String>,
-    /// What shows that it is done: commands, or what somebody has to judge.
+    /// What shows that it is done: commands, or what the verifier has to judge.
     #[serde(default)]
     pub criteria: Vec<String>,
     /// What was put forward for it: texts, or objects with a command and its output.
@@ -244,13 +244,13 @@ impl TaskFile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// Nobody has begun.
+    /// It was not begun.
     #[default]
     #[serde(alias = "pending")]
     Open,
-    /// Somebody is at it.
+    /// A worker is at it.
     InProgress,
-    /// It is done, as somebody says.
+    /// It is done, as its worker says.
     Resolved,
     /// It cannot be done now.
     Blocked,
@@ -277,7 +277,7 @@ pub struct ContextFile {
     /// What each explorer found.
     #[serde(default)]
     pub explorers: Vec<Explorer>,
-    /// Nobody explores any more.
+    /// No explorer is at work any more.
     #[serde(default)]
     pub exploration_complete: bool,
     /// Whatever else it says.

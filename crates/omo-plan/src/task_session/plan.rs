@@ -76,7 +76,7 @@ pub fn plan(session: &SessionFile, tasks: &[TaskFile], folder: &str, skips_verif
     }
 }
 
-/// A task as a unit: its criteria that are commands are its checks, the others are to be judged.
+/// A task as a unit: its criteria that are commands are its checks, the verifier judges the others.
 pub fn unit(task: &TaskFile) -> Unit {
     let is_verification = task.id == VERIFY;
     let body = body(task);
@@ -112,7 +112,7 @@ pub fn unit(task: &TaskFile) -> Unit {
     }
 }
 
-/// What was done before there was a run, as the files say: it is not done again, and nobody has proved it.
+/// What was done before there was a run, as the files say: it is not done again, and nothing has proved it.
 pub fn imported(tasks: &[TaskFile]) -> Vec<What> {
     let done = tasks.iter().filter(|task| task.id != VERIFY && task.status == TaskStatus::Resolved);
     done.map(|task| What::UnitImported {
@@ -205,12 +205,12 @@ fn named_files(task: &TaskFile) -> Vec<FileUse> {
     paths.map(|path| FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }).collect()
 }
 
-/// The test that a task is to begin with, where it names one.
+/// The test that a task should begin with, where it names one.
 fn test_file(task: &TaskFile) -> Option<&str> {
     task.extra.get("test_file").and_then(serde_json::Value::as_str)
 }
 
-/// A task as whoever does it reads it, but for its criteria: those are shown apart from it, by who decides them.
+/// A task as its worker reads it, but for its criteria: those are shown apart from it, by who decides them.
 fn body(task: &TaskFile) -> String {
     let mut parts = vec![format!("# {}: {}", task.id, task.subject)];
     if !task.description.is_empty() && task.description != task.subject {

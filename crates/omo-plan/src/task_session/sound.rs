@@ -108,7 +108,7 @@ fn circle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
             }
         }
     }
-    // Each of those that are left waits for one that is left: whoever follows them comes around.
+    // Each of those that are left waits for one that is left: following them leads around the circle.
     let mut path: Vec<&str> = vec![left.keys().next()?];
     let start = loop {
         let (_, needs) = open.get(path.last()?)?;

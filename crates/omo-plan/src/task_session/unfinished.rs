@@ -1,5 +1,5 @@
-//! Added lines that say themselves that something is not finished. They refuse nothing: whoever judges the work
-//! is shown where they are.
+//! Added lines that say themselves that something is not finished. They refuse nothing: the reviewer of the work is
+//! shown where they are.
 //!
 //! Words for what is left to do count in their own spelling, in capitals, wherever they stand: in prose and in
 //! texts of programs too, since one that is missed costs more than one that is looked at. What is an honest word
@@ -8,7 +8,7 @@
 
 use crate::run::event::Unfinished;
 
-/// At most so many lines of one task are told: whoever has more of them needs no longer list.
+/// At most so many lines of one task are told: with more of them a longer list does not help the reader.
 pub const MAX_UNFINISHED: usize = 100;
 
 /// Read as they are written here.

@@ -1,5 +1,5 @@
-//! Who pays for clients that omo starts: before the first of them, whoever would pay other than by their subscription
-//! is asked or told.
+//! Who pays for clients that omo starts: before the first of them, a user who would pay other than by their
+//! subscription is asked or told.
 
 /// What is known of how a client is paid for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl BillingFacts {
 /// What was asked for, as far as it matters who pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Clients are to be started.
+    /// Clients will be started.
     pub starts_sessions: bool,
     /// There is a person who can be asked.
     pub can_ask: bool,
@@ -101,7 +101,7 @@ pub const OPTIONS: [(&str, &str); 3] =
 pub const CANCELLED: &str = "Execution cancelled — billing safety check";
 
 /// Decides what is done about who pays. A key that a terminal carries for something else is the trap: it is asked
-/// about. Whoever set up any other way meant it, and is told.
+/// about. A user who set up any other way meant it, and is told.
 pub fn billing(facts: &BillingFacts, asked: Asked) -> Billing {
     let Some(payer) = facts.payer().filter(|_| asked.starts_sessions) else { return Billing::Silent };
     let told = format!("{payer} is set: the sessions are billed to it and not to a subscription");

@@ -11,9 +11,9 @@ use crate::run::state::{RunState, Standing, UnitStatus};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
-    /// It was not begun, or is to be begun again.
+    /// It was not begun, or will be begun again.
     Pending,
-    /// Somebody is at it.
+    /// A worker is at it.
     Running,
     /// Its checks were green.
     Passed,
@@ -21,8 +21,8 @@ pub enum StepStatus {
     Failed,
     /// It was left out.
     Skipped,
-    /// It was done, and nothing could prove it. The seed has no word for that: to whoever knows only its words it is
-    /// pending, and why stands beside it.
+    /// It was done, and nothing could prove it. The seed has no word for that: to a reader that knows only its words it
+    /// is pending, and why stands beside it.
     #[serde(rename = "pending", skip_deserializing)]
     Unverified,
 }

@@ -32,7 +32,7 @@ const MAX_CHARS: usize = 1_000;
 pub struct Own {
     /// What the clients are started with; `setup` and `payer` are never asked for.
     pub terms: Terms,
-    /// Whoever asks accepts that something else than a subscription pays.
+    /// The user accepts that something else than a subscription pays.
     pub accepts_billing: bool,
 }
 
@@ -71,7 +71,7 @@ impl Own {
             "--launcher-remote" => terms.launcher_remote = Some(text(name, value)?),
             "--accept-api-billing" => self.accepts_billing = true,
             "--yolo" => terms.skips_permissions = true,
-            // Whoever keeps the line has taken it: the words of its user are the approval.
+            // The hook has taken this option: the words of its user are the approval.
             "--approve" => {}
             _ => return Err(ArgumentError::new(format!("unknown option {}", neutral(name, 60)), "leave it out")),
         }
@@ -104,7 +104,7 @@ impl Own {
 ///
 /// # Errors
 ///
-/// A value is missing or cannot be. A quote that is not closed is left to whoever reads the rest.
+/// A value is missing or cannot be. A quote that is not closed is left to the reader of the rest.
 pub fn take_out(line: &str) -> Result<(Own, String), ArgumentError> {
     let mut own = Own::default();
     let Some(words) = words(line) else { return Ok((own, line.to_owned())) };

@@ -1,5 +1,5 @@
 //! What has to hold in a repository before sessions are started in it: from facts to findings, in the order in which
-//! they are best mended.
+//! they are best fixed.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub struct Finding {
     pub weight: Weight,
     /// What was found, in one sentence without its end.
     pub text: String,
-    /// What mends it, or what is done about it.
+    /// What fixes it, or what is done about it.
     pub hint: String,
 }
 
@@ -104,7 +104,7 @@ pub enum Rule {
 pub enum Weight {
     /// It is worth knowing.
     Note,
-    /// omo mends it first.
+    /// omo fixes it first.
     Mend,
     /// No session is started.
     Stop,
@@ -132,7 +132,7 @@ pub fn preflight(plan: &Plan, facts: &Facts) -> Vec<Finding> {
     found.into_iter().chain(dirty(plan, facts)).chain(more).flatten().collect()
 }
 
-/// Whether sessions may be started, once omo has mended what it can.
+/// Whether sessions may be started, once omo has fixed what it can.
 pub fn is_clear(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.weight != Weight::Stop)
 }

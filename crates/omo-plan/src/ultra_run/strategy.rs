@@ -30,8 +30,8 @@ impl Strategy {
         Self::Sessions { parallel, sequential: sessions.len() - parallel }
     }
 
-    /// How a plan is worked on where this is asked for: in sessions only by a run of the whole that nobody wants to
-    /// look on at. A resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
+    /// How a plan is worked on where this is asked for: in sessions only by a run of the whole without `--fg`. A
+    /// resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
     pub fn asked_for(plan: &Plan, arguments: &Arguments) -> Self {
         let takes_all = matches!(arguments.mode, Mode::Execute | Mode::DryRun) && arguments.part == Part::Whole;
         if takes_all && !arguments.is_foreground { Self::of(plan) } else { Self::SingleSession }

@@ -140,7 +140,7 @@ fn of_block(block: &str) -> Vec<String> {
         }
     };
     if lines.iter().map(|line| line.trim()).any(|line| goes_on(&line)) {
-        // The first command that fails is to end it, as if each were run by itself.
+        // The first command that fails has to end it, as if each were run by itself.
         return vec![format!("set -e\n{}", lines.join("\n"))];
     }
     let commands = lines.iter().map(|line| line.trim()).filter(|line| !line.starts_with('#'));

@@ -2,8 +2,8 @@
 
 use crate::labels::item;
 
-/// Reads a list of numbers, each with one of these words before it or none, and no more of them than
-/// `most`. `Err` holds the part that is no number, or leads to more.
+/// Reads a list of at most `most` numbers, each with one of these words before it or none. `Err` holds the part that is
+/// no number, or that makes the list longer.
 pub fn numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
     if super::says_nothing(value) {
         return Ok(Vec::new());

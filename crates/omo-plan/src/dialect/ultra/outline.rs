@@ -87,7 +87,7 @@ fn exactly<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
     Some((number.parse().ok().filter(|_| is_number)?, title.trim()))
 }
 
-/// How many findings of a plan are kept: nobody reads more.
+/// How many findings of a plan are kept: a reader does not go through more.
 const MOST_FINDINGS: usize = 1_000;
 
 /// What was found wrong with a plan.

@@ -56,7 +56,7 @@ pub(super) fn expectation(text: &str, command: &str) -> Expectation {
     let (prose, quotes) = parted(text);
     let lower = prose.to_lowercase();
     let words = words(&lower);
-    // Of several quotations none is surely the one that is to be seen.
+    // Of several quotations it is not clear which one the output must show.
     let quote = if let [quote] = quotes.as_slice() { *quote } else { "" };
     let quote_lower = quote.to_lowercase();
     let exit_in_quote = exit(&self::words(&quote_lower));

@@ -119,7 +119,7 @@ impl RunState {
         Ok(())
     }
 
-    /// Whoever could not go on for want of it can.
+    /// A session that could not go on for want of budget can now.
     fn set_budget(&mut self, event: &Event, micros: u64) -> Result<(), BadLedger> {
         let bad = || BadLedger { seq: event.seq, what: "is about sessions that are not worked on apart".to_owned() };
         let apart = self.apart.as_mut().ok_or_else(bad)?;
@@ -149,7 +149,7 @@ impl RunState {
         }
     }
 
-    /// A session is to be done again from where the run is by now.
+    /// A session is done again from where the run is by now.
     pub(super) fn redo_group(&mut self, id: &str) {
         let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
         for unit in &group.units {

@@ -1,4 +1,4 @@
-//! What becomes of the units of a session that is worked on apart when its client has ended. Whoever looks after the
+//! What becomes of the units of a session that is worked on apart when its client has ended. The supervisor of the
 //! clients decides with this, and with nothing that a client or its model says.
 
 use omo_core::child::FollowUp;
@@ -11,13 +11,13 @@ use crate::run::apart::GroupStatus;
 use crate::run::event::What;
 use crate::run::state::{RunState, Running};
 
-/// Whether whoever asks is a client of a session of which it is not written down yet that it has a client.
+/// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
 pub fn is_to_be_noted(state: &RunState, caller: &Caller) -> bool {
     let group = state.apart.as_ref().zip(caller.group.as_ref());
     group.is_some_and(|(apart, group)| apart.groups.contains_key(group) && apart.is(group, &[GroupStatus::Ready]))
 }
 
-/// The unit of a session that somebody is at.
+/// The unit of a session that a worker is at.
 pub fn running_in<'a>(state: &'a RunState, group: &'a Group) -> Option<(&'a str, &'a Running)> {
     group.units.iter().find_map(|id| {
         let running = state.units.get(id)?.running.as_ref()?;
@@ -32,8 +32,8 @@ pub fn paused(state: &RunState, group: &Group, why: &str) -> Option<What> {
     Some(What::UnitHeld { unit: id.to_owned(), attempt, why: neutral(why, 300), is_pause: true })
 }
 
-/// What follows for a session from the end of its client, beside that the client is to be started again. `files` are
-/// those that the unit it was at has changed; `detail` is what the client said about its end.
+/// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
+/// the unit it was at has changed; `detail` is what the client said about its end.
 pub fn client_ended(
     state: &RunState,
     group: &Group,

@@ -16,7 +16,7 @@ use crate::run::state::{CONTINUE, Phase, RunState, Standing, UnitState, UnitStat
 ///
 /// # Errors
 ///
-/// It was done or left out, somebody is at it, the run has ended, or no person said so.
+/// It was done or left out, a worker is at it, the run has ended, or no person said so.
 pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<What, Refusal> {
     let unit = found(state, id)?;
     if state.phase != Phase::Executing {
@@ -125,7 +125,7 @@ pub fn answer(
     Ok(What::GateAnswered { gate: gate.to_owned(), option: option.to_owned(), plan_sha256 })
 }
 
-/// A person accepts, before anybody has asked, that this pays for the clients.
+/// A person accepts, before the question was asked, that this pays for the clients.
 ///
 /// # Errors
 ///
@@ -175,7 +175,7 @@ pub fn cancel(state: &RunState, why: &str) -> Result<What, Refusal> {
 ///
 /// # Errors
 ///
-/// It is of another dialect, somebody is at a unit that changed or is gone, or a session loses what it has.
+/// It is of another dialect, a worker is at a unit that changed or is gone, or a session loses what it has.
 pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<What, Refusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();

@@ -27,21 +27,21 @@ pub fn evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<Wh
     Ok(What::EvidenceRan { evidence: Evidence { id, unit: unit.id.clone(), attempt, ..evidence } })
 }
 
-/// Why a verdict that all is done does not count as things stand, for whoever gives it: a task that is not done,
-/// evidence that is not there, was red, or that nobody has run since the verification began. Nothing where it does,
-/// but for the checks of the tasks: those are run next, and [`verdict`] looks at them. Nothing either where the ticket
+/// Why a verdict that all is done would not count now, for the verifier that gives it: a task is not done, or evidence
+/// is not there, was red, or was not run since the verification began. `None` where the verdict would count. The checks
+/// of the tasks are not looked at here: they are run next, and [`verdict`] looks at them. Also `None` where the ticket
 /// is not the verifier's: that, too, is for [`verdict`] to say.
 pub fn refuses(state: &RunState, ticket: &str, verdict: &Verdict) -> Option<String> {
     let is_verifier = of_ticket(state, ticket).is_ok_and(|unit| unit.kind == UnitKind::Verify);
     if is_verifier && verdict.passed { shown::lets_pass(state, verdict).err() } else { None }
 }
 
-/// Whoever verifies the whole judges it.
+/// The verifier judges the whole.
 ///
 /// # Errors
 ///
 /// It is not the verifier's ticket; it says that all is done where [`refuses`] tells why not, or a check of the tasks
-/// was not green since the verification began; it says that it is not, and names nothing that is to be done again.
+/// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
 pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<What>, Refusal> {
     let unit = of_ticket(state, ticket)?;
     if unit.kind != UnitKind::Verify {
@@ -85,10 +85,10 @@ fn said(verdict: Verdict) -> Verdict {
     Verdict { reopen, note: neutral(&verdict.note, MAX_WHY), ..verdict }
 }
 
-/// A task that the plan did not have is to be done too.
+/// Adds a task that the plan did not have.
 ///
-/// What its criteria would run nobody has approved: those are to be judged like all others, and whoever does it runs
-/// them as evidence. So it does not matter who asks.
+/// The commands in its criteria were not approved: they are judged like all other criteria, and the worker of the task
+/// runs them as evidence. So it does not matter who asks.
 ///
 /// # Errors
 ///

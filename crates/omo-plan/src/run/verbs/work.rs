@@ -32,7 +32,7 @@ pub struct Start {
 ///
 /// # Errors
 ///
-/// It is not there, not its turn, somebody is at it, or a person has to answer first.
+/// It is not there, not its turn, another worker is at it, or a person has to answer first.
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
     let unit = found(state, id)?;
     let precondition =
@@ -111,7 +111,7 @@ pub struct Measured {
     pub out_of_scope: Vec<String>,
     /// Files that the worker must not have changed, and did.
     pub tampered: Vec<String>,
-    /// Files that the unit was to make, and that are not there.
+    /// Files that the unit had to make, and that are not there.
     pub missing: Vec<String>,
     /// What the worker left for those who come after it.
     pub note: Option<String>,
@@ -119,7 +119,7 @@ pub struct Measured {
     pub tests: Vec<(String, String)>,
     /// The work tree that the checks judged.
     pub tree: Option<String>,
-    /// Lines that it added and that say that something is not finished; `None` where nobody has looked for them.
+    /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
     pub unfinished: Option<Vec<Unfinished>>,
     /// The ids of the evidence that the worker puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
@@ -263,7 +263,7 @@ fn is_judged(state: &RunState, unit: &Unit) -> bool {
     state.plan.dialect == Dialect::TasksJson && !unit.criteria.is_empty()
 }
 
-/// What becomes of an attempt whose checks are green, where somebody has to judge the rest of it.
+/// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.
 fn claimed(
     state: &RunState,
     unit: &Unit,
@@ -297,8 +297,8 @@ fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
     red.map_or_else(|| outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
 }
 
-/// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt
-/// is made and nothing is left out because of it: whoever crosses a fence once is not sent back alone.
+/// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt is
+/// made and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
 fn violation(state: &RunState, unit: &Unit, files: &[String]) -> Option<String> {
     let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never.as_slice()).unwrap_or_default();
     let never = Planned::of(unit.never.iter().chain(of_group).map(String::as_str));
@@ -369,7 +369,7 @@ pub(super) fn ended_without_a_word(
 ///
 /// # Errors
 ///
-/// Nobody is at it.
+/// No worker is at it.
 pub fn worker_lost(state: &RunState, id: &str) -> Result<What, Refusal> {
     let unit = found(state, id)?;
     if state.units.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {

@@ -138,7 +138,7 @@ pub struct NewTask {
     pub id: Option<String>,
     /// Its title.
     pub subject: String,
-    /// What is to be done; without it, its title.
+    /// What there is to do; without it, its title.
     pub description: Option<String>,
     /// How hard it is.
     pub complexity: Complexity,
@@ -158,7 +158,7 @@ pub struct NewTask {
 ///
 /// # Errors
 ///
-/// The session is over, there is such a task, or one that it is to wait for is not there.
+/// The session is over, there is such a task, or one that it would wait for is not there.
 pub fn new_task(new: NewTask, session: &SessionFile, ids: &[String], now: Timestamp) -> Result<TaskFile, Refusal> {
     has_to_go_on(session)?;
     let of = &session.session_id;

@@ -13,7 +13,7 @@ const PATTERNS: &str = "patterns";
 pub struct Finding {
     /// What it is called.
     pub id: String,
-    /// What it was to look for.
+    /// What it had to look for.
     pub hint: String,
     /// The file that it wrote.
     pub file: String,

@@ -1,5 +1,5 @@
-//! Words of evidence after which somebody should look: they say that something is not done, or that nobody
-//! has tried. They are as often part of an honest sentence, so they refuse nothing.
+//! Words of evidence after which a reviewer should look: they say that something is not done, or was not tried. They
+//! are as often part of an honest sentence, so they refuse nothing.
 
 const WORDS: [&str; 11] = [
     "should work",

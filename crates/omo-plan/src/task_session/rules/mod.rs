@@ -1,6 +1,6 @@
 //! What each verb may change of a task session, and what it says where it may not.
 //!
-//! Every rule takes what the files say and gives what they are to say, or why not. Nothing is read or
+//! Every rule takes what the files say and gives what they should say, or why not. Nothing is read or
 //! written here, so a refusal has changed nothing.
 
 mod begin;

@@ -9,7 +9,7 @@ use crate::task_session::{SessionFile, SessionPhase, TaskFile, TaskStatus};
 /// How far an exploration can be.
 pub const EXPLORATION_STAGES: [&str; 5] = ["not_started", "overview", "analyzing", "targeted", "complete"];
 
-/// What is to become of a session.
+/// What changes in a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionChange {
     /// Where it stands from now on.
@@ -56,12 +56,12 @@ pub fn phase(word: &str) -> Option<SessionPhase> {
     SessionPhase::ALL.into_iter().find(|phase| phase.word() == word)
 }
 
-/// The session as it is to be.
+/// The session with the change in it.
 ///
 /// # Errors
 ///
-/// The phase does not follow the one before it or needs something, the iteration is more than there may be,
-/// or a flag is not to be set now.
+/// The phase does not follow the one before it or needs something, the iteration is more than there may be, or a flag
+/// must not be set now.
 pub fn changed_session(
     session: &SessionFile,
     change: &SessionChange,

@@ -7,7 +7,7 @@ use super::{doubtful, has_to_go_on, refused, unresolved};
 use crate::run::verbs::Refusal;
 use crate::task_session::{SessionFile, TaskFile, TaskStatus, VERIFY};
 
-/// What is to become of a task.
+/// What changes in a task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
     /// Where it stands from now on.
@@ -23,13 +23,13 @@ pub fn status(word: &str) -> Option<TaskStatus> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
-/// The task as it is to be, and the words of its evidence after which somebody should look: of what is new,
+/// The task with the change in it, and the words of its evidence after which a reviewer should look: of what is new,
 /// and of all of it once the task is resolved. `tasks` are those of the session.
 ///
 /// # Errors
 ///
-/// The session is over, the status does not follow the one before it, or a task that is to be resolved has
-/// no evidence or waits for others.
+/// The session is over, the status does not follow the one before it, or a task that would be resolved has no evidence
+/// or waits for others.
 pub fn changed_task(
     task: &TaskFile,
     change: &TaskChange,
@@ -66,13 +66,13 @@ fn ways(from: TaskStatus) -> &'static [TaskStatus] {
         Open => &[InProgress, Blocked],
         InProgress => &[Resolved, Failed, Blocked, Open],
         Blocked | Failed => &[Open, InProgress],
-        // Whoever verifies it may find that it is not done.
+        // The verifier may find that it is not done.
         Resolved => &[Open, Failed],
     }
 }
 
 fn follows(task: &TaskFile, status: TaskStatus, session: &SessionFile) -> Result<(), Refusal> {
-    // Whoever begins another round puts it back to its beginning, wherever it stood.
+    // A new round puts the verification back to its beginning, wherever it stood.
     let is_reset = task.id == VERIFY && status == TaskStatus::Open;
     if is_reset || ways(task.status).contains(&status) {
         return Ok(());
