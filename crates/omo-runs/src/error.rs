@@ -44,7 +44,7 @@ pub enum RunsError {
     /// A file could not be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Somebody else is writing, and does not get done.
+    /// Another process is writing, and does not get done.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// There is nothing to seal with.

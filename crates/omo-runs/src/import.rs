@@ -52,8 +52,8 @@ struct Entry {
 /// `completed` may be a map of entries or of words, or a list of entries or of ids that were done: older
 /// runs left all of these.
 ///
-/// A blocked unit is only written down where the plan does not say what blocks it: otherwise it is let go
-/// on by itself once that is done.
+/// A blocked unit is only written down where the plan does not say what blocks it: otherwise it goes on by itself once
+/// that is done.
 pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<What>, ImportError> {
     let Value::Object(top) = serde_json::from_str(text)? else {
         return Err(ImportError::Shape("it is no object"));

@@ -1,4 +1,4 @@
-//! Letters that nobody can guess.
+//! Letters that cannot be guessed.
 
 use crate::error::RunsError;
 

@@ -1,7 +1,7 @@
 //! Where the runs of a repository are: below the folder that all of its work trees share, so that each of
 //! them sees the same runs, or below the user's own state where that folder cannot be written.
 //!
-//! The place is chosen once. Whoever cannot use it later is told so, and begins no second one.
+//! The place is chosen once. A caller that cannot use it later gets an error, and does not begin a second one.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -156,7 +156,7 @@ impl<'a> Repository<'a> {
     fn create(&self) -> Result<Place, RunsError> {
         let home = self.state_home.ok_or(KeyError::NoHome)?;
         let project = Folder::create_own(home).and_then(|_| self.project(home).create());
-        // Two processes may begin at the same time, one of them in a sandbox: both are to be in one place.
+        // Two processes may begin at the same time, one of them in a sandbox: both have to be in one place.
         let _lock = project.as_ref().ok().map(|folder| Lock::take(folder, DEADLINE)).transpose()?;
         let chosen = match self.recorded()? {
             None => self.known()?.map(|(_, choice)| choice),

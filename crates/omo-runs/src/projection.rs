@@ -1,8 +1,8 @@
-//! Writing the files that a dialect names: after each event that changes them, whole, and never over
-//! what somebody else wrote.
+//! Writing the files that a dialect names: after each event that changes them, whole, and never over what another
+//! program wrote.
 //!
-//! What was written last is remembered in the run's folder, before it is written: a file that is neither
-//! that nor what is to be there now was edited by something else. The edited one is kept beside it.
+//! What was written last is remembered in the run's folder, before it is written: a file that is neither that nor what
+//! should be there now was edited by something else. The edited one is kept beside it.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -60,7 +60,7 @@ pub enum ProjectionError {
     /// A file of a task session could not be.
     #[error(transparent)]
     Session(#[from] FolderError),
-    /// Somebody else writes the files of a task session all the time.
+    /// Another process writes the files of a task session all the time.
     #[error("the session's files: {0}")]
     Lock(#[from] LockError),
     /// What was written last could not be remembered, or looked up.
@@ -76,20 +76,19 @@ pub struct Projection<'a> {
     run: &'a str,
 }
 
-/// One file that is to hold something.
+/// One file and what it should hold.
 struct Wanted<'a> {
     file: &'a str,
     /// What it is remembered by: a report holds the sections of several plans.
     key: String,
     /// All of it.
     whole: Vec<u8>,
-    /// The part of it that is ours, now and as it is to be.
+    /// The part of it that is ours, as it is now and as it will be.
     ours: (Option<Vec<u8>>, Vec<u8>),
 }
 
 impl<'a> Projection<'a> {
-    /// Those of a project; `memory` is the file that remembers what was written, and `run` whose they
-    /// are to be.
+    /// Those of a project; `memory` is the file that remembers what was written, and `run` the run that they belong to.
     pub fn new(root: &'a Path, memory: &'a Path, run: &'a str) -> Self {
         Self { root, memory, run }
     }
@@ -104,7 +103,7 @@ impl<'a> Projection<'a> {
         Ok(())
     }
 
-    /// The checkpoint that is there, whoever wrote it.
+    /// The checkpoint that is there, whichever program wrote it.
     pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, ProjectionError> {
         let Some(file) = ProjectFile::at(self.root, CHECKPOINT) else { return Ok(None) };
         Ok(file.read(MAX_BYTES)?)

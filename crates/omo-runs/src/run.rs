@@ -22,9 +22,9 @@ use crate::snapshot;
 pub(crate) const LEDGER: &str = "events.jsonl";
 /// Says that a folder is that of a run, and of which one.
 pub(crate) const MARKER: &str = "omo-run";
-/// Says that a run is being removed: nobody may add to it any more.
+/// Says that a run is being removed: no process may add to it any more.
 pub(crate) const GOING: &str = "going";
-/// The lock of whoever writes the files that are made from the run.
+/// The lock of the process that writes the files that are made from the run.
 const FILES_LOCK: &str = "files.lock";
 const SNAPSHOT: &str = "snapshot.json";
 const TORN: &str = "torn-";
@@ -88,7 +88,7 @@ impl Run {
         &self.path
     }
 
-    /// Where it stands. Waits for nobody.
+    /// Where it stands. Waits for no lock.
     pub fn state(&self) -> Result<RunState, RunsError> {
         self.undisturbed(|folder| self.state_in(folder))
     }
@@ -201,7 +201,7 @@ impl Run {
         self.lock_check(unit, Duration::ZERO)
     }
 
-    /// As [`Run::try_lock_check`], for whoever waits so long for the other one.
+    /// As [`Run::try_lock_check`], but waits so long for the other process.
     pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<Guard>, RunsError> {
         let name = format!("check-{}.lock", id::checked(unit)?);
         match Lock::take_named(&self.open()?, &name, patience) {
@@ -211,7 +211,7 @@ impl Run {
         }
     }
 
-    /// As [`Run::state`], for whoever has the lock.
+    /// As [`Run::state`], for a caller that has the lock.
     pub(crate) fn state_in(&self, folder: &Folder) -> Result<RunState, RunsError> {
         Ok(self.fold(folder)?.state)
     }
@@ -221,7 +221,7 @@ impl Run {
         Ok(Guard::new(Lock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
     }
 
-    /// The run, for whoever adds to it or removes it: nobody else does so meanwhile.
+    /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.
     pub(crate) fn lock(&self, folder: &Folder) -> Result<Lock, RunsError> {
         let lock = Lock::take(folder, PATIENCE)?;
         if folder.has(GOING) {
@@ -242,8 +242,8 @@ impl Run {
         RunsError::Ledger { path: self.ledger(), source }
     }
 
-    /// Reads without the lock. What is wrong then may be a ledger that was just mended: it is looked at
-    /// once more while nobody writes, where that can be had.
+    /// Reads without the lock. An error may then come from a ledger that was just being put right: it is read once more
+    /// with the lock, where that can be had.
     fn undisturbed<T>(&self, read: impl Fn(&Folder) -> Result<T, RunsError>) -> Result<T, RunsError> {
         let folder = self.open()?;
         match read(&folder) {
@@ -303,7 +303,7 @@ impl Run {
         Ok(folder.replace(SNAPSHOT, &snapshot::write(&self.id, end, state, &self.key)?)?)
     }
 
-    /// Cuts off what a write left that did not come to its end. It is kept, for whoever wonders.
+    /// Cuts off what a write left that did not come to its end. It is kept, for a person who looks into it.
     fn put_torn_aside(&self, folder: &Folder, whole: u64, size: u64) -> Result<(), RunsError> {
         if size == whole {
             return Ok(());

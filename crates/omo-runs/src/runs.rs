@@ -18,10 +18,10 @@ use crate::run::{GOING, Guard, LEDGER, MARKER, MAX_LEDGER, PATIENCE, Run};
 
 /// What the name of a run's folder begins with until all that belongs there is in it: no id does.
 const UNFINISHED: &str = ".new-";
-/// The lock of whoever opens a run.
+/// The lock of the process that opens a run.
 const OPENING: &str = "opening.lock";
 const LETTERS: usize = 4;
-/// A marker holds no more than an id.
+/// A marker holds an id and nothing else.
 const MAX_MARKER: u64 = 256;
 
 /// The runs of a repository.
@@ -128,7 +128,7 @@ impl Runs {
         Ok(removed)
     }
 
-    /// Closes a run that is to be removed; nobody can add to it from then on.
+    /// Closes a run that will be removed; no process can add to it from then on.
     fn retire(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunsError> {
         let run = self.run(id);
         let folder = run.open()?;

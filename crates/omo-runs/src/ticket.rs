@@ -11,13 +11,13 @@ const LETTERS: usize = 28;
 /// A new ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// What the worker is told, and nobody else.
+    /// What only the worker is told.
     pub text: String,
     /// Its SHA-256, which is what the ledger knows.
     pub digest: String,
 }
 
-/// Makes a ticket that nobody can guess.
+/// Makes a ticket that cannot be guessed.
 pub fn ticket() -> Result<Ticket, RunsError> {
     let text = letters::random(LETTERS)?;
     let digest = sha256(text.as_bytes());

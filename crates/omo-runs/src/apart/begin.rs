@@ -94,7 +94,7 @@ impl Driver<'_> {
                 self.supervisor.add(&group.id, spec);
                 self.at_work.insert(group.id.clone());
                 self.granted.extend(micros.map(|micros| (group.id.clone(), micros)));
-                // Making the next work tree may take long, and what has begun is to be seen meanwhile.
+                // Making the next work tree may take long; meanwhile a reader of the ledger should see what has begun.
                 self.hear_from_clients(Duration::ZERO)?;
             }
         }
@@ -144,7 +144,7 @@ impl Driver<'_> {
         self.note(|_| vec![prepared]).map(drop)
     }
 
-    /// Removes what an earlier try of a session has left that is to begin from this commit.
+    /// Removes what an earlier try of a session has left, so that the session can begin from this commit.
     fn put_away(
         &self,
         apart: &Apart,
@@ -163,7 +163,7 @@ impl Driver<'_> {
         Ok(carried_out.map(|()| state.apart.unwrap_or_default()))
     }
 
-    /// Whether the branch of a session has the commit that it is to begin from.
+    /// Whether the branch of a session has the commit that it should begin from.
     fn goes_on_from(&self, name: &GroupName, base: &str) -> Result<bool, DriveError> {
         let Some(tip) = tip_of(&self.repository, name)? else { return Ok(false) };
         Ok(tip == base || holds(&self.repository, &tip, &[base.to_owned()])?)

@@ -1,5 +1,5 @@
-//! The checks of the whole, on what all sessions together have come to: in a work tree of their own, in which nothing is
-//! anybody's work, before the user's branch moves there.
+//! The checks of the whole, on what all sessions together have come to, before the user's branch moves there. They run
+//! in a work tree of their own that holds no work of a session or of the user.
 
 use omo_exec::worktree;
 use omo_plan::run::apart::Apart;
@@ -11,7 +11,7 @@ use crate::engine::{EngineError, Watcher};
 
 impl Driver<'_> {
     pub(super) fn check_the_whole(&self, state: &RunState, apart: &Apart) -> Result<(), DriveError> {
-        // What its user has committed meanwhile may be what mends it.
+        // What its user has committed meanwhile may be what fixes it.
         if let Some(at) = self.ahead(apart)? {
             return self.catch_up(state, apart, &at);
         }
@@ -30,17 +30,17 @@ impl Driver<'_> {
             return self.refuse(&why, Vec::new());
         }
         let checked = self.engine.in_tree(&created.path).final_checks(&mut AsLongAsWanted::new(self.engine.run));
-        // Where something that a check has started still works there, whoever comes along next removes it.
+        // Where something that a check has started still works there, the next cleanup removes it.
         let _ = worktree::discard(&self.repository, &name);
         match checked {
-            // Nobody wants it any more.
+            // The checks are no longer needed: the run has ended or was stopped.
             Ok(_) | Err(EngineError::Cut) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 }
 
-/// Ends the checks once the run is not wanted any more.
+/// Ends the checks once the run has ended or was stopped.
 pub(super) struct AsLongAsWanted<'r> {
     run: &'r Run,
     asked: u32,

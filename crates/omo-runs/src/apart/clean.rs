@@ -1,5 +1,5 @@
-//! Work trees and branches that nobody needs any more are removed, with all that only they hold kept elsewhere; and what
-//! a dead supervisor has left is found by whoever comes next.
+//! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
+//! dead supervisor has left.
 
 use omo_core::words::neutral;
 use omo_exec::claude::supplies;
@@ -27,7 +27,7 @@ impl Driver<'_> {
     }
 }
 
-/// Removes the work tree and the branch of a session: what is to be removed is written down first.
+/// Removes the work tree and the branch of a session: what will be removed is written down first.
 fn remove(
     engine: &Engine,
     repository: &Repository,
@@ -56,13 +56,13 @@ fn remove(
         let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
         record(What::GroupRemoved { group, kept, tip: removal.branch_at.clone() })?;
     }
-    // Nothing in it is anybody's work, and the system clears the folder that it lies in.
+    // It holds no work, and the system clears the folder that it lies in.
     let _ = supplies::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
     if let Some(why) = on_remote::put_away(engine.run, repository, &apart.terms, name, &apart.tip, silence)? {
         record(What::GroupLeft { group: removed.to_owned(), why })?;
     }
     match worktree::carry_out(repository, &removal) {
-        // Where it stays the next one to come along tries again.
+        // Where it stays, the next cleanup tries again.
         Ok(())
         | Err(WorktreeError::InUse { .. } | WorktreeError::Changed { .. } | WorktreeError::StillThere { .. }) => Ok(()),
         // As with files of another user. It is told once, and holds up nothing else.
@@ -128,7 +128,7 @@ pub fn reap(engine: &Engine) -> Result<Reaped, DriveError> {
             continue;
         }
         if name.group() == WHOLE {
-            // Nothing in it is anybody's work. Where something still works there, the next one to come along tries again.
+            // It holds no work. Where something still works there, the next cleanup tries again.
             let _ = worktree::discard(&repository, &name);
             continue;
         }

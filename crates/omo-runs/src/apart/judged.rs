@@ -25,7 +25,7 @@ impl Driver<'_> {
     ) -> Result<Result<String, String>, DriveError> {
         let name = self.name(&group.id)?;
         let good = last_good(state, group, &known.base).to_owned();
-        // What was done before, and was left out when it was to be done again, is in no branch of it any more.
+        // Work that was done before, and was left out when its step was done again, is in no branch of the session.
         let committed = passed(state, group).filter_map(|unit| unit.end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
         let tip = tip_of(&self.repository, &name)?;
@@ -46,13 +46,13 @@ impl Driver<'_> {
         if strays.is_empty() {
             return Ok(Ok(good));
         }
-        // Somebody may have taken them out again, and done nothing else.
+        // The client may have taken them out again, and done nothing else.
         let since = changed(&self.repository, &good, &tip)?;
         let of_tip = changed(&self.repository, &known.base, &tip)?;
         if since.iter().all(|file| !judged.contains(file)) && of_tip.iter().all(|file| judged.contains(file)) {
             return Ok(Ok(tip));
         }
-        // Short: what is to be done stands behind it, and nobody shows more than a few lines.
+        // Short: what to do stands behind it, and a display shows only a few lines.
         let (named, place) = (neutral(&strays.join(", "), 80), known.worktree.as_deref().unwrap_or_default());
         Ok(Err(format!(
             "no step of it was judged with what its branch changes in {named}; take that back there with a commit, in {}, \

@@ -1,7 +1,7 @@
-//! The one who does what a run needs whose sessions are worked on apart: starts their clients, and brings together
-//! what they did (`begin`, `ended`, `judged`, `integrate`, `checks`, `clean`). What is to be done next is decided
-//! elsewhere, as a pure function of the ledger; here each step is done, and written down so that it can be done again
-//! after a kill at any point.
+//! Does what a run needs whose sessions are worked on apart: starts their clients, and brings together what they did
+//! (`begin`, `ended`, `judged`, `integrate`, `checks`, `clean`). What comes next is decided elsewhere, as a pure
+//! function of the ledger; here each step is done, and written down so that it can be done again after a kill at any
+//! point.
 
 mod begin;
 mod checks;
@@ -52,7 +52,7 @@ pub struct Means {
     pub client: PathBuf,
     /// This very program, which the clients call.
     pub own_program: PathBuf,
-    /// The environment of whoever had the run driven.
+    /// The environment of the process that had the run driven.
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// The folder for temporary files.
     pub temp: PathBuf,
@@ -70,7 +70,7 @@ pub struct Driver<'a> {
     at_work: BTreeSet<String>,
     /// What each of those may spend, in millionths of a US dollar.
     granted: BTreeMap<String, u64>,
-    /// The session of the client that is to go on, for each group that is to be resumed.
+    /// The session of the client that goes on, for each group that is resumed.
     to_resume: BTreeMap<String, String>,
     /// The merge that was made last, and its tree.
     merged: Option<(String, String)>,
@@ -85,7 +85,7 @@ pub enum Stopped {
     Over,
     /// A person has to answer.
     Asks,
-    /// Clients would have to be started, and none were to be.
+    /// Clients would have to be started, and this driver starts none.
     NeedsClients,
     /// Its sessions are not worked on apart.
     Together,
@@ -113,7 +113,7 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// Drives the run as far as it goes without a person. Whoever calls this is the one supervisor of the run.
+    /// Drives the run as far as it goes without a person. The caller is the one supervisor of the run.
     ///
     /// # Errors
     ///
@@ -152,8 +152,8 @@ impl<'a> Driver<'a> {
                 Action::FinalChecks => self.check_the_whole(&state, apart)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {
-                        // Somebody else's client would be waited for, of whom nothing can be told: `reap` has ended
-                        // those that can be.
+                        // This would wait for a client that another process has started, and whether it lives cannot be
+                        // told: `reap` has ended those of which it can.
                         return Ok(Stopped::Asks);
                     }
                 }

@@ -15,7 +15,7 @@ use crate::Run;
 
 /// No session is begun with more often than this.
 const MAX_LAUNCHES: u32 = 10_000;
-/// So often a branch is fetched again that moves while it is to be deleted.
+/// So often a branch is fetched again that moves while it is being deleted.
 const TRIES: usize = 3;
 
 /// What was found on the remote.
@@ -25,12 +25,12 @@ pub(super) struct Collected {
     pub(super) tips: Vec<(u32, String, GroupName)>,
     /// What is still there, and why.
     pub(super) left: Vec<String>,
-    /// Why not all of it could be fetched. What could not is nowhere else: nobody is told how to delete it.
+    /// Why not all of it could be fetched. What could not is nowhere else: no text says how to delete it.
     pub(super) missed: Option<String>,
 }
 
-/// Why a remote repository does not answer, once it was found out. Whoever puts away what several sessions have left
-/// there asks it for each of them, somebody may be waiting for that, and it would be silent as long every time.
+/// Why a remote repository does not answer, once it was found out. A cleanup that puts away what several sessions have
+/// left there asks it for each of them. It would be silent as long every time, while the user may be waiting.
 pub(super) type Silence = OnceLock<String>;
 
 /// Fetches what is still on the remote of a session whose command has ended or was lost, keeps it, and deletes it there.

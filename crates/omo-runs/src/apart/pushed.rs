@@ -8,8 +8,8 @@ use omo_plan::run::state::{RunState, UnitStatus};
 
 use crate::ultra::elsewhere::{RUN_TRAILER, UNIT_TRAILER};
 
-/// The branch of a session on the remote, for the launch of this number, from 1: whoever is still at work for an
-/// earlier one pushes to another branch.
+/// The branch of a session on the remote, for the launch of this number, from 1: a client that is still at work for an
+/// earlier launch pushes to another branch.
 pub(super) fn branch_of(branch: &str, launch: u32) -> String {
     if launch <= 1 { branch.to_owned() } else { format!("{branch}-{launch}") }
 }

@@ -49,7 +49,7 @@ impl Driver<'_> {
         let number = launches(self.engine.run, &group.id).saturating_add(1);
         let branch = branch_of(&name.branch(), number);
         let text = elsewhere::prompt(&state, self.engine.run.id(), group, &branch);
-        // Before anything is pushed: whoever looks for the branch finds by this that there may be one.
+        // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
         let prompt = self.write(&launch_name(&group.id, number), text.as_bytes())?;
         let pushed = Remote::find(&self.repository, apart.terms.remote()).and_then(|remote| remote.push(base, &branch));
         if let Err(error) = pushed {
@@ -182,7 +182,7 @@ impl Driver<'_> {
             let judged = self.judge_step(&engine, name, &unit.id, &good, commit);
             let has_passed = match judged {
                 Ok(has_passed) => has_passed,
-                // Nobody wants it any more.
+                // The judgement is no longer needed.
                 Err(DriveError::Engine(EngineError::Cut)) => return Ok(Judgement::Settled),
                 Err(DriveError::Engine(EngineError::Refused(refusal))) => {
                     put_at(&self.repository, name, &good)?;

@@ -1,4 +1,4 @@
-//! What somebody sees of sessions that are worked on apart: a line for each, made from the ledger alone.
+//! What the user sees of sessions that are worked on apart: a line for each, made from the ledger alone.
 
 use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, neutral};

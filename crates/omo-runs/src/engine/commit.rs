@@ -16,7 +16,7 @@ use crate::ultra;
 const LIMIT: Duration = Duration::from_secs(600);
 
 impl Engine<'_> {
-    /// Commits exactly what a step has changed of what it names; `None` where nothing is to be committed.
+    /// Commits exactly what a step has changed of what it names; `None` where there is nothing to commit.
     pub(super) fn committed(
         &self,
         state: &RunState,

@@ -31,7 +31,7 @@ pub struct Shown {
 pub enum Verdicted {
     /// It counts.
     Given(Box<RunState>),
-    /// It does not, and whoever verifies may go on: this is why.
+    /// It does not, and the verifier may go on: this is why.
     Refused {
         /// Why.
         why: String,
@@ -43,7 +43,7 @@ pub enum Verdicted {
 }
 
 impl Engine<'_> {
-    /// Runs a command for whoever has this ticket, and keeps what it printed.
+    /// Runs a command for the worker that has this ticket, and keeps what it printed.
     pub fn show(&self, ticket: &str, command: &str, watcher: &mut impl Watcher) -> Result<Shown, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, _, state) = self.at_work(&digest)?;
@@ -58,7 +58,7 @@ impl Engine<'_> {
             cwd: None,
         };
         watcher.begins(&command.command, 0, 1);
-        // Whoever has the ticket may run two at the same time: each has a file of its own.
+        // The worker may run two at the same time: each has a file of its own.
         let name = format!("{}-{attempt}-evidence-{}.log", unit.id, letters::random(LETTERS)?);
         let (file, path) = self.run.log_file(&name)?;
         let log = Some(Log { path: path.clone(), file });
@@ -83,8 +83,8 @@ impl Engine<'_> {
         Ok(Shown { evidence, state })
     }
 
-    /// Whoever verifies the whole judges it. That all is done counts only after the checks of the whole were
-    /// run once more, each of them green.
+    /// The verifier judges the whole. That all is done counts only after the checks of the whole were run once more,
+    /// each of them green.
     pub fn judge_all(
         &self,
         ticket: &str,
@@ -124,7 +124,7 @@ impl Engine<'_> {
         Ok(Verdicted::Given(Box::new(state)))
     }
 
-    /// A task that the plan did not have is to be done too.
+    /// Adds a task that the plan did not have.
     pub fn add(&self, unit: Unit) -> Result<RunState, EngineError> {
         let caller: &Caller = &self.caller;
         self.decide(|state| Ok(vec![verbs::add_unit(state, caller, unit)?]))

@@ -1,7 +1,7 @@
-//! The work tree of a step: kept before anybody works on it, and put back where its plan says so.
+//! The work tree of a step: kept before the first work on it, and put back where its plan says so.
 //!
-//! What is taken back is what differed when the last attempt was judged. That moment is kept too: what somebody
-//! changes afterwards stays, and what is taken back could still be had.
+//! What is taken back is what differed when the last attempt was judged. That moment is kept too: what is changed
+//! afterwards stays, and what is taken back could still be had.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::{Engine, EngineError};
 use crate::dev_workflow::{CHECKPOINT, REPORT};
 use crate::ultra;
 
-/// How long whoever is to begin waits for somebody who takes back what was before.
+/// How long a worker that wants to begin waits for another process that takes back what was before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Paths from the project's top that omo itself writes for a run.
@@ -89,22 +89,22 @@ impl Engine<'_> {
         let due: Vec<String> = state.units.iter().filter(is_due).map(|(id, _)| id.clone()).collect();
         let mut state = state;
         for id in due {
-            // Whoever judges it takes it back as well, and is at it.
+            // A process that judges the unit takes it back as well, and holds this lock.
             let _guard = self.run.lock_check(&id, patience)?.ok_or_else(|| being_put_back(&id))?;
             state = self.put_one_back(&id)?.1;
         }
         Ok(state)
     }
 
-    /// As [`Engine::put_back`], for whoever only looks: what cannot be taken back now is told, and is before anything
-    /// else is begun.
+    /// As [`Engine::put_back`], for callers that only look: what cannot be taken back now causes a warning, and is
+    /// taken back before anything else is begun.
     pub(super) fn mended(&self, state: RunState) -> Result<RunState, EngineError> {
-        // Nearly always. A plan may have a thousand units, and a copy of where they stand is not for nothing.
+        // Nearly always nothing is due. A plan may have a thousand units, and copying where they all stand takes time.
         if !state.units.values().any(|unit| unit.is_to_restore) {
             return Ok(state);
         }
         match self.put_back_within(state.clone(), Duration::ZERO) {
-            // Whoever is at it does it.
+            // The process that holds the lock takes it back.
             Err(EngineError::Refused(_)) => Ok(state),
             Err(EngineError::Restore(error)) => {
                 (self.warn)(&format!("what a step has left could not be taken back yet: {error}"));
@@ -114,8 +114,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes back what the attempts at one unit have left. Whoever calls has the lock of its checks: nobody else
-    /// does so, or begins with anything that follows it.
+    /// Takes back what the attempts at one unit have left. The caller has the lock of its checks: no other process
+    /// takes it back meanwhile, or begins with anything that follows it.
     pub(super) fn put_one_back(&self, id: &str) -> Result<(Option<What>, RunState), EngineError> {
         let state = self.run.state()?;
         let Some(known) = state.units.get(id).filter(|known| known.is_to_restore) else { return Ok((None, state)) };

@@ -65,7 +65,7 @@ impl From<TransactError> for EngineError {
     }
 }
 
-/// A run, and whoever does something with it.
+/// A run, and the caller that does something with it.
 #[derive(Debug)]
 pub struct Engine<'a> {
     /// The run.
@@ -88,7 +88,7 @@ pub struct Engine<'a> {
     pub warn: fn(&str),
 }
 
-/// What somebody sees while a verb takes its time.
+/// What the user sees while a verb takes its time.
 pub trait Watcher {
     /// A check begins.
     fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
@@ -129,8 +129,8 @@ impl Engine<'_> {
         self.play(|state| verbs::take(state, &self.caller, &is_alive), decide)
     }
 
-    /// The run after what its caller has to write down before anything else, and what follows by itself. Where
-    /// that is nothing, nobody waits for the lock and nothing is read again.
+    /// The run after what its caller has to write down before anything else, and what follows by itself. Where that is
+    /// nothing, this takes no lock and reads nothing again.
     pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.mended(state)?;
         let before = verbs::take(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
@@ -140,7 +140,7 @@ impl Engine<'_> {
         Ok(self.transact(|_| Ok((Vec::new(), ())))?.1)
     }
 
-    /// Takes the run from whoever has it, and does something to it.
+    /// Takes the run from its holder, and does something to it.
     pub fn take_over<T>(
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
@@ -169,7 +169,7 @@ impl Engine<'_> {
             is_over = play.events.iter().any(|event| matches!(event, What::RunEnded { .. }));
             Ok((play.events, value))
         })?;
-        // Whoever wrote down the end counts it, and nobody else.
+        // The caller that wrote down the end counts it, and no other caller does.
         if let (true, true, Some(folder)) = (is_over, ultra::is_one(&state), self.data) {
             ultra::stats::append(folder, &ultra::summary::stats_line(&state, ultra::asked(&state), now));
         }
@@ -229,7 +229,7 @@ impl Engine<'_> {
     pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
         let _alone = self.run.lock_files()?;
         let drifts = match self.write_files(&state) {
-            // Nothing is read from it, and a plan may lie where nobody can write.
+            // Nothing is read from it, and a plan may lie where no file can be written.
             Err(error) if ultra::is_one(&state) => return Ok(self.unwritten(state, &error)),
             written => written?,
         };
@@ -244,8 +244,8 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// Says that the progress file could not be written. A client of the run itself may be kept from it: then whoever
-    /// looks after the clients writes it.
+    /// Says that the progress file could not be written. A client of the run itself may be kept from it: then the
+    /// supervisor writes it.
     fn unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
         if self.caller.group.is_none() {
             (self.warn)(&format!("the progress file was not written, and the run goes on without it: {error}"));

@@ -21,7 +21,8 @@ use crate::{task_session, ticket, ultra};
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to
 /// be green already.
 const BEFOREHAND_SECONDS: u32 = 10;
-/// How long whoever has started a client may take to write that down, and how often a client that is faster looks.
+/// How long the supervisor that has started a client may take to write that down, and how often a client that is faster
+/// looks.
 const NOTED_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -120,7 +121,8 @@ impl Engine<'_> {
         Ok(Started { brief, unit, attempt, ticket: made.text })
     }
 
-    /// The run once it knows of the client that asks, which may be faster than whoever started it writes that down.
+    /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its
+    /// start.
     fn once_noted(&self, state: RunState) -> Result<RunState, EngineError> {
         let deadline = Instant::now() + NOTED_WITHIN;
         let mut state = state;
@@ -142,7 +144,7 @@ impl Engine<'_> {
             // Tests that are not written yet are expected to fail, before and afterwards.
             return Ok(Vec::new());
         }
-        // A test that is to fail before the work is looked at where the plan is one whose steps have such.
+        // A test that should fail before the work is run only for a plan whose steps have such tests.
         let is_looked_at = ultra::is_one(state) && !is_test_to_come(unit);
         let first = usize::from(unit.red_check.is_some() && !is_looked_at);
         let mut green = Vec::new();

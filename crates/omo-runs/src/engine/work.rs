@@ -25,7 +25,7 @@ pub struct Judged {
     pub outcomes: Vec<(Check, CheckOutcome)>,
     /// What was written down about it.
     pub events: Vec<What>,
-    /// Why what it has left could not be taken back yet, where that is to be done.
+    /// Why what it has left could not be taken back yet, where its plan asks for that.
     pub not_put_back: Option<String>,
     /// The run as it is now.
     pub state: RunState,
@@ -70,7 +70,7 @@ pub struct Worked {
     pub out_of_scope: Vec<String>,
     /// Files that had to stay as they were, and did not.
     pub tampered: Vec<String>,
-    /// Files that the unit was to make, and that are not there.
+    /// Files that the unit had to make, and that are not there.
     pub missing: Vec<String>,
     /// The work tree as it is.
     pub tree: Option<String>,
@@ -106,7 +106,7 @@ impl Engine<'_> {
         let (unit, running, state) = self.at_work(&digest)?;
         self.approved(&state)?;
         let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| being_checked(&unit.id))?;
-        // Whoever held it before has judged this very attempt.
+        // The process that held it before has judged this very attempt.
         let (unit, running, state) = self.at_work(&digest).map(|now| (unit, running, now.2))?;
         let mut worked = self.worked(&state, &unit, &running);
         if let Some(committed) = elsewhere {
@@ -152,7 +152,7 @@ impl Engine<'_> {
         Ok(self.judged(unit, Vec::new(), events, state))
     }
 
-    /// Writes down how an attempt has ended. Where what it left is to be taken back, the work tree is kept as it is by
+    /// Writes down how an attempt has ended. Where what it left will be taken back, the work tree is kept as it is by
     /// then.
     fn end(
         &self,
@@ -290,8 +290,8 @@ impl Engine<'_> {
         Some(What::LinesSearched { unfinished })
     }
 
-    /// The lines that are new in a work tree and that say that something is not finished: of a task session whoever
-    /// verifies looks at them. `None` where they were not looked through.
+    /// The lines that are new in a work tree and that say that something is not finished: in a task session the
+    /// verifier looks at them. `None` where they were not searched for.
     fn searched(&self, state: &RunState, before: Option<&str>, now: Option<&str>) -> Option<Vec<Unfinished>> {
         let (before, now) = before.and_then(read).zip(now.and_then(read)).filter(|_| task_session::is_one(state))?;
         let added = changes::added_lines(self.tree, self.state_home, self.run.id(), &before, &now, &[])?;

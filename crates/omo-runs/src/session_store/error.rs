@@ -30,7 +30,7 @@ pub enum SessionError {
         /// Where it would be.
         file: PathBuf,
     },
-    /// A file is not what it is to be, or is no JSON.
+    /// A file does not have the form that it should have, or is no JSON.
     #[error("{}: {source}", .path.display())]
     Json {
         /// Which one.
@@ -49,7 +49,7 @@ pub enum SessionError {
     /// A file could not be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Somebody else is writing, and does not get done.
+    /// Another process is writing, and does not get done.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The run that the session has could not be looked at.

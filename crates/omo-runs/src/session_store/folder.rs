@@ -138,7 +138,7 @@ impl SessionFolder {
         Ok(bytes.split(|byte| *byte == b'\n').filter(is_object).count())
     }
 
-    /// Has nobody else change anything of the session until the answer is dropped.
+    /// Keeps other processes from changing anything of the session until the answer is dropped.
     pub fn lock(self) -> Result<Locked, SessionError> {
         let guard = Guard::new(Lock::take_named(&self.folder, LOCK, PATIENCE)?);
         Ok(Locked { session: self, _guard: guard })
@@ -154,7 +154,7 @@ impl SessionFolder {
     }
 }
 
-/// A session that nobody else changes.
+/// A session that no other process changes.
 #[derive(Debug)]
 pub struct Locked {
     session: SessionFolder,

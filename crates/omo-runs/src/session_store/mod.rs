@@ -1,8 +1,8 @@
 //! The files of task sessions, where the client keeps its own: `ultrawork/sessions/<id>/`.
 //!
-//! No path is built from a name that was not checked, and no link below the client's folder is followed.
-//! Whoever writes has the session's lock from before it reads until it has written, and every file is
-//! replaced whole: two writers of one session, of the same file or not, lose nothing.
+//! No path is built from a name that was not checked, and no link below the client's folder is followed. A writer has
+//! the session's lock from before it reads until it has written, and every file is replaced whole: two writers of one
+//! session, of the same file or not, lose nothing.
 
 mod error;
 mod folder;
@@ -80,7 +80,7 @@ impl Sessions {
     pub fn remove(&self, session: &Locked) -> Result<(), SessionError> {
         let Some(base) = self.base()? else { return Ok(()) };
         let id = session.id();
-        // Under another name first: whoever waits for its lock finds no session, and no half of one.
+        // Under another name first: a process that waits for its lock finds no session, and no half of one.
         let going = format!("{GOING}{id}");
         base.remove_folder(&going)?;
         base.rename(id.as_str(), &going)?;

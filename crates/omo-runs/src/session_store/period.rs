@@ -28,7 +28,7 @@ pub fn open_run(session: &SessionFile) -> Option<RunRef> {
 /// Whether a run has not come to its end: until then what happens to the session is written down there.
 pub fn is_open(run: &RunRef, state_home: Option<&Path>) -> Result<bool, RunsError> {
     let found = match Runs::find(&run.root, state_home) {
-        // The work tree is gone, and nobody goes on with the run in there.
+        // The work tree is gone, and no session can go on with the run in there.
         Err(RunsError::NoRepository(_)) | Ok(None) => return Ok(false),
         Err(error) => return Err(error),
         Ok(Some(runs)) => runs.get(&run.id),

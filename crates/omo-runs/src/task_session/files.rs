@@ -1,5 +1,5 @@
-//! Writing the files of a task session from its run: under the session's own lock, whole, and never over
-//! what somebody else has put where a run says what stands there.
+//! Writing the files of a task session from its run: under the session's own lock, whole, and never over what another
+//! program has put where a run says what stands there.
 
 use std::path::Path;
 
@@ -58,13 +58,13 @@ pub fn write(state: &RunState, run: &str, memory: &Path) -> Result<Vec<Drift>, P
     Ok(drifts)
 }
 
-/// One file that is to say something.
+/// One file and what it should say.
 struct Wanted<'a, T> {
     folder: &'a Folder,
     name: &'a str,
     /// Its path from the session's folder.
     shown: String,
-    /// What it is to say, from what it says.
+    /// What it should say, from what it says.
     of: &'a dyn Fn(Option<T>) -> T,
     /// What of it a run sets.
     set: &'a dyn Fn(&T) -> Value,
@@ -90,7 +90,7 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
         text.push(b'\n');
         let said = digest(&after);
         if bytes.as_ref() != Some(&text) {
-            // Known before it is written: whoever is killed in between has edited nothing.
+            // Remembered before it is written: if this process is killed in between, its own write is no edit.
             remembered.expect(&self.shown, &said);
             remembered.write(memory)?;
             self.folder.replace(self.name, &text)?;

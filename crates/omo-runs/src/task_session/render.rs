@@ -14,7 +14,7 @@ use crate::session_store::{MEMBER, RunRef};
 
 /// The member of a piece of evidence that names the run that it is from.
 const OF_RUN: &str = "run";
-/// The version of `session.json` that is made anew where somebody has removed it.
+/// The version of `session.json` that is made anew where it was removed.
 const VERSION: &str = "7.0";
 
 /// Where the session stands.
@@ -28,14 +28,14 @@ pub fn phase(state: &RunState) -> SessionPhase {
     }
 }
 
-/// Whether somebody verifies, or can begin to.
+/// Whether a verifier is at work, or can begin.
 fn is_verifying(state: &RunState) -> bool {
     let running = state.standing(VERIFY) == Some(Standing::Is(UnitStatus::Running));
     running
         || matches!(schedule::next(state), Action::Start(ready) if ready.iter().any(|unit| unit.kind == UnitKind::Verify))
 }
 
-/// `session.json` of a run, from what it says; `None` where it is not there or is none.
+/// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
 pub fn session(before: Option<SessionFile>, state: &RunState, run: &str) -> SessionFile {
     let mut file = before.unwrap_or_else(|| empty(state));
     let phase = phase(state);
@@ -86,7 +86,7 @@ pub fn set_of_session(file: &SessionFile) -> Value {
     json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(MEMBER)])
 }
 
-/// `tasks/<id>.json` of a task, from what it says; `None` where it is not there or is none.
+/// `tasks/<id>.json` of a task, from what it says; `before` is `None` where the file is not there or cannot be read.
 pub fn task(before: Option<TaskFile>, unit: &Unit, state: &RunState, run: &str) -> TaskFile {
     let known = state.units.get(&unit.id);
     let mut file = before.unwrap_or_else(|| made(unit, state));

@@ -27,7 +27,7 @@ pub const SCREEN_BYTES: usize = 1_900;
 /// The greatest length of a brief, in bytes.
 pub const BRIEF_BYTES: usize = 8_192;
 
-/// What whoever works on a task, or verifies them all, has to know, in Markdown.
+/// What a worker of a task, or the verifier of them all, has to know, in Markdown.
 pub fn brief(state: &RunState, unit: &Unit) -> String {
     if is_verification(unit) { verifier::brief(state, unit) } else { brief::brief(state, unit) }
 }

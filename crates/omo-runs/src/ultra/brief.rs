@@ -1,4 +1,4 @@
-//! What whoever works on a step has to know, in the words of its seed.
+//! What the worker of a step has to know, in the words of its seed.
 
 use std::fmt::Write;
 

@@ -57,7 +57,7 @@ pub fn is_ready(plan: &Plan, asked: Asked, facts: &Facts) -> bool {
     issues(plan, &strategy::units(plan, asked.part), facts) == 0
 }
 
-/// How much somebody should look at before the plan is run.
+/// How much the user should look at before the plan is run.
 fn issues(plan: &Plan, units: &[&Unit], facts: &Facts) -> usize {
     let of_part = |found: &&Diagnostic| found.unit.as_ref().is_none_or(|id| units.iter().any(|unit| unit.id == *id));
     let wrong = plan.diagnostics.iter().filter(of_part).filter(|found| found.severity != Severity::Note).count();

@@ -16,7 +16,7 @@ const ERROR_CHARS: usize = 1_000;
 
 /// What the name of every such file begins with.
 pub(super) const PREFIX: &str = ".ultraexecute-progress-";
-/// The line that hides all of them from `git status`, and copies of those that somebody has edited.
+/// The line that hides all of them from `git status`, with the copies of those that were edited by hand.
 pub const HIDDEN: &str = "*.ultraexecute-progress-*";
 
 /// The file of a plan, beside it; a session that runs by itself has one of its own.

@@ -7,7 +7,7 @@ use omo_plan::run::state::RunState;
 
 use super::{lines, short};
 
-/// A line for an event; `None` for what nobody has to be told.
+/// A line for an event; `None` for what the user does not have to be told.
 pub fn line(state: &RunState, what: &What) -> Option<String> {
     let name = |id: &str| format!("Session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
     let wave = |id: &str| state.plan.groups.iter().find(|group| group.id == id).map_or(1, |group| group.stage + 1);

@@ -87,7 +87,7 @@ fn branch(apart: &Apart) -> String {
     text
 }
 
-/// What there is to say of one session beside its row.
+/// The lines about one session that stand below its row.
 fn told(id: &str, known: &GroupState) -> Vec<String> {
     let mut lines = Vec::new();
     let why = known.why.as_deref().map(|why| neutral(why, 300));

@@ -9,8 +9,8 @@ use super::summary::STATS_FILE;
 /// At so many bytes the file is moved aside, and another one begun.
 const ROTATE_AT: u64 = 16 * 1024 * 1024;
 
-/// Adds the line of a run, with its end, to [`STATS_FILE`] in a folder. A failure counts for nothing: nobody waits
-/// for statistics.
+/// Adds the line of a run, with its end, to [`STATS_FILE`] in a folder. A failure is ignored: statistics hold up no
+/// run.
 pub fn append(folder: &Path, line: &str) {
     // In one write: several runs may end at the same time.
     if let Ok(Some(folder)) = Folder::open_below(folder, &[]) {

@@ -154,7 +154,7 @@ fn has_more(state: &RunState) -> bool {
     state.units.values().filter_map(found).any(|found| found >= MAX_UNFINISHED)
 }
 
-/// The tasks that have ended, and of which nobody knows whether they left anything unfinished.
+/// The tasks that have ended, and of which it is not known whether they left anything unfinished.
 pub(super) fn unsearched(state: &RunState) -> Vec<&str> {
     if state.unfinished.is_some() {
         return Vec::new();

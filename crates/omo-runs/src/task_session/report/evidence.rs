@@ -1,4 +1,4 @@
-//! What shows that the tasks are done: commands that omo ran, and apart from them what somebody judged.
+//! What shows that the tasks are done: commands that omo ran, and apart from them what the verifier judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -100,7 +100,7 @@ pub(super) fn checked(state: &RunState) -> Vec<Checked<'_>> {
     rows
 }
 
-/// Every criterion that somebody has to judge, of the tasks that are said to be done.
+/// Every criterion that the verifier has to judge, of the tasks that are said to be done.
 pub(super) fn judged(state: &RunState) -> Vec<Judged<'_>> {
     let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
     let claimed = state.plan.units.iter().filter_map(|unit| {
@@ -123,7 +123,7 @@ pub(super) fn done_before(state: &RunState) -> Vec<&str> {
     units.map(|unit: &Unit| unit.id.as_str()).collect()
 }
 
-/// The last verdict, where it is on the work as it is: a verification that nobody has had done again ended with it.
+/// The last verdict, where it is on the work as it is: the verification ended with it, and was not done again since.
 pub(super) fn verdict(state: &RunState) -> Option<&Verdict> {
     let verification = state.plan.verification().and_then(|unit| state.units.get(&unit.id))?;
     let last = state.verdicts.last()?;

@@ -47,7 +47,7 @@ fn row(state: &RunState, unit: &Unit, standing: &Standing) -> [String; 5] {
         Complexity::Standard => "standard",
         Complexity::Complex => "complex",
     };
-    // In the queue whatever nobody has begun is pending; the order below says what it waits for.
+    // In the queue every task that was not begun is pending; the order below says what it waits for.
     let word = match standing {
         Standing::Is(UnitStatus::Pending | UnitStatus::Held) => "pending",
         standing => status(state, unit, standing),

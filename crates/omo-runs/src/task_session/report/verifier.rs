@@ -44,7 +44,7 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     text
 }
 
-/// A task: how it ended, what is to be judged, and what was put forward for that.
+/// A task: how it ended, what has to be judged, and what was put forward for that.
 fn task_lines(state: &RunState, row: &UnitRow) -> Vec<String> {
     let Some(unit) = state.plan.unit(&row.id).filter(|unit| !is_verification(unit)) else { return Vec::new() };
     let known = state.units.get(&row.id);

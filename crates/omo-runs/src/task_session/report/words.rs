@@ -67,7 +67,7 @@ pub(super) fn model_of<'a>(state: &RunState, unit: &'a Unit) -> &'a str {
     model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
 }
 
-/// Where a task stands, in the words of the seed. What somebody says that they have done is `claimed`.
+/// Where a task stands, in the words of the seed. A task of which only its worker says that it is done is `claimed`.
 pub(super) fn status(state: &RunState, unit: &Unit, standing: &Standing) -> &'static str {
     match standing {
         Standing::Is(UnitStatus::Passed) => "resolved",
