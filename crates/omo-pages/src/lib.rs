@@ -32,8 +32,7 @@ pub fn write(top: &Path) -> Result<Vec<&'static str>> {
     Ok(changed)
 }
 
-/// The page with each of its parts made anew. A part that nobody knows, or that does not end, is an
-/// error.
+/// The page with each of its parts made anew. A part that is unknown, or that does not end, is an error.
 pub fn fill(page: &str, top: &Path) -> Result<String> {
     let mut filled = String::new();
     let mut rest = page;

@@ -13,7 +13,7 @@ pub(crate) fn decisions() -> String {
     reference::table("# | in `omo log` | when | then", &Row::ALL.map(row))
 }
 
-/// When a row matches, and what it does. What is said to let the turn end says nothing to anybody.
+/// When a row matches, and what it does. Where it says only that the turn ends, neither the user nor the model is told.
 fn words(row: Row) -> (&'static str, &'static str) {
     match row {
         Row::Unreadable => ("the input or the state cannot be read, or the lock is not had in time", "the turn ends"),

@@ -40,11 +40,11 @@ fn state(session: &Session) -> State {
 #[derive(Clone, Copy)]
 enum Happening {
     Stop(Stop),
-    /// The user lets go.
+    /// The user stops the run.
     StopContinuation,
     /// The user types the keyword again.
     Keyword,
-    /// An error of the API that only the user can mend.
+    /// An error of the API that only the user can fix.
     ApiError,
     /// The reviewer ends with a verdict.
     Reviewed(ReviewVerdict),
