@@ -12,8 +12,8 @@ use serde_json::Value;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The end of the value is found where a parser finds it, in whatever pieces it comes; what is
-/// read is what was written; and only what is a session's id belongs to anybody.
+/// The end of the value is found where a parser finds it, in whatever pieces it comes; what is read is what was
+/// written; and only what is a session's id belongs to a session.
 pub fn check(data: &[u8]) {
     let end = JsonEnd::default().follow(data);
     is_found_in_pieces_as_well(data, end);

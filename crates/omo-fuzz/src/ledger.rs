@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 const RUN: &str = "20260101-000000-abcd";
 const SEAL: &str = ",\"seal\":\"";
-/// What an input marks a line with that is to bear the seal, as one of another version of omo does: behind
-/// it stands an event without the brace at its end.
+/// What an input marks a line with that has to bear the seal, as one of another version of omo does: behind it stands
+/// an event without the brace at its end.
 const TO_BE_SEALED: u8 = b'!';
 
 thread_local! {
@@ -44,7 +44,7 @@ pub fn check(data: &[u8]) {
     });
 }
 
-/// The lines of an input, those that are to be sealed sealed.
+/// The lines of an input; those with the mark are sealed.
 fn sealed(data: &[u8], key: &Key) -> Vec<u8> {
     let (mut text, mut prev) = (Vec::new(), Position::default().prev);
     for line in data.split_inclusive(|byte| *byte == b'\n') {

@@ -1,9 +1,8 @@
 //! What must hold of any bytes that omo reads and did not write: one function for each kind.
 //!
-//! Each takes bytes and panics where a promise of omo's does not hold for them. The targets in
-//! `fuzz/` hand them what the fuzzer makes up; the tests of this crate hand them the kept corpus,
-//! so that what was found once stays mended. What is compared against is written in another way
-//! than the product, and never with the product's own help.
+//! Each takes bytes and panics where a promise of omo's does not hold for them. The targets in `fuzz/` hand them what
+//! the fuzzer makes up; the tests of this crate hand them the kept corpus, so that what was found once stays fixed.
+//! What is compared against is written in another way than the product, and never with the product's own help.
 
 #![expect(clippy::missing_panics_doc, reason = "to panic is what all of this is for")]
 

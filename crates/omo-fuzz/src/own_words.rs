@@ -1,4 +1,4 @@
-//! Everything that omo says, with somebody else's words wherever there is room for some.
+//! Everything that omo says, with a text from outside wherever there is room for one.
 
 use omo_core::gate::{Counts, Gate, GateVerdict, Origin, Record};
 use omo_core::gate_command;

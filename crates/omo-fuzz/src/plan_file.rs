@@ -1,4 +1,4 @@
-//! A plan file: Markdown that anybody wrote.
+//! A plan file: Markdown from any author.
 
 use std::collections::BTreeSet;
 

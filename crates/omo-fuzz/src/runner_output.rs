@@ -32,7 +32,7 @@ fn coloured(lines: &[&[u8]]) -> Vec<u8> {
     changed(lines, |line| if moves(line) { line.to_vec() } else { [b"\x1b[32m".as_slice(), line, b"\x1b[0m"].concat() })
 }
 
-/// Each line over another one that nobody sees any more.
+/// Each line over another one that is no longer seen.
 fn overwritten(lines: &[&[u8]]) -> Vec<u8> {
     let shows = |line: &[u8]| !line.is_empty() && !line.contains(&b'\r');
     changed(lines, |line| if shows(line) { [b"7 passed in 1.00s\r".as_slice(), line].concat() } else { line.to_vec() })

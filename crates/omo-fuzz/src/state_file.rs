@@ -13,8 +13,8 @@ const NOW: i64 = 1_780_000_000_000;
 /// So many sessions of a file are tried.
 const TRIED: usize = 3;
 
-/// What omo does not know survives byte for byte, what it writes it reads again, and no session
-/// whose run is on is missed by whoever only glances.
+/// What omo does not know survives byte for byte, what it writes it reads again, and a caller that only glances misses
+/// no session whose run is on.
 pub fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data)) else {
         assert!(Document::parse(data).is_err());
@@ -73,7 +73,7 @@ fn read(text: &[u8], id: &SessionId) -> Option<Session> {
     document.ok()?.session(id).ok().flatten()
 }
 
-/// Whoever glances looks for the id as everything writes it, without escapes.
+/// A glance looks for the id as every writer writes it, without escapes.
 fn is_not_missed(data: &[u8], id: &SessionId) {
     let is_plain = memmem::find(data, format!("\"{id}\"").as_bytes()).is_some();
     if is_plain && read(data, id).is_some_and(|session| session.is_armed()) {

@@ -71,7 +71,7 @@ fn stays_within(data: &[u8], path: &Path, mark: TranscriptMark) {
     assert!(text.is_none() || model_has_spoken(path, mark) == Some(true), "{text:?}, and the model was silent");
 }
 
-/// What waits now still waits for whoever reads on from where this reading says.
+/// What waits now still waits for a reader that goes on where this reading says.
 fn goes_on_where_it_was(path: &Path, tail: Tail) {
     let again = read_tail(path, TranscriptMark { offset: tail.next_offset, block_offset: tail.end }, None);
     let waiting = |tail: Tail| (tail.input_waiting, tail.next_offset, tail.end);
