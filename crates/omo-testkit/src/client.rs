@@ -24,7 +24,7 @@ pub struct Client {
 /// Why there is no real client to test with.
 #[derive(Debug, thiserror::Error)]
 pub enum NoClient {
-    /// Nobody named one.
+    /// The environment names none.
     #[error("{} is not set to the path of a client", environment::CLIENT)]
     NotNamed,
     /// There is no file where it should be.

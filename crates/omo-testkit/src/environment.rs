@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// The path of the client's binary, set by whoever runs the tests.
+/// The path of the client's binary, set by the process that runs the tests.
 pub(crate) const CLIENT: &str = "OMO_TEST_CLIENT";
 
 /// The value of one variable of the test runner.

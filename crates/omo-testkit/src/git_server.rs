@@ -46,7 +46,7 @@ impl Drop for GitServer {
     }
 }
 
-/// Answers one request; whoever asked may be gone, which is no error of the server.
+/// Answers one request; the client may be gone, which is no error of the server.
 fn serve(mut request: Request, folder: &Path) {
     let answer = ask_git(&mut request, folder);
     let (head, body) = answer.unwrap_or_else(|error| ("Status: 500".to_owned(), format!("{error:#}").into_bytes()));

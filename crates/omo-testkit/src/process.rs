@@ -85,7 +85,7 @@ fn wait_in_background(mut child: Child) -> Receiver<std::io::Result<ExitStatus>>
     receiver
 }
 
-/// Reads a pipe to its end, without anybody waiting for that.
+/// Reads a pipe to its end in the background; the caller does not wait for that.
 pub fn read_in_background(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

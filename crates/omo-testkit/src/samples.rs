@@ -1,5 +1,5 @@
-//! What the cost of a hook is measured with: the client's inputs, states with many sessions, and
-//! long prompts. Whoever measures must use these, so that all figures are of the same work.
+//! What the cost of a hook is measured with: the client's inputs, states with many sessions, and long prompts. Every
+//! measurement must use these, so that all figures are of the same work.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -84,8 +84,8 @@ pub enum Sessions {
 /// Writes a state. The runs of all other sessions have ended, today: none is old enough to be
 /// forgotten.
 ///
-/// It is written entry by entry: a thousand of them at once would be more memory than a hook may
-/// have, and the memory of whoever starts a process is the least that the process can show.
+/// It is written entry by entry: a thousand of them at once would be more memory than a hook may have, and a process
+/// never shows less memory than the process that started it.
 pub fn write_state(to: &mut impl Write, sessions: Sessions) -> io::Result<()> {
     let others = match sessions {
         Sessions::Others(count) => count,

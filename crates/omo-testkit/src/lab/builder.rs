@@ -13,13 +13,13 @@ use crate::model::MockModel;
 /// A key that opens nothing. The client asks about keys it has not seen by their last 20 letters.
 const KEY: &str = "scripted-model-has-no-key";
 
-/// Nothing listens there: a lab without a model reaches nobody.
+/// Nothing listens there: a lab without a model reaches no server.
 pub(super) const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// The folders of ordinary tools; an `omo` or `claude` of the user's is in none of them.
 const TOOLS: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// How a lab is to be built.
+/// How a lab is built.
 #[derive(Debug, Clone)]
 pub struct LabBuilder {
     folder: String,

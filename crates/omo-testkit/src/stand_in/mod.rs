@@ -25,7 +25,7 @@ use crate::lab::Lab;
 use crate::process;
 use hooks::Hooks;
 
-/// The permission mode that every event carries: nobody is there to be asked.
+/// The permission mode that every event carries: there is no person to ask.
 const PERMISSION_MODE: &str = "bypassPermissions";
 
 /// The client's own name for the data of a plugin that was given with `--plugin-dir`.
