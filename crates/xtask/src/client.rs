@@ -24,7 +24,7 @@ pub(crate) fn find_or_install() -> Result<PathBuf> {
     std::fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let package = format!("@anthropic-ai/claude-code@{VERSION}");
     let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", ".", &package];
-    // The list of what npm added is no news to anybody.
+    // Not shown: the list of what npm added is no news.
     cargo::output(Command::new("npm").args(install).current_dir(&folder))?;
     if !program.is_file() {
         bail!("npm installed no {}", program.display());

@@ -14,7 +14,7 @@ const TIMEOUT_SECONDS: u32 = 10;
 /// More memory than that, in MiB, counts as without end.
 const MEMORY_MIB: u32 = 1_024;
 
-/// No made-up input is longer, in bytes: longer ones are slower and find no more.
+/// No made-up input is longer, in bytes: longer ones are slower and find nothing else.
 const MAX_BYTES: u32 = 8_192;
 
 /// What is run, and for how long.

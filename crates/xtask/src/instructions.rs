@@ -16,7 +16,7 @@ use crate::{cargo, plugin, profile};
 /// Shares below this say nothing.
 const SHOWN: f64 = 0.005;
 
-/// What is to be done with the counts.
+/// What happens with the counts.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Hold the counts of now from now on: write them into benches/instructions.json

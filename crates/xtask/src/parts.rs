@@ -60,7 +60,7 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
 pub(crate) fn of(file: &str) -> Option<usize> {
     let fits = |paths: &[&str]| paths.iter().filter(|path| file.contains(*path)).map(|path| path.len()).max();
     let parts = PARTS.iter().enumerate().filter_map(|(part, (_, paths))| Some((fits(paths)?, part)));
-    // The allocator is in the hooks' crate, and is whoever's who allocates.
+    // The allocator is in the hooks' crate, and its cost belongs to the part that allocates.
     parts.filter(|_| !file.ends_with("omo-hooks/src/lib.rs")).max().map(|(_, part)| part)
 }
 

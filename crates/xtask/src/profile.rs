@@ -59,7 +59,7 @@ fn inherited(functions: &HashMap<u32, Function>) -> HashMap<u32, Shares> {
     known
 }
 
-/// Whose a line is: its own part's, else whoever's who called its function.
+/// What a line is charged to: its own part, else the parts that called its function.
 fn shares(part: Option<usize>, inherited: Option<&Shares>) -> Shares {
     if let (None, Some(inherited)) = (part, inherited) {
         return *inherited;

@@ -37,7 +37,7 @@ pub(crate) fn build() -> Result<PathBuf> {
     for event in HookEvent::ALL {
         plugin::link(&folder.join(format!("{}.exe", plugin::HOOKS)), &folder.join(format!("{}.exe", event.program())))?;
     }
-    // Not beside the programs: a Wine that has the library itself is to use its own.
+    // Not beside the programs: a Wine that has the library itself should use its own.
     let stand_in = folder.join("stand-in");
     fs::create_dir_all(&stand_in).with_context(|| format!("create {}", stand_in.display()))?;
     let mut compile = Command::new(COMPILER);

@@ -1,5 +1,5 @@
-//! Archives that are the same bytes whenever and by whomever they are made: their entries sorted, with
-//! one time for all and nobody's name.
+//! Archives that are the same bytes on every machine and at any time: their entries are sorted, with one time for all
+//! and no user's name.
 
 use std::fs;
 use std::io::{Cursor, Write};

@@ -168,7 +168,7 @@ fn works(command: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The program that cargo is to link with, where it would not choose it itself.
+/// The program that cargo should link with, where it would not choose it itself.
 fn program(linker: &Linker, target: &str) -> Result<Option<String>> {
     let words = match linker {
         Linker::Default => return Ok(None),
