@@ -1,5 +1,5 @@
-//! The stage for runs of task sessions: a project, a session with its files as other programs leave them,
-//! and whoever works on it.
+//! The stage for runs of task sessions: a project, a session with its files as other programs leave them, and helpers
+//! that work on it.
 
 use std::fs;
 use std::ops::Deref;

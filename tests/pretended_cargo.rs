@@ -39,7 +39,7 @@ mkdir -p "$2/release" && cp "$here/binaries/$binary" "$2/release"
 /// The pretended cargo, in a folder of its own. What it still does ends when it is dropped.
 pub struct PretendedCargo {
     folder: TempDir,
-    /// Both ends of what builds wait for, so that nobody waits for the other end.
+    /// Both ends of the pipe that builds wait for, so that no open of it waits for the other end.
     gate: File,
 }
 

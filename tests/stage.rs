@@ -48,7 +48,7 @@ pub fn folder_of(tool: &str) -> Option<PathBuf> {
     folder.join(tool).is_file().then_some(folder)
 }
 
-#[expect(clippy::print_stdout, reason = "a test that did not run says so to whoever started it")]
+#[expect(clippy::print_stdout, reason = "a test that did not run says so to the user who started it")]
 /// Says why a test did not run.
 pub fn say(line: &str) {
     println!("{line}");

@@ -1,4 +1,4 @@
-//! The stage for runs of plans in steps: a project with such a plan, and whoever carries it out.
+//! The stage for runs of plans in steps: a project with such a plan, and helpers that carry it out.
 
 use std::fmt::Write;
 use std::ops::{Deref, DerefMut};
@@ -155,7 +155,7 @@ impl Steps {
         self.person(&["unit", "done", "--ticket", &ticket])
     }
 
-    /// What comes next is this step, and whoever asks is to do it.
+    /// What comes next is this step, and the caller has to do it.
     pub fn is_next(&self, step: u32) -> Result<()> {
         let said = self.next()?.ends(0)?;
         let head = format!("next is step {step}, \"The word {step}\". You do it yourself");

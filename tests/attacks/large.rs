@@ -51,7 +51,7 @@ impl Target {
         Ok(())
     }
 
-    /// The reviewer agrees, but not with what it was to read.
+    /// The reviewer agrees, but not with what it had to read.
     fn review_is_void(&self) -> Result<()> {
         self.review_agrees()?;
         let answer = self.scene.claim()?;

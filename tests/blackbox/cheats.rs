@@ -1,8 +1,8 @@
 //! Twelve ways to claim what is not so, in small real projects with their real test runners: none
 //! of them comes out green, and the honest fix does.
 //!
-//! Each language's project has three tests, one of which fails until its function is mended. A
-//! language whose tools are not on this machine is left out by the task that runs the tests.
+//! Each language's project has three tests, one of which fails until its function is fixed. A language whose tools are
+//! not on this machine is left out by the task that runs the tests.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

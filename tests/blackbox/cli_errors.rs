@@ -120,7 +120,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
             fails(s, &["ulw", "on"], 5, &parts)?;
             s.allows(&json!({}))
         }),
-        ("looking and letting go only warn", |s| {
+        ("looking and stopping only warn", |s| {
             s.arm()?;
             config(s, "[stop]\nfeedback = \"loud\"\n")?;
             for command in [&["status"][..], &["stop"], &["ulw", "off"]] {
@@ -226,7 +226,7 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
     play(cases).unwrap();
 }
 
-/// What is only noted must not keep anybody from being let go.
+/// A note that cannot be written must not keep a session from being released.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_log_that_cannot_be_written_keeps_nobody_held() {
@@ -260,7 +260,7 @@ fn whoever_stops_reading_is_no_error() {
     play(cases).unwrap();
 }
 
-/// `omo` writes into a pipe that nobody reads: it ends with status 0 and says nothing.
+/// `omo` writes into a pipe that no process reads: it ends with status 0 and says nothing.
 fn unread(scene: &mut Scene, arguments: &[&str]) -> Result<()> {
     scene.arm()?;
     let (reader, writer) = std::io::pipe()?;

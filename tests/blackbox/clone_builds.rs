@@ -92,13 +92,13 @@ fn open_files(process: &str) -> Result<Vec<PathBuf>> {
     Ok(files.filter_map(|file| fs::read_link(file.path()).ok()).collect())
 }
 
-/// A session that ends may end what it started, and waits for whoever holds what it reads.
+/// A session that ends may end what it started, and waits for processes that hold its pipes: a build must be neither.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_build_is_no_part_of_the_session() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.holds()?;
-    // What whoever runs this test left open for everybody.
+    // What the process that runs this test left open for its children.
     let inherited = open_files("self")?;
     let mut start = fresh.lab.command("/bin/sh");
     // The client may leave more open than the usual three.
@@ -198,7 +198,7 @@ fn a_builder_that_was_killed_blocks_nobody() -> Result<()> {
     fresh.line_of_a_new_session()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
 
-    // Nor does a lock whose number belongs to somebody else by now, nor one that is none.
+    // Nor does a lock whose number belongs to another process by now, nor one that is none.
     for locked in [Some(std::process::id().to_string()), Some("not a number".into()), None] {
         // It says that it is done before it gives the lock back.
         wait_until("the end of the builder", LIMIT, || lock.symlink_metadata().is_err().then_some(()))?;

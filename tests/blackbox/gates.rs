@@ -1,4 +1,4 @@
-//! Gates in the real hook: what they judge, when they run, and that they hold nobody.
+//! Gates in the real hook: what they judge, when they run, and that they hold no session up.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -376,7 +376,7 @@ fn who_ends_the_hook_or_the_run_ends_the_gate() {
             ensure!(hook.wait()?.success() && said.is_empty(), "{said}");
             wait_until_gone("sleep 3200.3")
         }),
-        ("nobody waits for the lock meanwhile", |s| {
+        ("no other session waits for the lock meanwhile", |s| {
             s.start("--no-review --gate \"echo x >> $HOME/begun; sleep 3200.4\"")?;
             let mut hook = claim_in_background(s)?;
             let mut other = s.another()?;

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::stage::{Case, Scene, ago, play, sound};
 
-/// Lets go by the user's command; gives the line that they read.
+/// Stops the run by the user's command; gives the line that the user reads.
 fn let_go(scene: &mut Scene, prompt: &str) -> Result<String> {
     let answer = scene.prompt(prompt)?;
     ensure!(answer.blocks(), "the model would be asked: {answer:?}");
@@ -22,7 +22,7 @@ fn let_go(scene: &mut Scene, prompt: &str) -> Result<String> {
     Ok(line)
 }
 
-/// Lets go, and no Stop is blocked after it.
+/// Stops the run, and no Stop is blocked after it.
 fn free(scene: &mut Scene) -> Result<()> {
     let line = let_go(scene, "/omo:stop-continuation enough")?;
     ensure!(line.contains("Nothing is continued until you type `ulw`"), "{line}");
@@ -35,7 +35,7 @@ fn free(scene: &mut Scene) -> Result<()> {
     scene.allows(&json!({"stop_hook_active": true}))
 }
 
-/// Lets go where it cannot be written down: the line says so, and nothing is held either.
+/// Stops the run where that cannot be written down: the line says so, and no Stop is blocked either.
 fn free_unwritten(scene: &mut Scene) -> Result<()> {
     let line = let_go(scene, "/omo:stop-continuation")?;
     ensure!(line.contains("could not be written down") && line.contains("OMO_DISABLE=1"), "{line}");

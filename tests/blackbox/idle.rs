@@ -1,5 +1,5 @@
-//! A session that never used omo finds nothing of it: no file, no lock, no changed byte, whatever
-//! happens in it and whoever else uses omo in the same project.
+//! A session that never used omo finds nothing of it: no file, no lock, no changed byte, whatever happens in it and
+//! whichever other sessions use omo in the same project.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -151,7 +151,7 @@ fn it_is_said_once_in_a_session() -> Result<()> {
     for source in ["resume", "clear", "compact", "fork"] {
         ensure!(told(source)?.is_none(), "said again after {source}");
     }
-    // Whoever goes on with an older session is told as well.
+    // A user who goes on with an older session is told as well.
     ensure!(starts(&fresh.session()?, "resume")?.is_some());
     ensure!(starts(&fresh.session()?, "startup")?.is_some());
     Ok(())

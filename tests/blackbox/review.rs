@@ -1,6 +1,5 @@
-//! The review: whose word counts, and whose does not. The story of the loop that never noticed
-//! that its reviewer had agreed is told here with each of its causes, and with the forgeries that
-//! a naive mending of it would admit.
+//! The review: whose word counts, and whose does not. The story of the loop that never noticed that its reviewer had
+//! agreed is told here with each of its causes, and with the forgeries that a naive fix of it would admit.
 
 use anyhow::{Result, ensure};
 use omo_testkit::Lab;
@@ -108,7 +107,7 @@ fn the_reviewers_own_word_counts() {
             s.claim_ends("verified")?;
             Ok(())
         }),
-        ("it cannot be asked until somebody agrees", |s| {
+        ("asking until one reviewer agrees does not count", |s| {
             waiting(s)?;
             s.reviewer_reports("No.\n<promise>REJECTED</promise>")?;
             s.reviewer_reports(AGREES)?;
@@ -174,7 +173,7 @@ fn seed_001_breaker_a_verdict_that_is_never_seen_ends_the_run_with_a_warning() {
     play(cases).unwrap();
 }
 
-/// Every place that the words may stand in without being anybody's verdict.
+/// Every place that the words may stand in without being a verdict.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn seed_001_forgeries_that_searching_every_message_would_admit() {

@@ -183,7 +183,7 @@ pub(crate) const CASES: &[Case] = &[
         ensure!(s.state_file().is_symlink(), "the link was replaced");
         Ok(())
     }),
-    // Root may read everything: there, somebody else's file stands in for one that may not be read.
+    // Root may read everything: there, another user's file stands in for one that may not be read.
     ("state-020", |s| {
         s.write_state(s.armed_text()?.as_bytes())?;
         if std::os::unix::fs::chown(s.state_file(), Some(12_345), None).is_err() {

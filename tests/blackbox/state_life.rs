@@ -19,7 +19,7 @@ fn each_vector_is_decided_as_it_says() {
     play(CASES).unwrap();
 }
 
-/// Every event under an id that is none: nobody's, so nothing is made, in the project or around it.
+/// Every event under an id that is none: it belongs to no session, so nothing is made, in the project or around it.
 fn rejected(scene: &mut Scene, id: &str) -> Result<()> {
     for (event, fields) in [
         ("SessionStart", json!({"source": "startup"})),

@@ -87,7 +87,7 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
             s.claim_ends("released")?;
             Ok(())
         }),
-        ("without a folder for the key nothing is verified, and nobody is held for ever", |s| {
+        ("without a folder for the key nothing is verified, and no session is held for ever", |s| {
             fs::write(s.lab.home().join(".local"), "a file")?;
             s.start("--no-review --gate true")?;
             s.claim_ends("released")?;

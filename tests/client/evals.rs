@@ -34,7 +34,7 @@ const CASES: [Case; 8] = [
             let script = script.say("The review runs.").when("task-notification", Turn::text("The reviewer agrees."));
             script.agent("independent reader", [Turn::text(AGREES)])
         },
-        // It never claims: it is let go at the cooldown.
+        // The model never claims: omo lets its turn end at the cooldown.
         bad: || Script::new().say_times(9, "I have begun."),
         objects: &["claims", "does-the-task", "ends-verified"],
     },

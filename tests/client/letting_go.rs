@@ -1,4 +1,4 @@
-//! Letting go: typed while the loop runs, in every spelling, and from another terminal.
+//! Stopping the run: typed while the loop runs, in every spelling, and from another terminal.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Plans in steps in the real client: what its user types, what the model then does, and that nobody is billed who was
-//! not asked.
+//! Plans in steps in the real client: what its user types, what the model then does, and that no user is billed without
+//! being asked.
 
 use omo_testkit::model::Recorded;
 use omo_testkit::{Script, Terminal, Turn};

@@ -22,12 +22,12 @@ fn fresh(script: Script, folder: &str) -> Stage {
     let model = MockModel::start(script).unwrap();
     let on_path = client.program().parent().unwrap();
     let lab = Lab::builder().model(&model).folder(folder).path(on_path);
-    // Nobody listens there: only the model is reached.
+    // Nothing listens there: only the model is reached.
     let lab = lab.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
     Stage { lab: lab.build().unwrap(), model, client }
 }
 
-/// The plugin under test in a folder of its own, as whoever unpacked it there has it.
+/// The plugin under test in a folder of its own, as a user who unpacked it there has it.
 fn unpacked(stage: &Stage, name: &str) -> PathBuf {
     let folder = stage.lab.root().join(name);
     copy(&plugin(), &folder).unwrap();
@@ -301,7 +301,7 @@ fn a_data_folder_that_cannot_be_used_is_named() {
     fs::write(&file, "of the user").unwrap();
     fs::create_dir(&link).unwrap();
     std::os::unix::fs::symlink("/nowhere", link.join("omo")).unwrap();
-    // Nobody can make a folder in /proc, root included.
+    // No user can make a folder in /proc, root included.
     for place in [file.as_path(), &link, Path::new("/proc")] {
         let mut command = setup_command(&stage, &plugin(), &[]);
         command.env("XDG_DATA_HOME", place);

@@ -40,7 +40,7 @@ fn play(place: fn(&Scene) -> PathBuf, contents: &[Content], asks: &[&Ask]) -> Re
             for ask in asks {
                 let run = ask.of(&scene).with_context(|| ask.name)?;
                 ensure!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "{}: it is shown", ask.name);
-                // A log is written on; what somebody else wrote stays.
+                // omo appends to a log; what was in it before stays.
                 watch.unchanged(&scene, &run).with_context(|| ask.name)?;
             }
             Ok(())
@@ -251,8 +251,8 @@ fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
     }
 }
 
-/// What cannot be removed in the place of an old broken state keeps nobody from beginning afresh,
-/// and no more than three of those are kept.
+/// What cannot be removed in the place of an old broken state keeps no run from beginning afresh, and at most three of
+/// those are kept.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn folders_in_the_place_of_old_broken_states_hold_nothing_up() {

@@ -14,7 +14,7 @@ fn under(scene: &mut Scene, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Nobody's: every hook lets go, and nothing is made or changed anywhere.
+/// The id belongs to no session: no hook holds the client, and nothing is made or changed anywhere.
 fn is_nobodys(scene: &mut Scene, id: &str) -> Result<()> {
     let before = std::fs::read(scene.state_file())?;
     let watch = Watch::begin(scene)?;

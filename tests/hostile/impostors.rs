@@ -11,7 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use crate::run::hollow;
 use crate::watch::SECRET;
 
-/// Somebody who is neither root nor whoever runs the tests.
+/// A user who is neither root nor the one who runs the tests.
 const SOMEBODY_ELSE: u32 = 12_345;
 
 /// A thing in the place of another; put at a path, with a stranger's file and folder to point at.
@@ -118,7 +118,7 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 10] = [
         },
     },
     Impostor {
-        name: "somebody else's file, or one that may not be read",
+        name: "another user's file, or one that may not be read",
         put: |path, _| {
             fs::write(path, text())?;
             if chown(path, Some(SOMEBODY_ELSE), None).is_err() {

@@ -36,7 +36,7 @@ impl Stdin {
     }
 }
 
-/// One run of a program that is to come.
+/// One run of a program that was not started yet.
 pub(crate) struct Call<'a> {
     /// The name of the binary.
     pub binary: &'a str,

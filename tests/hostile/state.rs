@@ -1,5 +1,5 @@
-//! Hostile contents of the state file: every hook lets go or counts what it blocks, every command
-//! says what is wrong, and nobody else's entry is touched.
+//! Hostile contents of the state file: every hook lets the client go on or counts what it blocks, every command says
+//! what is wrong, and no other session's entry is touched.
 
 use std::fs;
 
@@ -76,12 +76,12 @@ impl Stage {
         Ok(())
     }
 
-    /// Lets go of everybody: it says so, or says what is wrong and changes nothing.
+    /// Stops the runs of all sessions: it says so, or says what is wrong and changes nothing.
     fn stop_all(&self, bytes: &[u8]) -> Result<()> {
         let run = self.ask(bytes, &STOP_ALL)?;
         let is_same = fs::read(self.scene.state_file())? == bytes;
         ensure!(run.status == 0 || is_same && run.status == 9, "status {}, and the state was changed", run.status);
-        // What could be read was let go of, and what could not holds nobody.
+        // What could be read was stopped, and what could not be read holds no session.
         let stop = STOP.of(&self.scene)?;
         ensure!(!stop.blocks(), "still held after `omo stop --all`: {}{}", run.stdout, run.stderr);
         Ok(())
@@ -272,7 +272,7 @@ fn odd_texts(stage: &Stage) -> Vec<(&'static str, Vec<u8>)> {
         ("half a surrogate pair as a key", cut(with("\"\\ud800\":1"))),
         ("half a surrogate pair as a key at the top", cut(on_top("\"\\ud800\":1"))),
         ("half a surrogate pair in a value", cut(with("\"x\":\"\\udfff\""))),
-        ("half a surrogate pair as somebody's id", cut(sessions(",\"\\ud800\":{}"))),
+        ("half a surrogate pair as another session's id", cut(sessions(",\"\\ud800\":{}"))),
         ("an escaped NUL", cut(with("\"\\u0000\":\"\\u0000\""))),
         ("NULs", vec![0; 4_096]),
         ("NULs behind it", [text.as_bytes(), &[0; 64]].concat()),

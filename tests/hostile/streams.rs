@@ -1,5 +1,5 @@
-//! Streams that do not behave, and a system that gives little: open, endless, huge or odd stdin,
-//! a stdout that nobody reads, few files, little memory, no space.
+//! Streams that do not behave, and a system that gives little: open, endless, huge or odd stdin, a stdout that no
+//! process reads, few files, little memory, no space.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -42,7 +42,7 @@ fn play<T: Sync>(plugin: &Path, cases: &[(String, T)], case: impl Fn(&mut Scene,
     assert!(wrong.is_empty(), "{} cases failed:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Writes a piece again and again until somebody closes the pipe, or `times` are up.
+/// Writes a piece again and again until the reader closes the pipe, or `times` are up.
 fn again_and_again(stdin: &mut ChildStdin, head: &[u8], piece: &[u8], times: usize) {
     let chunk = piece.repeat(64 * 1024 / piece.len().max(1));
     let mut alive = stdin.write_all(head).is_ok();
@@ -183,7 +183,7 @@ fn a_stdin_that_is_no_pipe_is_silence_or_a_whole_answer() {
     let cases: Vec<_> =
         HOOKS.iter().flat_map(|hook| setups.map(|setup| (format!("{hook}, {setup}"), (*hook, setup)))).collect();
     play(&plugin, &cases, |scene, &(hook, setup)| lets_be(scene, Call::hook(hook, "").after(setup)));
-    // A terminal at which nobody types; and a file, as any pipe.
+    // A terminal at which no user types; and a file, as any pipe.
     let hooks = HOOKS.map(|hook| (hook.to_owned(), hook));
     play(&plugin, &hooks, |scene, hook| {
         let (_master, terminal) = terminal()?;
@@ -210,7 +210,7 @@ fn terminal() -> Result<(std::os::fd::OwnedFd, File)> {
     Ok((master, terminal))
 }
 
-/// A pipe that takes only so many bytes more before somebody reads.
+/// A pipe that takes only so many bytes more before it is read.
 fn full_pipe(free: usize) -> Result<(std::io::PipeReader, std::io::PipeWriter, usize)> {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
     let (reader, writer) = std::io::pipe()?;
@@ -232,8 +232,8 @@ fn a_stdout_that_takes_nothing_gets_no_half_answer_and_ends_no_hook_badly() {
     let cases: Vec<_> =
         asks.iter().flat_map(|ask| setups.map(|setup| (format!("{}, {setup}", ask.name), (ask, setup)))).collect();
     play(&plugin, &cases, |scene, &(ask, setup)| ask.after(scene, setup).map(drop));
-    // In a pipe of 64 KiB a page stays free, or only a part of one: whoever reads it later must
-    // not find the beginning of an answer there.
+    // In a pipe of 64 KiB a page stays free, or only a part of one: a process that reads it later must not find the
+    // beginning of an answer there.
     let pipes: Vec<_> = [0, 100]
         .iter()
         .flat_map(|free| asks.iter().map(move |ask| (format!("{} with {free} bytes free", ask.name), (ask, *free))))

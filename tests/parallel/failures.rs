@@ -28,7 +28,7 @@ fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
     ground.is_tidy()
 }
 
-/// What was in the way is mended; the run goes on and comes to the same end as one that was never disturbed.
+/// What was in the way is fixed; the run goes on and comes to the same end as one that was never disturbed.
 fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
     for (number, file) in WELL {
         ground.well(number, file)?;

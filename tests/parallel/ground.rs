@@ -104,7 +104,7 @@ impl Ground {
         apart::git(&self.lab, arguments)
     }
 
-    /// Opens the run, or goes on with it, and approves what its plan executes where nobody has yet.
+    /// Opens the run, or goes on with it, and approves what its plan executes where that is not approved yet.
     pub(crate) fn open(&self, more: &[&str]) -> Result<()> {
         apart::open(|arguments| self.omo(arguments), &[&["--accept-api-billing"], more].concat())
     }

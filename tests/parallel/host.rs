@@ -1,4 +1,4 @@
-//! A second host: an ssh server of this machine that nobody else reaches, with a home folder of its own and no omo,
+//! A second host: an ssh server of this machine that only the tests reach, with a home folder of its own and no omo,
 //! and a bare repository that both can reach.
 
 use std::fs;

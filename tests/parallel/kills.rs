@@ -1,5 +1,5 @@
 //! The supervisor is killed at any moment: nothing is left running, the repository is sound, the user's branch is
-//! untouched or has all of it, and whoever comes next brings the run to the same end.
+//! untouched or has all of it, and the next command brings the run to the same end.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -216,7 +216,7 @@ fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it
     on(&[session(1, &[skipped]), session(1, &[step(3, "c.txt")])], "", |ground| {
         ground.script(1, "echo wrong > a.txt\n")?;
         ground.open(&[])?;
-        // All that its plan asks for has landed but for that: whoever goes on behind it is told.
+        // All that its plan asks for has landed but for that step, and the user who goes on is told.
         let said = ground.omo(&["stage", "wait"])?.ends(1)?;
         ensure!(said.out.contains("PARTIAL (1/2 passed)"), "{}", said.out);
         ensure!(ground.state()?.phase == Phase::Ended { result: RunResult::CompletedWithFailures });

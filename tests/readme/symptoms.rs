@@ -1,4 +1,4 @@
-//! Whatever omo says when it lets go or finds a check red, a reader finds in the page for trouble.
+//! Whatever omo says when it releases a session or finds a check red, a reader finds in the page for trouble.
 
 use omo_core::gate::GateVerdict;
 use omo_core::stop::Row;

@@ -1,4 +1,4 @@
-//! The checkpoint of a plan that is done is removed last: whoever finds it finds the rest as well.
+//! The checkpoint of a plan that is done is removed last: where it is still there, the rest is there as well.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn the_checkpoint_goes_last() {
     assert!(read(&ground, CHECKPOINT).unwrap().contains("\"status\": \"complete\""));
     assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));
     assert_eq!(ground.report().unwrap()["result"], "complete");
-    // Whoever comes next removes it.
+    // The next command removes it.
     let said = ground.person(&["next"]).unwrap().ends(0).unwrap();
     assert!(said.out.contains("Execution complete: complete"), "{}", said.out);
     assert!(!ground.lab().project().join(CHECKPOINT).exists());

@@ -1,5 +1,5 @@
-//! Many processes at once in one state file: every block is counted once, nobody's entry is touched
-//! by another, and once a run was stopped nothing holds it.
+//! Many processes at once in one state file: every block is counted once, no session's entry is touched by another, and
+//! once a run was stopped nothing holds it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

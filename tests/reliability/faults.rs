@@ -1,8 +1,8 @@
 //! Every deed with every fault: each call to the file system fails in each way, or is the last one
 //! of its process.
 //!
-//! After each of them: the state is the old one or the new one, whoever was told something was told
-//! something whole and true, and nothing is left behind.
+//! After each of them: the state is the old one or the new one, what a caller was told is whole and true, and nothing
+//! is left behind.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ impl Play {
         ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
         let after = Left::by(&scene)?;
         let is_alone = !strace::start_another(&whole.calls);
-        // Before its first `poll` a program is being loaded, which is none of its own doing.
+        // Before its first `poll` a program is being loaded: those calls are not its own.
         let calls = whole.calls.into_iter().skip_while(|call| call.name != "poll");
         let calls: Vec<_> = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
         ensure!(calls.len() > 20, "only {} calls were seen", calls.len());
@@ -224,7 +224,7 @@ impl Play {
         let left = Left::by(&self.scene)?;
         self.judge(&traced.run, &left, fault)?;
         if fault == Fault::Kill {
-            // Whoever comes next finds nothing in the way.
+            // The next process finds nothing in the way.
             let again = run_command(&self.command, &self.input)?;
             self.sound(&again, None).context("the next one")?;
             let left = Left::by(&self.scene)?;

@@ -1,4 +1,4 @@
-//! A lock that somebody else has: for ever, stopped, or dead.
+//! A lock that another process holds: one that never releases it, is stopped, or is dead.
 
 use std::fs;
 use std::io::{Read, Write};

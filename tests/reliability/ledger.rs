@@ -148,8 +148,8 @@ fn is_of_files(call: &SystemCall) -> bool {
     CALLS.contains(&call.name.as_str())
 }
 
-/// One more event, with one call of its writer failing or being its last. Then the ledger is the old one or
-/// the new one, and nobody was told what is not so.
+/// One more event, with one call of its writer failing or being its last. Then the ledger is the old one or the new
+/// one, and what the writer said is true.
 fn with_fault(scene: &Stage, before: &[u8], call: &SystemCall, fault: Fault) -> Result<bool> {
     fs::write(scene.ledger(), before)?;
     let traced = strace::run_with_fault(&scene.command("new", 1), "", call, fault)?;

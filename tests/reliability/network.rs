@@ -1,5 +1,4 @@
-//! No binary of omo speaks to anybody: not one call of any deed, nor of what it starts, has to do
-//! with a network.
+//! No binary of omo uses a network: not one call of any deed, nor of what it starts, has to do with one.
 
 use omo_testkit::strace::{self, SystemCall};
 use omo_tests::stage::{Scene, plugin};

@@ -1,5 +1,5 @@
-//! The verbs of plan runs with faults: each call that changes a file is the last of its process, or
-//! fails, and whoever comes next goes on. Nothing that passed is lost, and nothing else has passed.
+//! The verbs of plan runs with faults: each call that changes a file is the last of its process, or fails, and the next
+//! command goes on. Nothing that passed is lost, and nothing else has passed.
 
 use std::process::Command;
 
@@ -23,7 +23,7 @@ const MOST: usize = 60;
 struct Verb {
     name: &'static str,
     prepare: fn(&Ground) -> Result<Vec<String>>,
-    /// What the tasks are to be afterwards, and the answers of the gates.
+    /// What the tasks have to be afterwards, and the answers of the gates.
     after: [&'static str; 2],
     answered: bool,
     /// What is typed behind it, and how that ends.
@@ -153,7 +153,7 @@ impl Play {
         if run.status.success() {
             ensure!(now == Some(self.after()), "status 0, and it was not done: {now:?}");
         } else if fault != Fault::Kill {
-            // A broken output is nobody's fault that could be told to anybody.
+            // Where the output itself is broken, the error cannot be told.
             let is_said = run.stderr.starts_with("error: ")
                 || call.line.starts_with("write(1,")
                 || call.line.starts_with("write(2,");
@@ -162,7 +162,7 @@ impl Play {
         self.goes_on().context("the next ones")
     }
 
-    /// Whoever comes next does it, or finds it done; then the run goes on, and nothing was left behind.
+    /// The next command does it, or finds it done; then the run goes on, and nothing was left behind.
     fn goes_on(&self) -> Result<()> {
         let again = run_command(&self.command, "")?;
         ensure!([Some(0), Some(5)].contains(&again.status.code()), "{}: {}", again.status, again.stderr);

@@ -113,7 +113,7 @@ fn write(stage: &Stage, task: fn(usize) -> usize, has_kills: bool) -> Result<Vec
     })
 }
 
-/// What was said to be done is there once, each writer's in its order, and nothing is there that nobody wrote.
+/// What was said to be done is there once, each writer's in its order, and nothing is there that no writer wrote.
 fn nothing_is_lost(stage: &Stage, tasks: usize, done: &[(String, String)]) -> Result<()> {
     for task in (1..=tasks).map(|task| task.to_string()) {
         let there = stage.evidence(&task)?;
@@ -239,7 +239,7 @@ fn a_change_that_ends_at_any_call_is_made_whole_or_not_at_all() {
             let whole = [&before[..], std::slice::from_ref(&evidence)].concat();
             assert!(after == before || after == whole, "{name} at {call:?}: {after:?}");
             assert!(!met.run.status.success() || after == whole, "{name} at {call:?}: said to be done, and lost");
-            // Whoever comes next finds nothing in the way.
+            // The next process finds nothing in the way.
             assert!(run_command(&update(&format!("next-{name}-{number}")), "").unwrap().status.success());
         }
     }

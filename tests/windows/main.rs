@@ -1,8 +1,8 @@
 //! The hooks and `omo` as they are built for Windows, run under Wine: what they promise elsewhere
 //! holds there too. `cargo xtask test` builds them where it can, and names their folder.
 //!
-//! Wine is not Windows. Links are not tried: to this Wine a link of the system around it is what it
-//! points at. docs/adr/0013 says what else nobody has tried.
+//! Wine is not Windows. Links are not tried: to this Wine a link of the system around it is what it points at.
+//! docs/adr/0013 says what else was not tried.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::indexing_slicing,

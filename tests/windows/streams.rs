@@ -15,8 +15,8 @@ use crate::wine::{Case, Project, Wine};
 pub(crate) const CASES: [Case; 4] = [
     ("input that is none is let be", garbage),
     ("an input that is never closed is answered at once", never_closed),
-    ("an input that never comes, or never ends, holds nobody up", never_whole),
-    ("an answer that nobody reads holds nobody up", never_read),
+    ("an input that never comes, or never ends, holds no session up", never_whole),
+    ("an answer that no process reads holds no session up", never_read),
 ];
 
 /// Longer than any hook takes by itself, on however busy a machine.
@@ -75,7 +75,7 @@ fn never_whole(wine: &Wine) -> Result<()> {
     let mut hook = start(&project, "omo-stop")?;
     let mut stdin = hook.stdin.take().context("no stdin")?;
     let blanks = vec![b' '; 64 * 1024];
-    // Until nobody reads it any more.
+    // Until the hook no longer reads it.
     let endless = std::thread::spawn(move || while stdin.write_all(&blanks).is_ok() {});
     ends(hook)?;
     endless.join().ok().context("the writer")?;

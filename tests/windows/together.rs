@@ -10,7 +10,7 @@ use omo_testkit::stand_in::Answer;
 use crate::wine::{Case, Wine};
 
 pub(crate) const CASES: [Case; 2] = [
-    ("while another process holds the lock nobody is held, and then they are again", locked),
+    ("while another process holds the lock no session is held, and afterwards it is again", locked),
     ("of twenty at once each block that is given is counted, once", twenty),
 ];
 

@@ -45,7 +45,7 @@ fn the_files_say_what_the_run_does_and_nothing_of_others_is_lost() {
             ensure!(said.out.contains("tasks/1.json was changed by something else"), "{}", said.out);
             Ok(())
         }),
-        ("what no rule sets is nobody's edit", &[("1", &[], &[WORD])], |s| {
+        ("what no rule sets is no edit", &[("1", &[], &[WORD])], |s| {
             s.begin(&[])?;
             s.set("goal", json!("other words"))?;
             s.start("1")?;

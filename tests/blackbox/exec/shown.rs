@@ -37,7 +37,7 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
             ensure!(shown[0]["id"] == "e1" && shown[0]["exit"] == 0, "{shown}");
             Ok(())
         }),
-        ("with a ticket that is nobody's", &[("1", &[], &["It reads well"])], |s| {
+        ("with a ticket of no worker", &[("1", &[], &["It reads well"])], |s| {
             s.begin(&[])?;
             let mark = s.lab().project().join("ran");
             let command = format!("touch {}", mark.display());

@@ -1,4 +1,4 @@
-//! Lines that say themselves that something is not finished are shown to whoever judges, and refuse nothing.
+//! Lines that say themselves that something is not finished are shown to the verifier, and refuse nothing.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
             ensure!(!shown.contains("No blocked patterns"), "{shown}");
             Ok(())
         }),
-        ("left, mended, and never ours", &[("1", &[], &[WORD]), ("2", &["1"], &[WORD])], |s| {
+        ("left, fixed, and never ours", &[("1", &[], &[WORD]), ("2", &["1"], &[WORD])], |s| {
             s.lab().write("old.rs", "// TODO: older than the run\n")?;
             s.begin(&[])?;
             s.lab().write("form.rs", "fn form() {}\n// TODO: the button\n")?;
@@ -68,7 +68,7 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
             ensure!(!brief.out.contains("old.rs") && !brief.out.contains("form.rs:2"), "{}", brief.out);
             s.person(&["verdict", "FAIL", "--ticket", &brief.ticket()?, "--reopen", "1: the field"])?.ends(0)?;
 
-            // Whoever does it again moves one mark to another line, and takes the other away.
+            // The worker that does it again moves one mark to another line, and takes the other away.
             let ticket = s.start("1")?;
             s.lab().write("form.rs", "// TODO: the button\n\n\n// FIXME: the label\n")?;
             s.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;

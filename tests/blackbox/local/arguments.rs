@@ -11,13 +11,13 @@ use serde_json::Value;
 const ROWS: &str = include_str!("../../vectors/plans/ultra-args.json");
 const USAGE: &str = "Usage: /omo:execute-local <plan.md>\n";
 
-/// Five steps in two sessions. No command stands in it, so that nothing is to be approved.
+/// Five steps in two sessions. No command stands in it, so that there is nothing to approve.
 fn five() -> String {
     let steps: Vec<_> = (1..=5).map(|number| (number, "revert", "")).collect();
     with_sessions(&steps, &[(&[1, 2], 1), (&[3, 4, 5], 1)])
 }
 
-/// What a row says is to come of a line, where that is no refusal.
+/// What a row expects of a line, where that is no refusal.
 struct Read<'a> {
     mode: String,
     path: &'a str,
@@ -71,7 +71,7 @@ fn holds(case: &Value, said: Said) -> Result<()> {
     Ok(())
 }
 
-/// Puts everything there that the rows name and that is to be there.
+/// Puts everything there that the rows name and that has to exist.
 fn furnish(steps: &Steps) -> Result<Value> {
     for name in ["plan.md", "docs/my plan.md", "plan-with---fg-in-name.md", "dir/x"] {
         steps.lab().write(name, &five())?;

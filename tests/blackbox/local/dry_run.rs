@@ -69,7 +69,7 @@ fn a_dry_run_tells_and_does_nothing() {
             let told = look(s, PLAN, 1)?;
             ensure!(told.contains("### Pre-flight\n\n- working tree is not clean, and the plan touches words/1.txt"));
             ensure!(told.ends_with("NEEDS ATTENTION — 1 issue found\n"), "{told}");
-            // In one session that is nobody's concern.
+            // In one session that does not matter.
             let told = look(s, "--fg docs/plan.md", 0)?;
             ensure!(told.contains("- `words/1.txt`: EXISTS (marked as new file)\n"), "{told}");
             Ok(())

@@ -123,7 +123,7 @@ fn a_run_that_is_over_goes_on_where_that_is_asked_for() {
             s.ask("--fg docs/plan.md")?.refuses(6, "in parallel sessions", "")?;
             Ok(())
         }),
-        ("sessions do not go on where no client is to be started", parallel(), |s| {
+        ("sessions do not go on where no client may be started", parallel(), |s| {
             s.begin(PLAN)?;
             s.person(&["run", "cancel"])?.ends(0)?;
             let before = s.all()?;

@@ -70,7 +70,7 @@ fn what_is_in_the_way_of_sessions_is_told_all_at_once() {
             s.ask(PLAN)?.refuses(5, message, "`git config --global`")?;
             s.begin("--fg docs/plan.md").map(drop)
         }),
-        ("nobody who commits", parallel(), |s| {
+        ("no identity to commit with", parallel(), |s| {
             s.git(&["config", "--unset", "user.email"])?;
             let message = "git does not know who you are, and what is done is committed";
             s.ask(PLAN)?.refuses(5, message, "git config user.email")?;

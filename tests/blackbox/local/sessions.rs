@@ -73,7 +73,7 @@ fn the_command_that_makes_a_work_tree_ready_is_approved_with_the_others() {
     play(cases).unwrap();
 }
 
-/// The program as the model of a session runs it that has nobody at it, with a key that would pay.
+/// The program as the model of an unattended session runs it, with a key that would pay.
 fn unattended(steps: &Steps, session: &Session, options: &[&str]) -> Result<Said> {
     let mut command = steps.command_in(session, &[&["run", "open", "--for", "local"], options].concat());
     command.env("ANTHROPIC_API_KEY", "sk-x").env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
@@ -84,25 +84,25 @@ fn unattended(steps: &Steps, session: &Session, options: &[&str]) -> Result<Said
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn nobody_is_billed_without_having_been_asked() {
     let cases: &[Case] = &[
-        ("with nobody to ask", parallel(), |s| {
+        ("with no person to ask", parallel(), |s| {
             let session = s.session()?;
             let before = s.all()?;
             let said = unattended(s, &session, &[PLAN])?;
             said.refuses(8, "ANTHROPIC_API_KEY is set: the sessions are billed to it", "--accept-api-billing")?;
             before.is_still(&s.all()?, &[])?;
-            // Once its commands are approved, whoever accepts it on the command line is not asked.
+            // Once its commands are approved, a caller that accepts it on the command line is not asked.
             s.begin(PLAN)?;
             s.person(&["run", "cancel"])?.ends(0)?;
             let said = unattended(s, &session, &["--accept-api-billing", PLAN])?.ends(0)?;
             ensure!(said.out.contains("note: ANTHROPIC_API_KEY is set: the sessions are billed to it"), "{}", said.out);
             ensure!(!ledger(s)?.contains("\"payer\""));
-            // To go on with it is to start clients as well.
+            // Going on with it starts clients as well.
             let said = unattended(s, &session, &["--resume", PLAN])?;
             said.refuses(8, "ANTHROPIC_API_KEY is set", "--accept-api-billing")?;
             unattended(s, &session, &["--resume", "--accept-api-billing", PLAN])?.ends(0)?;
             Ok(())
         }),
-        ("a key that somebody else has who goes on with it", parallel(), |s| {
+        ("a key that only the caller that goes on has", parallel(), |s| {
             let with_key = |arguments: &[&str]| -> Result<Said> {
                 Ok(Said::of(&s.command(arguments).env("ANTHROPIC_API_KEY", "sk-x").output()?))
             };
@@ -175,7 +175,7 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
         let message = format!("the run {run} of docs/plan.md has parallel sessions in this repository");
         there(&[PLAN])?.refuses(6, &message, &format!("omo run cancel --run {run}"))?;
         before.is_still(&s.all()?, &[])?;
-        // In one session it disturbs nobody.
+        // A run in one session does not disturb it.
         there(&["--fg", PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
         s.person(&["unit", "skip", "1", "--why", "not now"])?.ends(0)?;
         s.person(&["run", "cancel"])?.ends(0)?;

@@ -1,4 +1,4 @@
-//! What whoever works on a step is told, word for word, and what the report says at the end.
+//! What the worker of a step is told, word for word, and what the report says at the end.
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::planned::{PLAN, Said};

@@ -81,7 +81,7 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
             ensure!(g.standing("1")? == "passed");
             Ok(())
         }),
-        ("a person takes it from whoever has it", two(), |g| {
+        ("a person takes it from its holder", two(), |g| {
             let mut first = g.session()?;
             g.open_in(&mut first)?;
             let ticket = g.model(&first, &["unit", "start", "1"])?.ends(0)?.ticket()?;
@@ -139,7 +139,7 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             ensure!(g.standing("2")? == "pending");
             Ok(())
         }),
-        ("a failed task, and one that is to be left out", three(), |g| {
+        ("a failed task, and one that is left out", three(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             let skip = |g: &Ground, session: &Session| g.model(session, &["unit", "skip", "1"]);

@@ -155,7 +155,7 @@ fn cannot_be_written(ground: &Ground, digest: &str) -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
     let cases: &[Case] = &[
-        ("a session that nobody told to", two(), |g| {
+        ("a session that no user told to", two(), |g| {
             let session = g.session()?;
             for _ in 0..2 {
                 let before = g.all()?;

@@ -1,4 +1,4 @@
-//! The files for others: made from the ledger, never believed, and nobody else's words are lost.
+//! The files for others: made from the ledger, never believed, and what other programs wrote is not lost.
 
 use std::fs;
 

@@ -31,7 +31,7 @@ pub(super) const FAULTS: [Fault; 24] = [
         ensure!(played.stderr().contains("line 1 column 2") && played.stdout().is_empty(), "{}", played.stderr());
         Ok(())
     }),
-    ("G14", "options that nobody knows are taken and dropped", |played| {
+    ("G14", "unknown options are taken and dropped", |played| {
         ended(played, &[2])?;
         ensure!(played.stderr().contains("'--bogus'"), "{}", played.stderr());
         Ok(())

@@ -33,7 +33,7 @@ const VERBS: [(&str, &[&str]); 12] = [
 /// Cases that are about no verb, and why.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("H01", "a hook: omo's own Stop holds a session by its run, and has tests of its own"),
-    ("H06", "a hook: ids of other shapes belong to nobody, which the tests of hostile input hold"),
+    ("H06", "a hook: ids of other shapes belong to no session, which the tests of hostile input hold"),
     ("H09", "a hook: what a worker did is in the ledger of the run, and no hook writes it into a session"),
     ("D03", "a program that checks rules of its own: criteria that are commands are checks of the run"),
     ("D04", "a program that checks rules of its own: criteria that are commands are checks of the run"),
@@ -124,7 +124,7 @@ fn holds(case: &Value, played: &Played) -> Result<()> {
     Ok(())
 }
 
-/// A folder of which a case says no more than that it is there, by its path from that of all sessions' files.
+/// A folder of which a case says only that it is there, by its path from that of all sessions' files.
 fn is_as_it_was(place: &Place, folder: &str) -> Result<()> {
     let is_there = place.base().join(folder).is_dir();
     // The lock that those programs forget when they refuse something is a folder too; and what nothing was

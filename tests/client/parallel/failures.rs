@@ -21,7 +21,7 @@ fn has_failed(site: &Site, before: &str) {
     site.is_left_alone();
 }
 
-/// What was in the way is mended, and the run goes on.
+/// What was in the way is fixed, and the run goes on.
 fn goes_on(site: &Site) {
     for (step, file) in STEPS {
         site.works.well(step, file);

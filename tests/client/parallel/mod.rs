@@ -31,7 +31,7 @@ const LONG: Duration = Duration::from_mins(3);
 /// A check of all of it.
 const ALL: &str = "test -f a.txt && test -f b.txt && test -f c.txt && test -f d.txt && test -f e.txt";
 
-/// Somebody is logged in, with tokens that open nothing. The client hands none of `CLAUDE_CODE_OAUTH_TOKEN` on.
+/// The user is logged in, with tokens that open nothing. The client hands none of `CLAUDE_CODE_OAUTH_TOKEN` on.
 const SUBSCRIBED: &str = r#"{"claudeAiOauth": {"accessToken": "scripted", "refreshToken": "scripted",
     "expiresAt": 4102444800000, "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"}}"#;
 
@@ -155,7 +155,7 @@ impl Site {
     }
 }
 
-/// A session at a terminal in which somebody has typed the plan, read its commands and agreed to them.
+/// A session at a terminal in which the user has typed the plan, read its commands and agreed to them.
 fn typed(site: &Site, options: &str) -> Terminal {
     let terminal = Terminal::start_sized(&site.stage.lab, &site.stage.client, &ACCEPT_EDITS, (140, 120)).unwrap();
     terminal.ready().unwrap();

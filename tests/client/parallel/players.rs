@@ -33,7 +33,7 @@ impl Works {
         self.lock().steps.insert(step, turns.into_iter().collect());
     }
 
-    /// A step is worked on so by whoever begins with it first, and otherwise by all others.
+    /// The worker that begins with a step first works on it with the turns `first`, and all others with `others`.
     pub(super) fn set_once(
         &self,
         step: u32,

@@ -48,7 +48,7 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_is_let_through() {
     let stage = planned(SEVEN, obedient(trouble));
     let run = approved(&stage, " --batch-size 2", &[]);
     let id = run.session_id().unwrap();
-    // Whoever turns it on while the run waits for them is not held.
+    // A user who turns it on while the run waits for them is not held.
     let _ = typed(&stage, "ulw what does it wait for", &["--resume", id]);
     assert_eq!(stage.stops(), ["7: allow"]);
 

@@ -59,7 +59,7 @@ pub(crate) fn begun(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
     command.spawn().expect("start the client")
 }
 
-/// The code that the person is shown with the commands, and is to type.
+/// The code that the person is shown with the commands, and has to type.
 pub(crate) fn code(shown: &str) -> String {
     let code = shown.split("--approve ").nth(1).and_then(|rest| rest.split_whitespace().next());
     code.unwrap_or_else(|| panic!("no code in:\n{shown}")).to_owned()

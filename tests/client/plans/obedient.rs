@@ -22,7 +22,7 @@ pub(super) struct Trouble {
     pub hangs: Option<&'static str>,
     /// At the first stop the model answers for the person.
     pub oversteps: bool,
-    /// The model ends its turn where it is to dispatch the second segment.
+    /// The model ends its turn where it should dispatch the second segment.
     pub lazy: bool,
 }
 
@@ -131,7 +131,7 @@ fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
     }
 }
 
-/// What of a block the person is to be shown.
+/// The part of a block that is meant for the person.
 fn for_the_person(block: &str) -> &str {
     block.split_once("\n\n").map_or("", |(_, second)| second)
 }

@@ -134,7 +134,7 @@ fn blocks(stage: &Stage) -> Vec<String> {
     requests.iter().filter_map(|request| last_block(&request.tool_results_text()).map(str::to_owned)).collect()
 }
 
-/// The tasks for which agents were to be started, those of one message together.
+/// The tasks for which agents had to be started, those of one message together.
 fn dispatched(stage: &Stage) -> Vec<String> {
     let tasks = |block: &String| {
         block.split("TASK_ID: ").skip(1).filter_map(|rest| rest.split(' ').next()).collect::<Vec<_>>().join(" ")
@@ -142,7 +142,7 @@ fn dispatched(stage: &Stage) -> Vec<String> {
     blocks(stage).iter().filter(|block| block.starts_with("SPAWN agents")).map(tasks).collect()
 }
 
-/// All that the person was to be shown.
+/// All that the person had to be shown.
 fn shown(stage: &Stage) -> String {
     blocks(stage).join("\n")
 }

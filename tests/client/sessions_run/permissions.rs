@@ -1,5 +1,5 @@
-//! What is asked before something runs: the commands of the criteria of their person, once, and each command
-//! that is to show something of the client's own permissions.
+//! What is asked before something runs: the commands of the criteria of their person, once, and each command that
+//! should show something of the client's own permissions.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
 //! `/omo:ulw-plan` from the typed goal to a session that is planned and not begun, what the commands say about
-//! themselves, and how a session that waits is offered to whoever begins to work there.
+//! themselves, and how a session that waits is offered to a user who begins to work there.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -77,7 +77,7 @@ fn dispatcher(request: &Recorded) -> Turn {
         "SPAWN agents" if request.last_tool_called() != Some("Agent") => {
             started(block).fold(Turn::text(shown), |turn, call| turn.tool("Agent", call))
         }
-        // In the background nobody has answered; else everybody has.
+        // In the background no agent has answered yet; else every agent has.
         "WAIT" if said.contains("Async agent launched") => bash(field(block, "run: ")),
         "WAIT" => bash(&format!("omo unit fail --lost {}", between(block, "Task ", " ").expect("a task"))),
         "SPAWN agents" | "DO" => bash(field(block, "run: ")),
@@ -121,7 +121,7 @@ fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
         Some("Bash") if request.answers() == 1 => {
             made.wait_for_the_other(id, trouble);
             if let Some((_, word)) = trouble.held.as_ref().filter(|(held, _)| *held == id) {
-                // Without a word it goes on at the limit, or when nobody can give one any more.
+                // Without a word it goes on at the limit, or when the sender of the word is gone.
                 word.lock().expect("nobody fails").recv_timeout(LIMIT).ok();
             }
             if trouble.silent == Some(id) && !made.silent.swap(true, Ordering::SeqCst) {
@@ -150,7 +150,7 @@ fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
     }
 }
 
-/// Whether the client has asked for a permission that nobody was there to give.
+/// Whether the client has asked for a permission without a person who could give it.
 fn is_denied(printed: &str) -> bool {
     printed.contains("requires approval") || printed.contains("haven't granted")
 }

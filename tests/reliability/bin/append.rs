@@ -40,7 +40,7 @@ fn append(run: &Run, name: &str, count: usize) -> Result<()> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "whoever started it reads what was done")]
+#[expect(clippy::print_stdout, reason = "the test that started it reads what was done")]
 fn say(line: &str) {
     println!("{line}");
 }
