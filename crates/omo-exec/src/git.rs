@@ -21,6 +21,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(1);
 /// How long the last of what it says is waited for once it has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// A larger file of those that git reads whole is one that it would never come to the end of.
+const MAX_READ_WHOLE_BYTES: u64 = 64 * 1024 * 1024;
 /// At most this much of an answer is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -176,7 +178,11 @@ pub(crate) fn run(
     input: &[u8],
     complaints: Complaints,
 ) -> Option<Ran> {
-    let (git, search) = found(folder)?;
+    let tree = WorkTree::find(folder);
+    if tree.as_ref().is_some_and(|tree| !can_be_read(tree)) {
+        return None;
+    }
+    let (git, search) = found(folder, tree.as_ref())?;
     let mut command = Command::new(git);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
     // A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
@@ -234,24 +240,35 @@ fn read_beside(source: impl Read + Send + 'static) -> Receiver<std::io::Result<V
 
 /// The git of this machine: never a file of the folder that it looks at, nor of a project around it.
 pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
-    found(folder).map(|(git, _)| git)
+    found(folder, WorkTree::find(folder).as_ref()).map(|(git, _)| git)
+}
+
+/// Whether git would read its own files to their end. A FIFO in the place of one has it wait, and a device or a link
+/// to `/dev/zero` has it take all memory that there is.
+fn can_be_read(tree: &WorkTree) -> bool {
+    let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
+    let shared = ["config", "packed-refs", "info/exclude", "info/attributes"].map(|name| tree.common.join(name));
+    own.iter().chain(&shared).all(|file| {
+        let is_mapped = || file.ends_with("index") || file.ends_with("packed-refs");
+        file.metadata().map_or(true, |meta| meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped()))
+    })
 }
 
 /// Its file, and where it finds what it starts: in no folder of these projects either.
-fn found(folder: &Path) -> Option<(PathBuf, SearchPath)> {
-    let projects = projects_around(folder);
+fn found(folder: &Path, tree: Option<&WorkTree>) -> Option<(PathBuf, SearchPath)> {
+    let projects = projects_around(folder, tree);
     let search = SearchPath::of(&inherited()).outside(&projects);
     let git = search.each("git").find(|git| !projects.iter().any(|project| leads_into(git, project)))?;
     Some((git, search))
 }
 
 /// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
-fn projects_around(folder: &Path) -> Vec<PathBuf> {
+fn projects_around(folder: &Path, tree: Option<&WorkTree>) -> Vec<PathBuf> {
     let home = omo_store::env::home();
     let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));
     let around = folder.ancestors().skip(1).filter(|top| top.join(".git").exists() && !is_home(top));
     // A worktree lies beside its repository.
-    let common = WorkTree::find(folder).and_then(|tree| tree.common.canonicalize().ok()?.parent().map(Path::to_owned));
+    let common = tree.and_then(|tree| tree.common.canonicalize().ok()?.parent().map(Path::to_owned));
     let common = common.filter(|top| !is_home(top));
     std::iter::once(folder).chain(around).map(Path::to_owned).chain(common).collect()
 }
@@ -333,6 +350,29 @@ mod tests {
         let Some(Ran::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
         assert_eq!((status, said.as_slice(), complaint.as_slice()), (3, &b"said\n"[..], &b"complained\n"[..]));
         stage.is_left();
+    }
+
+    #[test]
+    fn where_git_would_read_for_ever_it_is_not_run() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path();
+        assert!(git(top, &["init", "-q"], &[], &[]).is_some());
+        let status = || git(top, &["status", "--porcelain"], &[], &[]);
+        assert!(status().is_some());
+        for name in ["HEAD", "commondir", "config", "config.worktree", "index", "packed-refs", "info/exclude"] {
+            let (path, kept) = (top.join(".git").join(name), top.join("kept"));
+            let was_there = std::fs::rename(&path, &kept).is_ok();
+            std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+            assert_eq!(status(), None, "{name}");
+            std::fs::remove_file(&path).unwrap();
+            File::create(&path).unwrap().set_len(MAX_READ_WHOLE_BYTES + 1).unwrap();
+            assert!(matches!(name, "index" | "packed-refs") || status().is_none(), "{name}");
+            std::fs::remove_file(&path).unwrap();
+            if was_there {
+                std::fs::rename(&kept, &path).unwrap();
+            }
+            assert!(status().is_some(), "{name}");
+        }
     }
 
     #[test]

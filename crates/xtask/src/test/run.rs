@@ -1,4 +1,4 @@
-//! Running suites: one more at once than there are processors, each with what it said in one piece.
+//! Running suites: as many at once as there are processors, each with what it said in one piece.
 
 use std::process::Command;
 use std::sync::Mutex;
@@ -27,8 +27,7 @@ pub(super) fn all(mut suites: Vec<Ready>) -> Result<()> {
     }
     // From the end: the first of them are the longest.
     suites.reverse();
-    // Tests of processes wait for half of their time.
-    let count = thread::available_parallelism().map_or(1, usize::from) + 1;
+    let count = thread::available_parallelism().map_or(1, usize::from);
     let (waiting, failed) = (Mutex::new(suites), Mutex::new(Vec::new()));
     let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop());
     thread::scope(|scope| {

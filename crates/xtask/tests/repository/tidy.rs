@@ -126,7 +126,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     assert!(read("crates/omo-exec/src/gates.rs").contains("check: None,"));
     let git = read("crates/omo-exec/src/git.rs");
     assert!(
-        git.contains("let (git, search) = found(folder)?;\n    let mut command = Command::new(git)")
+        git.contains("let (git, search) = found(folder, tree.as_ref())?;\n    let mut command = Command::new(git)")
             && git.contains("SearchPath::of(&inherited()).outside(&projects)")
     );
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
