@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use omo_core::words::checks::review_prompt;
 use omo_testkit::samples::{SESSION, forget_revision, input};
 use serde_json::{Value, json};
 
@@ -22,10 +23,10 @@ pub(crate) struct Claims {
     pub home: PathBuf,
     /// A file with the input of a Stop that claims.
     pub claim: PathBuf,
-    /// The run has a gate, its green result, and a review that agreed.
-    judged: Vec<u8>,
-    /// What that reviewer was given to read, which goes with the run.
-    material: Vec<u8>,
+    /// The hooks that bring it there.
+    hooks: PathBuf,
+    /// The run has a gate, and has not claimed yet.
+    open: Vec<u8>,
     /// The run has nothing that judges it.
     plain: Vec<u8>,
 }
@@ -49,33 +50,43 @@ impl Claims {
         }
         let claim = folder.join("claim.json");
         fs::write(&claim, format!("{}\n", input("Stop", &project, json!({"last_assistant_message": DONE}))))?;
-        let mut claims = Self { project, home, claim, judged: Vec::new(), material: Vec::new(), plain: Vec::new() };
-        claims.fire(
-            hooks,
-            "omo-user-prompt-submit",
-            "UserPromptSubmit",
-            json!({"prompt": "/omo:ulw --no-review fix it"}),
-        )?;
+        let hooks = hooks.to_owned();
+        let mut claims = Self { project, home, claim, hooks, open: Vec::new(), plain: Vec::new() };
+        claims.prompt("/omo:ulw --no-review fix it")?;
         claims.plain = fs::read(claims.state())?;
-        claims.fire(
-            hooks,
-            "omo-user-prompt-submit",
-            "UserPromptSubmit",
-            json!({"prompt": "/omo:ulw --gate true fix that"}),
-        )?;
-        let answer = claims.fire(hooks, "omo-stop", "Stop", json!({"last_assistant_message": DONE}))?;
-        ensure!(answer.contains("independent review"), "no review was asked for: {answer}");
-        let report = json!({"agent_type": "omo:oracle", "agent_id": "a1", "last_assistant_message": AGREES});
-        claims.fire(hooks, "omo-subagent-stop", "SubagentStop", report)?;
-        claims.judged = fs::read(claims.state())?;
-        claims.material = fs::read(claims.read_by_reviewer())?;
+        // A run that goes on keeps its options: another one has a review.
+        fs::remove_file(claims.state())?;
+        forget_revision(&claims.home.join("state"))?;
+        claims.prompt("/omo:ulw --gate true fix that")?;
+        claims.open = fs::read(claims.state())?;
+        put_back(&claims.home.join("state"), &claims.kept())?;
         Ok(claims)
     }
 
-    /// Puts the session back to where a claim with fresh evidence is made.
+    fn prompt(&self, text: &str) -> Result<String> {
+        self.fire("omo-user-prompt-submit", "UserPromptSubmit", json!({"prompt": text}))
+    }
+
+    /// Brings the session to where a claim has fresh evidence, and a review that agreed.
     pub(crate) fn judge(&self) -> Result<()> {
-        fs::write(self.read_by_reviewer(), &self.material)?;
-        self.set_back(&self.judged)
+        // The end of a run takes with it what the run began with.
+        put_back(&self.kept(), &self.home.join("state"))?;
+        self.set_back(&self.open)?;
+        let answer = self.fire("omo-stop", "Stop", json!({"last_assistant_message": DONE}))?;
+        ensure!(answer.contains("independent review"), "no review was asked for: {answer}");
+        let asked = review_prompt(&self.read_by_reviewer().display().to_string());
+        let transcript = self.home.with_file_name("agent-a1.jsonl");
+        let asked = json!({
+            "type": "user", "agentId": "a1", "isSidechain": true, "sessionId": SESSION,
+            "message": {"role": "user", "content": asked},
+        });
+        fs::write(&transcript, format!("{asked}\n"))?;
+        let report = json!({
+            "agent_type": "omo:oracle", "agent_id": "a1", "last_assistant_message": AGREES,
+            "agent_transcript_path": transcript,
+        });
+        self.fire("omo-subagent-stop", "SubagentStop", report)?;
+        make_old(&self.state())
     }
 
     /// Puts the session back to where a claim has nothing to be judged by.
@@ -94,6 +105,11 @@ impl Claims {
         [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))]
     }
 
+    /// Where what lies in the user's own state is kept.
+    fn kept(&self) -> PathBuf {
+        self.home.with_file_name("kept")
+    }
+
     fn state(&self) -> PathBuf {
         self.project.join(".sisyphus/cc-omo/runtime.local.json")
     }
@@ -102,12 +118,27 @@ impl Claims {
         self.project.join(format!(".sisyphus/cc-omo/review-{SESSION}.md"))
     }
 
-    fn fire(&self, hooks: &Path, binary: &str, event: &str, fields: Value) -> Result<String> {
-        let mut command = Command::new(hooks.join(binary));
+    fn fire(&self, binary: &str, event: &str, fields: Value) -> Result<String> {
+        let mut command = Command::new(self.hooks.join(binary));
         command.current_dir(&self.project).env("CLAUDE_PROJECT_DIR", &self.project).envs(self.variables());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = input(event, &self.project, fields);
         child.stdin.take().context("no stdin")?.write_all(input.to_string().as_bytes())?;
         Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
     }
+}
+
+/// Copies what is in one folder and not in another there.
+fn put_back(from: &Path, to: &Path) -> Result<()> {
+    if from.is_dir() {
+        fs::create_dir_all(to)?;
+        fs::set_permissions(to, from.metadata()?.permissions())?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            put_back(&entry.path(), &to.join(entry.file_name()))?;
+        }
+    } else if !to.exists() {
+        fs::copy(from, to)?;
+    }
+    Ok(())
 }
