@@ -30,7 +30,7 @@ impl ShellCommand {
         let mut is_line = false;
         let lines = arguments.iter().filter(|word| {
             let is_behind = std::mem::take(&mut is_line);
-            is_line = is_shell_option(word);
+            is_line = is_line_option(word);
             is_behind || word.contains(char::is_whitespace)
         });
         lines.cloned().collect()
@@ -38,15 +38,14 @@ impl ShellCommand {
 }
 
 /// Whether a shell takes the word behind this one for a line: `-c`, `-ec`.
-fn is_shell_option(word: &str) -> bool {
-    word.strip_prefix('-')
-        .and_then(|letters| letters.strip_suffix('c'))
-        .is_some_and(|letters| letters.bytes().all(|letter| letter.is_ascii_lowercase()))
+pub fn is_line_option(word: &str) -> bool {
+    let letters = word.strip_prefix('-').and_then(|letters| letters.strip_suffix('c'));
+    letters.is_some_and(|letters| letters.bytes().all(|letter| letter.is_ascii_alphabetic()))
 }
 
 /// The commands of a line, those within `$(…)` and backticks included.
 pub fn commands(line: &str) -> Vec<ShellCommand> {
-    let mut reader = Reader::default();
+    let mut reader = LineReader::default();
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
@@ -64,9 +63,9 @@ pub fn commands(line: &str) -> Vec<ShellCommand> {
                 escaped => reader.word().push(escaped.unwrap_or('\\')),
             },
             '$' if letters.next_if_eq(&'(').is_some() => reader.begin_inner(')'),
-            '`' if reader.inner.last().is_some_and(|inner| inner.end == '`') => reader.end_inner(),
+            '`' if reader.suspended.last().is_some_and(|outer| outer.end == '`') => reader.end_inner(),
             '`' => reader.begin_inner('`'),
-            ')' if reader.inner.last().is_some_and(|inner| inner.end == ')') => reader.end_inner(),
+            ')' if reader.suspended.last().is_some_and(|outer| outer.end == ')') => reader.end_inner(),
             '#' if reader.word.is_none() => while letters.next_if(|letter| *letter != '\n').is_some() {},
             '<' | '>' => {
                 // A number before it is a descriptor.
@@ -74,14 +73,14 @@ pub fn commands(line: &str) -> Vec<ShellCommand> {
                 reader.end_word();
                 let is_here = letters.peek() == Some(&letter);
                 while letters.next_if(|next| matches!(next, '<' | '>' | '&' | '|' | '-')).is_some() {}
-                reader.next = if letter == '<' && !is_here { Place::Input } else { Place::Nowhere };
+                reader.next = if letter == '<' && !is_here { WordRole::Input } else { WordRole::Nowhere };
             }
             ';' | '&' | '|' | '(' | ')' | '\n' => reader.end_command(),
             letter if letter.is_whitespace() => reader.end_word(),
             letter => reader.word().push(letter),
         }
     }
-    while !reader.inner.is_empty() {
+    while !reader.suspended.is_empty() {
         reader.end_inner();
     }
     reader.end_command();
@@ -107,8 +106,8 @@ pub fn is_reader(name: &str) -> bool {
 
 const READERS: &str = "\
     true false : test [ [[ ]] echo printf printenv exit export unset set cd pushd popd pwd sleep wait date which type \
-    hash cat head tail grep egrep fgrep rg ag ack diff cmp comm wc ls stat file du df sort uniq cut tr jq yq md5sum sha1sum sha256sum \
-    sha512sum cksum rm mkdir rmdir touch git hg mypy pyright ruff flake pylint black isort bandit eslint prettier \
+    hash cat head tail grep egrep fgrep rg ag ack diff cmp comm wc ls stat file du df sort uniq cut tr jq yq md5sum \
+    sha1sum sha256sum sha512sum cksum rm mkdir rmdir touch git hg mypy pyright ruff flake pylint black isort bandit eslint prettier \
     stylelint biome oxlint tsc gcc g++ cc c++ clang clang++ rustc rustfmt javac gofmt goimports golangci-lint \
     staticcheck shellcheck shfmt yamllint xmllint hadolint markdownlint";
 
@@ -117,17 +116,17 @@ const KEYWORDS: [&str; 13] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "case"];
 
 #[derive(Default)]
-struct Reader {
+struct LineReader {
     commands: Vec<ShellCommand>,
     command: ShellCommand,
     word: Option<String>,
-    next: Place,
-    inner: Vec<Inner>,
+    next: WordRole,
+    suspended: Vec<SuspendedCommand>,
 }
 
 /// Where the next word belongs.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum WordRole {
     #[default]
     Words,
     Input,
@@ -135,15 +134,15 @@ enum Place {
     Nowhere,
 }
 
-/// What goes on behind an inner command.
-struct Inner {
+/// A command that goes on behind the one within it, and the letter that ends that one.
+struct SuspendedCommand {
     end: char,
     command: ShellCommand,
     word: Option<String>,
-    next: Place,
+    next: WordRole,
 }
 
-impl Reader {
+impl LineReader {
     fn word(&mut self) -> &mut String {
         self.word.get_or_insert_default()
     }
@@ -151,11 +150,11 @@ impl Reader {
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         match std::mem::take(&mut self.next) {
-            Place::Nowhere => {}
-            Place::Input => self.command.inputs.push(word),
-            Place::Words if !self.command.words.is_empty() => self.command.words.push(word),
-            Place::Words if KEYWORDS.contains(&&*word) => {}
-            Place::Words => match assigned(&word) {
+            WordRole::Nowhere => {}
+            WordRole::Input => self.command.inputs.push(word),
+            WordRole::Words if !self.command.words.is_empty() => self.command.words.push(word),
+            WordRole::Words if KEYWORDS.contains(&&*word) => {}
+            WordRole::Words => match assigned(&word) {
                 Some(value) => self.command.assigned.push(value.to_owned()),
                 None => self.command.words.push(word),
             },
@@ -168,17 +167,17 @@ impl Reader {
         if command != ShellCommand::default() {
             self.commands.push(command);
         }
-        self.next = Place::Words;
+        self.next = WordRole::Words;
     }
 
     fn begin_inner(&mut self, end: char) {
         let (command, next) = (std::mem::take(&mut self.command), std::mem::take(&mut self.next));
-        self.inner.push(Inner { end, command, word: self.word.take(), next });
+        self.suspended.push(SuspendedCommand { end, command, word: self.word.take(), next });
     }
 
     fn end_inner(&mut self) {
         self.end_command();
-        if let Some(Inner { command, word, next, .. }) = self.inner.pop() {
+        if let Some(SuspendedCommand { command, word, next, .. }) = self.suspended.pop() {
             // What the inner command says stands there, and is not known.
             (self.command, self.word, self.next) = (command, Some(word.unwrap_or_default()), next);
         }
@@ -186,7 +185,7 @@ impl Reader {
 }
 
 /// The value of `NAME=value`.
-pub fn assigned(word: &str) -> Option<&str> {
+fn assigned(word: &str) -> Option<&str> {
     let (name, value) = word.split_once('=')?;
     let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

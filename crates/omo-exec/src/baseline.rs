@@ -4,7 +4,7 @@
 //! It is counted by a process of its own, which ends with the run. A claim is held to what it found; where it found
 //! nothing, the verdict says why.
 
-mod elsewhere;
+mod project_copy;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ use omo_store::lock::Lock;
 use omo_store::seal::{Key, digest};
 use omo_store::{pins, state};
 
-use self::elsewhere::Elsewhere;
+use self::project_copy::ProjectCopy;
 use crate::environment::Environment;
 use crate::gates::Watcher;
 use crate::process::{self, Job};
@@ -106,8 +106,8 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
     let mut results = Results::new();
     for gate in session.gates.iter().filter(|gate| may_count(gate, root)) {
         let variables = environment.for_gate(gate);
-        let elsewhere = Elsewhere::new(root, &project, &variables);
-        let Some((run, variables)) = elsewhere.of(gate, variables) else {
+        let project_copy = ProjectCopy::new(root, &project, &variables);
+        let Some((run, variables)) = project_copy.of(gate, variables) else {
             let why = "it names the project by its path and could not be counted apart".to_owned();
             results.insert(digest(&gate.definition()), Baseline { why, ..Baseline::default() });
             write(folder, &key, id, &results)?;

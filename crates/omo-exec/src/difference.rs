@@ -3,10 +3,10 @@
 //! It is told from git's objects, of the very files that have an id, and by git's plumbing with every option given:
 //! no setting, attribute or order of the repository has a say. What was there before comes first, and there the
 //! tests: only the reviewer sees what was taken out of them. A new file can be read where it lies; of one that was
-//! there before and changed in more than is shown, both versions are written beside (`whole`). What is too large for
+//! there before and changed in more than is shown, both versions are written beside (`file_versions`). What is too large for
 //! that, or cannot even be named, is an error, and counts against the claim.
 
-mod whole;
+mod file_versions;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use omo_core::session_id::SessionId;
 use omo_core::words::checks::Changed;
 use omo_store::work_tree::WorkTree;
 
-pub use self::whole::Whole;
+pub use self::file_versions::FileVersions;
 use crate::files::Scope;
 use crate::git::GitCalls;
 use crate::recorded::{Kept, Place};
@@ -61,7 +61,7 @@ pub fn since(
     calls: &GitCalls,
     scope: Option<&str>,
     base: Option<&str>,
-    whole: &mut Whole,
+    whole: &mut FileVersions,
 ) -> Result<Changed, String> {
     let Some(tree) = WorkTree::find(folder) else {
         return match base {
@@ -93,7 +93,7 @@ pub fn since_recorded(
     scope: &str,
     id: &SessionId,
     kept: &str,
-    whole: &mut Whole,
+    whole: &mut FileVersions,
 ) -> Result<Changed, String> {
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let scope = Scope::load(home, scope).ok_or("what was settled when the run began is gone")?;
@@ -190,7 +190,7 @@ impl Entry {
 
 /// Writes what changed in one work tree, and in its submodules.
 fn write(
-    (text, whole): (&mut String, &mut Whole),
+    (text, whole): (&mut String, &mut FileVersions),
     mut scratch: Scratch,
     tree: &WorkTree,
     (home, calls): (&Path, &GitCalls),
@@ -262,7 +262,7 @@ fn write(
 
 /// The same of a work tree that was recorded, and lies in another one.
 fn write_place(
-    out: (&mut String, &mut Whole),
+    out: (&mut String, &mut FileVersions),
     place: &Place,
     before: Before,
     (home, calls): (&Path, &GitCalls),
@@ -370,7 +370,7 @@ fn parts(said: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Writes the list of files, and then their changes, as far as there is room.
-fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry], whole: &mut Whole) -> Result<(), String> {
+fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry], whole: &mut FileVersions) -> Result<(), String> {
     entries.sort_by_key(Entry::place);
     let list: String = entries.iter().map(Entry::line).collect();
     if list.len() > MAX_LIST_BYTES {

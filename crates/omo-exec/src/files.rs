@@ -34,7 +34,7 @@ use crate::snapshot;
 use crate::tree::is_index;
 
 pub(crate) use self::scope::{Scope, text_of};
-pub(crate) use self::watched::Passing;
+pub(crate) use self::watched::TransientFiles;
 
 /// Files that cannot be read within this have no id.
 const LONGEST_READ: Duration = Duration::from_secs(25);

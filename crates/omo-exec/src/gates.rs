@@ -14,7 +14,7 @@ use omo_store::{env, pins};
 
 use crate::baseline;
 use crate::environment::Environment;
-use crate::files::{FilesState, Passing, WorkFiles};
+use crate::files::{FilesState, TransientFiles, WorkFiles};
 use crate::platform::FolderWatch;
 use crate::process::{self, Job};
 
@@ -119,7 +119,7 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
 }
 
 /// Notes with each result of now which files were there only for a while.
-fn note_passing(results: &mut [GateResult], passing: &Passing) {
+fn note_passing(results: &mut [GateResult], passing: &TransientFiles) {
     for result in results.iter_mut().filter(|result| !result.reused) {
         result.record.passing.clone_from(&passing.paths);
         result.record.unwatched = passing.is_partial;

@@ -11,7 +11,7 @@ use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
 use omo_core::words;
-use omo_exec::difference::{self, Whole};
+use omo_exec::difference::{self, FileVersions};
 use omo_exec::environment::Environment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup, Watcher};
@@ -148,7 +148,7 @@ fn mark_of_material(place: &Place) -> Option<String> {
         Some(format!("{}:{}", digest(&bytes), tree::identity_of(&folder.path().join(name))?))
     };
     let mut mark = mark_of(place.folder(), &material::name(place.id()))?;
-    if let Some(whole) = place.folder().inner(&material::whole_name(place.id())).ok()? {
+    if let Some(whole) = place.folder().inner(&material::versions_name(place.id())).ok()? {
         for name in whole.names("").ok()? {
             let _ = write!(mark, "\n{name} {}", mark_of(&whole, &name)?);
         }
@@ -171,7 +171,7 @@ fn write_material(
     let before = files.state();
     let base = session.ulw.base.as_deref();
     let calls = &context.git_calls;
-    let mut whole = Whole::renew(place.folder(), material::whole_name(place.id()));
+    let mut whole = FileVersions::renew(place.folder(), material::versions_name(place.id()));
     let changed = match (scope, &session.ulw.recorded) {
         (Some(scope), Some(recorded)) => {
             difference::since_recorded(state_home, calls, scope, place.id(), recorded, &mut whole)

@@ -11,7 +11,7 @@ pub fn name(id: &SessionId) -> String {
 }
 
 /// The name of the folder.
-pub fn whole_name(id: &SessionId) -> String {
+pub fn versions_name(id: &SessionId) -> String {
     format!("review-{}", id.as_str())
 }
 
@@ -19,5 +19,5 @@ pub fn whole_name(id: &SessionId) -> String {
 pub(crate) fn forget(folder: &Folder, id: &SessionId) {
     // What cannot be removed does no harm: it no longer belongs to a run.
     let _ = folder.remove(&name(id));
-    let _ = folder.remove_folder(&whole_name(id));
+    let _ = folder.remove_folder(&versions_name(id));
 }

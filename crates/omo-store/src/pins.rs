@@ -274,6 +274,9 @@ mod tests {
         write("package.json", r#"{"scripts":{"test":"npm run unit","unit":"jest --ci","lint":"eslint ."}}"#);
         let gate = |run: &str| Gate::new(None, run, Origin::User).unwrap();
         assert!(runs_tests(&gate("npm test"), root) && runs_tests(&gate("yarn unit"), root));
+        for run in ["bash -ec 'cd web && npx jest'", "bash -c pytest", "eval \"cargo test\""] {
+            assert!(runs_tests(&gate(run), root), "{run}");
+        }
         assert!(!runs_tests(&gate("npm run lint"), root) && !runs_tests(&gate("npm run none"), root));
         let gate = gate("npm test");
         let pinned = of(&gate, root, &search);

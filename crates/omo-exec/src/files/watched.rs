@@ -16,7 +16,7 @@ const MAX_TOLD: usize = 8;
 
 /// The files that were there only for a while.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Passing {
+pub(crate) struct TransientFiles {
     /// From the top of the work tree.
     pub(crate) paths: Vec<String>,
     /// Not all of them could be seen.
@@ -39,13 +39,13 @@ impl WorkFiles<'_> {
 
     /// The files that came since then and are gone, but for those that would not count and those that programs make
     /// and remove all the time.
-    pub(crate) fn passing(&self, watch: Option<&FolderWatch>) -> Passing {
-        let Some(watch) = watch else { return Passing { is_partial: true, ..Passing::default() } };
+    pub(crate) fn passing(&self, watch: Option<&FolderWatch>) -> TransientFiles {
+        let Some(watch) = watch else { return TransientFiles { is_partial: true, ..TransientFiles::default() } };
         let is_meant = |path: &Path, is_there: bool, touched: &Touched| {
             touched.is_new && !is_there && !path.iter().any(|part| is_left_behind(&part.to_string_lossy()))
         };
         let paths = self.that_count(watch, is_meant);
-        Passing { is_partial: paths.is_none() || !watch.is_whole(), paths: paths.unwrap_or_default() }
+        TransientFiles { is_partial: paths.is_none() || !watch.is_whole(), paths: paths.unwrap_or_default() }
     }
 
     /// One of the paths that changed since then.

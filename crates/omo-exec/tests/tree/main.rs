@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use omo_exec::difference::{self, Whole};
+use omo_exec::difference::{self, FileVersions};
 use omo_exec::files::{FilesState, WorkFiles, settle_scope};
 use omo_exec::git::GitCalls;
 use omo_store::folder::Folder;
@@ -27,7 +27,7 @@ fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
 fn changed_since(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Result<String, String> {
     let beside = TempDir::new().unwrap();
     let beside = Folder::create_own(beside.path()).unwrap();
-    let mut whole = Whole::renew(&beside, "whole".to_owned());
+    let mut whole = FileVersions::renew(&beside, "whole".to_owned());
     let changed = difference::since(folder, state_home, &GitCalls::default(), None, since, &mut whole)?;
     Ok(changed.difference.unwrap_or_default())
 }
@@ -400,7 +400,7 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
         let head = it.git(&["rev-parse", "HEAD"]);
         let (home, calls) = (it.state_home(), GitCalls::default());
         let beside = Folder::create_own(it.temp.path()).unwrap();
-        let mut whole = Whole::renew(&beside, "whole".to_owned());
+        let mut whole = FileVersions::renew(&beside, "whole".to_owned());
         let changed = difference::since(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()), &mut whole);
         changed.unwrap().difference.unwrap()
     };

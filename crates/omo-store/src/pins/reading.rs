@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf, is_separator};
 
-use omo_core::command_line::{ShellCommand, commands, is_reader, is_shell, stem};
+use omo_core::command_line::{ShellCommand, commands, is_line_option, is_reader, stem};
 use omo_core::pattern::{is_pattern, matches};
 use omo_core::runner::named::{module, names_runner};
 
@@ -35,7 +35,7 @@ pub(super) struct Reading<'a> {
 
 /// Where a line of shell stands.
 #[derive(Clone, Copy)]
-struct Level {
+struct LineContext {
     depth: usize,
     /// It is a script of `package.json`, for which programs may have been installed.
     is_script: bool,
@@ -45,7 +45,7 @@ impl<'a> Reading<'a> {
     /// Reads the command of a gate that runs in a folder.
     pub(super) fn of(run: &str, folder: &Path, root: &'a Path, search: &'a SearchPath) -> Self {
         let mut reading = Self { root, search, pins: BTreeMap::new(), runs_tests: false };
-        reading.line(run, folder, Level { depth: 0, is_script: false });
+        reading.read_line(run, folder, LineContext { depth: 0, is_script: false });
         reading
     }
 
@@ -61,28 +61,28 @@ impl<'a> Reading<'a> {
         self.pins
     }
 
-    fn line(&mut self, line: &str, folder: &Path, level: Level) {
+    fn read_line(&mut self, line: &str, folder: &Path, level: LineContext) {
         if level.depth > MAX_DEPTH {
             return;
         }
-        self.runs_tests |= names_runner(line);
         let mut folder = folder.to_owned();
         // What the shell puts there is known.
         let line = ["$(pwd)", "`pwd`", "${PWD}", "$PWD"].iter().fold(line.to_owned(), |line, it| line.replace(it, "."));
         let commands = commands(&line);
         let is_fed = commands.iter().any(runs_what_it_is_sent);
         for command in &commands {
+            self.runs_tests |= names_runner(command);
             for file in command.assigned.iter().chain(&command.inputs) {
-                self.given(&folder, file, is_runnable);
+                self.pin_argument(&folder, file, is_runnable);
             }
             for word in command.words.iter().chain(&command.inputs).filter(|_| is_fed) {
-                self.given(&folder, word, |_| true);
+                self.pin_argument(&folder, word, |_| true);
             }
             if let Some((program, arguments)) = command.program() {
-                self.command(program, arguments, &folder, level);
+                self.read_command(program, arguments, &folder, level);
             }
             for line in command.inner_lines() {
-                self.line(&line, &folder, Level { depth: level.depth + 1, ..level });
+                self.read_line(&line, &folder, LineContext { depth: level.depth + 1, ..level });
             }
             if let Some(("cd" | "pushd", [to, ..])) = command.program() {
                 folder = folder.join(to);
@@ -90,25 +90,25 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn command(&mut self, program: &str, arguments: &[String], folder: &Path, level: Level) {
+    fn read_command(&mut self, program: &str, arguments: &[String], folder: &Path, level: LineContext) {
         let (name, arguments) = (stem(program), arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        self.program(program, folder, level);
+        self.pin_program(program, folder, level);
         let below = folder_of(folder, &arguments);
         for file in steering::options(&arguments, !is_reader(name)) {
-            self.given(folder, file, |_| true);
-            self.given(&below, file, |_| true);
+            self.pin_argument(folder, file, |_| true);
+            self.pin_argument(&below, file, |_| true);
         }
         if is_reader(name) {
             return;
         }
-        self.tool(name, &arguments, folder, &below, level);
+        self.read_tool(name, &arguments, folder, &below, level);
         for (at, word) in arguments.iter().enumerate() {
             let tool = stem(word);
             if steering::is_interpreter(tool) || steering::is_tool(tool) {
                 if !word.contains(is_separator) {
-                    self.program(word, folder, Level { is_script: false, ..level });
+                    self.pin_program(word, folder, LineContext { is_script: false, ..level });
                 }
-                self.tool(tool, arguments.get(at + 1..).unwrap_or_default(), folder, &below, level);
+                self.read_tool(tool, arguments.get(at + 1..).unwrap_or_default(), folder, &below, level);
             }
         }
         // A program of the project says by itself what it does with what it is given.
@@ -116,112 +116,113 @@ impl<'a> Reading<'a> {
         // What stands behind a tool or an interpreter is for that one.
         let is_another = |word: &&&str| steering::is_interpreter(stem(word)) || steering::is_tool(stem(word));
         for word in arguments.iter().take_while(|word| is_unknown && !is_another(word)) {
-            self.given(folder, word.rsplit('=').next().unwrap_or(word), is_runnable);
+            self.pin_argument(folder, word.rsplit('=').next().unwrap_or(word), is_runnable);
         }
     }
 
     /// The file of a program.
-    fn program(&mut self, program: &str, folder: &Path, level: Level) {
+    fn pin_program(&mut self, program: &str, folder: &Path, level: LineContext) {
         if program.contains(is_separator) {
-            return self.named(&folder.join(program));
+            return self.pin_named(&folder.join(program));
         }
         let found = self.search.find(program);
         if level.is_script {
-            self.installed(folder, program, found.is_some());
+            self.pin_installed(folder, program, found.is_some());
         }
         // Whatever links lead to it.
         match found {
-            Some(found) if name_below(self.root, &found).is_some() => self.file(&found),
-            Some(found) => self.file_of(&real(self.root), &real(&found)),
+            Some(found) if name_below(self.root, &found).is_some() => self.pin_file(&found),
+            Some(found) => self.pin_file_of(&real(self.root), &real(&found)),
             None => {}
         }
     }
 
     /// What a tool or an interpreter runs, and what steers it.
-    fn tool(&mut self, name: &str, own: &[&str], folder: &Path, below: &Path, level: Level) {
+    fn read_tool(&mut self, name: &str, own: &[&str], folder: &Path, below: &Path, level: LineContext) {
         if let ("coverage", Some((&"run", own))) = (name, own.split_first()) {
-            self.tool("python", own, folder, below, level);
+            self.read_tool("python", own, folder, below, level);
         }
-        for script in scripts(name, own, folder) {
-            self.named(&script);
+        for script in interpreted_scripts(name, own, folder) {
+            self.pin_named(&script);
         }
         if steering::is_python(name)
             && let Some(module) = module(own)
         {
-            self.module(folder, module);
+            self.pin_module(folder, module);
         }
         for file in steering::files(name) {
-            self.task_file(below, file);
+            self.pin_task_file(below, file);
             if steering::is_looked_for_above(name, file) {
-                self.task_file(self.root, file);
+                self.pin_task_file(self.root, file);
             }
         }
         if steering::is_python(name) {
-            self.shadows(below);
+            self.pin_shadows(below);
         }
         if matches!(name, "npx" | "bunx")
             && let Some(program) = own.iter().find(|word| !word.starts_with('-'))
         {
-            self.installed(below, program, false);
+            self.pin_installed(below, program, false);
         }
         for script in scripts_of_package(name, own, below) {
-            self.line(&script, below, Level { depth: level.depth + 1, is_script: true });
+            self.read_line(&script, below, LineContext { depth: level.depth + 1, is_script: true });
         }
     }
 
     /// A word that may be a file, or a pattern of files: those that are accepted. One that is not there yet and looks
     /// like a script is noted.
-    fn given(&mut self, folder: &Path, word: &str, is_accepted: impl Fn(&Path) -> bool) {
-        for path in meant(folder, word) {
+    fn pin_argument(&mut self, folder: &Path, word: &str, is_accepted: impl Fn(&Path) -> bool) {
+        for path in expand_pattern(folder, word) {
             let may_come = || {
                 let is_called = word.starts_with("./") || is_script_name(&path);
                 is_called && !word.contains(char::is_whitespace)
             };
-            if if path.is_file() { is_accepted(&path) } else { may_come() } {
-                self.named(&path);
+            let is_meant = if path.is_file() { is_accepted(&path) } else { may_come() };
+            if is_meant {
+                self.pin_named(&path);
             }
         }
     }
 
     /// The module that Python is asked to run. One of those that are installed is held to there being none in its
     /// place; any other that is not there may be written later.
-    fn module(&mut self, folder: &Path, module: &str) {
+    fn pin_module(&mut self, folder: &Path, module: &str) {
         let path = folder.join(module.replace('.', "/"));
         let files = [path.with_extension("py"), path.join("__main__.py")];
         let is_there = files.iter().any(|file| file.is_file());
         let first = module.split('.').next().unwrap_or(module);
         for file in files.iter().filter(|file| file.is_file() || (!is_there && !steering::is_installed_module(first))) {
-            self.named(file);
+            self.pin_named(file);
         }
         // A module comes before a folder of its name that holds others.
         if first != module {
-            self.file(&folder.join(first).with_extension("py"));
+            self.pin_file(&folder.join(first).with_extension("py"));
         }
     }
 
     /// The modules of a folder that Python would load in the place of the runner's own.
-    fn shadows(&mut self, folder: &Path) {
+    fn pin_shadows(&mut self, folder: &Path) {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         for shadow in entries.filter(|entry| entry.file_name().to_str().is_some_and(steering::shadows_python)) {
             let shadow = shadow.path();
             if shadow.is_dir() {
                 // Without one of these it is no module that comes before another.
                 for file in ["__init__.py", "__init__.pyc", "__main__.py"] {
-                    self.file(&shadow.join(file));
+                    self.pin_file(&shadow.join(file));
                 }
             } else {
-                self.file(&shadow);
+                self.pin_file(&shadow);
             }
         }
     }
 
     /// A program that is called by its name, where the folders of what was installed for the project have one. Where
     /// nothing else has that name, it may be installed later.
-    fn installed(&mut self, folder: &Path, program: &str, is_elsewhere: bool) {
+    fn pin_installed(&mut self, folder: &Path, program: &str, is_elsewhere: bool) {
         let folders = folder.ancestors().take_while(|folder| folder.starts_with(self.root));
         let files: Vec<PathBuf> = folders.map(|folder| folder.join("node_modules/.bin").join(program)).collect();
         match files.iter().find(|file| file.is_file()) {
-            Some(file) => self.file(file),
+            Some(file) => self.pin_file(file),
             None if is_elsewhere => {}
             None => {
                 let names = files.first().and_then(|file| name_below(self.root, file));
@@ -230,10 +231,10 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn task_file(&mut self, folder: &Path, file: &str) {
+    fn pin_task_file(&mut self, folder: &Path, file: &str) {
         let path = folder.join(file);
         let Some(name) = name_below(self.root, &path) else { return };
-        let Some(parts) = steering::parts(file) else { return self.file(&path) };
+        let Some(parts) = steering::parts(file) else { return self.pin_file(&path) };
         // Only what steers a run: a new dependency is no change of the check.
         let Some(bytes) = read(&path) else { return };
         let text = String::from_utf8_lossy(&bytes);
@@ -247,24 +248,24 @@ impl<'a> Reading<'a> {
     }
 
     /// A file that the command names, where it is not one that is made anew all the time.
-    fn named(&mut self, path: &Path) {
+    fn pin_named(&mut self, path: &Path) {
         let Some(name) = name_below(self.root, path) else { return };
         let is_built = Path::new(&name).components().any(|part| BUILT.iter().any(|built| part.as_os_str() == *built));
         if is_built {
             return;
         }
         if path.is_file() {
-            self.file(path);
+            self.pin_file(path);
         } else if !path.exists() && !name.contains('$') {
             self.pins.insert(name, ABSENT.to_owned());
         }
     }
 
-    fn file(&mut self, path: &Path) {
-        self.file_of(self.root, path);
+    fn pin_file(&mut self, path: &Path) {
+        self.pin_file_of(self.root, path);
     }
 
-    fn file_of(&mut self, root: &Path, path: &Path) {
+    fn pin_file_of(&mut self, root: &Path, path: &Path) {
         if path.is_file()
             && let Some(name) = name_below(root, path)
             && !self.pins.contains_key(&name)
@@ -284,16 +285,15 @@ fn runs_what_it_is_sent(command: &ShellCommand) -> bool {
 }
 
 /// The files that an interpreter is given to run.
-fn scripts(name: &str, own: &[&str], folder: &Path) -> Vec<PathBuf> {
+fn interpreted_scripts(name: &str, own: &[&str], folder: &Path) -> Vec<PathBuf> {
     let words = || own.iter().filter(|word| !word.starts_with('-')).map(|word| folder.join(word));
     if name == "go" && own.first() == Some(&"run") {
-        let sources = |path: PathBuf| if path.is_dir() { meant(&path, "*.go") } else { vec![path] };
+        let sources = |path: PathBuf| if path.is_dir() { expand_pattern(&path, "*.go") } else { vec![path] };
         return words().skip(1).take(1).flat_map(sources).collect();
     }
     // With these it is given code, a module, or files of tests.
-    let is_given_else = |word: &&str| {
-        matches!(*word, "-e" | "--eval" | "-p" | "--print" | "--test") || is_shell_line(name, word) || *word == "-c"
-    };
+    let is_given_else =
+        |word: &&str| matches!(*word, "-e" | "--eval" | "-p" | "--print" | "--test") || is_line_option(word);
     let runs_tests = matches!(name, "deno" | "bun") && own.first() == Some(&"test");
     if runs_tests
         || !steering::is_interpreter(name)
@@ -311,10 +311,6 @@ fn scripts(name: &str, own: &[&str], folder: &Path) -> Vec<PathBuf> {
     let first = || words().find(is_script).or_else(|| words().find_map(|path| inside(&path)));
     // Deno and Bun have words of their own before it.
     first().or_else(|| words().next().filter(|_| !matches!(name, "deno" | "bun"))).into_iter().collect()
-}
-
-fn is_shell_line(name: &str, word: &str) -> bool {
-    is_shell(name) && word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')
 }
 
 /// The scripts of `package.json` that a package manager is asked to run: the one before, the one, and the one behind.
@@ -353,7 +349,7 @@ fn folder_of(folder: &Path, arguments: &[&str]) -> PathBuf {
 }
 
 /// The files that a word means: one, or those that match its pattern.
-fn meant(folder: &Path, word: &str) -> Vec<PathBuf> {
+fn expand_pattern(folder: &Path, word: &str) -> Vec<PathBuf> {
     let mut paths = vec![folder.to_owned()];
     for part in Path::new(word).components() {
         let pattern = part.as_os_str().to_string_lossy();

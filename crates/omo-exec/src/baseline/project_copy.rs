@@ -14,13 +14,13 @@ const MARK: char = '\0';
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
 /// A project, and the copy that its checks run in.
-pub(super) struct Elsewhere {
+pub(super) struct ProjectCopy {
     copy: PathBuf,
     /// How the project is called, longer names first.
     names: Vec<String>,
 }
 
-impl Elsewhere {
+impl ProjectCopy {
     /// `variables` are those of a gate: a shell puts them into paths.
     pub(super) fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
         let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()].into_iter().flatten().collect();
@@ -136,8 +136,8 @@ fn is_blank_or_shells(sign: char) -> bool {
 mod tests {
     use super::*;
 
-    fn elsewhere() -> Elsewhere {
-        Elsewhere::new(Path::new("/h/u/my-p"), Path::new("/s/copy"), &[("HOME".into(), "/h/u".into())])
+    fn elsewhere() -> ProjectCopy {
+        ProjectCopy::new(Path::new("/h/u/my-p"), Path::new("/s/copy"), &[("HOME".into(), "/h/u".into())])
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_copy_that_a_shell_takes_apart_takes_the_place_of_nothing() {
-        let elsewhere = Elsewhere { copy: "/s/my copy".into(), ..elsewhere() };
+        let elsewhere = ProjectCopy { copy: "/s/my copy".into(), ..elsewhere() };
         assert_eq!(elsewhere.moved("cd /h/u/my-p"), None);
         assert_eq!(elsewhere.moved("make").as_deref(), Some("make"));
     }

@@ -14,7 +14,7 @@ const MAX_FILES: usize = 1_000;
 
 /// Where they are written.
 #[derive(Debug)]
-pub struct Whole<'a> {
+pub struct FileVersions<'a> {
     parent: &'a Folder,
     name: String,
     folder: Option<Folder>,
@@ -22,7 +22,7 @@ pub struct Whole<'a> {
     bytes: u64,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> FileVersions<'a> {
     /// In a folder of this name, which is made where there is something to write. What was there before goes.
     pub fn renew(parent: &'a Folder, name: String) -> Self {
         // What cannot be removed cannot be made anew either: then nothing is written.
