@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::contest::Figures;
 use crate::contestants::{
-    ARMED, CAT, EMPTY, ENDLESS_PROMPT, FRESH, GIT, IDLE_PROMPT, IDLE_STATUSLINE, IDLE_STOP, LARGE, LONG_PROMPT,
+    ARMED, CAT, EMPTY, ENDLESS_PROMPT, FRESH, GIT_READING, IDLE_PROMPT, IDLE_STATUSLINE, IDLE_STOP, LARGE, LONG_PROMPT,
     LONG_TRANSCRIPT, NEXT, PLAIN, SEGMENTS, SEGMENTS_IN_PYTHON, SHORT_TRANSCRIPT, armed,
 };
 use crate::peers;
@@ -46,6 +46,9 @@ pub(crate) fn of<'a>(figures: &'a [Figures], name: &str) -> Result<&'a Figures> 
     figures.iter().find(|figures| figures.name == name).with_context(|| format!("no figures of {name}"))
 }
 
+/// How many files a usual claim is about.
+const CLAIMED_FILES: f64 = 1_000.0;
+
 /// All bounds. `largest_state` is what the state file of 1,000 sessions has, in bytes.
 pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound>> {
     let median = |name: &str| of(figures, name).map(|figures| figures.median);
@@ -61,7 +64,7 @@ pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound
         at_most("armed stop, 50 sessions / empty process", median(ARMED)? / floor, 2.5, ""),
         at_most(
             "memory of the hooks, any transcript, 1,000 sessions",
-            memory(&|name| is_of_a_hook(name) && name != ENDLESS_PROMPT),
+            memory(&|name| is_of_a_hook(name) && ![ENDLESS_PROMPT, LARGE].contains(&name)),
             4.0,
             " MiB",
         ),
@@ -75,9 +78,20 @@ pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound
         at_most("a prompt of 100 kB, over a short one", ms(median(LONG_PROMPT)? - median(IDLE_PROMPT)?), 1.0, " ms"),
         at_most("a prompt of 64 MiB is given up after", ms(median(ENDLESS_PROMPT)?), 100.0, " ms"),
         at_most("memory at a prompt of 64 MiB", memory(&|name| name == ENDLESS_PROMPT), 16.0, " MiB"),
-        at_most("a claim with fresh evidence / git status", median(FRESH)? / median(GIT)?, 1.5, ""),
-        at_most("a claim with fresh evidence, over one without gates", ms(median(FRESH)? - median(PLAIN)?), 3.0, " ms"),
+        at_most(
+            "a claim with fresh evidence / git status, each file read",
+            median(FRESH)? / median(GIT_READING)?,
+            1.5,
+            "",
+        ),
+        at_most(
+            "a claim with fresh evidence, over one without gates, a file",
+            (median(FRESH)? - median(PLAIN)?) / CLAIMED_FILES,
+            20.0,
+            " µs",
+        ),
         at_most("a claim with fresh evidence among 50,000 files", ms(median(LARGE)?), 1_000.0, " ms"),
+        at_most("memory of a claim among 50,000 files", memory(&|name| name == LARGE), 8.0, " MiB"),
         at_most("omo plan segments of 1,000 tasks / cat", median(SEGMENTS)? / median(CAT)?, 5.0, ""),
         at_most("omo next after 10,000 events", ms(median(NEXT)?), 20.0, " ms"),
     ];

@@ -23,6 +23,8 @@ pub(crate) struct Claims {
     pub home: PathBuf,
     /// A file with the input of a Stop that claims.
     pub claim: PathBuf,
+    /// A file with an index of git that knows no time of any file.
+    pub index_without_times: PathBuf,
     /// The hooks that bring it there.
     hooks: PathBuf,
     /// The run has a gate, and has not claimed yet.
@@ -43,15 +45,23 @@ impl Claims {
             // What is as new as the index makes git read every file, each time.
             make_old(&path)?;
         }
-        for arguments in [["init", "-q"].as_slice(), &["add", "."], &["commit", "-qm", "start"]] {
+        let git = |arguments: &[&str]| {
             let mut git = Command::new("git");
             git.args(["-c", "user.name=bench", "-c", "user.email=bench@localhost"]).args(arguments);
-            ensure!(git.current_dir(&project).status()?.success(), "git {arguments:?}");
+            git.current_dir(&project);
+            git
+        };
+        let index_without_times = folder.join("index");
+        let mut read_tree = git(&["read-tree", "HEAD"]);
+        read_tree.env("GIT_INDEX_FILE", &index_without_times);
+        for mut git in [git(&["init", "-q"]), git(&["add", "."]), git(&["commit", "-qm", "start"]), read_tree] {
+            ensure!(git.status()?.success(), "{git:?}");
         }
         let claim = folder.join("claim.json");
         fs::write(&claim, format!("{}\n", input("Stop", &project, json!({"last_assistant_message": DONE}))))?;
         let hooks = hooks.to_owned();
-        let mut claims = Self { project, home, claim, hooks, open: Vec::new(), plain: Vec::new() };
+        let (open, plain) = (Vec::new(), Vec::new());
+        let mut claims = Self { project, home, claim, index_without_times, hooks, open, plain };
         claims.prompt("/omo:ulw --no-review fix it")?;
         claims.plain = fs::read(claims.state())?;
         // A run that goes on keeps its options: another one has a review.
@@ -98,6 +108,11 @@ impl Claims {
         fs::write(self.state(), state)?;
         forget_revision(&self.home.join("state"))?;
         make_old(&self.state())
+    }
+
+    /// The index of the repository.
+    pub(crate) fn index(&self) -> PathBuf {
+        self.project.join(".git/index")
     }
 
     /// What a hook of this user has in its environment beside everybody's.

@@ -42,8 +42,10 @@ pub(crate) const PLAIN: &str = "omo-stop, a claim without gates, 1,000 files";
 pub(crate) const FRESH: &str = "omo-stop, a claim, fresh evidence, 1,000 files";
 /// The same in a large project.
 pub(crate) const LARGE: &str = "omo-stop, a claim, fresh evidence, 50,000";
-/// What git needs for the same files.
+/// What git needs for the same files where it goes by their times.
 pub(crate) const GIT: &str = "git status, 1,000 files";
+/// What it needs where it reads each of them, as the end of a run does.
+pub(crate) const GIT_READING: &str = "git status, 1,000 files, each read";
 /// The batches of a plan.
 pub(crate) const SEGMENTS: &str = "omo plan segments, 1,000 tasks";
 /// The same plan, printed as it is.
@@ -164,11 +166,16 @@ pub(crate) fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) 
     let claim = |name, claims: &'a Claims| {
         Contestant::new(name, &stop, &claims.project, claims.claim.clone()).variables(claims.variables())
     };
-    let git = Contestant::new(GIT, Path::new("git"), &small.project, small.claim.clone());
+    let git = |name, index| {
+        let git = Contestant::new(name, Path::new("git"), &small.project, small.claim.clone());
+        let variables = [("GIT_OPTIONAL_LOCKS", "0".into()), ("GIT_INDEX_FILE", index)];
+        git.arguments(&["status".into()]).variables(variables).may_say_anything()
+    };
     vec![
         claim(PLAIN, small).finds(|| small.let_go(), RELEASED),
         claim(FRESH, small).finds(|| small.judge(), VERIFIED),
-        git.arguments(&["status".into()]).variables([("GIT_OPTIONAL_LOCKS", "0".into())]).may_say_anything(),
+        git(GIT, small.index()),
+        git(GIT_READING, small.index_without_times.clone()),
         claim(LARGE, large).finds(|| large.judge(), VERIFIED).slow(),
     ]
 }

@@ -116,10 +116,10 @@ impl<'a> WorkFiles<'a> {
         self.state_at(Trust::Times, 0, Instant::now() + LONGEST_READ)
     }
 
-    /// The same without believing any time: a program that has mapped a file into its memory can write to it and
-    /// leave the times as they are.
-    pub fn exact_state(&self) -> Option<FilesState> {
-        self.state_at(Trust::Nothing, 0, Instant::now() + LONGEST_READ)
+    /// Their id without believing the time of any file: a program that has mapped a file into its memory can write to
+    /// it and leave its times as they are. No name comes or goes that way.
+    pub fn exact_id(&self) -> Option<String> {
+        self.state_at(Trust::Nothing, 0, Instant::now() + LONGEST_READ).map(|state| state.id)
     }
 
     /// What git ignores now by a line that no `.gitignore` file had when the run began, each path from the top of the
@@ -152,10 +152,11 @@ impl<'a> WorkFiles<'a> {
         }
         let memory = Memory::open(&self.root, self.state_home?)?;
         let remembered = memory.read().filter(|it| it.scope == self.scope_name);
-        let unchanged = remembered.as_ref().filter(|it| trust == Trust::Times && memory.is_unchanged(it));
-        let found = match unchanged {
-            Some(it) => it.clone(),
-            None => self.read_anew(&memory, remembered.as_ref().filter(|_| trust == Trust::Times), depth, deadline)?,
+        let found = match (remembered, trust) {
+            (Some(it), Trust::Times) if it.is_unchanged() => it,
+            (Some(it), Trust::Nothing) if it.is_list_unchanged() => read_again(it, deadline)?,
+            (before, Trust::Times) => self.read_anew(&memory, before.as_ref(), depth, deadline)?,
+            (_, Trust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
         };
         drop(memory);
         self.with_inner(found, trust, depth, deadline)
@@ -163,8 +164,8 @@ impl<'a> WorkFiles<'a> {
 
     /// What the repositories in it hold is no part of what was found.
     fn with_inner(&self, found: Remembered, trust: Trust, depth: usize, deadline: Instant) -> Option<FilesState> {
+        let top = found.top();
         let mut state = FilesState { id: found.id, stamps: found.stamps };
-        let top = path_of(&bytes_of(&found.top));
         for path in found.inner.iter().map(|path| bytes_of(path)) {
             let at = top.join(path_of(&path));
             let is_empty = fs::read_dir(&at).map_or(true, |mut entries| entries.next().is_none());
@@ -208,27 +209,26 @@ impl<'a> WorkFiles<'a> {
         add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
         let entries_before = before.and_then(|before| memory.entries(before)).unwrap_or_default();
         let read = content::read(&asked.top, &files, &known(&entries_before), deadline)?;
-        let paths = joined(&files);
-        let seen = snapshot::look(&asked.top, &paths);
+        let seen = snapshot::look(&asked.top, files.iter().map(Vec::as_slice));
         let mut remembered = Remembered {
             scope: self.scope_name.clone(),
             top: text_of(asked.top.as_os_str().as_encoded_bytes()),
             is_repository: asked.tree.is_some(),
             sources,
-            id: id_of(&read),
+            id: content::id_of(&read),
             stamps: seen.as_ref().map(|seen| seen.digest.clone()).unwrap_or_default(),
             inner: listed.inner.iter().map(|path| text_of(path)).collect(),
             ..Remembered::default()
         };
         let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
         let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
-        let folders = folders.map(|folders| joined(&folders));
+        remembered.paths = joined(&files);
+        remembered.files_bytes = remembered.paths.len();
         if let Some(folders) = &folders {
-            let seen = snapshot::look(&asked.top, folders).filter(|seen| seen.is_settled(since));
-            remembered.folders = seen.map(|seen| seen.digest);
+            let seen = snapshot::look(&asked.top, folders.iter().map(Vec::as_slice));
+            remembered.folders = seen.filter(|seen| seen.is_settled(since)).map(|seen| seen.digest);
+            remembered.paths.append(&mut joined(folders));
         }
-        remembered.files_bytes = paths.len();
-        memory.keep_paths(&paths, &folders.unwrap_or_default())?;
         memory.keep(remembered, &to_bytes(&read, since))
     }
 
@@ -370,14 +370,12 @@ fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
     files.sort_unstable();
 }
 
-fn id_of(entries: &[Entry]) -> String {
-    let mut hash = blake3::Hasher::new();
-    for entry in entries {
-        if let Some(digest) = &entry.digest {
-            hash.update(&entry.path).update(b"\0").update(digest);
-        }
-    }
-    hash.finalize().to_hex().to_string()
+/// Reads what stands in the files that are listed.
+fn read_again(mut remembered: Remembered, deadline: Instant) -> Option<Remembered> {
+    let mut files: Vec<&[u8]> = Vec::with_capacity(remembered.file_paths().count());
+    files.extend(remembered.file_paths());
+    remembered.id = content::exact_id(&remembered.top(), &files, deadline)?;
+    Some(remembered)
 }
 
 fn joined(paths: &[Vec<u8>]) -> Vec<u8> {

@@ -62,13 +62,13 @@ fn newest(stamp: &Stamp) -> i64 {
     stamp.times.map(millis).into_iter().max().unwrap_or_default()
 }
 
-/// What is seen at these paths, each with a NUL behind it.
-pub(crate) fn look(top: &Path, paths: &[u8]) -> Option<Seen> {
+/// What is seen at these paths.
+pub(crate) fn look<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<Seen> {
     let folder = Top::open(top)?;
     let mut seen = Vec::with_capacity(64 * 1024);
     let mut hash = blake3::Hasher::new();
     let mut latest = 0;
-    for path in paths.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+    for path in paths {
         seen.extend_from_slice(path);
         match folder.look(path)? {
             Some(stamp) => {

@@ -119,9 +119,9 @@ fn files<'a>(context: &'a Context, root: &Path, session: &Session) -> WorkFiles<
 /// Whether the files are those that were judged: they are read once more, whatever their times say.
 fn is_exact(files: &WorkFiles, judged: Option<&str>) -> bool {
     watchdog::extend(SLACK);
-    let exact = files.exact_state();
+    let exact = files.exact_id();
     watchdog::back_to_usual();
-    exact.is_some_and(|exact| Some(exact.id.as_str()) == judged)
+    exact.is_some() && exact.as_deref() == judged
 }
 
 /// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin. A version of a file

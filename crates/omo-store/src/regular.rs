@@ -17,6 +17,14 @@ pub fn open(path: &Path) -> io::Result<Option<File>> {
     })
 }
 
+/// Opens a regular file for reading; `None` where something else has that name, a link as well.
+pub fn open_unlinked(path: &Path) -> io::Result<Option<File>> {
+    Ok(match open_for_reading(path, Links::Refused)? {
+        Opened::File(file) => Some(file),
+        Opened::Link | Opened::Other => None,
+    })
+}
+
 /// Reads a file of at most `limit` bytes; `None` where there is none, and in words what is wrong
 /// with one that cannot be read.
 pub(crate) fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, String> {

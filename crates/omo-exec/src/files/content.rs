@@ -21,6 +21,10 @@ const MAX_OUTSIDE: usize = 20_000;
 /// How many files one thread reads at least.
 const FOR_A_THREAD: usize = 256;
 const MAX_THREADS: usize = 8;
+/// What is known of so many files at most is held at once where only their id is wanted.
+const AT_ONCE: usize = 1_024;
+/// Zeroed for each file, most of which are smaller.
+const BUFFER_BYTES: usize = 16 * 1024;
 
 /// A path, and what stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,39 +41,73 @@ pub(super) struct Entry {
 
 /// Reads files, but for those that are `known` and whose stamp is the same. `None` where that takes until after the
 /// deadline, or where too much lies behind a link.
-pub(super) fn read(top: &Path, files: &[Vec<u8>], known: &Known<'_>, deadline: Instant) -> Option<Vec<Entry>> {
-    let real_top = top.canonicalize().ok()?;
+pub(super) fn read<P: AsRef<[u8]> + Sync>(
+    top: &Path,
+    files: &[P],
+    known: &Known<'_>,
+    deadline: Instant,
+) -> Option<Vec<Entry>> {
     let seen_from = Top::open(top);
-    let reader = Reader { top, real_top, files, seen_from: seen_from.as_ref(), known, deadline };
-    let read = |part: &[Vec<u8>]| part.iter().map(|path| reader.entry(path)).collect::<Option<Vec<Entry>>>();
-    if files.len() <= FOR_A_THREAD {
-        return read(files);
-    }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let share = files.len().div_ceil(threads).max(FOR_A_THREAD);
-    std::thread::scope(|scope| {
-        let read = &read;
-        let parts = files.chunks(share).map(|part| scope.spawn(move || read(part)));
-        let parts: Vec<_> = parts.collect();
-        let mut entries = Vec::with_capacity(files.len());
-        for part in parts {
-            entries.append(&mut part.join().ok()??);
-        }
-        Some(entries)
-    })
+    Reader { top, real_top: top.canonicalize().ok()?, files, seen_from: seen_from.as_ref(), known, deadline }.all(files)
 }
 
-struct Reader<'a> {
+/// The id of what stands in files now, whatever their times say. `None` as with [`read`].
+pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(top: &Path, files: &[P], deadline: Instant) -> Option<String> {
+    let (known, real_top) = (Known::new(), top.canonicalize().ok()?);
+    let reader = Reader { top, real_top, files, seen_from: None, known: &known, deadline };
+    let mut hash = blake3::Hasher::new();
+    for part in files.chunks(AT_ONCE) {
+        add_to_id(&mut hash, &reader.all(part)?);
+    }
+    Some(hash.finalize().to_hex().to_string())
+}
+
+/// The id of what was read.
+pub(super) fn id_of(entries: &[Entry]) -> String {
+    let mut hash = blake3::Hasher::new();
+    add_to_id(&mut hash, entries);
+    hash.finalize().to_hex().to_string()
+}
+
+fn add_to_id(hash: &mut blake3::Hasher, entries: &[Entry]) {
+    for entry in entries {
+        if let Some(digest) = &entry.digest {
+            hash.update(&entry.path).update(b"\0").update(digest);
+        }
+    }
+}
+
+struct Reader<'a, P> {
     top: &'a Path,
     real_top: PathBuf,
     /// Sorted.
-    files: &'a [Vec<u8>],
+    files: &'a [P],
+    /// `None` where no stamps are wanted, or the system has none.
     seen_from: Option<&'a Top>,
     known: &'a Known<'a>,
     deadline: Instant,
 }
 
-impl Reader<'_> {
+impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
+    /// Reads some of the files, on several threads where they are many.
+    fn all(&self, files: &[P]) -> Option<Vec<Entry>> {
+        let read = |part: &[P]| part.iter().map(|path| self.entry(path.as_ref())).collect::<Option<Vec<Entry>>>();
+        if files.len() <= FOR_A_THREAD {
+            return read(files);
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        let share = files.len().div_ceil(threads).max(FOR_A_THREAD);
+        std::thread::scope(|scope| {
+            let read = &read;
+            let parts: Vec<_> = files.chunks(share).map(|part| scope.spawn(move || read(part))).collect();
+            let mut entries = Vec::with_capacity(files.len());
+            for part in parts {
+                entries.append(&mut part.join().ok()??);
+            }
+            Some(entries)
+        })
+    }
+
     fn entry(&self, path: &[u8]) -> Option<Entry> {
         if Instant::now() > self.deadline {
             return None;
@@ -87,6 +125,10 @@ impl Reader<'_> {
             return Some(entry(Some(*stamp), Some(*digest)));
         }
         let at = self.top.join(path_of(path));
+        // Nearly all are regular files: those are looked at by opening them.
+        if let Ok(Some(file)) = regular::open_unlinked(&at) {
+            return Some(entry(stamp, Some(self.regular(file)?)));
+        }
         let Ok(meta) = at.symlink_metadata() else { return Some(entry(stamp, None)) };
         if meta.is_symlink() {
             let (digest, leads_outside) = self.link(&at)?;
@@ -97,30 +139,35 @@ impl Reader<'_> {
 
     /// What is no link.
     fn plain(&self, at: &Path, meta: &Metadata) -> Option<Digest> {
+        if let Ok(Some(file)) = regular::open_unlinked(at) {
+            return self.regular(file);
+        }
         let mut hash = blake3::Hasher::new();
         if meta.is_file() {
-            hash.update(if may_be_run(meta) { b"x" } else { b"f" });
-            match regular::open(at) {
-                Ok(Some(file)) => self.content(file, &mut hash)?,
-                // What may not be read is told from another by its time alone.
-                Ok(None) | Err(_) => _ = hash.update(format!("unreadable {:?}", meta.modified().ok()).as_bytes()),
-            }
+            hash.update(kind_of(meta));
+            // What may not be read is told from another by its time alone.
+            hash.update(format!("unreadable {:?}", meta.modified().ok()).as_bytes());
         } else {
             hash.update(if meta.is_dir() { b"d" } else { b"o" });
         }
         Some(*hash.finalize().as_bytes())
     }
 
-    fn content(&self, mut file: File, hash: &mut blake3::Hasher) -> Option<()> {
-        let mut buffer = vec![0; 64 * 1024];
+    /// What stands in a regular file, and whether it may be run.
+    fn regular(&self, mut file: File) -> Option<Digest> {
+        let mut hash = blake3::Hasher::new();
+        if let Ok(meta) = file.metadata() {
+            hash.update(kind_of(&meta));
+        }
+        let mut buffer = [0; BUFFER_BYTES];
         while Instant::now() <= self.deadline {
             match file.read(&mut buffer) {
-                Ok(0) => return Some(()),
+                Ok(0) => return Some(*hash.finalize().as_bytes()),
                 Ok(length) => _ = hash.update(buffer.get(..length)?),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     hash.update(format!("unreadable {:?}", error.kind()).as_bytes());
-                    return Some(());
+                    return Some(*hash.finalize().as_bytes());
                 }
             }
         }
@@ -138,7 +185,7 @@ impl Reader<'_> {
         let inside = target.strip_prefix(&self.real_top).ok().filter(|path| !path.iter().any(|part| part == ".git"));
         let counts_itself = inside.is_some_and(|path| {
             let path = path.as_os_str().as_encoded_bytes();
-            target.is_dir() || self.files.binary_search_by(|file| file.as_slice().cmp(path)).is_ok()
+            target.is_dir() || self.files.binary_search_by(|file| file.as_ref().cmp(path)).is_ok()
         });
         if !counts_itself {
             let mut left = MAX_OUTSIDE;
@@ -166,4 +213,9 @@ impl Reader<'_> {
         }
         Some(())
     }
+}
+
+/// What a regular file counts as beside its content.
+fn kind_of(meta: &Metadata) -> &'static [u8] {
+    if may_be_run(meta) { b"x" } else { b"f" }
 }

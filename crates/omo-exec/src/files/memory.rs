@@ -1,6 +1,6 @@
 //! What omo remembers of the files of a project between two looks, in the user's own state folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_store::folder::Folder;
@@ -41,7 +41,10 @@ pub(super) struct Remembered {
     pub(super) stamps: String,
     /// What the folders looked like, where all of that can be told from a change during the look.
     pub(super) folders: Option<String>,
-    /// How much of the list of paths is about files; the rest is about folders.
+    /// Each path with a NUL behind it: those of files, and behind them those of folders.
+    #[serde(skip)]
+    pub(super) paths: Vec<u8>,
+    /// How much of that is about files.
     pub(super) files_bytes: usize,
     /// The repositories in it.
     pub(super) inner: Vec<String>,
@@ -70,53 +73,68 @@ impl Memory {
     pub(super) fn read(&self) -> Option<Remembered> {
         let bytes = self.folder.read(REMEMBERED, MAX_BYTES).ok()??;
         let mut remembered: Remembered = serde_json::from_slice(&bytes).ok()?;
+        remembered.paths = self.folder.read(PATHS, MAX_BYTES).ok()??;
         let seal = std::mem::take(&mut remembered.seal);
-        self.key.is_mac(&self.sealed_bytes(&remembered)?, &seal).then_some(remembered)
+        self.key.is_mac(&remembered.sealed_bytes()?, &seal).then_some(remembered)
     }
 
-    /// Whether nothing moved since.
-    pub(super) fn is_unchanged(&self, remembered: &Remembered) -> bool {
-        let Some(folders) = &remembered.folders else { return false };
-        let top = path_of(&bytes_of(&remembered.top));
-        let tree = WorkTree::at(&top).filter(|_| remembered.is_repository);
-        let looks_so =
-            |paths: &[u8], digest: &str| snapshot::look(&top, paths).is_some_and(|seen| seen.digest == digest);
-        let paths = self.paths();
-        sources(tree.as_ref()) == remembered.sources
-            && paths
-                .split_at_checked(remembered.files_bytes)
-                .is_some_and(|(files, inner)| looks_so(files, &remembered.stamps) && looks_so(inner, folders))
-    }
-
-    /// Keeps the list of paths: those of files, and behind them those of folders.
-    pub(super) fn keep_paths(&self, files: &[u8], folders: &[u8]) -> Option<()> {
-        self.folder.replace(PATHS, &[files, folders].concat()).ok()
-    }
-
-    /// The list of paths that is kept.
-    pub(super) fn paths(&self) -> Vec<u8> {
-        self.folder.read(PATHS, MAX_BYTES).ok().flatten().unwrap_or_default()
-    }
-
+    /// What is remembered of each file.
     pub(super) fn entries(&self, remembered: &Remembered) -> Option<Vec<u8>> {
         let bytes = self.folder.read(ENTRIES, MAX_BYTES).ok()??;
         (digest(&bytes) == remembered.entries).then_some(bytes)
     }
 
     pub(super) fn keep(&self, mut remembered: Remembered, entries: &[u8]) -> Option<Remembered> {
+        self.folder.replace(PATHS, &remembered.paths).ok()?;
         self.folder.replace(ENTRIES, entries).ok()?;
         remembered.entries = digest(entries);
-        remembered.seal = self.key.mac(&self.sealed_bytes(&remembered)?);
+        remembered.seal = self.key.mac(&remembered.sealed_bytes()?);
         self.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
         Some(remembered)
     }
+}
 
-    /// What the seal is over: all of it, and the list of paths.
-    fn sealed_bytes(&self, remembered: &Remembered) -> Option<Vec<u8>> {
-        let unsealed = Remembered { seal: String::new(), ..remembered.clone() };
-        let paths = self.paths();
-        serde_json::to_vec(&(unsealed, digest(&paths))).ok()
+impl Remembered {
+    /// The paths of files.
+    pub(super) fn file_paths(&self) -> impl Iterator<Item = &[u8]> {
+        split(self.paths.get(..self.files_bytes).unwrap_or_default())
     }
+
+    /// The paths of folders.
+    pub(super) fn folder_paths(&self) -> impl Iterator<Item = &[u8]> {
+        split(self.paths.get(self.files_bytes..).unwrap_or_default())
+    }
+
+    /// The top of the work tree.
+    pub(super) fn top(&self) -> PathBuf {
+        path_of(&bytes_of(&self.top))
+    }
+
+    /// Whether nothing moved since.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.is_list_unchanged() && looks_so(&self.top(), self.file_paths(), &self.stamps)
+    }
+
+    /// Whether the files that count are still the same ones, whatever stands in them.
+    pub(super) fn is_list_unchanged(&self) -> bool {
+        let top = self.top();
+        let tree = WorkTree::at(&top).filter(|_| self.is_repository);
+        let seen = self.folders.as_ref();
+        sources(tree.as_ref()) == self.sources && seen.is_some_and(|seen| looks_so(&top, self.folder_paths(), seen))
+    }
+
+    /// What the seal is over while it is empty: all of it, and the list of paths.
+    fn sealed_bytes(&self) -> Option<Vec<u8>> {
+        serde_json::to_vec(&(self, digest(&self.paths))).ok()
+    }
+}
+
+fn split(paths: &[u8]) -> impl Iterator<Item = &[u8]> {
+    paths.split(|byte| *byte == 0).filter(|path| !path.is_empty())
+}
+
+fn looks_so<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &str) -> bool {
+    snapshot::look(top, paths).is_some_and(|seen| seen.digest == digest)
 }
 
 /// What decides which files count, beside what lies among them.

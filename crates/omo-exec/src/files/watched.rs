@@ -6,7 +6,6 @@ use std::path::Path;
 use omo_store::pins::BUILT;
 
 use super::memory::Memory;
-use super::scope::bytes_of;
 use super::{WorkFiles, joined};
 use crate::platform::{FolderWatch, Touched, path_of};
 use crate::snapshot;
@@ -28,11 +27,9 @@ impl WorkFiles<'_> {
     pub(crate) fn watch(&self) -> Option<FolderWatch> {
         let memory = Memory::open(&self.root, self.state_home?)?;
         let remembered = memory.read()?;
-        let paths = memory.paths();
-        let (files, folders) = paths.split_at_checked(remembered.files_bytes)?;
-        let top = path_of(&bytes_of(&remembered.top));
-        let mut below = snapshot::folders_of(files.split(|byte| *byte == 0));
-        below.extend(folders.split(|byte| *byte == 0).filter(|folder| !matches!(*folder, b"" | b".")));
+        let top = remembered.top();
+        let mut below = snapshot::folders_of(remembered.file_paths());
+        below.extend(remembered.folder_paths().filter(|folder| *folder != b"."));
         let below = below.into_iter().map(|folder| top.join(path_of(folder)));
         FolderWatch::begin(top.ancestors().skip(1).map(Path::to_owned), std::iter::once(top.clone()).chain(below))
     }
