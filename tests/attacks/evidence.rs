@@ -518,6 +518,41 @@ const BASELINE: &[Row] = &[
             Ok(())
         },
     },
+    Row {
+        id: "r05a10",
+        what: "what runs the tests is named by no word of the check, and runs none any more",
+        play: |target| {
+            target.write("r", "import unittest\nunittest.main(module=None, argv=['r', 'discover'])\n")?;
+            target.scene.start("--gate \"python3 -c 'import runpy; runpy.run_path(chr(114))'\"")?;
+            target.write("r", "")?;
+            let reason = target.scene.claim_fails()?;
+            ensure!(reason.contains("3 were run earlier"), "{reason}");
+            target.is_never_verified()
+        },
+    },
+    Row {
+        id: "r05a11",
+        what: "the user's home is a repository: what is counted before the run leaves it alone",
+        play: |target| {
+            let home = target.scene.lab.home().to_owned();
+            let git = |target: &Target, command: &str| {
+                let said = target.scene.lab.command("git").current_dir(&home).arg(command).output()?;
+                Ok::<_, anyhow::Error>(String::from_utf8_lossy(&said.stdout).into_owned())
+            };
+            git(target, "init")?;
+            let check = "git rev-parse --show-toplevel >> $HOME/tops\ngit add -A\ngit ls-files >> $HOME/tops\n";
+            target.write("check.sh", &format!("{check}{CHECK}\n"))?;
+            target.scene.start("--no-review --gate \"sh check.sh\"")?;
+            target.fix()?;
+            target.scene.claim_ends("verified")?;
+            ensure!(git(target, "ls-files")?.is_empty(), "files of the home were added");
+            let tops = std::fs::read_to_string(home.join("tops"))?;
+            let tops: Vec<&str> = tops.lines().filter(|line| line.starts_with('/')).collect();
+            let project = target.scene.lab.project().canonicalize()?.display().to_string();
+            ensure!(matches!(tops[..], [copy, own] if copy.ends_with("/copy") && own == project), "{tops:?}");
+            Ok(())
+        },
+    },
 ];
 
 /// Longer than anything here takes, however busy the machine is.

@@ -118,7 +118,7 @@ pub struct Baseline {
     pub counts: Option<Counts>,
     /// The gate was green.
     pub is_green: bool,
-    /// Why there are no counts, where there are none.
+    /// Why there are no counts; empty where there are some, or where the gate came to its end without any.
     pub why: String,
 }
 

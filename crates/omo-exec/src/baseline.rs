@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omo_core::gate::{Baseline, End, Gate, TOTAL_TIMEOUT_SECONDS};
+use omo_core::runner::named::may_run_tests;
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_store::env::Env;
@@ -25,8 +26,8 @@ use self::project_copy::ProjectCopy;
 use crate::environment::Environment;
 use crate::gates::Watcher;
 use crate::process::{self, Job};
-use crate::recorded;
 use crate::supervisor::detached;
+use crate::{git, git_folder, recorded};
 
 /// What makes a binary of omo one that counts.
 pub const ARGUMENT: &str = "--count-before";
@@ -45,9 +46,9 @@ const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
 type Results = BTreeMap<String, Baseline>;
 
-/// Whether a check may count tests: it runs a runner that is known, or files of the project that may.
+/// Whether a check may count tests: its command may run some, or files of the project that it is held to.
 fn may_count(gate: &Gate, root: &Path) -> bool {
-    !gate.pinned.is_empty() || pins::runs_tests(gate, root)
+    !gate.pinned.is_empty() || may_run_tests(&gate.run) || pins::runs_tests(gate, root)
 }
 
 /// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
@@ -101,11 +102,13 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
     let top = folder.path().join(COPY);
     let recorded = (session.verification.scope.as_deref()?, session.ulw.recorded.as_deref()?);
     let project = recorded::write_out(root, home, id, recorded, &top)?;
+    stand_alone(root, &top);
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = Results::new();
     for gate in session.gates.iter().filter(|gate| may_count(gate, root)) {
-        let variables = environment.for_gate(gate);
+        let mut variables = environment.for_gate(gate);
+        variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
         let project_copy = ProjectCopy::new(root, &project, &variables);
         let Some((run, variables)) = project_copy.of(gate, variables) else {
             let why = "it names the project by its path and could not be counted apart".to_owned();
@@ -125,7 +128,7 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
         let outcome = process::run(job, || armed().is_some());
         let end = outcome.end?;
         let why = match &end {
-            End::Exited(_) => "it gave no count then".to_owned(),
+            End::Exited(_) => String::new(),
             End::Killed(signal) => format!("it was ended by signal {signal} then"),
             End::TimedOut(seconds) => format!("it was ended after {seconds} s then"),
             End::NotStarted(why) => why.clone(),
@@ -137,6 +140,14 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
         write(folder, &key, id, &results)?;
     }
     Some(())
+}
+
+/// Makes the copy a repository: git that a check calls would otherwise act on one that lies around it, such as the
+/// user's home. Asked from the project, none of whose programs is taken for git.
+fn stand_alone(root: &Path, top: &Path) {
+    let own = top.join(".git");
+    let git = |arguments: &[&str]| git::git(root, arguments, &git_folder::variables(&own, top), &[]);
+    let _ = git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
 }
 
 /// What is installed for the project is there for its copy, too.

@@ -309,7 +309,7 @@ impl<'a> WorkFiles<'a> {
         }
         let said = asked.git(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &paths)?;
         let mut found: Vec<String> =
-            rules.iter().flat_map(|rules| rules.iter()).flat_map(|it| no_longer_excepted(&asked.top, it)).collect();
+            rules.iter().flat_map(|rules| rules.iter()).flat_map(|it| no_longer_as_written(&asked.top, it)).collect();
         found.truncate(MAX_TOLD);
         let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
         // Where the rule stands, in which line, what it says, and which path it is about.
@@ -350,11 +350,19 @@ fn rules_at(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The lines of a `.gitignore` that brought files back, and were taken out of it.
-fn no_longer_excepted(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
+/// The lines of a `.gitignore` that brought files back, and were taken out of it; and that those which are left stand in
+/// another order, since the last one that matches decides.
+fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
     let now = rules_at(&top.join(path_of(&bytes_of(source))));
-    let is_gone = |line: &&str| line.starts_with('!') && !now.lines().any(|there| there.trim_end() == line.trim_end());
-    before.lines().filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back")).collect()
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (before.lines().map(str::trim_end).collect(), now.lines().map(str::trim_end).collect());
+    let is_gone = |line: &&str| line.starts_with('!') && !new.contains(line);
+    let gone = old.iter().copied().filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back"));
+    let is_rule = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let left = old.iter().copied().filter(|line| is_rule(line) && new.contains(line));
+    let is_reordered = !left.eq(new.iter().copied().filter(|line| is_rule(line) && old.contains(line)));
+    let reordered = is_reordered.then(|| format!("what {source} had brought back: its lines stand in another order"));
+    gone.chain(reordered).collect()
 }
 
 /// A file that says what is ignored counts, even where it ignores itself.

@@ -247,7 +247,8 @@ pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
 /// to `/dev/zero` has it take all memory that there is.
 fn can_be_read(tree: &WorkTree) -> bool {
     let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
-    let shared = ["config", "packed-refs", "info/exclude", "info/attributes"].map(|name| tree.common.join(name));
+    let shared = ["config", "packed-refs", "info/exclude", "info/attributes", "objects/info/alternates"];
+    let shared = shared.map(|name| tree.common.join(name));
     own.iter().chain(&shared).all(|file| {
         let is_mapped = || file.ends_with("index") || file.ends_with("packed-refs");
         file.metadata().map_or(true, |meta| meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped()))

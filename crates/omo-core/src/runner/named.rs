@@ -1,6 +1,6 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
-use crate::command_line::{ShellCommand, is_reader, is_shell, stem};
+use crate::command_line::{ShellCommand, commands, is_reader, is_shell, stem};
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
 pub fn names_runner(command: &ShellCommand) -> bool {
@@ -11,6 +11,23 @@ pub fn names_runner(command: &ShellCommand) -> bool {
     let reach = if words.first().is_some_and(|program| passes_on(program)) { words.len() } else { 1 };
     let is_asked = |word: &&str| !matches!(*word, "install" | "add" | "remove" | "uninstall" | "upgrade");
     (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).any(is_runner)
+}
+
+/// Whether a line of shell may run tests: something in it is neither known to only read files nor asked to only build.
+pub fn may_run_tests(line: &str) -> bool {
+    let only_builds = |name: &str, arguments: &[String]| {
+        let asked = arguments.iter().find(|word| !word.starts_with(['-', '+'])).map(String::as_str);
+        match name {
+            "cargo" => matches!(asked, Some("build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt")),
+            "go" => matches!(asked, Some("build" | "fmt" | "vet")),
+            _ => false,
+        }
+    };
+    let may_test = |command: &ShellCommand| {
+        let program = command.program().map(|(program, arguments)| (stem(program), arguments));
+        program.is_some_and(|(name, arguments)| !is_reader(name) && !only_builds(name, arguments))
+    };
+    commands(line).iter().any(may_test)
 }
 
 /// Whether a program may run another one that it is given: all but those that are known to do something else.
@@ -67,7 +84,6 @@ fn is_runner(program: &str, arguments: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command_line::commands;
 
     #[test]
     fn a_runner_is_known_wherever_it_stands_in_a_command() {
@@ -113,6 +129,24 @@ mod tests {
             ("grep -r 'pytest is here' docs", false),
         ] {
             assert_eq!(commands(run).iter().any(names_runner), expected, "{run}");
+        }
+    }
+
+    #[test]
+    fn what_only_reads_or_builds_runs_no_tests_and_anything_else_may() {
+        for (line, expected) in [
+            ("make check", true),
+            ("cd \"$(git rev-parse --show-toplevel)\" && make check", true),
+            ("cd web && tsc --noEmit && ./check", true),
+            ("bash -c true", true),
+            ("cargo xtask", true),
+            ("cargo clippy && cargo +nightly fmt --check", false),
+            ("go vet ./... ", false),
+            ("test -f done && grep -q x README.md", false),
+            ("tsc --noEmit", false),
+            ("A=1", false),
+        ] {
+            assert_eq!(may_run_tests(line), expected, "{line}");
         }
     }
 }
