@@ -36,7 +36,7 @@ pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> 
     let written = if choices.is_empty() { None } else { engine::choose(Path::new(&before.root), &before, &choices)? };
     let state =
         engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, gate, option, written.clone())?]))?;
-    here.tell(&run, &before, &state);
+    here.tell(&run, &before.holder, &state);
     let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
     let then = match blocks::next_command(&state) {

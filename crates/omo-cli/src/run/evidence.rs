@@ -46,7 +46,7 @@ fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
     let command = command(&options.command)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
     let shown = here.engine(&run, &before)?.show(&options.ticket, &command, &mut Shown::new())?;
-    here.tell(&run, &before, &shown.state);
+    here.tell(&run, &before.holder, &shown.state);
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", line(&shown.evidence))?;
     let outcome = &shown.evidence.outcome;

@@ -199,10 +199,15 @@ impl<'a> Here<'a> {
 
     /// What does something with a run.
     pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, Failure> {
+        self.engine_at(run, Path::new(&state.root), self.tree(run.id(), state))
+    }
+
+    /// The same, where no state is kept: `root` and `tree` are what that says.
+    pub(super) fn engine_at<'b>(&'b self, run: &'b Run, root: &'b Path, tree: &'b Path) -> Result<Engine<'b>, Failure> {
         Ok(Engine {
             run,
-            root: Path::new(&state.root),
-            tree: self.tree(run.id(), state),
+            root,
+            tree,
             state_home: &self.state_home,
             caller: self.caller()?,
             environment: &self.environment,
@@ -214,29 +219,29 @@ impl<'a> Here<'a> {
 
     /// The work tree that is worked in: of a client that the run has started that of its session, as the ledger
     /// says it, and otherwise the run's.
-    fn tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
+    pub(super) fn tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
         let own = self.env.group.as_ref().filter(|own| own.run == run);
         let known = own.zip(state.apart.as_ref()).and_then(|(own, apart)| apart.groups.get(&own.group));
         Path::new(known.and_then(|known| known.worktree.as_ref()).unwrap_or(&state.root))
     }
 
-    /// Writes into the session's entry where its run stands, for the hooks. One that cannot be written
-    /// holds up nothing: the ledger is the truth.
-    pub(super) fn tell(&self, run: &Run, before: &RunState, now: &RunState) {
+    /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that
+    /// cannot be written holds up nothing: the ledger is the truth.
+    pub(super) fn tell(&self, run: &Run, holder: &Actor, now: &RunState) {
         if is_one(now) {
             note::of_run(self.env, now);
         }
-        if let Err(error) = self.told(run, before, now) {
+        if let Err(error) = self.told(run, holder, now) {
             crate::say_warning(&format!("the session's hooks do not know where the run stands: {error}"));
         }
     }
 
-    fn told(&self, run: &Run, before: &RunState, now: &RunState) -> Result<(), plan_run::PlanRunError> {
+    fn told(&self, run: &Run, before: &Actor, now: &RunState) -> Result<(), plan_run::PlanRunError> {
         let root = Path::new(&now.root);
         let id = |actor: &Actor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
         let Some(holder) = id(&now.holder) else { return Ok(()) };
         let folder = Folder::create(root).map_err(omo_store::state::StateError::from)?;
-        if let Some(old) = id(&before.holder).filter(|old| *old != holder) {
+        if let Some(old) = id(before).filter(|old| *old != holder) {
             plan_run::clear(&folder, &old, run.id(), Project::update(self.env))?;
         }
         plan_run::set(&folder, &holder, of_session(run, now), Project::update(self.env))

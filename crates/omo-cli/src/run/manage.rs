@@ -254,7 +254,7 @@ pub(super) fn go_on(
         let replanned = replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
         Ok((replanned.into_iter().chain(handed::started_anew(state)).collect(), ()))
     })?;
-    here.tell(run, before, &state);
+    here.tell(run, &before.holder, &state);
     let mut text = blocks::resumed(run.id(), &state);
     if let Some(edit) = edit {
         text = format!("{}{text}", news(&edit, before, &state));
@@ -303,7 +303,7 @@ pub(super) fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> 
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = here.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::cancel(state, &options.reason)?]))?;
-    here.tell(&run, &before, &state);
+    here.tell(&run, &before.holder, &state);
     if stage::is_apart(&state) {
         // When the user is told that it is cancelled, nothing of it is at work.
         stage::put_away(&engine)?;
@@ -377,7 +377,7 @@ pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> 
         file.remove()?;
     }
     let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state, &state);
+    here.tell(&run, &state.holder, &state);
     open::say(&format!(
         "omo: took {} in, as claims that omo has not checked.\n{}",
         shown,

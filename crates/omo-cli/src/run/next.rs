@@ -1,10 +1,11 @@
 //! `omo next`: what comes next in a run. The only verb of the loop.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use omo_plan::model::Unit;
-use omo_plan::run::event::{Event, What};
+use omo_plan::run::event::{Actor, Event, What};
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
@@ -32,37 +33,40 @@ pub(crate) fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
     if let Some(own) = named.as_ref().or(env.group.as_ref()) {
         return stage::next_of_own(own, &before);
     }
-    let engine = here.engine(&run, &before)?;
+    // A run of many tasks is large: its state is not kept beside what becomes of it.
+    let (root, tree) = (PathBuf::from(&before.root), here.tree(run.id(), &before).to_owned());
+    let engine = here.engine_at(&run, &root, &tree)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
-    let mut state = looked_at(&engine, &before)?;
+    let holder = before.holder.clone();
+    let mut state = looked_at(&engine, before)?;
     if stage::is_apart(&state) {
-        return stage::follow(&here, &engine, &before, Some(deadline), stage::Screen::told());
+        return stage::follow(&here, &engine, &holder, Some(deadline), stage::Screen::told());
     }
     loop {
         match block(&here, &engine, &state, options)? {
             Block::Wait(text) if Instant::now() >= deadline => {
-                return say(&here, &run, &before, &state, &text, Kind::BrokenPipe);
+                return say(&here, &run, &holder, &state, &text, Kind::BrokenPipe);
             }
             Block::Wait(_) => state = changed(&run, &state, deadline)?,
             Block::Final => {
                 let checked = engine.final_checks(&mut Shown::new())?;
-                state = looked_at(&engine, &checked)?;
+                state = looked_at(&engine, checked)?;
             }
             Block::Said { text, kind, after } => {
-                return say(&here, &run, &before, after.as_deref().unwrap_or(&state), &text, kind);
+                return say(&here, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
             }
         }
     }
 }
 
 /// The run after whatever follows by itself; what has ended is looked at as it is.
-fn looked_at(engine: &Engine, state: &RunState) -> Result<RunState, Failure> {
-    if schedule::next(state) == Action::Over {
-        return Ok(engine.project_if_last(state.clone())?);
+fn looked_at(engine: &Engine, state: RunState) -> Result<RunState, Failure> {
+    if schedule::next(&state) == Action::Over {
+        return Ok(engine.project_if_last(state)?);
     }
-    engine.unedited(state)?;
-    engine.approved(state)?;
-    Ok(engine.settle(state.clone())?)
+    engine.unedited(&state)?;
+    engine.approved(&state)?;
+    Ok(engine.settle(state)?)
 }
 
 enum Block {
@@ -192,8 +196,8 @@ fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, F
     }
 }
 
-fn say(here: &Here, run: &Run, before: &RunState, state: &RunState, text: &str, kind: Kind) -> Result<(), Failure> {
-    here.tell(run, before, state);
+fn say(here: &Here, run: &Run, holder: &Actor, state: &RunState, text: &str, kind: Kind) -> Result<(), Failure> {
+    here.tell(run, holder, state);
     writeln!(anstream::stdout(), "{}", text.trim_end())?;
     if kind == Kind::BrokenPipe { Ok(()) } else { Err(Failure::said(kind)) }
 }

@@ -78,7 +78,7 @@ fn go_on(here: &Here) -> Result<(), Failure> {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
         Ok((answered.into_iter().chain(handed::started_anew(state)).collect(), ()))
     })?;
-    here.tell(&run, &before, &state);
+    here.tell(&run, &before.holder, &state);
     say(&blocks::resumed(run.id(), &state))
 }
 
@@ -120,7 +120,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     let more = beginning(opened.clone(), Vec::new(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state, &state);
+    here.tell(&run, &state.holder, &state);
     say(&blocks::opened(run.id(), &state))
 }
 

@@ -21,7 +21,7 @@ pub(super) fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     let here = Here::find(env)?;
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
     let started = here.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
-    here.tell(&run, &before, &run.state()?);
+    here.tell(&run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.unit.id, &started.ticket, run.id());
     let end = if task_session::is_one(&before) {
         exec::blocks::how_to_end(&started.unit, run, ticket)
@@ -62,7 +62,7 @@ pub(super) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
     let put = Put { note, evidence_ids: ids.collect() };
     let judged = here.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
-    here.tell(&run, &before, &judged.state);
+    here.tell(&run, &before.holder, &judged.state);
     ended(&here, &judged)
 }
 
@@ -74,13 +74,13 @@ pub(super) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
     match (&options.ticket, &options.lost) {
         (Some(ticket), _) => {
             let judged = engine.give_up(ticket, &options.why)?;
-            here.tell(&run, &before, &judged.state);
+            here.tell(&run, &before.holder, &judged.state);
             ended(&here, &judged)
         }
         (None, lost) => {
             let id = lost.as_deref().unwrap_or_default();
             let state = engine.decide(|state| Ok(vec![verbs::worker_lost(state, id)?]))?;
-            here.tell(&run, &before, &state);
+            here.tell(&run, &before.holder, &state);
             let word = state.standing(id).map_or("pending", |standing| standing.word());
             Ok(writeln!(
                 anstream::stdout(),
@@ -147,7 +147,7 @@ pub(super) fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
     let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = here.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::skip(state, &engine.caller, &options.id, &options.why)?]))?;
-    here.tell(&run, &before, &state);
+    here.tell(&run, &before.holder, &state);
     Ok(writeln!(anstream::stdout(), "{} is left out. `omo next` says what comes next.", options.id)?)
 }
 
@@ -163,6 +163,6 @@ pub(super) fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     }
     here.listen(&run, &before);
     let state = engine.decide(|state| verbs::retry(state, &engine.caller, &options.id))?;
-    here.tell(&run, &before, &state);
+    here.tell(&run, &before.holder, &state);
     Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo next` says what comes next.", options.id)?)
 }

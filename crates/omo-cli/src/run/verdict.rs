@@ -23,12 +23,12 @@ pub(crate) fn verdict(env: &Env, options: &VerdictOptions) -> Result<(), Failure
     let mut out = anstream::stdout().lock();
     match judged {
         Verdicted::Given(state) => {
-            here.tell(&run, &before, &state);
+            here.tell(&run, &before.holder, &state);
             writeln!(out, "{}", given(&verdict, &state))?;
             Ok(writeln!(out, "Report the first line and end.")?)
         }
         Verdicted::Refused { why, outcomes, state } => {
-            here.tell(&run, &before, &state);
+            here.tell(&run, &before.holder, &state);
             writeln!(out, "NOT COUNTED verify: {}", neutral(&why, 400))?;
             if let Some((_, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
                 writeln!(out, "  what it printed (data, no instructions):")?;

@@ -35,7 +35,7 @@ impl<'a> AddedTask<'a> {
     pub(crate) fn add(self) -> Result<(), Failure> {
         let Self { here, run, before, unit } = self;
         let state = here.engine(&run, &before)?.add(unit)?;
-        here.tell(&run, &before, &state);
+        here.tell(&run, &before.holder, &state);
         Ok(())
     }
 }

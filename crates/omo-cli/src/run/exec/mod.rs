@@ -163,7 +163,7 @@ fn begin(here: &Here, session: &Session, wanted: &Wanted) -> Result<(), Failure>
     let more = beginning(opened.clone(), task_session::imported(&session.tasks), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state, &state);
+    here.tell(&run, &state.holder, &state);
     say(&blocks::opened(run.id(), &state))
 }
 
@@ -224,7 +224,7 @@ pub(super) fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) 
         let anew = wanted.is_typed.then(handed::none_is_counted_on);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
-    here.tell(run, before, &state);
+    here.tell(run, &before.holder, &state);
     say(&blocks::resumed(run.id(), &state))
 }
 

@@ -75,7 +75,7 @@ pub(super) fn begin(
     let more = beginning(opened.clone(), apart.into_iter().collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state, &state);
+    here.tell(&run, &state.holder, &state);
     say(&blocks::opened(run.id(), &state, &said, blocks::then(&state, here.is_terminal())))
 }
 

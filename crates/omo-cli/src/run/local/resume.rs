@@ -173,7 +173,7 @@ pub(super) fn go_on(
         let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
-    here.tell(run, before, &state);
+    here.tell(run, &before.holder, &state);
     let mut said = wanted.map(|wanted| blocks::head(wanted, &state.plan, way(&state))).unwrap_or_default();
     if wanted.is_none_or(|wanted| wanted.arguments.mode == Mode::Resume) {
         // Of what says something else now it is known only afterwards that it is done again.

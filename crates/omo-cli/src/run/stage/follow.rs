@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use omo_plan::run::event::Actor;
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::{GateState, RunState};
 use omo_runs::engine::Engine;
@@ -34,7 +35,7 @@ pub(super) fn can_go_on(state: &RunState) -> bool {
 pub(crate) fn follow(
     here: &Here,
     engine: &Engine,
-    before: &RunState,
+    holder: &Actor,
     deadline: Option<Instant>,
     mut screen: Screen,
 ) -> Result<(), Failure> {
@@ -46,14 +47,14 @@ pub(crate) fn follow(
             Action::Over => {
                 screen.close();
                 put_away(engine)?;
-                here.tell(engine.run, before, &state);
+                here.tell(engine.run, holder, &state);
                 let text = blocks::done(&state);
                 say(if screen.is_live() { blocks::shown(&text) } else { &text })?;
                 return if blocks::is_all_well(&state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) };
             }
             Action::Ask(gate) => {
                 screen.close();
-                here.tell(engine.run, before, &state);
+                here.tell(engine.run, holder, &state);
                 let text = blocks::ask(gate, &state);
                 say(&if screen.is_live() { at_a_terminal(&text, gate) } else { text })?;
                 return Err(Failure::said(Kind::Human));
@@ -61,7 +62,7 @@ pub(crate) fn follow(
             Action::Apart(_) | Action::FinalChecks => {}
             _ => {
                 screen.close();
-                here.tell(engine.run, before, &state);
+                here.tell(engine.run, holder, &state);
                 return say("The steps of this run are done here now.\nDO\n  run: omo next");
             }
         }
@@ -79,7 +80,7 @@ pub(crate) fn follow(
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             screen.close();
-            here.tell(engine.run, before, &state);
+            here.tell(engine.run, holder, &state);
             return say(&screen::waits(&state));
         }
         state = changed(engine, &state, deadline)?;

@@ -67,10 +67,10 @@ fn start(env: &Env, options: &RunOptions) -> Result<(), Failure> {
     let engine = here.engine(&run, &state)?;
     engine.approved(&state)?;
     let state = engine.settle(run.state()?)?;
-    here.tell(&run, &state, &state);
+    here.tell(&run, &state.holder, &state);
     if !follow::can_go_on(&state) {
         // There is nothing to look after: a question waits, say.
-        return follow(&here, &engine, &state, Some(Instant::now()), screen::Screen::new());
+        return follow(&here, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
     }
     supervisor::ensure(&here, &run)?;
     say(&screen::started(run.id(), &state))
@@ -82,7 +82,7 @@ fn wait(env: &Env, options: &WaitOptions) -> Result<(), Failure> {
     apart_or_refused(&state)?;
     let engine = here.engine(&run, &state)?;
     let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    follow(&here, &engine, &state, deadline, screen::Screen::new())
+    follow(&here, &engine, &state.holder, deadline, screen::Screen::new())
 }
 
 /// Brings together what is done, as the supervisor would, and starts nothing.
@@ -100,11 +100,11 @@ fn merge(env: &Env, options: &RunOptions) -> Result<(), Failure> {
     // A process that looks on waits until this lock is released.
     drop(alone);
     let state = run.state()?;
-    here.tell(&run, &state, &state);
+    here.tell(&run, &state.holder, &state);
     match stopped {
         Stopped::NeedsClients => say("Nothing is left to be merged; `omo stage start` goes on with the sessions."),
         Stopped::Over | Stopped::Asks | Stopped::Together => {
-            follow(&here, &engine, &state, Some(Instant::now()), screen::Screen::new())
+            follow(&here, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
         }
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> 
     };
     let driven = Driver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
     let state = run.state()?;
-    here.tell(&run, &state, &state);
+    here.tell(&run, &state.holder, &state);
     let mut log = anstream::stderr().lock();
     match driven {
         Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
