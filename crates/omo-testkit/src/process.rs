@@ -1,6 +1,6 @@
 //! Running one child process with its own process group and a hard limit.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::stand_in::HookRun;
+use crate::wait::wait_until;
 
 /// How long the ends of the pipes may stay open after the process itself has ended.
 const PIPES_GRACE: Duration = Duration::from_secs(2);
@@ -36,7 +37,7 @@ pub(crate) fn run(mut command: Command, input: Option<&str>, limit: Duration) ->
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
 
     let start = Instant::now();
-    let mut child = command.spawn().with_context(|| format!("start {}", command.get_program().display()))?;
+    let mut child = spawn(&mut command).with_context(|| format!("start {}", command.get_program().display()))?;
     let group = child.id();
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), input) {
         let text = text.to_owned();
@@ -60,6 +61,16 @@ pub(crate) fn run(mut command: Command, input: Option<&str>, limit: Duration) ->
     .context("wait for the process")?;
     let duration = start.elapsed();
     Ok(Finished { status, stdout: collect(stdout, group), stderr: collect(stderr, group), duration, timed_out })
+}
+
+/// Starts a command. A program that a test has just written is still open for writing in a child that another thread
+/// has started meanwhile and that has not begun its own program yet: it cannot be run until then.
+fn spawn(command: &mut Command) -> Result<Child> {
+    let started = wait_until("the program is written", LIMIT, || match command.spawn() {
+        Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => None,
+        result => Some(result),
+    })?;
+    Ok(started?)
 }
 
 /// Runs a command that may be run again, as often as a test needs it: with the environment that it

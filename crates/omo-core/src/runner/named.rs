@@ -13,7 +13,8 @@ pub fn names_runner(command: &ShellCommand) -> bool {
     (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).any(is_runner)
 }
 
-/// Whether a line of shell may run tests: something in it is neither known to only read files nor asked to only build.
+/// Whether a line of shell may run tests: something in it is neither known to only read files or to end processes, nor
+/// asked to only build.
 pub fn may_run_tests(line: &str) -> bool {
     let only_builds = |name: &str, arguments: &[String]| {
         let asked = arguments.iter().find(|word| !word.starts_with(['-', '+'])).map(String::as_str);
@@ -23,11 +24,25 @@ pub fn may_run_tests(line: &str) -> bool {
             _ => false,
         }
     };
+    let is_harmless = |name: &str| is_reader(name) || matches!(name, "kill" | "pkill" | "yes");
     let may_test = |command: &ShellCommand| {
-        let program = command.program().map(|(program, arguments)| (stem(program), arguments));
-        program.is_some_and(|(name, arguments)| !is_reader(name) && !only_builds(name, arguments))
+        let (name, arguments) = behind_wrappers(&command.words)?;
+        Some(!is_harmless(stem(name)) && !only_builds(stem(name), arguments))
     };
-    commands(line).iter().any(may_test)
+    commands(line).iter().filter_map(may_test).any(|may_test| may_test)
+}
+
+/// The program and what it is given, behind those that only start it in another way.
+fn behind_wrappers(words: &[String]) -> Option<(&str, &[String])> {
+    const WRAPPERS: [&str; 9] = ["command", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "time", "timeout"];
+    let (program, arguments) = words.split_first()?;
+    if !WRAPPERS.contains(&stem(program)) {
+        return Some((program, arguments));
+    }
+    let is_own =
+        |word: &String| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
+    let at = arguments.iter().position(|word| !is_own(word))?;
+    behind_wrappers(arguments.get(at..)?)
 }
 
 /// Whether a program may run another one that it is given: all but those that are known to do something else.
@@ -144,6 +159,8 @@ mod tests {
             ("go vet ./... ", false),
             ("test -f done && grep -q x README.md", false),
             ("tsc --noEmit", false),
+            ("exec >&- 2>&-; timeout -k 5 60 env A=1 tsc --noEmit; setsid sleep 5", false),
+            ("timeout -k 5 60 env A=1 ./check", true),
             ("A=1", false),
         ] {
             assert_eq!(may_run_tests(line), expected, "{line}");
