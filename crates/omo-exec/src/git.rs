@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use omo_store::search_path::{SearchPath, leads_into};
+use omo_store::search_path::{Projects, SearchPath};
 use omo_store::work_tree::WorkTree;
 
 use crate::environment::Environment;
@@ -259,12 +259,12 @@ fn can_be_read(tree: &WorkTree) -> bool {
 fn found(folder: &Path, tree: Option<&WorkTree>) -> Option<(PathBuf, SearchPath)> {
     let projects = projects_around(folder, tree);
     let search = SearchPath::of(&inherited()).outside(&projects);
-    let git = search.each("git").find(|git| !projects.iter().any(|project| leads_into(git, project)))?;
+    let git = search.each("git").find(|git| !projects.contain(git))?;
     Some((git, search))
 }
 
 /// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
-fn projects_around(folder: &Path, tree: Option<&WorkTree>) -> Vec<PathBuf> {
+fn projects_around(folder: &Path, tree: Option<&WorkTree>) -> Projects {
     let home = omo_store::env::home();
     let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));
     let around = folder.ancestors().skip(1).filter(|top| top.join(".git").exists() && !is_home(top));

@@ -48,11 +48,8 @@ impl SearchPath {
 
     /// Without the folders that lead into one of these projects, by whatever name.
     #[must_use]
-    pub fn outside(mut self, projects: &[PathBuf]) -> Self {
-        for project in projects {
-            let top = real(project);
-            self.0.retain(|Place { named, real }| !named.starts_with(project) && !real.starts_with(&top));
-        }
+    pub fn outside(mut self, projects: &Projects) -> Self {
+        self.0.retain(|Place { named, real }| !projects.hold(named, real));
         self
     }
 
@@ -83,6 +80,27 @@ impl SearchPath {
     /// The file of a program that is called by its name, in the first folder that has it.
     pub fn find(&self, program: &str) -> Option<PathBuf> {
         self.each(program).next()
+    }
+}
+
+/// Projects, none of whose files is taken for a program of the user's.
+#[derive(Clone, Debug, Default)]
+pub struct Projects(Vec<Place>);
+
+impl Projects {
+    /// Whether a path leads into one of them, however it is written.
+    pub fn contain(&self, path: &Path) -> bool {
+        self.hold(path, &real(path))
+    }
+
+    fn hold(&self, named: &Path, real: &Path) -> bool {
+        self.0.iter().any(|project| named.starts_with(&project.named) || real.starts_with(&project.real))
+    }
+}
+
+impl FromIterator<PathBuf> for Projects {
+    fn from_iter<Folders: IntoIterator<Item = PathBuf>>(folders: Folders) -> Self {
+        Self(folders.into_iter().map(|named| Place { real: real(&named), named }).collect())
     }
 }
 
@@ -171,7 +189,7 @@ mod tests {
         let path = std::env::join_paths(entries).unwrap();
         let search = SearchPath::of(&[("PATH".into(), path)]).without_hidden_ways(&project);
         assert_eq!(search.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there"), &own]);
-        let outside = search.outside(&[project]);
+        let outside = search.outside(&Projects::from_iter([project]));
         assert_eq!(outside.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there")]);
         assert_eq!(outside.joined().as_deref(), Some("/usr/bin:/not/there".as_ref()));
         assert_eq!(SearchPath::default().joined(), None);

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_store::search_path::{SearchPath, leads_into};
+use omo_store::search_path::{Projects, SearchPath};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -60,8 +60,9 @@ impl Shell {
 /// The bash of this machine for the checks of a project: never a file of that project, however its
 /// path is written.
 pub(crate) fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
-    let search = search.clone().outside(&[project.to_owned()]);
-    search.each("bash").find(|bash| !leads_into(bash, project) && may_run(bash))
+    let project = Projects::from_iter([project.to_owned()]);
+    let search = search.clone().outside(&project);
+    search.each("bash").find(|bash| !project.contain(bash) && may_run(bash))
 }
 
 /// Whether a process lives.
