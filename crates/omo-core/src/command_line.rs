@@ -1,16 +1,50 @@
 //! The commands in a line of shell, read as far as is needed to say which programs and files it names.
 //!
-//! Nothing is expanded: a variable and the output of another command stay unknown.
+//! What a variable holds and what another command prints is left in the words as it was written, where it can be known:
+//! [`expand`] puts it there. Anything else that another command prints stays unknown.
+
+mod line_reader;
+mod programs;
+mod variables;
+
+pub use self::line_reader::{TOP_LEVEL, commands};
+pub use self::programs::{is_builder, is_checking, is_reader, is_shell, is_wrapper, stem};
+pub use self::variables::{expand, variables_in};
 
 /// One command of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellCommand {
-    /// What is assigned before it: the values of `NAME=value`.
-    pub assigned: Vec<String>,
+    /// What is assigned before it.
+    pub assigned: Vec<Assignment>,
     /// Its words without their quotes, the program first.
     pub words: Vec<String>,
     /// The files that it reads from: what stands behind `<`.
     pub inputs: Vec<String>,
+    /// The subshells that it runs in, the outermost first: what is set there, such as the folder, ends with them.
+    pub subshells: Vec<usize>,
+    /// So many of the commands just before it print what stands in its words.
+    pub substituted: usize,
+    /// Commands with the same number may send their output to each other.
+    pub pipeline: usize,
+}
+
+/// `NAME=value`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignment {
+    /// The name of the variable.
+    pub name: String,
+    /// What it is set to.
+    pub value: String,
+}
+
+impl Assignment {
+    /// Reads a word; `None` where it is none.
+    pub fn parse(word: &str) -> Option<Self> {
+        let (name, value) = word.split_once('=')?;
+        let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name.then(|| Self { name: name.to_owned(), value: value.to_owned() })
+    }
 }
 
 impl ShellCommand {
@@ -43,155 +77,6 @@ pub fn is_line_option(word: &str) -> bool {
     letters.is_some_and(|letters| letters.bytes().all(|letter| letter.is_ascii_alphabetic()))
 }
 
-/// The commands of a line, those within `$(…)` and backticks included.
-pub fn commands(line: &str) -> Vec<ShellCommand> {
-    let mut reader = LineReader::default();
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\'' => reader.word().extend(letters.by_ref().take_while(|letter| *letter != '\'')),
-            '"' => {
-                let word = reader.word();
-                while let Some(letter) = letters.next().filter(|letter| *letter != '"') {
-                    let escaped = letters.next_if(|next| letter == '\\' && matches!(next, '"' | '\\' | '$' | '`'));
-                    word.push(escaped.unwrap_or(letter));
-                }
-            }
-            '\\' => match letters.next_if(|next| !next.is_alphanumeric() && *next != '.') {
-                Some('\n') => {}
-                // Before a letter it parts the folders of a path on Windows.
-                escaped => reader.word().push(escaped.unwrap_or('\\')),
-            },
-            '$' if letters.next_if_eq(&'(').is_some() => reader.begin_inner(')'),
-            '`' if reader.suspended.last().is_some_and(|outer| outer.end == '`') => reader.end_inner(),
-            '`' => reader.begin_inner('`'),
-            ')' if reader.suspended.last().is_some_and(|outer| outer.end == ')') => reader.end_inner(),
-            '#' if reader.word.is_none() => while letters.next_if(|letter| *letter != '\n').is_some() {},
-            '<' | '>' => {
-                // A number before it is a descriptor.
-                reader.word = reader.word.take().filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
-                reader.end_word();
-                let is_here = letters.peek() == Some(&letter);
-                while letters.next_if(|next| matches!(next, '<' | '>' | '&' | '|' | '-')).is_some() {}
-                reader.next = if letter == '<' && !is_here { WordRole::Input } else { WordRole::Nowhere };
-            }
-            ';' | '&' | '|' | '(' | ')' | '\n' => reader.end_command(),
-            letter if letter.is_whitespace() => reader.end_word(),
-            letter => reader.word().push(letter),
-        }
-    }
-    while !reader.suspended.is_empty() {
-        reader.end_inner();
-    }
-    reader.end_command();
-    reader.commands
-}
-
-/// The name of a program without its folder, its version and the ending that it has on Windows.
-pub fn stem(program: &str) -> &str {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let name = [".exe", ".cmd", ".bat"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
-    name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.')
-}
-
-/// Whether a program runs the shell commands that it is given.
-pub fn is_shell(name: &str) -> bool {
-    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish" | "busybox")
-}
-
-/// Whether a program only reads, compares or compiles the files that it is given: it runs none of them, and no tests.
-pub fn is_reader(name: &str) -> bool {
-    READERS.split_ascii_whitespace().any(|reader| reader == name)
-}
-
-const READERS: &str = "\
-    true false : test [ [[ ]] echo printf printenv exit export unset set cd pushd popd pwd sleep wait date which type \
-    hash cat head tail grep egrep fgrep rg ag ack diff cmp comm wc ls stat file du df sort uniq cut tr jq yq md5sum \
-    sha1sum sha256sum sha512sum cksum rm mkdir rmdir touch git hg mypy pyright ruff flake pylint black isort bandit eslint prettier \
-    stylelint biome oxlint tsc gcc g++ cc c++ clang clang++ rustc rustfmt javac gofmt goimports golangci-lint \
-    staticcheck shellcheck shfmt yamllint xmllint hadolint markdownlint";
-
-/// Words of the shell that stand before a command.
-const KEYWORDS: [&str; 13] =
-    ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "case"];
-
-#[derive(Default)]
-struct LineReader {
-    commands: Vec<ShellCommand>,
-    command: ShellCommand,
-    word: Option<String>,
-    next: WordRole,
-    suspended: Vec<SuspendedCommand>,
-}
-
-/// Where the next word belongs.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum WordRole {
-    #[default]
-    Words,
-    Input,
-    /// It is the target of an output.
-    Nowhere,
-}
-
-/// A command that goes on behind the one within it, and the letter that ends that one.
-struct SuspendedCommand {
-    end: char,
-    command: ShellCommand,
-    word: Option<String>,
-    next: WordRole,
-}
-
-impl LineReader {
-    fn word(&mut self) -> &mut String {
-        self.word.get_or_insert_default()
-    }
-
-    fn end_word(&mut self) {
-        let Some(word) = self.word.take() else { return };
-        match std::mem::take(&mut self.next) {
-            WordRole::Nowhere => {}
-            WordRole::Input => self.command.inputs.push(word),
-            WordRole::Words if !self.command.words.is_empty() => self.command.words.push(word),
-            WordRole::Words if KEYWORDS.contains(&&*word) => {}
-            WordRole::Words => match assigned(&word) {
-                Some(value) => self.command.assigned.push(value.to_owned()),
-                None => self.command.words.push(word),
-            },
-        }
-    }
-
-    fn end_command(&mut self) {
-        self.end_word();
-        let command = std::mem::take(&mut self.command);
-        if command != ShellCommand::default() {
-            self.commands.push(command);
-        }
-        self.next = WordRole::Words;
-    }
-
-    fn begin_inner(&mut self, end: char) {
-        let (command, next) = (std::mem::take(&mut self.command), std::mem::take(&mut self.next));
-        self.suspended.push(SuspendedCommand { end, command, word: self.word.take(), next });
-    }
-
-    fn end_inner(&mut self) {
-        self.end_command();
-        if let Some(SuspendedCommand { command, word, next, .. }) = self.suspended.pop() {
-            // What the inner command says stands there, and is not known.
-            (self.command, self.word, self.next) = (command, Some(word.unwrap_or_default()), next);
-        }
-    }
-}
-
-/// The value of `NAME=value`.
-fn assigned(word: &str) -> Option<&str> {
-    let (name, value) = word.split_once('=')?;
-    let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_name.then_some(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,12 +98,24 @@ mod tests {
             ("if ! test -f x; then { sh y; }; fi", "test·-f·x ; sh·y"),
             ("(cd a && b) > out.log 2>&1", "cd·a ; b"),
             ("a >> x b &> y", "a·b"),
-            ("sh $(dirname $0)/check.sh x", "dirname·$0 ; sh·/check.sh·x"),
+            ("sh $(dirname $0)/check.sh x", "dirname·$0 ; sh·./check.sh·x"),
             ("sh `cat name`.sh", "cat·name ; sh·.sh"),
             ("x=$(a b) c", "a·b ; c"),
             ("a # b; c\nd", "a ; d"),
             ("a#b", "a#b"),
             (r".\check.cmd x", r".\check.cmd·x"),
+            (r"C:\ci\check.cmd x", r"C:\ci\check.cmd·x"),
+            (r"sh ./c\heck.sh", "sh·./check.sh"),
+            ("sh $'check.sh'", "sh·check.sh"),
+            (
+                "cd \"$(git rev-parse --show-toplevel)\" && a",
+                "git·rev-parse·--show-toplevel ; cd·$(git rev-parse --show-toplevel) ; a",
+            ),
+            ("sh \"`pwd`/a b\" c", "pwd ; sh·$PWD/a b·c"),
+            ("a \"x $(b \"c d\") y\" e", "b·c d ; a·x  y·e"),
+            ("bash <(cat x)", "cat·x ; bash·"),
+            ("sh ${D:-a b}/c", "sh·${D:-a b}/c"),
+            ("case $x in a) b;; (c) d;; esac; e", "$x·in·a ; b ; c ; d ; e"),
             ("a 'open", "a·open"),
             ("a $(open", "open ; a·"),
             ("", ""),
@@ -230,8 +127,32 @@ mod tests {
     #[test]
     fn what_a_command_reads_and_is_given_is_told_apart_from_its_words() {
         let [command] = &commands("A=x.sh B= sh -s 2>err < check.sh << END -e")[..] else { panic!() };
-        assert_eq!(command.assigned, ["x.sh", ""]);
+        let assigned: Vec<_> = command.assigned.iter().map(|it| (&*it.name, &*it.value)).collect();
+        assert_eq!(assigned, [("A", "x.sh"), ("B", "")]);
         assert_eq!(command.words, ["sh", "-s", "-e"]);
         assert_eq!(command.inputs, ["check.sh"]);
+    }
+
+    #[test]
+    fn the_subshells_and_the_pipeline_of_a_command_are_known() {
+        let commands = commands("(a; (b)) && (c | d) && e $(f; g); while h; do i; done < j");
+        let parts = |name: &str| commands.iter().find(|it| it.words.first().is_some_and(|word| word == name)).unwrap();
+        assert_eq!(parts("a").subshells.len(), 1);
+        assert!(parts("b").subshells.starts_with(&parts("a").subshells) && parts("b").subshells.len() == 2);
+        assert_ne!(parts("a").subshells, parts("c").subshells);
+        assert_eq!(parts("c").pipeline, parts("d").pipeline);
+        assert_ne!(parts("a").pipeline, parts("c").pipeline);
+        assert_eq!((parts("e").subshells.len(), parts("e").substituted), (0, 2));
+        assert_eq!(parts("f").subshells.len(), 1);
+        assert_eq!(commands.last().unwrap().inputs, ["j"]);
+        assert_eq!(commands.last().unwrap().pipeline, parts("i").pipeline);
+    }
+
+    #[test]
+    fn no_line_takes_more_than_its_length() {
+        for part in ["$(", "`a ", "(a", "{ a;", "a \"$(", "case a in b) "] {
+            let commands = commands(&part.repeat(20_000));
+            assert!(commands.iter().all(|command| command.subshells.len() <= 64), "{part}");
+        }
     }
 }

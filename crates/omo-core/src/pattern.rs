@@ -2,18 +2,29 @@
 
 /// Whether a part of a path is a pattern.
 pub fn is_pattern(part: &str) -> bool {
-    part.contains(['*', '?', '[', '{'])
+    part.contains(['*', '?', '[']) || has_alternatives(part)
+}
+
+/// Whether braces hold something to choose from, `{}` being what `find` and `xargs` put a name for. Those that are not
+/// closed may be closed in a part further on.
+fn has_alternatives(part: &str) -> bool {
+    part.split('{').skip(1).any(|behind| match behind.split_once('}') {
+        Some((inside, _)) => inside.contains(',') || inside.contains(".."),
+        None => true,
+    })
 }
 
 /// Whether a name matches a pattern. Sets and alternatives are taken to match anything.
 pub fn matches(pattern: &str, name: &str) -> bool {
+    let has_alternatives = has_alternatives(pattern);
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut from) = (0, 0);
     // Where to go on when what follows the last star does not fit.
     let mut again: Option<(usize, usize)> = None;
     loop {
         match (pattern.get(at), name.get(from)) {
-            (Some(b'[' | b'{'), _) | (None, None) => return true,
+            (Some(b'['), _) | (None, None) => return true,
+            (Some(b'{'), _) if has_alternatives => return true,
             (Some(b'*'), _) => {
                 again = Some((at, from));
                 at += 1;
@@ -46,6 +57,9 @@ mod tests {
             ("abc", "abc", true),
             ("*", "", true),
             ("[ab].sh", "x.sh", true),
+            ("{a,b}.sh", "x.sh", true),
+            ("{}", "x", false),
+            ("{}", "{}", true),
         ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }

@@ -72,7 +72,7 @@ impl<'a> Reading<'a> {
         let is_fed = commands.iter().any(runs_what_it_is_sent);
         for command in &commands {
             self.runs_tests |= names_runner(command);
-            for file in command.assigned.iter().chain(&command.inputs) {
+            for file in command.assigned.iter().map(|it| &it.value).chain(&command.inputs) {
                 self.pin_argument(&folder, file, is_runnable);
             }
             for word in command.words.iter().chain(&command.inputs).filter(|_| is_fed) {
