@@ -1,12 +1,11 @@
 //! The files that say what a runner does, beside the command itself.
 
 use omo_core::command_line::is_shell;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-use crate::object::Object;
 
 /// What a tool is told by files of the project.
+///
+/// Left out are `CMakeLists.txt`, `meson.build`, `build.zig`, `Package.swift` and `Dockerfile`: each new source is
+/// written into them, so that they are the work as much as the sources are.
 pub(super) fn files(tool: &str) -> &'static [&'static str] {
     match tool {
         "make" | "gmake" => &["GNUmakefile", "makefile", "Makefile"],
@@ -21,12 +20,22 @@ pub(super) fn files(tool: &str) -> &'static [&'static str] {
             "nx.json",
             "turbo.json",
         ],
-        "jest" => &["jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.cjs", "jest.config.json"],
+        "jest" => &[
+            "jest.config.js",
+            "jest.config.ts",
+            "jest.config.mjs",
+            "jest.config.cjs",
+            "jest.config.cts",
+            "jest.config.mts",
+            "jest.config.json",
+        ],
         "vitest" => &[
             "vitest.config.js",
             "vitest.config.ts",
             "vitest.config.mjs",
             "vitest.config.mts",
+            "vitest.config.cjs",
+            "vitest.config.cts",
             "vitest.workspace.js",
             "vitest.workspace.ts",
             "vite.config.js",
@@ -39,17 +48,40 @@ pub(super) fn files(tool: &str) -> &'static [&'static str] {
         "playwright" => &["playwright.config.js", "playwright.config.ts", "playwright.config.mjs"],
         "cypress" => &["cypress.config.js", "cypress.config.ts"],
         "karma" => &["karma.conf.js", "karma.conf.ts"],
-        "pytest" | "py.test" => {
-            &["pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py", "tests/conftest.py"]
-        }
+        "pytest" | "py.test" => &[
+            "pytest.toml",
+            ".pytest.toml",
+            "pytest.ini",
+            ".pytest.ini",
+            "pyproject.toml",
+            "tox.ini",
+            "setup.cfg",
+            "conftest.py",
+            "tests/conftest.py",
+        ],
         "coverage" => &[".coveragerc", "pyproject.toml", "tox.ini", "setup.cfg"],
         "tox" => &["tox.ini", "pyproject.toml", "setup.cfg", "tox.toml"],
         "nox" => &["noxfile.py"],
-        "invoke" | "inv" => &["tasks.py"],
+        "invoke" | "inv" => &["tasks.py", "tasks/__init__.py", "invoke.yaml", "invoke.yml"],
+        "fab" => &["fabfile.py", "fabfile/__init__.py", "fabric.yml"],
+        "doit" => &["dodo.py", "pyproject.toml"],
+        "mise" => &["mise.toml", ".mise.toml", "mise.local.toml", ".mise/config.toml", ".config/mise.toml"],
+        "pixi" => &["pixi.toml", "pyproject.toml"],
+        "devbox" => &["devbox.json"],
+        "grunt" => &["Gruntfile.js", "Gruntfile.cjs", "Gruntfile.ts"],
+        "gulp" => &["gulpfile.js", "gulpfile.mjs", "gulpfile.cjs", "gulpfile.ts"],
+        "ng" => &["angular.json"],
+        "nyc" => &[".nycrc", ".nycrc.json", "nyc.config.js"],
+        "wtr" | "web-test-runner" => &["web-test-runner.config.mjs", "web-test-runner.config.js"],
+        "lein" => &["project.clj"],
+        "stack" => &["stack.yaml"],
+        "docker" | "podman" | "docker-compose" | "podman-compose" => {
+            &["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"]
+        }
         "hatch" => &["hatch.toml", "pyproject.toml"],
-        "poe" | "pdm" => &["pyproject.toml"],
+        "poe" | "pdm" | "rye" => &["pyproject.toml"],
         "pre-commit" => &[".pre-commit-config.yaml"],
-        "just" => &["justfile", "Justfile", ".justfile"],
+        "just" => &["justfile", "Justfile", "JUSTFILE", ".justfile"],
         "task" => &[
             "Taskfile.yml",
             "Taskfile.yaml",
@@ -62,7 +94,7 @@ pub(super) fn files(tool: &str) -> &'static [&'static str] {
             "pyproject.toml",
         ],
         "rake" => &["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"],
-        "rspec" => &[".rspec", ".rspec-local", "spec/spec_helper.rb"],
+        "rspec" => &[".rspec", ".rspec-local", "spec/spec_helper.rb", "spec/rails_helper.rb"],
         "mvn" | "mvnw" | "mvnd" => &["pom.xml", ".mvn/maven.config", ".mvn/jvm.config", ".mvn/extensions.xml"],
         "gradle" | "gradlew" => &[
             "build.gradle",
@@ -73,17 +105,18 @@ pub(super) fn files(tool: &str) -> &'static [&'static str] {
             "gradle/wrapper/gradle-wrapper.properties",
         ],
         "ant" => &["build.xml"],
-        "sbt" => &["build.sbt", ".sbtopts", ".jvmopts"],
+        "sbt" => &["build.sbt", "project/plugins.sbt", "project/build.properties", ".sbtopts", ".jvmopts"],
         "mix" => &["mix.exs"],
         "composer" => &["composer.json"],
         "phpunit" => &["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"],
         "dotnet" => &[".runsettings", "Directory.Build.props", "Directory.Build.targets"],
         "ctest" => &["CTestConfig.cmake", "CTestCustom.cmake"],
-        "bazel" | "bazelisk" => &[".bazelrc"],
+        "bazel" | "bazelisk" => &[".bazelrc", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel"],
         "ninja" => &["build.ninja"],
         "scons" => &["SConstruct"],
         "mage" => &["magefile.go"],
         "earthly" => &["Earthfile"],
+        "cargo-make" | "makers" => &["Makefile.toml"],
         "cargo" => &[".cargo/config.toml", ".cargo/config", "rust-toolchain", "rust-toolchain.toml"],
         "nextest" => &[".config/nextest.toml"],
         "deno" => &["deno.json", "deno.jsonc"],
@@ -96,39 +129,32 @@ pub(super) fn files(tool: &str) -> &'static [&'static str] {
 pub(super) fn is_tool(name: &str) -> bool {
     const OTHERS: &str = "\
         go unittest tap tape jasmine qunit uvu nightwatch testcafe wdio bats busted prove nose nosetests trial behave \
-        robot cucumber minitest pest codecept swift zig";
+        robot cucumber minitest pest codecept swift zig ctest meson cmake npm-run-all run-s run-p concurrently";
     !files(name).is_empty() || OTHERS.split_ascii_whitespace().any(|other| other == name)
 }
 
 /// Whether a program runs the script that it is given.
 pub(super) fn is_interpreter(name: &str) -> bool {
-    is_shell(name)
-        || matches!(
-            name,
-            "python"
-                | "pypy"
-                | "node"
-                | "deno"
-                | "bun"
-                | "tsx"
-                | "ts-node"
-                | "perl"
-                | "ruby"
-                | "php"
-                | "lua"
-                | "source"
-                | "."
-                | "Rscript"
-                | "pwsh"
-                | "powershell"
-        )
+    const OTHERS: &str = "\
+        python pypy node deno bun tsx ts-node vite-node zx esno jiti babel-node perl ruby php lua luajit java julia \
+        elixir groovy kotlin tclsh expect nu dotnet-script Rscript pwsh powershell";
+    is_shell(name) || OTHERS.split_ascii_whitespace().any(|other| other == name)
 }
 
-/// The values of the options that name what steers a program; the short ones as well where they mean that.
-pub(super) fn options<'a>(arguments: &[&'a str], has_short: bool) -> Vec<&'a str> {
-    const LONG: &str = "        config config-file configuration configuration-file rcfile settings file makefile justfile taskfile rakefile         require import loader experimental-loader preload env-file setup-file init-script build-file project-file         bootstrap plugin reporter recipe";
+/// Whether a command of the shell runs the script that it is given, in the same shell.
+pub(super) fn is_source(program: &str) -> bool {
+    matches!(program, "source" | ".")
+}
+
+/// The values of the options of a tool that name what steers it.
+pub(super) fn options<'a>(tool: &str, arguments: &[&'a str]) -> Vec<&'a str> {
+    const LONG: &str = "\
+        config config-file configuration configuration-file rcfile settings file makefile justfile taskfile rakefile \
+        require import loader experimental-loader preload env-file setup-file init-script build-file project-file \
+        bootstrap plugin reporter recipe from-file";
     let is_long = |name: &str| LONG.split_ascii_whitespace().any(|known| known == name);
     let next = |at: usize| arguments.get(at + 1).copied();
+    let letters = short_options(tool);
     let values = arguments.iter().enumerate().filter_map(|(at, word)| {
         if let Some(long) = word.strip_prefix("--") {
             return match long.split_once('=') {
@@ -136,191 +162,70 @@ pub(super) fn options<'a>(arguments: &[&'a str], has_short: bool) -> Vec<&'a str
                 None => next(at).filter(|_| is_long(long)),
             };
         }
-        let short = word.strip_prefix(['-']).filter(|_| has_short)?;
-        let glued = short.strip_prefix(['c', 'f', 'r', 'p'])?;
-        if glued.is_empty() { next(at) } else { Some(glued.trim_start_matches('=')) }
+        // The value stands behind the letter, which may stand behind others: `-nf check.sed`.
+        let short = word.strip_prefix('-')?;
+        let (flags, glued) = short.split_at(short.find(letters)?);
+        let glued = glued.get(1..).unwrap_or_default();
+        let is_plain = flags.bytes().all(|flag| flag.is_ascii_alphabetic());
+        let value = if glued.is_empty() { next(at) } else { Some(glued.trim_start_matches('=')) };
+        value.filter(|_| is_plain)
     });
     values.collect()
 }
 
+/// The letters of the options that name what steers a tool. What a letter means is another thing for each tool: a
+/// compiler's `-c` names no configuration.
+fn short_options(tool: &str) -> &'static [char] {
+    match tool {
+        "make" | "gmake" | "jq" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "just" | "rake" | "nox" | "ant"
+        | "ninja" | "scons" | "earthly" | "doit" | "mvn" | "mvnw" | "docker" | "podman" | "docker-compose"
+        | "podman-compose" => &['f'],
+        "pytest" | "py.test" => &['c', 'p'],
+        "task" => &['t'],
+        "jest" | "vitest" | "playwright" | "tox" | "invoke" | "inv" | "fab" | "pre-commit" | "phpunit" | "rollup"
+        | "webpack" | "golangci-lint" => &['c'],
+        "mocha" | "node" | "ruby" | "tsx" | "ts-node" | "rspec" => &['r'],
+        "gradle" | "gradlew" => &['b', 'c', 'I'],
+        _ => &[],
+    }
+}
+
+/// The variables that name files that a program runs before anything else.
+pub(super) fn names_scripts(variable: &str) -> bool {
+    matches!(variable, "BASH_ENV" | "ENV" | "MAKEFILES" | "PYTHONSTARTUP")
+}
+
+/// The tool that reads its options from a variable.
+pub(super) fn tool_of_options(variable: &str) -> Option<&'static str> {
+    Some(match variable {
+        "PYTEST_ADDOPTS" => "pytest",
+        "NODE_OPTIONS" => "node",
+        "MAKEFLAGS" | "GNUMAKEFLAGS" => "make",
+        "RUBYOPT" => "ruby",
+        _ => return None,
+    })
+}
+
 /// Whether a tool looks for a file in the folders above the one that it runs in as well.
 pub(super) fn is_looked_for_above(tool: &str, file: &str) -> bool {
-    matches!(tool, "cargo" | "nextest" | "pytest" | "py.test" | "just" | "task" | "rake" | "rspec" | "mvn" | "gradle")
-        || matches!(file, ".npmrc" | ".yarnrc" | ".yarnrc.yml" | "lerna.json" | "nx.json" | "turbo.json")
+    matches!(
+        tool,
+        "cargo"
+            | "nextest"
+            | "pytest"
+            | "py.test"
+            | "just"
+            | "task"
+            | "rake"
+            | "rspec"
+            | "mvn"
+            | "gradle"
+            | "mise"
+            | "ng"
+    ) || matches!(file, ".npmrc" | ".yarnrc" | ".yarnrc.yml" | "lerna.json" | "nx.json" | "turbo.json")
 }
 
 /// Whether a tool loads modules of Python from the folder that it runs in.
 pub(super) fn is_python(tool: &str) -> bool {
     matches!(tool, "python" | "pypy" | "pytest" | "py.test" | "coverage")
-}
-
-/// Whether Python has a module of this name that it is asked to run, once that is installed.
-pub(super) fn is_installed_module(name: &str) -> bool {
-    const TOOLS: &str = "\
-        behave build compileall django doctest flake8 http hypothesis invoke isort black mypy nose2 nox pip pre_commit \
-        py_compile pycodestyle pyflakes pylint pyright ruff slipcover timeit tox trial twisted venv virtualenv";
-    let mut names = TOOLS.split_ascii_whitespace().chain(RUNNER_MODULES.split_ascii_whitespace());
-    names.any(|known| known == name)
-}
-
-/// Whether a file or folder of this name is loaded in the place of a module that a runner of Python needs.
-pub(super) fn shadows_python(name: &str) -> bool {
-    let (module, ending) = name.split_once('.').unwrap_or((name, ""));
-    let is_module = ending.is_empty() || ["py", "pyc", "so", "pyd"].iter().any(|end| ending.ends_with(end));
-    is_module && RUNNER_MODULES.split_ascii_whitespace().any(|known| known == module)
-}
-
-/// What `unittest` and pytest load, apart from what Python has within itself.
-const RUNNER_MODULES: &str = "\
-    __future__ _ast _bisect _bz2 _colorize _compat_pickle _compression _hashlib _heapq _json _lzma _opcode \
-    _opcode_metadata _posixsubprocess _py_abc _py_warnings _pytest _random _struct _strptime _weakrefset argparse ast \
-    asyncio atexit binascii bisect bz2 collections contextlib contextvars copy copyreg coverage dataclasses difflib dis \
-    encodings enum exceptiongroup fnmatch functools gettext glob heapq importlib iniconfig inspect io ipaddress json \
-    keyword linecache locale logging lzma math opcode operator optparse os packaging pathlib pluggy pprint pytest re \
-    reprlib runpy shlex shutil signal sitecustomize struct subprocess tempfile textwrap threading token tokenize \
-    tomli tomllib traceback types typing unittest urllib usercustomize warnings weakref zipfile zlib";
-
-/// A part of a file that steers a runner; the rest of the file is something else.
-#[derive(Clone, Copy)]
-pub(super) enum Part {
-    /// A member of a JSON object.
-    Member(&'static str),
-    /// A section of an INI file.
-    Section(&'static str),
-    /// A table of TOML within `tool`.
-    Tool(&'static str),
-    /// The elements of an XML file with this name.
-    Element(&'static str),
-}
-
-/// The parts of a file that count, where not all of it does.
-pub(super) fn parts(file: &str) -> Option<&'static [Part]> {
-    match file {
-        "package.json" => {
-            Some(&[Part::Member("scripts"), Part::Member("jest"), Part::Member("mocha"), Part::Member("ava")])
-        }
-        "composer.json" => Some(&[Part::Member("scripts")]),
-        "setup.cfg" => Some(&[Part::Section("tool:pytest"), Part::Section("tox:tox"), Part::Section("coverage:run")]),
-        "pyproject.toml" => Some(&[
-            Part::Tool("pytest"),
-            Part::Tool("tox"),
-            Part::Tool("coverage"),
-            Part::Tool("hatch"),
-            Part::Tool("poe"),
-            Part::Tool("pdm"),
-            Part::Tool("taskipy"),
-        ]),
-        "pom.xml" => Some(&[Part::Element("build"), Part::Element("properties"), Part::Element("parent")]),
-        _ => None,
-    }
-}
-
-impl Part {
-    /// What it is called.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Member(word) | Self::Section(word) | Self::Tool(word) | Self::Element(word) => word,
-        }
-    }
-
-    /// The part of a file's text; `Some(None)` where the file has none, and `None` where it cannot be read.
-    #[expect(
-        clippy::option_option,
-        reason = "a file without the part says something else than one that cannot be read"
-    )]
-    pub(super) fn of(self, text: &str) -> Option<Option<String>> {
-        match self {
-            Self::Member(name) => Object::parse(text).ok().map(|object| match (object.get(name), name) {
-                (Some(member), _) => Some(member.to_owned()),
-                // Where there are no scripts, their absence is held as well.
-                (None, "scripts") => Some(String::new()),
-                (None, _) => None,
-            }),
-            Self::Section(name) => Some(section(text, name)),
-            Self::Element(name) => Some(elements(text, name)),
-            Self::Tool(name) => {
-                let table = DeTable::parse(text).ok()?;
-                let tool = table.get_ref().get("tool").and_then(|tool| tool.get_ref().get(name));
-                Some(tool.map(canonical))
-            }
-        }
-    }
-}
-
-/// The lines of a section of an INI file.
-fn section(text: &str, name: &str) -> Option<String> {
-    let head = format!("[{name}]");
-    // A comment may stand behind it.
-    let is_head = |line: &str| {
-        let rest = line.trim().strip_prefix(&head).map(str::trim_start);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['#', ';']))
-    };
-    let mut lines = text.lines().skip_while(|line| !is_head(line));
-    let head = lines.next()?;
-    let body = lines.take_while(|line| !line.starts_with('['));
-    Some(std::iter::once(head).chain(body).flat_map(|line| [line.trim_end(), "\n"]).collect())
-}
-
-/// All elements of XML with a name, wherever they stand.
-fn elements(text: &str, name: &str) -> Option<String> {
-    let (open, end) = (format!("<{name}"), format!("</{name}>"));
-    let mut parts = text.split(&open).skip(1).filter(|part| part.starts_with(['>', ' ', '\t', '\n', '\r', '/']));
-    let first = parts.next()?;
-    let parts = std::iter::once(first).chain(parts).map(|part| part.split(&end).next().unwrap_or(part));
-    Some(parts.flat_map(|part| [open.as_str(), part, end.as_str(), "\n"]).collect())
-}
-
-/// A value of TOML, the same text for the same value wherever it stands in its file.
-fn canonical(value: &Spanned<DeValue<'_>>) -> String {
-    match value.get_ref() {
-        DeValue::Array(values) => format!("[{}]", values.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        DeValue::Table(table) => {
-            let members = table.iter().map(|(name, value)| format!("{:?}={}", name.get_ref(), canonical(value)));
-            let mut members: Vec<String> = members.collect();
-            members.sort();
-            format!("{{{}}}", members.join(","))
-        }
-        other => format!("{other:?}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_module_that_a_runner_needs_is_shadowed_by_what_python_would_load() {
-        for (name, expected) in [
-            ("unittest.py", true),
-            ("unittest", true),
-            ("difflib.cpython-311-x86_64-linux-gnu.so", true),
-            ("argparse.pyc", true),
-            ("unittest.md", false),
-            ("app.py", false),
-            ("test_unittest.py", false),
-        ] {
-            assert_eq!(shadows_python(name), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn only_the_part_that_steers_a_runner_counts() {
-        let tool = |text: &str| Part::Tool("pytest").of(text);
-        let with = |version: &str, options: &str| {
-            format!(
-                "[project]\nversion = \"{version}\"\n[tool.pytest.ini_options]\naddopts = \"{options}\"\n[tool.x]\na = 1\n"
-            )
-        };
-        assert_eq!(tool(&with("1", "-q")), tool(&with("2.0", "-q")));
-        assert_ne!(tool(&with("1", "-q")), tool(&with("1", "--co")));
-        assert_eq!(tool("[tool.black]\n"), Some(None));
-        assert_eq!(tool("tool.pytest.ini_options.addopts = \"-q\"\n"), tool(&with("1", "-q")));
-        assert_eq!(tool("[tool"), None);
-        let section = |text: &str| Part::Section("tool:pytest").of(text).flatten();
-        assert_eq!(
-            section("[metadata]\nversion = 1\n[tool:pytest]\naddopts = -q\n\n[x]\n").as_deref(),
-            Some("[tool:pytest]\naddopts = -q\n\n")
-        );
-        assert_eq!(section("[metadata]\n"), None);
-    }
 }

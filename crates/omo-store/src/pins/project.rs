@@ -1,0 +1,67 @@
+//! Where a path leads, seen from the project.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::search_path::real;
+
+/// The folder that is judged.
+pub(super) struct Project<'a> {
+    pub(super) root: &'a Path,
+    /// Without links: a command may name the one and be run in the other.
+    real: PathBuf,
+    /// The home of its user.
+    pub(super) home: Option<PathBuf>,
+}
+
+impl<'a> Project<'a> {
+    pub(super) fn new(root: &'a Path, home: Option<PathBuf>) -> Self {
+        Self { root, real: real(root), home }
+    }
+
+    /// A path in its plain form; below the root by the name that the root has, where it lies in the project.
+    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
+        let path = normalize(path);
+        if path.starts_with(self.root) {
+            return path;
+        }
+        // What is not there yet is where the folder above it is.
+        let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+        let inside = there.and_then(|(above, found)| {
+            let below = found.strip_prefix(&self.real).ok()?.to_owned();
+            Some(self.root.join(below).join(path.strip_prefix(above).ok()?))
+        });
+        inside.map_or(path, |inside| normalize(&inside))
+    }
+
+    /// A path from the project's top, as git writes it; `None` outside of it.
+    pub(super) fn name(&self, path: &Path) -> Option<String> {
+        let path = self.resolve(path);
+        let parts = path.strip_prefix(self.root).ok()?.components();
+        let name: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+        Some(name.join("/")).filter(|name| !name.is_empty())
+    }
+
+    /// Whether a folder may be listed: it lies in the project, and no link leads out of it.
+    pub(super) fn holds(&self, folder: &Path) -> bool {
+        folder.canonicalize().is_ok_and(|folder| folder.starts_with(&self.real))
+    }
+
+    /// What `git rev-parse --show-toplevel` prints in a folder.
+    pub(super) fn top_level(&self, folder: &Path) -> PathBuf {
+        let top = folder.ancestors().find(|above| above.join(".git").exists());
+        top.unwrap_or(self.root).to_owned()
+    }
+}
+
+/// A path without `.` and `..`, as far as its names say.
+fn normalize(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => _ = plain.pop(),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
