@@ -21,7 +21,7 @@ const fn makefile(command: &'static str, file: &'static str) -> Named {
     Named { command, file, before: "check:\n\tpython3 -m unittest discover", after: "check:\n\ttrue" }
 }
 
-const NAMED: [Named; 20] = [
+const NAMED: [Named; 31] = [
     makefile("make -f ci.mk check", "ci.mk"),
     makefile("make -fci.mk check", "ci.mk"),
     makefile("make -Cci check", "ci/Makefile"),
@@ -40,6 +40,17 @@ const NAMED: [Named; 20] = [
     script("ls ci.d/*.sh | xargs -n1 sh", "ci.d/a.sh"),
     script("for f in ci.d/*.sh; do sh \"$f\" || exit 1; done", "ci.d/a.sh"),
     script("cp check.sh \"$HOME/copy.sh\" && sh \"$HOME/copy.sh\"", "check.sh"),
+    makefile("cd \"$(git rev-parse --show-toplevel)\" && make check", "Makefile"),
+    makefile("(cd / && true) && make check", "Makefile"),
+    makefile("make -sC ci check", "ci/Makefile"),
+    makefile("cd -- ci && make check", "ci/Makefile"),
+    script("sh \"$(git rev-parse --show-toplevel)/ci/check.sh\"", "ci/check.sh"),
+    script("D=ci; sh $D/check.sh", "ci/check.sh"),
+    script("find ci.d -name '*.sh' -exec sh {} +", "ci.d/a.sh"),
+    script("for f in ci.d/*; do sh $f || exit 1; done", "ci.d/a"),
+    script("bash ci/chec*.sh", "ci/check.sh"),
+    script("sh -c \"$(cat ci/check)\"", "ci/check"),
+    script("sh ./c\\heck.sh", "check.sh"),
     Named {
         command: "python3 -m checks.run",
         file: "checks/run.py",
@@ -82,6 +93,8 @@ const ROWS: &[Row] = &[
                 "env PYTHONDONTWRITEBYTECODE=1 python3 -m unittest app test_app",
                 "python3 -m py_compile app.py && python3 -m unittest discover",
                 "cat app.py && wc -c app.py | sort && python3 -m unittest discover",
+                "find . -name 'app.py' | xargs -n1 python3 -m py_compile && python3 -m unittest discover",
+                "sed -n 1p app.py && find app.py -type f && python3 -m unittest discover",
             ];
             for command in commands {
                 let mut target = Target::new()?;

@@ -53,7 +53,7 @@ pub fn runs_tests(gate: &Gate, root: &Path) -> bool {
 
 fn read_gate<'a>(gate: &Gate, root: &'a Path, home: Option<PathBuf>, search: &'a SearchPath) -> Reading<'a> {
     let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    Reading::of(&gate.run, folder, &gate.env, Project::new(root, home), search)
+    Reading::of(&gate.run, &folder, &gate.env, Project::new(root, home), search)
 }
 
 /// What differs between what was pinned and what is there now: the first such file.

@@ -15,7 +15,7 @@ pub(super) const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
 pub(super) const MAX_PINNED_BYTES: u64 = 256 * 1024 * 1024;
 
 const COMMANDS: usize = 4_096;
-const ENTRIES: usize = 32 * 1024;
+const ENTRIES: usize = 16 * 1024;
 const TEXT_BYTES: u64 = 64 * 1024 * 1024;
 const PINNED_BYTES: u64 = 1024 * 1024 * 1024;
 

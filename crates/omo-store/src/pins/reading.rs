@@ -12,9 +12,7 @@ mod python;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, is_separator};
 
-use omo_core::command_line::{
-    Assignment, ShellCommand, commands, is_builder, is_checking, is_reader, is_wrapper, stem,
-};
+use omo_core::command_line::{Assignment, ShellCommand, commands, is_checking, is_reader, is_wrapper, stem};
 use omo_core::runner::named::names_runner;
 
 use self::packages::Package;
@@ -30,6 +28,8 @@ use crate::search_path::SearchPath;
 const MAX_DEPTH: usize = 32;
 /// And programs that run the program that they are given.
 const MAX_WRAPPERS: usize = 16;
+/// So many words behind a tool among the words of another program are read as what it is given.
+const MAX_WORDS: usize = 256;
 
 /// What has been read of a command.
 pub(super) struct Reading<'a> {
@@ -67,7 +67,7 @@ impl<'a> Reading<'a> {
     /// Reads the command of a gate that runs in a folder, with variables of its own.
     pub(super) fn of(
         run: &str,
-        folder: PathBuf,
+        folder: &Path,
         variables: &BTreeMap<String, String>,
         project: Project<'a>,
         search: &'a SearchPath,
@@ -85,10 +85,10 @@ impl<'a> Reading<'a> {
             task_files: BTreeSet::new(),
             runs_tests: false,
         };
-        let state = ShellState::new(folder.clone(), variables);
+        let state = ShellState::new(folder.to_owned(), variables);
         let assigned = variables.iter().map(|(name, value)| Assignment { name: name.clone(), value: value.clone() });
         for it in assigned {
-            reading.pin_assigned(&it, &folder, &state);
+            reading.pin_assigned(&it, folder, &state);
         }
         reading.read_line(run, state);
         reading
@@ -124,12 +124,10 @@ impl<'a> Reading<'a> {
             }
             if let (Some(("for" | "select", [name, ..])), true) = (command.program(), command.substituted > 0) {
                 self.set_printed(name, commands.get(at - command.substituted..at), &mut state);
-            } else if let Some(command) =
-                folders.first().map(|folder| state.expand_first(command, folder, &self.project))
-            {
-                state.follow(&command, &self.project);
+            } else if let Some(folder) = folders.first() {
+                state.follow(&state.expand(command, folder, &self.project), &self.project);
             }
-            self.note_built(command, &mut state);
+            state.note_made(command);
         }
     }
 
@@ -156,21 +154,6 @@ impl<'a> Reading<'a> {
             }
         }
         state.set(name, values);
-    }
-
-    fn note_built(&self, command: &ShellCommand, state: &mut ShellState) {
-        for (at, word) in command.words.iter().enumerate() {
-            let behind: Vec<&str> = command.words.iter().skip(at + 1).map(String::as_str).collect();
-            if at == 0 || is_wrapper(stem(command.words.first().map_or("", |word| word)), &behind) {
-                let name = stem(word);
-                state.has_built |= is_builder(name, &behind);
-                state.has_generated |= matches!(name, "cmake" | "meson" | "configure" | "qmake" | "gn" | "autogen.sh");
-            }
-            // A wrapper has few words before the program that it runs.
-            if at > 8 {
-                break;
-            }
-        }
     }
 
     /// Reads a command whose variables are known.
@@ -249,9 +232,14 @@ impl<'a> Reading<'a> {
                 return;
             }
             let behind = arguments.get(at + 1..).unwrap_or_default();
+            let behind = behind.get(..MAX_WORDS).unwrap_or(behind);
             if !word.contains(is_separator) {
                 let state = call.state.with_script(false);
                 self.pin_program(&Call { program: word, state: &state, ..call.clone() });
+            }
+            for file in steering::options(stem(word), behind) {
+                self.pin_argument(call.folder, file, call.state, |_| true);
+                self.pin_plugin(stem(word), file, call.folder);
             }
             if !is_checking(stem(word), behind) {
                 self.read_tool(stem(word), behind, call, &below);
@@ -329,6 +317,9 @@ impl<'a> Reading<'a> {
             self.read_python(name, own, call, below, &scripts);
         }
         self.pin_task_files(name, below, call.state);
+        if let ("cargo", Some(&"make")) = (name, own.first()) {
+            self.pin_task_files("cargo-make", below, call.state);
+        }
         self.read_packages(name, own, call, below);
     }
 

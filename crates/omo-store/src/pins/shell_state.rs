@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use omo_core::command_line::{Assignment, ShellCommand, TOP_LEVEL, expand, variables_in};
+use omo_core::command_line::{Assignment, ShellCommand, TOP_LEVEL, expand, is_builder, is_wrapper, stem, variables_in};
 
 use super::project::Project;
 
@@ -12,6 +12,10 @@ use super::project::Project;
 const MAX_VARIABLES: usize = 64;
 const MAX_VALUE_BYTES: usize = 16 * 1024;
 const MAX_STACK: usize = 16;
+/// A wrapper has few words before the program that it runs.
+const MAX_WRAPPER_WORDS: usize = 8;
+/// In so many folders a command may be.
+const MAX_FOLDERS: usize = 64;
 /// A command that stands for more is one that is not read to its end.
 const MAX_VARIANTS: usize = 5_000;
 
@@ -24,16 +28,21 @@ pub(super) struct ShellState {
     stack: Vec<Vec<PathBuf>>,
     /// Each with the values that it may have.
     variables: Rc<BTreeMap<String, Vec<String>>>,
-    /// A command before may have made programs.
-    pub(super) has_built: bool,
-    /// A command before may have made the files that steer a build.
-    pub(super) has_generated: bool,
-    /// A command before may have made a folder.
-    pub(super) has_made_folder: bool,
+    /// What the commands before may have made.
+    pub(super) made: Made,
     /// It is a script of `package.json`, for which programs may have been installed.
     pub(super) is_script: bool,
     /// So many lines run this one.
     pub(super) depth: usize,
+}
+
+/// What commands may have made.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Made {
+    pub(super) programs: bool,
+    /// The files that steer a build.
+    pub(super) task_files: bool,
+    folders: bool,
 }
 
 impl ShellState {
@@ -43,9 +52,7 @@ impl ShellState {
             folders: vec![folder],
             stack: Vec::new(),
             variables: Rc::default(),
-            has_built: false,
-            has_generated: false,
-            has_made_folder: false,
+            made: Made::default(),
             is_script: false,
             depth: 0,
         };
@@ -95,19 +102,9 @@ impl ShellState {
         chosen.iter().map(|chosen| self.expand_words(command, folder, project, chosen)).collect()
     }
 
-    /// A command with the first value of each variable.
-    pub(super) fn expand_first(&self, command: &ShellCommand, folder: &Path, project: &Project) -> ShellCommand {
-        self.expand_words(command, folder, project, &BTreeMap::new())
-    }
-
     /// The state that was before a subshell, with what was made in it.
     pub(super) fn keep_built(self, ended: &Self) -> Self {
-        Self {
-            has_built: ended.has_built,
-            has_generated: ended.has_generated,
-            has_made_folder: ended.has_made_folder,
-            ..self
-        }
+        Self { made: ended.made, ..self }
     }
 
     fn expand_words(
@@ -137,8 +134,22 @@ impl ShellState {
         }
     }
 
-    /// What a command changes for those behind it.
-    pub(super) fn follow(&mut self, command: &ShellCommand, project: &Project) {
+    /// What a command changes for those behind it, each of its variants leading to a folder of its own.
+    pub(super) fn follow(&mut self, variants: &[ShellCommand], project: &Project) {
+        let Some((first, others)) = variants.split_first() else { return };
+        let before = self.clone();
+        self.follow_one(first, project);
+        let changes_folder = first.program().is_some_and(|(program, _)| matches!(program, "cd" | "pushd"));
+        for other in others.iter().filter(|_| changes_folder).take(MAX_FOLDERS) {
+            let mut state = before.clone();
+            state.follow_one(other, project);
+            self.folders.extend(state.folders);
+        }
+        self.folders.dedup();
+        self.folders.truncate(MAX_FOLDERS);
+    }
+
+    fn follow_one(&mut self, command: &ShellCommand, project: &Project) {
         if command.words.is_empty() {
             for it in &command.assigned {
                 self.set(&it.name, vec![it.value.clone()]);
@@ -174,8 +185,20 @@ impl ShellState {
                     self.previous = std::mem::replace(&mut self.folders, folders);
                 }
             }
-            "mkdir" => self.has_made_folder = true,
+            "mkdir" => self.made.folders = true,
             _ => {}
+        }
+    }
+
+    /// What a command may make.
+    pub(super) fn note_made(&mut self, command: &ShellCommand) {
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let Some((program, arguments)) = words.split_first() else { return };
+        let reach = if is_wrapper(stem(program), arguments) { MAX_WRAPPER_WORDS } else { 1 };
+        for (at, word) in words.iter().enumerate().take(reach) {
+            let name = stem(word);
+            self.made.programs |= is_builder(name, words.get(at + 1..).unwrap_or_default());
+            self.made.task_files |= matches!(name, "cmake" | "meson" | "configure" | "qmake" | "gn" | "autogen.sh");
         }
     }
 
@@ -185,10 +208,8 @@ impl ShellState {
         let is_known = !are_there.is_empty();
         self.folders = if is_known { are_there } else { folders };
         // What cannot be told may be the top, unless the folder is made on the way.
-        if !is_known && !self.has_made_folder && !self.has_generated {
+        if !is_known && !self.made.folders && !self.made.task_files {
             self.folders.push(project.root.to_owned());
         }
-        self.folders.dedup();
-        self.folders.truncate(2);
     }
 }

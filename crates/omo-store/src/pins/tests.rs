@@ -1,9 +1,46 @@
 //! What a command pins, in tables.
 
+mod bounds;
+mod held;
+mod spared;
+
 use omo_core::gate::Origin;
 
 use super::budget::MAX_TEXT_BYTES as MAX_BYTES;
 use super::*;
+
+/// A project in a home.
+struct Scene(tempfile::TempDir);
+
+impl Scene {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let scene = Self(tempfile::tempdir().unwrap());
+        for (path, text) in files {
+            scene.write(path, text);
+        }
+        std::fs::create_dir_all(scene.root()).unwrap();
+        scene
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.path().join("app")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn pins(&self, run: &str) -> BTreeMap<String, String> {
+        pins_below(&self.root(), run, Some(self.0.path().to_owned()))
+    }
+}
+
+fn pins_below(root: &Path, run: &str, home: Option<PathBuf>) -> BTreeMap<String, String> {
+    let gate = Gate { run: run.to_owned(), ..Gate::default() };
+    read_gate(&gate, root, home, &search([PathBuf::from("/usr/bin")])).pins()
+}
 
 fn search<const COUNT: usize>(folders: [PathBuf; COUNT]) -> SearchPath {
     folders.into_iter().collect()

@@ -73,8 +73,10 @@ impl Reading<'_> {
         let starts: Vec<&str> =
             arguments.iter().take_while(|word| !word.starts_with(['-', '(', '!'])).copied().collect();
         let starts = if starts.is_empty() { vec!["."] } else { starts };
-        let names: Vec<&str> =
-            arguments.windows(2).filter(|pair| matches!(pair, ["-name" | "-iname", _])).map(|pair| pair[1]).collect();
+        let names: Vec<&str> = arguments
+            .windows(2)
+            .filter_map(|pair| if let ["-name" | "-iname", name] = pair { Some(*name) } else { None })
+            .collect();
         let depth = behind("-maxdepth").and_then(|depth| depth.parse().ok()).unwrap_or(usize::MAX);
         let mut found = Vec::new();
         for start in starts {
@@ -141,7 +143,12 @@ impl Reading<'_> {
         }
         if name == "java" {
             // What has another ending is a class that was compiled.
-            return words.iter().filter(|word| word.ends_with(".java")).take(1).map(|word| folder.join(word)).collect();
+            return words
+                .iter()
+                .map(|word| folder.join(word))
+                .filter(|path| path.extension().is_some_and(|ending| ending == "java"))
+                .take(1)
+                .collect();
         }
         for word in &words {
             let mut paths = self.expand_pattern(folder, word);

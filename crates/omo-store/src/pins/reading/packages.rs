@@ -44,7 +44,7 @@ enum Members<'c> {
 impl Reading<'_> {
     pub(super) fn read_packages(&mut self, name: &str, own: &[&str], call: &Call, below: &Path) {
         let Some(request) = request(name, own) else { return };
-        let is_manager = matches!(name, "npm" | "pnpm" | "yarn" | "bun");
+        let is_manager = !matches!(name, "npx" | "bunx");
         if request.is_here {
             self.note_package(name, below);
             self.reach_scripts(below, &request.scripts, call.state, is_manager);
@@ -61,7 +61,7 @@ impl Reading<'_> {
                         let named = named.trim_matches(['.', '!', '^']).trim_matches('/');
                         matches(named, &package) || (!named.is_empty() && member.ends_with(named))
                     };
-                    if named.iter().any(|named| is_meant(named)) {
+                    if named.iter().any(is_meant) {
                         meant.insert(member.clone());
                     }
                 }

@@ -126,7 +126,7 @@ impl Reading<'_> {
     /// A file that steers a tool, or the parts of it that do.
     pub(super) fn pin_task_file(&mut self, folder: &Path, file: &str, state: &ShellState) {
         let path = folder.join(file);
-        let is_made = state.has_generated && self.is_built(&path);
+        let is_made = state.made.task_files && self.is_built(&path);
         if is_made || !self.task_files.insert(path.clone()) || !path.is_file() {
             return;
         }
@@ -147,7 +147,7 @@ impl Reading<'_> {
     /// A file that the command names, where it is not one that is made anew all the time.
     pub(super) fn pin_named(&mut self, path: &Path, state: &ShellState) {
         // What a command before it may have built is another program each time; a script is written by hand.
-        if self.is_built(path) || (state.has_built && is_binary(path)) {
+        if self.is_built(path) || (state.made.programs && is_binary(path)) {
             return;
         }
         if path.is_file() {
