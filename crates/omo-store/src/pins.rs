@@ -14,8 +14,6 @@ mod reading;
 mod scripts;
 mod shell_state;
 mod steering;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -74,3 +72,6 @@ pub fn changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<Strin
 fn digest_of_file(path: &Path) -> Option<String> {
     digest_of(regular::open(path).ok()??, MAX_PINNED_BYTES)
 }
+
+#[cfg(test)]
+mod tests;

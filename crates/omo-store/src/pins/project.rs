@@ -65,3 +65,49 @@ fn normalize(path: &Path) -> PathBuf {
     }
     plain
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use omo_core::gate::{Gate, Origin};
+
+    use super::*;
+    use crate::pins::of;
+    use crate::pins::tests::pins_below;
+    use crate::search_path::SearchPath;
+
+    #[test]
+    fn a_project_is_the_same_by_each_of_its_names() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let (real, link) = (base.join("real"), base.join("link"));
+        std::fs::create_dir(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        std::fs::write(real.join("Makefile"), "x").unwrap();
+        for (root, named) in [(&real, &link), (&link, &real)] {
+            for run in
+                [format!("cd {} && make check", named.display()), format!("make -f {}/Makefile", named.display())]
+            {
+                let pins = pins_below(root, &run, None);
+                assert!(pins.contains_key("Makefile"), "{run}: {pins:?}");
+            }
+            assert_eq!(Project::new(root, None).name(&named.join("later/x")).as_deref(), Some("later/x"));
+        }
+    }
+
+    #[test]
+    fn a_program_that_a_link_leads_to_is_pinned() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let (project, single) = (base.join("project"), base.join("single"));
+        std::fs::create_dir(&project).unwrap();
+        std::fs::create_dir(&single).unwrap();
+        std::fs::write(project.join("tool"), "x").unwrap();
+        symlink(project.join("tool"), single.join("tool")).unwrap();
+        let search: SearchPath = [single].into_iter().collect();
+        let gate = Gate::new(None, "tool", Origin::User).unwrap();
+        assert!(of(&gate, &project, &search).contains_key("tool"));
+    }
+}

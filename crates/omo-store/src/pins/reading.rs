@@ -98,8 +98,8 @@ impl<'a> Reading<'a> {
         if line.len() > MAX_LINE_BYTES {
             self.budget.overrun();
         }
-        let is_new = self.lines.len() < MAX_LINE_BYTES
-            && self.lines.insert((state.folders.clone(), format!("{}{}", state.is_script, digest(line.as_bytes()))));
+        let is_new =
+            self.lines.insert((state.folders.clone(), format!("{}{}", state.is_script, digest(line.as_bytes()))));
         if state.depth > MAX_DEPTH || !is_new || !self.budget.take_command() {
             return;
         }

@@ -37,7 +37,7 @@ impl Scene {
     }
 }
 
-fn pins_below(root: &Path, run: &str, home: Option<PathBuf>) -> BTreeMap<String, String> {
+pub(super) fn pins_below(root: &Path, run: &str, home: Option<PathBuf>) -> BTreeMap<String, String> {
     let gate = Gate { run: run.to_owned(), ..Gate::default() };
     read_gate(&gate, root, home, &search([PathBuf::from("/usr/bin")])).pins()
 }
@@ -199,20 +199,6 @@ fn files_behind_many_are_held_to_as_one() {
     assert_eq!(changed(&pinned, &of(&gate, root, &search)), None);
     std::fs::write(root.join("099.sh"), "exit 0").unwrap();
     assert!(changed(&pinned, &of(&gate, root, &search)).is_some_and(|named| named.ends_with(" files behind it")));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_program_that_a_link_leads_to_is_pinned() {
-    let temp = tempfile::tempdir().unwrap();
-    let base = temp.path().canonicalize().unwrap();
-    let (project, single) = (base.join("project"), base.join("single"));
-    std::fs::create_dir(&project).unwrap();
-    std::fs::create_dir(&single).unwrap();
-    std::fs::write(project.join("tool"), "x").unwrap();
-    std::os::unix::fs::symlink(project.join("tool"), single.join("tool")).unwrap();
-    let gate = Gate::new(None, "tool", Origin::User).unwrap();
-    assert!(of(&gate, &project, &search([single])).contains_key("tool"));
 }
 
 #[test]

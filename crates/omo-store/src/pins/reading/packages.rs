@@ -45,7 +45,9 @@ impl Reading<'_> {
     pub(super) fn read_packages(&mut self, name: &str, own: &[&str], call: &Call, below: &Path) {
         let Some(request) = request(name, own) else { return };
         let is_manager = !matches!(name, "npx" | "bunx");
-        if request.is_here {
+        // A member that is named by its package stands elsewhere.
+        let is_elsewhere = matches!(request.members, Members::Named(_)) && below == call.folder;
+        if request.is_here && !is_elsewhere {
             self.note_package(name, below);
             self.reach_scripts(below, &request.scripts, call.state, is_manager);
         }
@@ -187,7 +189,11 @@ impl Reading<'_> {
             return Vec::new();
         };
         let text = String::from_utf8_lossy(&bytes);
-        let lines = text.lines().skip_while(|line| !line.starts_with("packages:")).skip(1);
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("packages:"));
+        let inline = lines.next().and_then(|line| line.split_once('[')?.1.split_once(']'));
+        if let Some((inline, _)) = inline {
+            return inline.split(',').map(|item| item.trim().trim_matches(['\'', '"']).to_owned()).collect();
+        }
         let items = lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let items = items.map_while(|line| line.strip_prefix('-'));
         items.map(|item| item.split(" #").next().unwrap_or(item).trim().trim_matches(['\'', '"']).to_owned()).collect()

@@ -1,6 +1,6 @@
 //! Files that a command runs, however it names them.
 
-use super::{Project, Scene};
+use super::Scene;
 
 /// A command, the file that it runs, and the files that there are beside it.
 type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
@@ -43,24 +43,6 @@ fn the_folder_is_the_one_that_a_shell_would_be_in() {
         ("cd web; cd ..; make", "Makefile", web),
         ("for d in web api; do (cd $d && make check) || exit 1; done", "api/Makefile", web),
     ]);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_project_is_the_same_by_each_of_its_names() {
-    let temp = tempfile::tempdir().unwrap();
-    let base = temp.path().canonicalize().unwrap();
-    let (real, link) = (base.join("real"), base.join("link"));
-    std::fs::create_dir(&real).unwrap();
-    std::os::unix::fs::symlink(&real, &link).unwrap();
-    std::fs::write(real.join("Makefile"), "x").unwrap();
-    for (root, named) in [(&real, &link), (&link, &real)] {
-        for run in [format!("cd {} && make check", named.display()), format!("make -f {}/Makefile", named.display())] {
-            let pins = super::pins_below(root, &run, None);
-            assert!(pins.contains_key("Makefile"), "{run}: {pins:?}");
-        }
-        assert_eq!(Project::new(root, None).name(&named.join("later/x")).as_deref(), Some("later/x"));
-    }
 }
 
 #[test]
