@@ -68,7 +68,7 @@ pub fn is_builder(name: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// Where the command may begin that a program is given as words to run: `timeout 60 ./check`, `uv run pytest`.
+/// Whether a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
 pub fn is_wrapper(name: &str, arguments: &[&str]) -> bool {
     const WRAPPERS: &str = "\
         timeout gtimeout env nice nohup setsid stdbuf exec time ionice chrt taskset sudo doas command builtin \

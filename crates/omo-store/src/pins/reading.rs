@@ -18,7 +18,7 @@ use omo_core::runner::named::names_runner;
 use self::packages::Package;
 use super::budget::{Budget, MAX_LINE_BYTES};
 use super::project::Project;
-use super::scripts::{fed_commands, folder_of, is_runnable, reads_its_input};
+use super::scripts::{fed_commands, folder_of, is_runnable, runs_what_it_is_sent};
 use super::shell_state::ShellState;
 use super::steering;
 use crate::seal::digest;
@@ -162,7 +162,7 @@ impl<'a> Reading<'a> {
         for it in &command.assigned {
             self.pin_assigned(it, folder, state);
         }
-        let reads_input = is_fed || reads_its_input(command);
+        let reads_input = is_fed || runs_what_it_is_sent(command);
         for file in &command.inputs {
             self.pin_argument(folder, file, state, |path| reads_input || is_runnable(path));
         }

@@ -13,18 +13,16 @@ use crate::regular;
 /// The commands of a line whose output is run by another one, or names what another one runs.
 pub(super) fn fed_commands(commands: &[ShellCommand]) -> BTreeSet<usize> {
     let sent: BTreeSet<usize> = commands.iter().filter(|it| runs_what_it_is_sent(it)).map(|it| it.pipeline).collect();
-    let mut fed: BTreeSet<usize> =
-        (0..).zip(commands).filter(|(_, it)| sent.contains(&it.pipeline)).map(|(at, _)| at).collect();
-    for (at, _) in commands.iter().enumerate().filter(|(_, it)| it.substituted > 0 && runs_its_words(it)) {
-        let substituted = commands.get(at).map_or(0, |command| command.substituted);
-        fed.extend(at.saturating_sub(substituted)..at);
+    let mut fed = BTreeSet::new();
+    for (at, command) in commands.iter().enumerate() {
+        if sent.contains(&command.pipeline) {
+            fed.insert(at);
+        }
+        if command.substituted > 0 && runs_its_words(command) {
+            fed.extend(at.saturating_sub(command.substituted)..at);
+        }
     }
     fed
-}
-
-/// Whether a command reads what it does from its standard input.
-pub(super) fn reads_its_input(command: &ShellCommand) -> bool {
-    runs_what_it_is_sent(command)
 }
 
 /// Whether an interpreter runs the files that `find` or `xargs` names to it.
@@ -55,7 +53,8 @@ fn runner(command: &ShellCommand) -> Option<(&str, Vec<&str>)> {
     Some((stem(arguments.get(at)?), arguments.get(at + 1..).unwrap_or_default().to_vec()))
 }
 
-fn runs_what_it_is_sent(command: &ShellCommand) -> bool {
+/// Whether a command runs what another one sends it, or names to it.
+pub(super) fn runs_what_it_is_sent(command: &ShellCommand) -> bool {
     let Some((name, own)) = runner(command) else { return false };
     let is_named = command.words.first().is_some_and(|program| matches!(stem(program), "xargs" | "parallel"));
     let is_unknown = |word: &str| word.starts_with('$') || word == "{}";

@@ -156,6 +156,10 @@ impl Reading<'_> {
             if tool == "nx" {
                 globs.extend(["apps/*", "libs/*", "packages/*", "apps/*/*", "libs/*/*"].map(str::to_owned));
             }
+            // pnpm takes each package below it where no list says which.
+            if globs.is_empty() {
+                globs.extend(["*", "packages/*", "apps/*", "libs/*"].map(str::to_owned));
+            }
             for glob in globs.iter().filter(|glob| !glob.starts_with('!')) {
                 let found = match glob.split_once("**") {
                     Some((above, _)) => self.folders_below(&top.join(above)),

@@ -1,5 +1,6 @@
 //! Files that become pins.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, is_separator};
 
 use omo_core::command_line::stem;
@@ -10,7 +11,6 @@ use crate::pins::scripts::{is_binary, is_script_name};
 use crate::pins::shell_state::ShellState;
 use crate::pins::{ABSENT, BUILT, UNBOUNDED, UNREADABLE, digest_of_file, parts};
 use crate::seal::digest;
-use std::collections::BTreeMap;
 
 /// So many files are pinned one by one; all others are one pin.
 const MAX_FILES: usize = 32;
