@@ -1,6 +1,6 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
-use crate::command_line::{ShellCommand, commands, is_reader, is_shell, stem};
+use crate::command_line::{ShellCommand, commands, is_reader, is_shell, is_wrapper, stem};
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
 pub fn names_runner(command: &ShellCommand) -> bool {
@@ -16,31 +16,36 @@ pub fn names_runner(command: &ShellCommand) -> bool {
 /// Whether a line of shell may run tests: something in it is neither known to only read files or to end processes, nor
 /// asked to only build.
 pub fn may_run_tests(line: &str) -> bool {
-    let only_builds = |name: &str, arguments: &[String]| {
-        let asked = arguments.iter().find(|word| !word.starts_with(['-', '+'])).map(String::as_str);
-        match name {
-            "cargo" => matches!(asked, Some("build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt")),
-            "go" => matches!(asked, Some("build" | "fmt" | "vet")),
-            _ => false,
-        }
-    };
-    let is_harmless = |name: &str| is_reader(name) || matches!(name, "kill" | "pkill" | "yes");
     let may_test = |command: &ShellCommand| {
-        let (name, arguments) = behind_wrappers(&command.words)?;
-        Some(!is_harmless(stem(name)) && !only_builds(stem(name), arguments))
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        behind_wrappers(&words).is_some_and(|(program, arguments)| !tests_nothing(stem(program), arguments))
     };
-    commands(line).iter().filter_map(may_test).any(|may_test| may_test)
+    commands(line).iter().any(may_test)
+}
+
+fn tests_nothing(name: &str, arguments: &[&str]) -> bool {
+    let asked = arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default();
+    match name {
+        "cargo" => matches!(asked, "build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt"),
+        "go" => matches!(asked, "build" | "fmt" | "vet"),
+        // With others, or an alias, it runs programs.
+        "git" => {
+            let reads = matches!(asked, "diff" | "grep" | "log" | "ls-files" | "rev-parse" | "show" | "status");
+            reads && !arguments.contains(&"-c")
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => false,
+        "kill" | "pkill" | "yes" => true,
+        _ => is_reader(name),
+    }
 }
 
 /// The program and what it is given, behind those that only start it in another way.
-fn behind_wrappers(words: &[String]) -> Option<(&str, &[String])> {
-    const WRAPPERS: [&str; 9] = ["command", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "time", "timeout"];
+fn behind_wrappers<'a, 'w>(words: &'w [&'a str]) -> Option<(&'a str, &'w [&'a str])> {
     let (program, arguments) = words.split_first()?;
-    if !WRAPPERS.contains(&stem(program)) {
+    if !is_wrapper(stem(program), arguments) {
         return Some((program, arguments));
     }
-    let is_own =
-        |word: &String| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
+    let is_own = |word: &&str| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
     let at = arguments.iter().position(|word| !is_own(word))?;
     behind_wrappers(arguments.get(at..)?)
 }
@@ -155,6 +160,8 @@ mod tests {
             ("cd web && tsc --noEmit && ./check", true),
             ("bash -c true", true),
             ("cargo xtask", true),
+            ("git bisect run make", true),
+            ("git diff --exit-code", false),
             ("cargo clippy && cargo +nightly fmt --check", false),
             ("go vet ./... ", false),
             ("test -f done && grep -q x README.md", false),
