@@ -32,7 +32,7 @@ const MODULES: &str = "\
     _opcode_metadata _osx_support _overlapped _peg_parser _pickle _posixshmem _posixsubprocess _py_abc _py_warnings \
     _pydatetime _pydecimal _pyio _pylong _pyrepl _pytest _queue _random _remote_debugging _scproxy _sha1 _sha2 \
     _sha256 _sha3 _sha512 _sitebuiltins _socket _sqlite3 _ssl _statistics _strptime _struct _threading_local \
-    _tkinter _tokenize _types _uuid _weakrefset _winapi _wmi _zoneinfo _zstd abc aifc annotationlib argparse array \
+    _tkinter _tokenize _types _uuid _weakrefset _wmi _zoneinfo _zstd abc aifc annotationlib argparse array \
     ast asynchat asyncio asyncore atexit audioop base64 bdb binascii binhex bisect bz2 cProfile calendar cgi cgitb \
     chunk cmath cmd code codecs codeop collections colorsys compileall compression concurrent configparser \
     contextlib contextvars copy copyreg coverage crypt csv ctypes curses dataclasses datetime dbm decimal difflib \
