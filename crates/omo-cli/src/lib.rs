@@ -100,7 +100,9 @@ pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
 
 fn dispatch(arguments: Arguments) -> Result<(), Failure> {
     let mut env = Env::from_process();
-    env.in_session = env.in_session || is_below_session(&env);
+    // What only reads a plan does the same for each caller, and does not ask who calls it.
+    let only_reads = matches!(arguments.command, Command::Plan { .. } | Command::Ckpt { .. });
+    env.in_session = env.in_session || (!only_reads && is_below_session(&env));
     let config = config::load(env.config_file.as_deref());
     match arguments.command {
         Command::Status(options) => {
