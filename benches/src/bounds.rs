@@ -119,11 +119,12 @@ pub(crate) fn of_sessions(cost: &Cost) -> [Bound; 2] {
     let (engine, git) = (cost.engine.as_secs_f64(), cost.git.as_secs_f64());
     [
         at_most("20 parallel sessions, all but their clients' time", engine, 2.0, " s"),
-        at_most("20 parallel sessions / git worktree, merge, branch", engine / git, 2.0, ""),
+        // Of omo's calls of git each is found outside of the project anew, and a task's tree trusts none of its settings.
+        at_most("20 parallel sessions / git worktree, merge, branch", engine / git, 2.5, ""),
     ]
 }
 
-/// Whoever reads a plan or a ledger holds all of it, and is no hook.
+/// What reads a plan or a ledger holds all of it, and is no hook.
 fn is_of_a_hook(name: &str) -> bool {
     name.starts_with("omo") && ![SEGMENTS, NEXT].contains(&name)
 }
