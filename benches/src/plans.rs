@@ -10,7 +10,7 @@ use omo_core::check::{CheckOutcome, CheckVerdict};
 use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialect::{self, Options};
-use omo_plan::run::event::{Actor, UnitEnd, What};
+use omo_plan::run::event::{Actor, EventKind, UnitEnd};
 use omo_runs::engine::{Opening, planned_commands};
 use omo_runs::{Run, Runs};
 use omo_store::pending;
@@ -88,7 +88,7 @@ impl Plans {
             runs.begin(&actor, now, Opening { plan, approved, root, base: None, asked: None }.into(), Vec::new())?;
         let (_, done) = order.split_last().context("the plan has no task")?;
         for some in done.chunks(50) {
-            let events: Vec<What> = some.iter().flat_map(|unit| life(unit)).collect();
+            let events: Vec<EventKind> = some.iter().flat_map(|unit| life(unit)).collect();
             run.transact(&actor, now, |_| Ok((events, ())))?;
         }
         fill(&run, &actor, now)
@@ -133,7 +133,7 @@ impl Plans {
 }
 
 /// Everything that may happen to a task on its way: nine events.
-fn life(unit: &str) -> [What; 9] {
+fn life(unit: &str) -> [EventKind; 9] {
     let unit = unit.to_owned();
     let end = |attempt| UnitEnd {
         attempt,
@@ -141,7 +141,7 @@ fn life(unit: &str) -> [What; 9] {
         files: vec!["src/part.rs".to_owned()],
         ..UnitEnd::default()
     };
-    let start = |attempt| What::UnitStarted {
+    let start = |attempt| EventKind::UnitStarted {
         unit: unit.clone(),
         attempt,
         ticket: "0".repeat(64),
@@ -150,7 +150,7 @@ fn life(unit: &str) -> [What; 9] {
         vacuous: Vec::new(),
         kept: None,
     };
-    let ran = |attempt, verdict| What::CheckRan {
+    let ran = |attempt, verdict| EventKind::CheckRan {
         unit: unit.clone(),
         attempt,
         place: 0,
@@ -159,14 +159,19 @@ fn life(unit: &str) -> [What; 9] {
     };
     [
         start(1),
-        What::UnitHeld { unit: unit.clone(), attempt: 1, why: "its session has ended".to_owned(), is_pause: false },
+        EventKind::UnitHeld {
+            unit: unit.clone(),
+            attempt: 1,
+            why: "its session has ended".to_owned(),
+            is_pause: false,
+        },
         start(1),
         ran(1, CheckVerdict::Red),
-        What::UnitFailed { unit: unit.clone(), is_final: true, end: end(1) },
-        What::UnitReopened { unit: unit.clone(), why: "asked for by its user".to_owned() },
+        EventKind::UnitFailed { unit: unit.clone(), is_final: true, end: end(1) },
+        EventKind::UnitReopened { unit: unit.clone(), why: "asked for by its user".to_owned() },
         start(2),
         ran(2, CheckVerdict::Green),
-        What::UnitPassed { unit: unit.clone(), end: end(2) },
+        EventKind::UnitPassed { unit: unit.clone(), end: end(2) },
     ]
 }
 
@@ -190,7 +195,7 @@ fn fill(run: &Run, actor: &Actor, now: Timestamp) -> Result<()> {
     let last = |state: &omo_plan::run::state::RunState| {
         let left = usize::try_from(EVENTS.saturating_sub(state.seq)).unwrap_or(0);
         let units = state.plan.groups.iter().filter_map(|group| group.units.last().cloned()).collect();
-        Ok((vec![What::HandedOut { units, to_agents: false }; left], ()))
+        Ok((vec![EventKind::HandedOut { units, to_agents: false }; left], ()))
     };
     let ((), state) = run.transact(actor, now, last)?;
     ensure!(state.seq == EVENTS, "the ledger of the bench has {} events", state.seq);

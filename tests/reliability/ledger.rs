@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_runs::{Run, Runs};
 use omo_testkit::run_command;
 use omo_testkit::strace::{self, Fault, SystemCall};
@@ -50,7 +50,7 @@ impl Stage {
         ensure!(gaps.is_none(), "{gaps:?}");
         Ok(events
             .into_iter()
-            .filter(|event| event.what == What::Taken)
+            .filter(|event| event.what == EventKind::Taken)
             .filter_map(|event| event.actor.session)
             .collect())
     }

@@ -53,7 +53,7 @@ pub struct Kept {
 
 /// Which differences from a snapshot are taken back.
 #[derive(Clone, Copy, Debug)]
-pub enum What<'a> {
+pub enum RestoreScope<'a> {
     /// All of them, where no other process works.
     All,
     /// Those that were there when this later snapshot was kept. What differs only since then, and what was
@@ -127,20 +127,20 @@ pub fn keep(place: &Place<'_>) -> Result<Kept, RestoreError> {
 }
 
 /// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
-pub fn restore(place: &Place<'_>, before: &Kept, what: What<'_>) -> Result<Restored, RestoreError> {
+pub fn restore(place: &Place<'_>, before: &Kept, what: RestoreScope<'_>) -> Result<Restored, RestoreError> {
     let it = Site::open(place)?;
     let before = it.store.manifest(&before.id)?;
     let after = match what {
-        What::Until(after) => Some(it.store.manifest(&after.id)?),
-        What::All | What::Paths(_) => None,
+        RestoreScope::Until(after) => Some(it.store.manifest(&after.id)?),
+        RestoreScope::All | RestoreScope::Paths(_) => None,
     };
     let paths = match what {
-        What::Paths(paths) => paths.iter().map(|path| it.name_of(path)).collect::<Result<Vec<_>, _>>()?,
-        What::All | What::Until(_) => Vec::new(),
+        RestoreScope::Paths(paths) => paths.iter().map(|path| it.name_of(path)).collect::<Result<Vec<_>, _>>()?,
+        RestoreScope::All | RestoreScope::Until(_) => Vec::new(),
     };
     let scope = match (&after, what) {
         (Some(after), _) => Scope::Until(after),
-        (None, What::Paths(_)) => Scope::Paths(&paths),
+        (None, RestoreScope::Paths(_)) => Scope::Paths(&paths),
         (None, _) => Scope::All,
     };
     it.put_back(&before, after.as_ref(), scope)

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::state::RunState;
 use omo_runs::ledger::{self, Position, Reading, SEALED_BYTES};
 use omo_runs::snapshot;
@@ -67,7 +67,7 @@ fn is_added_to(whole: &[u8], reading: &Reading, key: &Key) {
         seq: reading.end.seq + number,
         ts: Timestamp::from_millis(1_780_000_000_000),
         actor: Actor::default(),
-        what: What::Taken,
+        what: EventKind::Taken,
     };
     let written = ledger::write(&[event(1), event(2)], RUN, key, &reading.end);
     assert!(written.is_ok(), "could not be written: {written:?}");

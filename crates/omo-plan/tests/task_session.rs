@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use omo_plan::model::{Complexity, Dialect, OnUnitFail, Parallel, Plan, UnitKind};
-use omo_plan::run::event::{ImportedStatus, What};
+use omo_plan::run::event::{EventKind, ImportedStatus};
 use omo_plan::task_session::{self, SessionFile, TaskFile, VERIFY};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -190,7 +190,7 @@ fn what_was_resolved_without_a_run_is_taken_for_done_and_all_else_starts_afresh(
         with("verify", "resolved"),
     ];
     let imported = task_session::imported(&tasks(&all));
-    let [What::UnitImported { unit, status: ImportedStatus::Done, evidence, .. }] = imported.as_slice() else {
+    let [EventKind::UnitImported { unit, status: ImportedStatus::Done, evidence, .. }] = imported.as_slice() else {
         panic!("{imported:?}");
     };
     assert_eq!((unit.as_str(), evidence.as_str()), ("1", "resolved before the run, as its file says"));

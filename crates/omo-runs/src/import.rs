@@ -8,7 +8,7 @@ use std::path::Path;
 
 use omo_core::words::neutral;
 use omo_plan::model::Plan;
-use omo_plan::run::event::{ImportedStatus, What};
+use omo_plan::run::event::{EventKind, ImportedStatus};
 use serde_json::{Map, Value};
 
 /// So many ids are named in a message.
@@ -54,7 +54,7 @@ struct Entry {
 ///
 /// A blocked unit is only written down where the plan does not say what blocks it: otherwise it goes on by itself once
 /// that is done.
-pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<What>, ImportError> {
+pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError> {
     let Value::Object(top) = serde_json::from_str(text)? else {
         return Err(ImportError::Shape("it is no object"));
     };
@@ -69,7 +69,7 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<What>, ImportError> {
     let told = plan.units.iter().filter_map(|unit| {
         let entry = entries.get(&unit.id)?;
         let follows = entry.status == ImportedStatus::Blocked && unit.deps.iter().any(stands_in_the_way);
-        (!follows).then(|| What::UnitImported {
+        (!follows).then(|| EventKind::UnitImported {
             unit: unit.id.clone(),
             status: entry.status,
             evidence: entry.evidence.clone(),
@@ -146,7 +146,7 @@ mod tests {
         let events =
             checkpoint(&plan(), &format!(r#"{{"plan_file":"docs/plan.md","completed":{completed}}}"#)).unwrap();
         let of = |what| match what {
-            What::UnitImported { unit, status, .. } => (unit, status),
+            EventKind::UnitImported { unit, status, .. } => (unit, status),
             other => panic!("{other:?}"),
         };
         events.into_iter().map(of).collect()

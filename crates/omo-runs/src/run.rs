@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::id;
-use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::state::{BadLedger, RunState};
 use omo_plan::run::verbs::Refusal;
 use omo_store::folder::{Folder, FolderError};
@@ -118,7 +118,7 @@ impl Run {
         &self,
         actor: &Actor,
         now: Timestamp,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
     ) -> Result<(T, RunState), TransactError> {
         let folder = self.open()?;
         let _lock = self.lock(&folder)?;

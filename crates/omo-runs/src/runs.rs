@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::id;
-use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::state::{Phase, RunState};
 use omo_store::folder::{Folder, FolderError};
 use omo_store::lock::Lock;
@@ -85,8 +85,8 @@ impl Runs {
         &self,
         actor: &Actor,
         now: Timestamp,
-        opened: What,
-        more: Vec<What>,
+        opened: EventKind,
+        more: Vec<EventKind>,
     ) -> Result<(Run, RunState), RunsError> {
         let base = self.place.create()?;
         let _lock = Lock::take(&base, PATIENCE)?;
@@ -173,8 +173,8 @@ impl Runs {
         &self,
         actor: &Actor,
         now: Timestamp,
-        opened: What,
-        more: Vec<What>,
+        opened: EventKind,
+        more: Vec<EventKind>,
     ) -> Result<(Vec<Event>, RunState), RunsError> {
         let bad = |source| RunsError::Ledger { path: self.place.path(), source };
         let event = |seq, what| Event { seq, ts: now, actor: actor.clone(), what };

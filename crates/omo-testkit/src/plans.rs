@@ -4,7 +4,7 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
     Complexity, Dialect, OnFailure, OnUnitFail, Parallel, Plan, Policy, SCHEMA, Source, Unit, UnitKind,
 };
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 
 /// A plan with these units, each with what it depends on.
 pub fn plan(units: &[(&str, &[&str])]) -> Plan {
@@ -60,13 +60,19 @@ fn unit(id: &str, deps: &[&str]) -> Unit {
 }
 
 /// The event that opens a run of a plan.
-pub fn opened(plan: Plan) -> What {
-    What::RunOpened { plan: Box::new(plan), approved: "0".repeat(64), root: "/p".to_owned(), base: None, asked: None }
+pub fn opened(plan: Plan) -> EventKind {
+    EventKind::RunOpened {
+        plan: Box::new(plan),
+        approved: "0".repeat(64),
+        root: "/p".to_owned(),
+        base: None,
+        asked: None,
+    }
 }
 
 /// An event that can happen at any time, and that tells itself from others.
-pub fn event(name: &str) -> What {
-    What::ProjectionDrift { file: name.to_owned(), kept: None }
+pub fn event(name: &str) -> EventKind {
+    EventKind::ProjectionDrift { file: name.to_owned(), kept: None }
 }
 
 /// A time, so many seconds after another.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use omo_plan::run::event::{Actor, What};
+use omo_plan::run::event::{Actor, EventKind};
 use omo_runs::{Run, Runs};
 use omo_testkit::plans;
 
@@ -33,7 +33,7 @@ fn append(run: &Run, name: &str, count: usize) -> Result<()> {
     for number in 0..count {
         let name = format!("{name}-{number}");
         let actor = Actor { session: Some(name.clone()), process: None };
-        let done = run.transact(&actor, plans::time(1), |_| Ok((vec![What::Taken], ())));
+        let done = run.transact(&actor, plans::time(1), |_| Ok((vec![EventKind::Taken], ())));
         done.map_err(|error| anyhow!("{error}"))?;
         say(&name);
     }

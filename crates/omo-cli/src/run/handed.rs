@@ -2,19 +2,19 @@
 //! session asks what comes next before any of them has said a word.
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Event, What};
+use omo_plan::run::event::{Event, EventKind};
 use omo_plan::run::state::RunState;
 
 /// How long an agent may take to begin, in milliseconds.
 pub(super) const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
 /// What is written down where a person types the command again: agents are started anew.
-pub(super) fn none_is_counted_on() -> What {
-    What::HandedOut { units: Vec::new(), to_agents: true }
+pub(super) fn none_is_counted_on() -> EventKind {
+    EventKind::HandedOut { units: Vec::new(), to_agents: true }
 }
 
 /// The same where a plan is gone on with, if anything was handed out.
-pub(super) fn started_anew(state: &RunState) -> Option<What> {
+pub(super) fn started_anew(state: &RunState) -> Option<EventKind> {
     let out = state.handed_out.as_ref().filter(|out| !out.units.is_empty());
     out.map(|_| none_is_counted_on())
 }
@@ -35,14 +35,17 @@ pub(super) fn out(events: &[Event], now: Timestamp) -> Vec<String> {
     for event in events {
         match &event.what {
             // Its person has typed the command again: whatever was started before is not counted on.
-            What::HandedOut { units, .. } if units.is_empty() => out.clear(),
-            What::HandedOut { units, to_agents: true } => {
+            EventKind::HandedOut { units, .. } if units.is_empty() => out.clear(),
+            EventKind::HandedOut { units, to_agents: true } => {
                 out.retain(|(known, _)| !units.contains(known));
                 out.extend(units.iter().map(|unit| (unit.clone(), event.ts)));
             }
-            What::UnitStarted { unit, .. } => out.retain(|(known, _)| known != unit),
+            EventKind::UnitStarted { unit, .. } => out.retain(|(known, _)| known != unit),
             // The session that started them is gone, or they will be started anew.
-            What::Taken | What::Resumed | What::PlanChanged { .. } | What::IterationStarted { .. } => out.clear(),
+            EventKind::Taken
+            | EventKind::Resumed
+            | EventKind::PlanChanged { .. }
+            | EventKind::IterationStarted { .. } => out.clear(),
             _ => {}
         }
     }
@@ -59,9 +62,9 @@ mod tests {
     fn what_went_to_an_agent_goes_to_no_other_before_it_has_begun_or_the_time_is_over() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let (first, later) = (at("2026-01-01T00:00:00.000Z"), at("2026-01-01T00:02:00.000Z"));
-        let given_to = |to_agents| What::HandedOut { units: vec!["1".to_owned(), "2".to_owned()], to_agents };
+        let given_to = |to_agents| EventKind::HandedOut { units: vec!["1".to_owned(), "2".to_owned()], to_agents };
         let given = || given_to(true);
-        let begun = |unit: &str| What::UnitStarted {
+        let begun = |unit: &str| EventKind::UnitStarted {
             unit: unit.to_owned(),
             attempt: 1,
             ticket: String::new(),
@@ -70,7 +73,7 @@ mod tests {
             vacuous: Vec::new(),
             kept: None,
         };
-        let again = What::IterationStarted { iteration: 2, reopened: Vec::new() };
+        let again = EventKind::IterationStarted { iteration: 2, reopened: Vec::new() };
         for (name, whats, now, expected) in [
             ("nothing", vec![], first, vec![]),
             ("both", vec![given()], first, vec!["1", "2"]),
@@ -79,7 +82,7 @@ mod tests {
             ("the time is over", vec![given()], later, vec![]),
             ("to a workflow", vec![given_to(false)], first, vec![]),
             ("typed again", vec![given(), none_is_counted_on()], first, vec![]),
-            ("another session", vec![given(), What::Taken], first, vec![]),
+            ("another session", vec![given(), EventKind::Taken], first, vec![]),
             ("another iteration", vec![given(), again], first, vec![]),
         ] {
             let event = |what| Event { seq: 1, ts: first, actor: Actor::default(), what };

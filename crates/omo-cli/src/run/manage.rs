@@ -8,7 +8,7 @@ use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, neutral};
 use omo_plan::dialect::Options;
 use omo_plan::model::Plan;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited};
@@ -369,7 +369,7 @@ pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> 
     let _door = here.alone(&runs, None)?;
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
-    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
+    let opened = EventKind::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     // What was taken in stands in the ledger now, and the file is omo's own from here on.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use omo_plan::model::Unit;
-use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
@@ -162,7 +162,7 @@ fn started(here: &Here, engine: &Engine, units: Vec<String>, text: String) -> Re
         // A person at a terminal only looks at it, and starts none.
         None
     } else {
-        Some(Box::new(engine.transact(|_| Ok((vec![What::HandedOut { units, to_agents: true }], ())))?.1))
+        Some(Box::new(engine.transact(|_| Ok((vec![EventKind::HandedOut { units, to_agents: true }], ())))?.1))
     };
     Ok(Block::Said { text, kind: Kind::BrokenPipe, after })
 }
@@ -178,7 +178,7 @@ fn hand_out(engine: &Engine) -> Result<Block, Failure> {
         }
         let out = HandOut::of(engine.run.id(), state);
         let units = out.units().into_iter().map(str::to_owned).collect();
-        Ok((vec![What::HandedOut { units, to_agents: false }], out))
+        Ok((vec![EventKind::HandedOut { units, to_agents: false }], out))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
     Ok(Block::Said { text, kind: Kind::BrokenPipe, after: Some(Box::new(state)) })

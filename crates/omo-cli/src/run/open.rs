@@ -9,7 +9,7 @@ use omo_core::words::neutral;
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialect::Options;
 use omo_plan::model::{Dialect, Plan};
-use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::event::{EventKind, GateKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::ultra_run::own::quoted;
@@ -116,7 +116,7 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     }
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
-    let opened = What::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
+    let opened = EventKind::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), Vec::new(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;

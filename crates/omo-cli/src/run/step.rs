@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use omo_core::words::neutral;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_runs::engine::Judged;
 use omo_runs::ultra::lines;
@@ -51,7 +51,7 @@ fn why(judged: &Judged) -> Option<String> {
         return None;
     }
     judged.events.iter().find_map(|event| match event {
-        What::UnitFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
+        EventKind::UnitFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
             Some(format!("Failed: {}", neutral(&end.evidence, 400)))
         }
         _ => None,

@@ -9,7 +9,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use omo_exec::restore::{Kept, Place, RestoreError, Restored, Uncovered, What, forget, keep, restore, uncovered};
+use omo_exec::restore::{
+    Kept, Place, RestoreError, RestoreScope, Restored, Uncovered, forget, keep, restore, uncovered,
+};
 
 use crate::{Repository, git_in};
 
@@ -51,7 +53,7 @@ impl Repository {
         with_place(&self.top, &self.state_home(), |place| keep(place).unwrap())
     }
 
-    fn restore(&self, before: &Kept, what: What<'_>) -> Restored {
+    fn restore(&self, before: &Kept, what: RestoreScope<'_>) -> Restored {
         with_place(&self.top, &self.state_home(), |place| restore(place, before, what).unwrap())
     }
 
@@ -95,7 +97,7 @@ fn everything_is_again_as_it_was() {
     it.remove("src/b.txt");
     fs::remove_file(it.top.join(OsStr::from_bytes(b"bad\xff\nname"))).unwrap();
     it.git(&["add", "-A", "."]);
-    let end = it.restore(&before, What::All);
+    let end = it.restore(&before, RestoreScope::All);
     assert!(end.failed.is_empty() && end.others.is_empty() && end.uncovered.is_empty(), "{end:?}");
     assert!(end.index_put_back && !end.head_moved);
     assert_eq!(end.removed, ["file/now/a/folder", "folder", "new/deep/x"]);
@@ -103,7 +105,7 @@ fn everything_is_again_as_it_was() {
     assert_eq!(files(&it.top), seen);
     assert_eq!(marks(&it.top), marked);
     assert!(!it.top.join("new").exists(), "an empty folder is left");
-    let again = it.restore(&before, What::All);
+    let again = it.restore(&before, RestoreScope::All);
     assert_eq!(again, Restored::default(), "a second time there is nothing to do");
 }
 
@@ -122,7 +124,7 @@ fn what_others_do_meanwhile_stays() {
     it.write("other.txt", "3");
     it.write("src/b.txt", "3");
     it.git(&["add", "other.txt", "src/b.txt"]);
-    let end = it.restore(&before, What::Until(&after));
+    let end = it.restore(&before, RestoreScope::Until(&after));
     assert_eq!(
         (end.put_back, end.removed),
         (vec!["a.txt".to_owned(), "mine.txt".to_owned()], vec!["mine-new.txt".to_owned()])
@@ -143,11 +145,12 @@ fn some_paths_alone_are_put_back() {
     it.write("src/new/c.txt", "2");
     it.write("src2", "2");
     it.git(&["add", "-A", "."]);
-    let end = it.restore(&before, What::Paths(&["./src"]));
+    let end = it.restore(&before, RestoreScope::Paths(&["./src"]));
     assert_eq!((end.put_back, end.removed), (vec!["src/b.txt".to_owned()], vec!["src/new/c.txt".to_owned()]));
     assert_eq!(it.git(&["status", "--porcelain"]), "M  a.txt\nA  src2\n");
     for outside in ["..", "../x", "/etc/passwd", ".git/config", "src/../../x"] {
-        let refused = with_place(&it.top, &it.state_home(), |place| restore(place, &before, What::Paths(&[outside])));
+        let refused =
+            with_place(&it.top, &it.state_home(), |place| restore(place, &before, RestoreScope::Paths(&[outside])));
         assert!(matches!(refused, Err(RestoreError::Outside(_))), "{outside}: {refused:?}");
     }
 }
@@ -161,7 +164,7 @@ fn what_was_ignored_is_never_removed() {
     let before = it.keeps_whole();
     it.write(".gitignore", "hidden\n");
     it.write("hidden", "new, and ignored by the new rules");
-    let end = it.restore(&before, What::All);
+    let end = it.restore(&before, RestoreScope::All);
     assert_eq!((end.put_back, end.removed), (vec![".gitignore".to_owned()], vec!["hidden".to_owned()]));
     assert!(it.top.join(".env").exists() && it.top.join("target/x").exists());
 }
@@ -176,7 +179,7 @@ fn a_link_in_the_way_leads_nowhere() {
     fs::remove_dir_all(it.top.join("src")).unwrap();
     symlink(&outside, it.top.join("src")).unwrap();
     it.write(".git/info/exclude", "src\n");
-    it.restore(&before, What::All);
+    it.restore(&before, RestoreScope::All);
     assert_eq!(fs::read_to_string(outside.join("b.txt")).unwrap(), "theirs");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
 }
@@ -192,7 +195,7 @@ fn what_cannot_be_put_back_is_told_and_the_rest_is() {
     it.write("a.txt", "2");
     it.write("inner/file", "x");
     git_in(&it.top.join("inner"), &["init", "-q"]);
-    let end = it.restore(&before, What::All);
+    let end = it.restore(&before, RestoreScope::All);
     assert_eq!(end.put_back, ["a.txt"]);
     assert_eq!(end.uncovered, ["inner"]);
     assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["spot"]);
@@ -205,7 +208,7 @@ fn nothing_is_touched_while_another_git_is_at_work_or_a_snapshot_is_gone() {
     let before = it.keeps_whole();
     it.write("a.txt", "2");
     it.write(".git/index.lock", "");
-    let run = || with_place(&it.top, &it.state_home(), |place| restore(place, &before, What::All));
+    let run = || with_place(&it.top, &it.state_home(), |place| restore(place, &before, RestoreScope::All));
     assert!(matches!(run(), Err(RestoreError::IndexLocked(_))));
     assert_eq!(fs::read_to_string(it.top.join("a.txt")).unwrap(), "2");
     // One that a restore of ours left when it was ended is no obstacle.
@@ -235,7 +238,7 @@ fn damaged_bytes_are_never_put_back() {
     it.write("a.txt", "2");
     it.remove("src/b.txt");
     fs::write(kept_at(&it.state_home().join("omo/restore"), "one\n"), "other").unwrap();
-    let end = it.restore(&before, What::All);
+    let end = it.restore(&before, RestoreScope::All);
     assert_eq!(end.put_back, ["src/b.txt"]);
     assert_eq!(end.failed.keys().collect::<Vec<_>>(), ["a.txt"]);
     assert_eq!(fs::read_to_string(it.top.join("a.txt")).unwrap(), "2");
@@ -248,13 +251,13 @@ fn a_commit_stays_and_a_repository_without_one_has_no_index() {
     it.write("a.txt", "2");
     it.git(&["commit", "-qam", "more"]);
     let head = it.git(&["rev-parse", "HEAD"]);
-    assert!(it.restore(&before, What::All).head_moved);
+    assert!(it.restore(&before, RestoreScope::All).head_moved);
     assert_eq!(it.git(&["rev-parse", "HEAD"]), head);
     let unborn = Repository::unborn("project");
     unborn.write("a", "1");
     let before = unborn.keeps_whole();
     unborn.git(&["add", "a"]);
-    assert!(unborn.restore(&before, What::All).index_put_back);
+    assert!(unborn.restore(&before, RestoreScope::All).index_put_back);
     assert!(!unborn.top.join(".git/index").exists());
 }
 
@@ -271,8 +274,8 @@ fn no_filter_and_no_hook_of_the_repository_is_run() {
     fs::set_permissions(it.top.join(".git/hooks/post-index-change"), fs::Permissions::from_mode(0o755)).unwrap();
     let before = it.keeps_whole();
     it.write("a.txt", "2");
-    it.restore(&before, What::Paths(&["a.txt"]));
-    it.restore(&before, What::All);
+    it.restore(&before, RestoreScope::Paths(&["a.txt"]));
+    it.restore(&before, RestoreScope::All);
     assert!(!ran.exists());
 }
 

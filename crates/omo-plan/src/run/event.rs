@@ -24,7 +24,7 @@ pub struct Event {
     pub actor: Actor,
     /// What happened.
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// Who is at work: a session of the client, or a person at a terminal.
@@ -63,7 +63,7 @@ pub struct Process {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum What {
+pub enum EventKind {
     /// The run began.
     RunOpened {
         /// Its plan, whole.

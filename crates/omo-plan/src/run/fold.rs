@@ -9,7 +9,7 @@ mod session;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Decision, Dialect, Plan, Precondition};
-use crate::run::event::{Event, Gate, GateKind, ImportedStatus, UnitEnd, What};
+use crate::run::event::{Event, EventKind, Gate, GateKind, ImportedStatus, UnitEnd};
 use crate::run::schedule;
 use crate::run::state::{
     Answer, BadLedger, FINAL, FOREGROUND, GateState, Ground, HandedOut, Phase, RunState, Running, STOP, UnitState,
@@ -23,7 +23,7 @@ impl RunState {
     ///
     /// It opens none.
     pub fn open(event: &Event) -> Result<Self, BadLedger> {
-        let What::RunOpened { plan, approved, root, base, asked } = &event.what else {
+        let EventKind::RunOpened { plan, approved, root, base, asked } = &event.what else {
             return Err(BadLedger { seq: event.seq, what: "does not open a run".to_owned() });
         };
         let units = plan.units.iter().map(|unit| (unit.id.clone(), UnitState::default())).collect();
@@ -66,61 +66,63 @@ impl RunState {
             return Err(bad("does not follow the one before it"));
         }
         match &event.what {
-            What::RunOpened { .. } => return Err(bad("opens a run that is open")),
-            What::HandedOut { units, .. } => self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts }),
-            What::Taken => self.take(event),
-            What::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
-            What::GateOpened { gate } => self.open_a_gate(event, gate)?,
-            What::GateAnswered { gate, option, plan_sha256 } => {
+            EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
+            EventKind::HandedOut { units, .. } => {
+                self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts })
+            }
+            EventKind::Taken => self.take(event),
+            EventKind::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
+            EventKind::GateOpened { gate } => self.open_a_gate(event, gate)?,
+            EventKind::GateAnswered { gate, option, plan_sha256 } => {
                 self.take_answer(event, gate, option)?;
                 if let Some(sha256) = plan_sha256 {
                     self.plan_sha256.clone_from(sha256);
                 }
             }
             // A unit may be called so too; its attempts are counted from 1.
-            What::CheckRan { unit, attempt: 0, place, outcome, .. } if unit == FINAL => {
+            EventKind::CheckRan { unit, attempt: 0, place, outcome, .. } if unit == FINAL => {
                 self.final_checks.insert(*place, outcome.clone());
             }
-            What::ProjectionDrift { file, kept } => self.drift.push((file.clone(), kept.clone())),
-            What::UnitAdded { added } => self.add_unit(event, added)?,
-            What::LinesSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
-            What::VerdictGiven { verdict } => self.take_verdict(event, verdict)?,
-            What::IterationStarted { iteration, reopened } => self.start_iteration(event, *iteration, reopened)?,
-            What::BudgetSet { .. }
-            | What::SetApart { .. }
-            | What::GroupPrepared { .. }
-            | What::ChildStarted { .. }
-            | What::ChildEnded { .. }
-            | What::GroupLacks { .. }
-            | What::LimitReached { .. }
-            | What::GroupStuck { .. }
-            | What::GroupEnded { .. }
-            | What::GroupMerged { .. }
-            | What::GroupRefused { .. }
-            | What::GroupRemoved { .. }
-            | What::GroupLeft { .. }
-            | What::CaughtUp { .. }
-            | What::LandRefused { .. }
-            | What::Landed { .. } => self.apply_to_group(event)?,
-            What::Cancelled { why } => {
+            EventKind::ProjectionDrift { file, kept } => self.drift.push((file.clone(), kept.clone())),
+            EventKind::UnitAdded { added } => self.add_unit(event, added)?,
+            EventKind::LinesSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
+            EventKind::VerdictGiven { verdict } => self.take_verdict(event, verdict)?,
+            EventKind::IterationStarted { iteration, reopened } => self.start_iteration(event, *iteration, reopened)?,
+            EventKind::BudgetSet { .. }
+            | EventKind::SetApart { .. }
+            | EventKind::GroupPrepared { .. }
+            | EventKind::ChildStarted { .. }
+            | EventKind::ChildEnded { .. }
+            | EventKind::GroupLacks { .. }
+            | EventKind::LimitReached { .. }
+            | EventKind::GroupStuck { .. }
+            | EventKind::GroupEnded { .. }
+            | EventKind::GroupMerged { .. }
+            | EventKind::GroupRefused { .. }
+            | EventKind::GroupRemoved { .. }
+            | EventKind::GroupLeft { .. }
+            | EventKind::CaughtUp { .. }
+            | EventKind::LandRefused { .. }
+            | EventKind::Landed { .. } => self.apply_to_group(event)?,
+            EventKind::Cancelled { why } => {
                 self.give_back_all("the run was cancelled");
                 self.phase = Phase::Cancelled { why: why.clone() };
             }
-            What::Resumed => self.resume(event),
-            What::RunEnded { result } => self.phase = Phase::Ended { result: *result },
+            EventKind::Resumed => self.resume(event),
+            EventKind::RunEnded { result } => self.phase = Phase::Ended { result: *result },
             what => self.apply_to_unit(event, what)?,
         }
         (self.seq, self.updated_at) = (event.seq, event.ts);
         Ok(())
     }
 
-    fn apply_to_unit(&mut self, event: &Event, what: &What) -> Result<(), BadLedger> {
+    fn apply_to_unit(&mut self, event: &Event, what: &EventKind) -> Result<(), BadLedger> {
         let Some(id) = unit_of(what) else { return Ok(()) };
         let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
         self.check_session_event(event, what)?;
         let unit = self.units.get_mut(id).ok_or_else(|| bad("is about a unit that the plan does not have"))?;
         // Verbs see to this. Here it holds for whatever else comes to write a ledger.
-        if matches!(what, What::UnitPassed { .. }) && !is_proved(unit) {
+        if matches!(what, EventKind::UnitPassed { .. }) && !is_proved(unit) {
             return Err(bad("passes a unit whose checks were not seen to be green"));
         }
         unit.at = Some(event.ts);
@@ -133,34 +135,34 @@ impl RunState {
             unit.is_stale = false;
         };
         match what {
-            What::UnitPassed { end, .. } => {
+            EventKind::UnitPassed { end, .. } => {
                 end_as(UnitStatus::Passed, end);
                 unit.ground = None;
             }
-            What::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
-            What::UnitRestored { left, .. } => {
+            EventKind::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
+            EventKind::UnitRestored { left, .. } => {
                 (unit.ground, unit.is_to_restore) = (None, false);
                 unit.left.clone_from(left);
             }
-            What::UnitClaimed { end, evidence_ids, .. } => {
+            EventKind::UnitClaimed { end, evidence_ids, .. } => {
                 end_as(UnitStatus::Claimed, end);
                 unit.evidence_ids.clone_from(evidence_ids);
             }
-            What::EvidenceRan { evidence } => {
+            EventKind::EvidenceRan { evidence } => {
                 unit.evidence_ids.push(evidence.id.clone());
                 self.evidence.push(evidence.clone());
             }
-            What::UnitFailed { end, is_final: true, .. } => {
+            EventKind::UnitFailed { end, is_final: true, .. } => {
                 end_as(UnitStatus::Failed, end);
                 unit.is_to_restore = takes_back && unit.ground.as_ref().is_some_and(|ground| ground.kept.is_some());
             }
-            What::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
-            What::UnitImported { status, evidence, files, .. } => {
+            EventKind::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
+            EventKind::UnitImported { status, evidence, files, .. } => {
                 let end = UnitEnd { evidence: evidence.clone(), files: files.clone(), ..UnitEnd::default() };
                 end_as((*status).into(), &end);
                 unit.why = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
-            What::UnitStarted { attempt, ticket, tree, guarded, vacuous, kept, .. } => {
+            EventKind::UnitStarted { attempt, ticket, tree, guarded, vacuous, kept, .. } => {
                 let ground = || Ground { tree: tree.clone(), kept: kept.clone() };
                 unit.ground = unit.ground.take().or_else(|| kept.is_some().then(ground));
                 unit.status = UnitStatus::Running;
@@ -180,24 +182,24 @@ impl RunState {
                 unit.running = Some(Running { by, ticket, since: event.ts, tree, guarded });
                 self.void_the_whole();
             }
-            What::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
-            What::UnitHeld { why, attempt, is_pause, .. } => {
+            EventKind::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
+            EventKind::UnitHeld { why, attempt, is_pause, .. } => {
                 give_back(unit, *attempt, why);
                 unit.lost = unit.lost.saturating_add(u32::from(!is_pause));
             }
-            What::UnitSkipped { why, .. } => {
+            EventKind::UnitSkipped { why, .. } => {
                 (unit.status, unit.running, unit.why) = (UnitStatus::Skipped, None, Some(why.clone()));
                 unit.is_stale = false;
             }
-            What::UnitReopened { why, .. } => {
+            EventKind::UnitReopened { why, .. } => {
                 reopen(unit, why);
             }
             _ => {}
         }
-        if matches!(what, What::UnitStarted { .. }) {
+        if matches!(what, EventKind::UnitStarted { .. }) {
             self.note_progress(id);
         }
-        if matches!(what, What::UnitSkipped { .. } | What::UnitReopened { .. }) {
+        if matches!(what, EventKind::UnitSkipped { .. } | EventKind::UnitReopened { .. }) {
             self.void_the_whole();
             self.withdraw_about(event, id);
         }
@@ -387,20 +389,20 @@ fn decisions(plan: &mut Plan) -> impl Iterator<Item = &mut Decision> {
     })
 }
 
-fn unit_of(what: &What) -> Option<&str> {
+fn unit_of(what: &EventKind) -> Option<&str> {
     match what {
-        What::UnitStarted { unit, .. }
-        | What::CheckRan { unit, .. }
-        | What::UnitPassed { unit, .. }
-        | What::UnitFailed { unit, .. }
-        | What::UnitUnverified { unit, .. }
-        | What::UnitClaimed { unit, .. }
-        | What::UnitImported { unit, .. }
-        | What::UnitRestored { unit, .. }
-        | What::UnitSkipped { unit, .. }
-        | What::UnitHeld { unit, .. }
-        | What::UnitReopened { unit, .. } => Some(unit),
-        What::EvidenceRan { evidence } => Some(&evidence.unit),
+        EventKind::UnitStarted { unit, .. }
+        | EventKind::CheckRan { unit, .. }
+        | EventKind::UnitPassed { unit, .. }
+        | EventKind::UnitFailed { unit, .. }
+        | EventKind::UnitUnverified { unit, .. }
+        | EventKind::UnitClaimed { unit, .. }
+        | EventKind::UnitImported { unit, .. }
+        | EventKind::UnitRestored { unit, .. }
+        | EventKind::UnitSkipped { unit, .. }
+        | EventKind::UnitHeld { unit, .. }
+        | EventKind::UnitReopened { unit, .. } => Some(unit),
+        EventKind::EvidenceRan { evidence } => Some(&evidence.unit),
         _ => None,
     }
 }

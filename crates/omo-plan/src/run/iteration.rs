@@ -4,7 +4,7 @@ use omo_core::check::CheckVerdict;
 use omo_core::words::neutral;
 
 use crate::model::{Dialect, OnUnitFail, Unit};
-use crate::run::event::What;
+use crate::run::event::EventKind;
 use crate::run::state::{Phase, RunState, UnitState, UnitStatus};
 
 /// The longest reason, in characters.
@@ -47,19 +47,21 @@ pub(crate) fn has_failed_verification(state: &RunState) -> bool {
 
 /// Goes on with a run that is over. One that came to its end counts its iterations anew, and all that has to be done
 /// again is in the first one; `except` is done again for a reason of its own.
-pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<What> {
-    let mut events = vec![What::Resumed];
+pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<EventKind> {
+    let mut events = vec![EventKind::Resumed];
     if matches!(state.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec) {
         // What was left out stays left out.
         let is_over = |status| matches!(status, UnitStatus::Failed | UnitStatus::Unverified);
         let over = state.units.iter().filter(|(id, unit)| is_over(unit.status) && Some(id.as_str()) != except);
-        events.extend(over.map(|(id, _)| What::UnitReopened { unit: id.clone(), why: "the run goes on".to_owned() }));
+        events.extend(
+            over.map(|(id, _)| EventKind::UnitReopened { unit: id.clone(), why: "the run goes on".to_owned() }),
+        );
     }
     if state.plan.policy.on_unit_fail == OnUnitFail::Iterate && matches!(state.phase, Phase::Ended { .. }) {
         let mut reopened = reopened(state);
         reopened.retain(|(id, _)| Some(id.as_str()) != except);
         if !reopened.is_empty() {
-            events.push(What::IterationStarted { iteration: 1, reopened });
+            events.push(EventKind::IterationStarted { iteration: 1, reopened });
         }
     }
     events

@@ -11,7 +11,7 @@ use omo_core::timestamp::Timestamp;
 use omo_core::words::neutral;
 
 use crate::model::{Plan, Unit};
-use crate::run::event::{Actor, UnitEnd, What};
+use crate::run::event::{Actor, EventKind, UnitEnd};
 use crate::run::iteration;
 use crate::run::question::gate;
 use crate::run::schedule::{self, Action, lacks_contract};
@@ -93,7 +93,7 @@ pub type IsAlive<'a> = &'a dyn Fn(&crate::run::event::Process) -> Option<bool>;
 /// # Errors
 ///
 /// The session that the run belongs to lives.
-pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<What>, Refusal> {
+pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<EventKind>, Refusal> {
     // A run that is over has no holder: the caller that goes on with it becomes the holder.
     if state.phase != Phase::Executing {
         return Ok(Vec::new());
@@ -111,13 +111,13 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
         if holder.session.is_some() && holder_lives != Some(false) {
             return Err(held(state));
         }
-        events.push(What::Taken);
+        events.push(EventKind::Taken);
     } else if !is_terminal
         && (holder_lives == Some(false) || holder.process.is_none() && caller.actor.process.is_some())
     {
         // The same session in another process of the client, or one whose process was not known: without this event it
         // could never be found out that this session is gone.
-        events.push(What::Taken);
+        events.push(EventKind::Taken);
     }
     // Of a worker of whom nothing can be told, what is known of the holder that started it is true.
     let is_lost = |by: &Actor| match by.process.as_ref().and_then(is_alive) {
@@ -131,11 +131,11 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
 }
 
 /// Takes a run from its holder: what a person asks for with `omo run resume`.
-pub fn take_over(state: &RunState, caller: &Caller) -> Vec<What> {
+pub fn take_over(state: &RunState, caller: &Caller) -> Vec<EventKind> {
     let mut events = Vec::new();
     match &state.phase {
         Phase::Executing if state.holder == caller.actor => {}
-        Phase::Executing => events.push(What::Taken),
+        Phase::Executing => events.push(EventKind::Taken),
         Phase::Ended { .. } | Phase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
     }
     // The supervisor goes on looking after the clients of sessions.
@@ -153,30 +153,30 @@ fn held(state: &RunState) -> Refusal {
 }
 
 /// A worker is gone.
-fn lost(state: &RunState, id: &str, why: &str) -> What {
+fn lost(state: &RunState, id: &str, why: &str) -> EventKind {
     let unit = state.units.get(id);
     let attempt = unit.map_or(1, |unit| unit.attempts);
     if unit.is_some_and(|unit| unit.lost + 1 >= MAX_LOST) {
         let evidence = format!("its worker was lost {MAX_LOST} times");
         let end = UnitEnd { attempt, evidence, ..UnitEnd::default() };
-        return What::UnitFailed { unit: id.to_owned(), is_final: true, end };
+        return EventKind::UnitFailed { unit: id.to_owned(), is_final: true, end };
     }
-    What::UnitHeld { unit: id.to_owned(), attempt, why: why.to_owned(), is_pause: false }
+    EventKind::UnitHeld { unit: id.to_owned(), attempt, why: why.to_owned(), is_pause: false }
 }
 
 /// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
 /// has failed, a gate that is due, another iteration, or the end. Applied again and again until there is none.
-pub fn advance(state: &RunState) -> Option<What> {
+pub fn advance(state: &RunState) -> Option<EventKind> {
     if state.phase == Phase::Executing
         && let Some(unit) = without_contract(&state.plan).find(|unit| waits(state, unit))
     {
         return Some(without_contract_failed(unit));
     }
     match schedule::next(state) {
-        Action::Open(about) => Some(What::GateOpened { gate: gate(state, about) }),
-        Action::End(result) => Some(What::RunEnded { result }),
+        Action::Open(about) => Some(EventKind::GateOpened { gate: gate(state, about) }),
+        Action::End(result) => Some(EventKind::RunEnded { result }),
         Action::Iterate(reopened) => {
-            Some(What::IterationStarted { iteration: state.iteration.saturating_add(1), reopened })
+            Some(EventKind::IterationStarted { iteration: state.iteration.saturating_add(1), reopened })
         }
         _ => None,
     }
@@ -184,7 +184,7 @@ pub fn advance(state: &RunState) -> Option<What> {
 
 /// What is written down right after a run was opened: tasks without the contract that the plan promises
 /// are failed before they begin. Those of an edited plan are by [`advance`].
-pub fn opened(plan: &Plan) -> Vec<What> {
+pub fn opened(plan: &Plan) -> Vec<EventKind> {
     without_contract(plan).map(without_contract_failed).collect()
 }
 
@@ -192,9 +192,9 @@ fn without_contract(plan: &Plan) -> impl Iterator<Item = &Unit> {
     plan.units.iter().filter(|unit| lacks_contract(plan, unit))
 }
 
-fn without_contract_failed(unit: &Unit) -> What {
+fn without_contract_failed(unit: &Unit) -> EventKind {
     let end = UnitEnd { evidence: "missing Task Contract".to_owned(), ..UnitEnd::default() };
-    What::UnitFailed { unit: unit.id.clone(), is_final: true, end }
+    EventKind::UnitFailed { unit: unit.id.clone(), is_final: true, end }
 }
 
 fn waits(state: &RunState, unit: &Unit) -> bool {

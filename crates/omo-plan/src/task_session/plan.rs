@@ -12,7 +12,7 @@ use crate::model::{
     Complexity, Dialect, FileAction, FileUse, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan, Policy, SCHEMA,
     Source, Unit, UnitKind,
 };
-use crate::run::event::{ImportedStatus, What};
+use crate::run::event::{EventKind, ImportedStatus};
 use crate::task_session::{SessionFile, TaskFile, TaskStatus};
 
 /// The task that verifies all others.
@@ -113,9 +113,9 @@ pub fn unit(task: &TaskFile) -> Unit {
 }
 
 /// What was done before there was a run, as the files say: it is not done again, and nothing has proved it.
-pub fn imported(tasks: &[TaskFile]) -> Vec<What> {
+pub fn imported(tasks: &[TaskFile]) -> Vec<EventKind> {
     let done = tasks.iter().filter(|task| task.id != VERIFY && task.status == TaskStatus::Resolved);
-    done.map(|task| What::UnitImported {
+    done.map(|task| EventKind::UnitImported {
         unit: task.id.clone(),
         status: ImportedStatus::Done,
         evidence: "resolved before the run, as its file says".to_owned(),

@@ -6,7 +6,7 @@ use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
 use omo_plan::run::apart::{
     Apart, BUDGET_SPENT, Grant, GroupState, GroupStatus, Step, Terms, accepts_billing, has_more, outcome,
 };
-use omo_plan::run::event::{Actor, Event, GateKind, Process, RunResult, What};
+use omo_plan::run::event::{Actor, Event, EventKind, GateKind, Process, RunResult};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
 use omo_plan::run::verbs::{self, Caller, CommitOutcome, MAX_LOST, Measured, Refusal};
@@ -29,7 +29,7 @@ fn waves() -> Plan {
 fn apart(max_at_once: u32) -> Run {
     let mut run = Run::open(waves());
     let terms = Terms { max_at_once, ..Terms::default() };
-    run.write([What::SetApart { base: "base".to_owned(), terms }]);
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms }]);
     run
 }
 
@@ -54,25 +54,25 @@ fn begin(run: &mut Run, id: &str) {
     let (worktree, branch) = (format!("/trees/{id}"), format!("omo/{id}"));
     let process = Process { pid: 7, mark: None };
     run.write([
-        What::GroupPrepared { group: group.clone(), worktree, branch, base },
-        What::ChildStarted { group, process },
+        EventKind::GroupPrepared { group: group.clone(), worktree, branch, base },
+        EventKind::ChildStarted { group, process },
     ]);
 }
 
 fn end(run: &mut Run, id: &str, failed: Option<&str>) {
     let group = id.to_owned();
     run.write([
-        What::ChildEnded { group: group.clone(), how: "it said that it was done".to_owned(), cost_micros: None },
-        What::GroupEnded { group, tip: format!("tip of {id}"), failed: failed.map(str::to_owned) },
+        EventKind::ChildEnded { group: group.clone(), how: "it said that it was done".to_owned(), cost_micros: None },
+        EventKind::GroupEnded { group, tip: format!("tip of {id}"), failed: failed.map(str::to_owned) },
     ]);
 }
 
 fn merge(run: &mut Run, id: &str) {
-    run.write([What::GroupMerged { group: id.to_owned(), tip: format!("with {id}") }]);
+    run.write([EventKind::GroupMerged { group: id.to_owned(), tip: format!("with {id}") }]);
 }
 
 fn remove(run: &mut Run, ids: &[&str]) {
-    run.write(ids.iter().map(|id| What::GroupRemoved { group: (*id).to_owned(), kept: None, tip: None }));
+    run.write(ids.iter().map(|id| EventKind::GroupRemoved { group: (*id).to_owned(), kept: None, tip: None }));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     let green = crate::kit::outcome(omo_core::check::CheckVerdict::Green);
     run.write(omo_plan::run::verbs::finals(vec![(Check::new("all of it"), green)]));
     assert_eq!(step(&run), "land");
-    run.write([What::Landed { from: "base".to_owned(), to: "with c".to_owned() }]);
+    run.write([EventKind::Landed { from: "base".to_owned(), to: "with c".to_owned() }]);
     assert_eq!(step(&run), "clean c");
     remove(&mut run, &["c"]);
     run.advance();
@@ -116,9 +116,12 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     assert!(has_more(&run.state).is_none());
 
     // What is done again after that begins from where the user's branch is by then, and what was merged stays so.
-    run.write([What::Resumed, What::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() }]);
+    run.write([
+        EventKind::Resumed,
+        EventKind::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() },
+    ]);
     assert!(has_more(&run.state).is_some());
-    run.write([What::SetApart { base: "theirs".to_owned(), terms: Terms::default() }]);
+    run.write([EventKind::SetApart { base: "theirs".to_owned(), terms: Terms::default() }]);
     assert!(has_more(&run.state).is_none());
     assert_eq!(step(&run), "start b");
     begin(&mut run, "b");
@@ -155,7 +158,7 @@ fn no_more_sessions_are_at_work_than_there_may_be() {
     assert_eq!(step(&run), "wait a");
     // Its client died: it is begun again, from where it was.
     let how = "it was killed".to_owned();
-    run.write([What::ChildEnded { group: "a".to_owned(), how, cost_micros: Some(5) }]);
+    run.write([EventKind::ChildEnded { group: "a".to_owned(), how, cost_micros: Some(5) }]);
     assert_eq!(step(&run), "start a");
 }
 
@@ -170,10 +173,10 @@ fn whoever_is_asked_about_clients_that_begin_with_nothing_is_told_how_the_last_o
     for place in 0..MAX_LOST {
         if place > 0 {
             let process = Process { pid: 7, mark: None };
-            run.write([What::ChildStarted { group: "a".to_owned(), process }]);
+            run.write([EventKind::ChildStarted { group: "a".to_owned(), process }]);
         }
         let how = "the API failed: Not logged in".to_owned();
-        run.write([What::ChildEnded { group: "a".to_owned(), how, cost_micros: None }]);
+        run.write([EventKind::ChildEnded { group: "a".to_owned(), how, cost_micros: None }]);
     }
     let why = "its clients end without beginning with a step; the last one: the API failed: Not logged in".to_owned();
     assert_eq!(next(&run.state), Action::Open(GateKind::Stuck { group: "a".to_owned(), why }));
@@ -191,7 +194,7 @@ fn a_conflict_waits_for_a_person() {
     end(&mut run, "a", None);
     end(&mut run, "b", None);
     merge(&mut run, "a");
-    run.write([What::GroupRefused { group: "b".to_owned(), files: vec!["src/lib.rs".to_owned()] }]);
+    run.write([EventKind::GroupRefused { group: "b".to_owned(), files: vec!["src/lib.rs".to_owned()] }]);
     assert_eq!(step(&run), "conflict b");
     let known = &run.state.apart.as_ref().unwrap().groups["b"];
     assert_eq!((known.status, known.why.as_deref()), (GroupStatus::InConflict, Some("src/lib.rs")));
@@ -199,7 +202,7 @@ fn a_conflict_waits_for_a_person() {
 
 #[test]
 fn a_ledger_that_says_what_cannot_be_is_refused() {
-    let refused = |run: &Run, what: What| {
+    let refused = |run: &Run, what: EventKind| {
         let mut state = run.state.clone();
         let event =
             Event { seq: state.seq + 1, ts: state.updated_at, actor: run.caller.actor.clone(), what: what.clone() };
@@ -208,10 +211,10 @@ fn a_ledger_that_says_what_cannot_be_is_refused() {
     };
     let group = || "a".to_owned();
     let mut run = apart(0);
-    refused(&run, What::SetApart { base: "other".to_owned(), terms: Terms::default() });
-    refused(&run, What::GroupMerged { group: group(), tip: "t".to_owned() });
-    refused(&run, What::Landed { from: "base".to_owned(), to: "base".to_owned() });
-    let elsewhere = |base: &str, group: &str| What::GroupPrepared {
+    refused(&run, EventKind::SetApart { base: "other".to_owned(), terms: Terms::default() });
+    refused(&run, EventKind::GroupMerged { group: group(), tip: "t".to_owned() });
+    refused(&run, EventKind::Landed { from: "base".to_owned(), to: "base".to_owned() });
+    let elsewhere = |base: &str, group: &str| EventKind::GroupPrepared {
         group: group.to_owned(),
         worktree: "/w".to_owned(),
         branch: "b".to_owned(),
@@ -221,9 +224,9 @@ fn a_ledger_that_says_what_cannot_be_is_refused() {
     refused(&run, elsewhere("base", "none"));
     begin(&mut run, "a");
     run.pass("1");
-    run.write([What::ChildEnded { group: group(), how: String::new(), cost_micros: None }]);
+    run.write([EventKind::ChildEnded { group: group(), how: String::new(), cost_micros: None }]);
     // Whatever its client says: one of its steps is not done.
-    refused(&run, What::GroupEnded { group: group(), tip: "t".to_owned(), failed: None });
+    refused(&run, EventKind::GroupEnded { group: group(), tip: "t".to_owned(), failed: None });
     let plain = Run::open(waves());
     refused(&plain, elsewhere("base", "a"));
 }
@@ -250,14 +253,17 @@ fn failed_wave() -> Run {
 #[test]
 fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
     let mut run = failed_wave();
-    run.write([What::Resumed, What::UnitReopened { unit: "3".to_owned(), why: "the run goes on".to_owned() }]);
+    run.write([
+        EventKind::Resumed,
+        EventKind::UnitReopened { unit: "3".to_owned(), why: "the run goes on".to_owned() },
+    ]);
     assert_eq!(step(&run), "start b", "what was done is begun again");
     assert_eq!(run.state.apart.as_ref().unwrap().base_of("b"), "tip of b");
     let (worktree, branch, base) = ("/trees/b".to_owned(), "omo/b".to_owned(), "tip of b".to_owned());
     let process = Process { pid: 8, mark: None };
     run.write([
-        What::GroupPrepared { group: "b".to_owned(), worktree, branch, base },
-        What::ChildStarted { group: "b".to_owned(), process },
+        EventKind::GroupPrepared { group: "b".to_owned(), worktree, branch, base },
+        EventKind::ChildStarted { group: "b".to_owned(), process },
     ]);
     run.pass("3");
     end(&mut run, "b", None);
@@ -281,13 +287,13 @@ fn both_done() -> Run {
 fn after_a_conflict_a_session_is_done_again_on_top_of_what_the_run_has_come_to() {
     let mut run = both_done();
     merge(&mut run, "a");
-    run.write([What::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
+    run.write([EventKind::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
     run.advance();
     let gate = run.state.open_gate().unwrap().gate.id.clone();
-    run.write([What::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "clean b", "it begins in what it has left");
     let tip = Some("tip of b".to_owned());
-    run.write([What::GroupRemoved { group: "b".to_owned(), kept: Some("refs/kept".to_owned()), tip }]);
+    run.write([EventKind::GroupRemoved { group: "b".to_owned(), kept: Some("refs/kept".to_owned()), tip }]);
     assert_eq!(step(&run), "start b");
     assert_eq!(run.state.apart.as_ref().unwrap().base_of("b"), "with a", "it begins where it was");
     begin(&mut run, "b");
@@ -298,11 +304,11 @@ fn after_a_conflict_a_session_is_done_again_on_top_of_what_the_run_has_come_to()
 fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_failed() {
     let mut run = both_done();
     for group in ["a", "b"] {
-        run.write([What::GroupRefused { group: group.to_owned(), files: vec!["x".to_owned()] }]);
+        run.write([EventKind::GroupRefused { group: group.to_owned(), files: vec!["x".to_owned()] }]);
     }
     run.advance();
     let gate = run.state.open_gate().unwrap().gate.id.clone();
-    run.write([What::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
     remove(&mut run, &["a"]);
     begin(&mut run, "a");
     run.fail("1");
@@ -312,7 +318,10 @@ fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_fail
     remove(&mut run, &["a", "b"]);
     assert_eq!(step(&run), "end Failed");
     run.advance();
-    run.write([What::Resumed, What::UnitReopened { unit: "1".to_owned(), why: "the run goes on".to_owned() }]);
+    run.write([
+        EventKind::Resumed,
+        EventKind::UnitReopened { unit: "1".to_owned(), why: "the run goes on".to_owned() },
+    ]);
     assert_eq!(step(&run), "start a");
     begin(&mut run, "a");
     run.pass("1");
@@ -328,7 +337,7 @@ fn no_client_is_started_for_a_session_whose_next_step_a_person_left_out() {
     begin(&mut run, "a");
     begin(&mut run, "b");
     run.pass("1");
-    run.write([What::UnitSkipped { unit: "2".to_owned(), why: "not now".to_owned() }]);
+    run.write([EventKind::UnitSkipped { unit: "2".to_owned(), why: "not now".to_owned() }]);
     assert_eq!(outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Failed));
     end(&mut run, "a", Some("not all of it was done"));
     run.pass("3");
@@ -338,10 +347,10 @@ fn no_client_is_started_for_a_session_whose_next_step_a_person_left_out() {
     let mut plan = waves();
     plan.units[1].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);
-    run.write([What::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
     begin(&mut run, "a");
     run.pass("1");
-    run.write([What::UnitSkipped { unit: "2".to_owned(), why: "not now".to_owned() }]);
+    run.write([EventKind::UnitSkipped { unit: "2".to_owned(), why: "not now".to_owned() }]);
     assert_eq!(outcome(&run.state, &run.state.plan.groups[0]), Some(GroupStatus::Done));
 }
 
@@ -350,11 +359,11 @@ fn who_pays_is_answered_before_any_session_is_begun() {
     let terms = Terms { payer: Some("ANTHROPIC_API_KEY".to_owned()), ..Terms::default() };
     for (option, expected) in [(CONTINUE, "start a b"), (STOP, "end Failed"), (FOREGROUND, "Start")] {
         let mut run = Run::open(waves());
-        run.write([What::SetApart { base: "base".to_owned(), terms: terms.clone() }]);
+        run.write([EventKind::SetApart { base: "base".to_owned(), terms: terms.clone() }]);
         run.advance();
         let gate = run.state.open_gate().unwrap().gate.id.clone();
         assert!(run.start("1").is_err(), "somebody began before the answer");
-        run.write([What::GateAnswered { gate, option: option.to_owned(), plan_sha256: None }]);
+        run.write([EventKind::GateAnswered { gate, option: option.to_owned(), plan_sha256: None }]);
         assert!(step(&run).starts_with(expected), "{option}: {}", step(&run));
     }
 }
@@ -366,8 +375,8 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
     begin(&mut run, "b");
     let group = || "a".to_owned();
     run.write([
-        What::ChildEnded { group: group(), how: String::new(), cost_micros: None },
-        What::GroupStuck { group: group(), why: "no room".to_owned() },
+        EventKind::ChildEnded { group: group(), how: String::new(), cost_micros: None },
+        EventKind::GroupStuck { group: group(), why: "no room".to_owned() },
     ]);
     assert_eq!(step(&run), "wait b");
     run.pass("3");
@@ -377,7 +386,7 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
     run.advance();
     let gate = run.state.open_gate().unwrap().gate.clone();
     assert!(matches!(&gate.about, GateKind::Stuck { group, why } if group == "a" && why == "no room"), "{gate:?}");
-    run.write([What::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "start a");
 }
 
@@ -386,17 +395,17 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     let mut run = apart(0);
     begin(&mut run, "a");
     let ended =
-        |group: &str| What::ChildEnded { group: group.to_owned(), how: String::new(), cost_micros: Some(300_000) };
+        |group: &str| EventKind::ChildEnded { group: group.to_owned(), how: String::new(), cost_micros: Some(300_000) };
     begin(&mut run, "b");
     run.pass("3");
     end(&mut run, "b", None);
     merge(&mut run, "b");
-    run.write([ended("a"), What::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
+    run.write([ended("a"), EventKind::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
     run.advance();
     assert!(run.state.open_gate().is_some());
     let budget = |run: &Run, micros: u64| verbs::set_budget(&run.state, &run.caller, micros);
     run.write(budget(&run, 300_000).unwrap());
-    run.write([What::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
+    run.write([EventKind::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
     run.advance();
     run.caller.prompted_at = None;
     let refusal = budget(&run, 2_000_000).unwrap_err();
@@ -424,13 +433,13 @@ fn only_a_person_accepts_who_pays() {
 fn clients_that_begin_with_nothing_end_in_a_question() {
     let mut run = apart(1);
     begin(&mut run, "a");
-    let ended = || What::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None };
-    let again = || What::ChildStarted { group: "a".to_owned(), process: Process { pid: 9, mark: None } };
+    let ended = || EventKind::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None };
+    let again = || EventKind::ChildStarted { group: "a".to_owned(), process: Process { pid: 9, mark: None } };
     run.write([ended(), again(), ended()]);
     assert_eq!(step(&run), "start a");
     // A limit of use is no fault of theirs.
     let until = run.state.updated_at;
-    run.write([again(), ended(), What::LimitReached { group: "a".to_owned(), until }]);
+    run.write([again(), ended(), EventKind::LimitReached { group: "a".to_owned(), until }]);
     assert_eq!(step(&run), "start a");
     run.write([again(), ended()]);
     assert_eq!(step(&run), "start b", "it holds up the others");
@@ -442,21 +451,21 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     let all = plan(vec![unit("1")]);
     let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
     let mut run = Run::open(Plan { groups: vec![Group { id: "a".to_owned(), ..one }], policy, ..all });
-    run.write([What::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
     begin(&mut run, "a");
     run.pass("1");
     end(&mut run, "a", None);
     merge(&mut run, "a");
     assert_eq!(step(&run), "land");
-    run.write([What::LandRefused { why: "edits are in the way".to_owned(), files: vec!["x".to_owned()] }]);
+    run.write([EventKind::LandRefused { why: "edits are in the way".to_owned(), files: vec!["x".to_owned()] }]);
     run.advance();
     let gate = run.state.open_gate().unwrap().gate.clone();
     assert!(gate.question.contains("edits are in the way: x"), "{}", gate.question);
-    run.write([What::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "land");
-    run.write([What::CaughtUp { with: "theirs".to_owned(), tip: "both".to_owned() }]);
+    run.write([EventKind::CaughtUp { with: "theirs".to_owned(), tip: "both".to_owned() }]);
     assert_eq!(run.state.apart.as_ref().unwrap().tip, "both");
-    run.write([What::Landed { from: "theirs".to_owned(), to: "both".to_owned() }]);
+    run.write([EventKind::Landed { from: "theirs".to_owned(), to: "both".to_owned() }]);
     assert_eq!(step(&run), "clean a");
 }
 
@@ -500,7 +509,7 @@ fn an_edited_plan_leaves_each_session_what_it_has() {
     gone.units.drain(..2);
     // Nothing could be written down about its client any more, and nobody could go on with the run.
     assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
-    run.write([What::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
+    run.write([EventKind::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
     run.replan(gone).unwrap();
     assert_eq!(step(&run), "start b");
 }
@@ -527,11 +536,11 @@ fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too
     let mut plan = waves();
     plan.units[2].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);
-    run.write([What::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
     begin(&mut run, "b");
     run.skip("3").unwrap();
     end(&mut run, "b", None);
-    run.write([What::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
+    run.write([EventKind::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
     begin(&mut run, "a");
     run.pass("1");
     run.pass("2");
@@ -539,7 +548,7 @@ fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too
     merge(&mut run, "a");
     run.advance();
     let gate = run.state.open_gate().unwrap().gate.id.clone();
-    run.write([What::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    run.write([EventKind::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
     // The same was asked again.
     assert_eq!(step(&run), "clean b");
     remove(&mut run, &["b"]);

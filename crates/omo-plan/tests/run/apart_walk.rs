@@ -10,7 +10,7 @@ use omo_core::child::FollowUp;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Dialect, Group, OnFailure, OnUnitFail, Parallel, Plan, Policy, Unit};
 use omo_plan::run::apart::{GroupStatus, Step, Terms, has_more, outcome, unit_of};
-use omo_plan::run::event::{Process, RunResult, What};
+use omo_plan::run::event::{EventKind, Process, RunResult};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, Phase, REDO, UnitStatus};
 use omo_plan::run::verbs::{self, CommitOutcome, Measured};
@@ -85,7 +85,7 @@ fn sessions(of: &[(usize, Vec<OnFailure>)], finals: usize, max_at_once: u32, ask
     let mut run = Run::open(plan);
     let payer = asks.then(|| "ANTHROPIC_API_KEY".to_owned());
     let terms = Terms { max_at_once, payer, ..Terms::default() };
-    run.write([What::SetApart { base: "base".to_owned(), terms }]);
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms }]);
     run.advance();
     let commits = [("base".to_owned(), BTreeSet::new())].into();
     World { run, commits, branches: BTreeMap::new(), theirs: "base".to_owned(), made: 0 }
@@ -107,11 +107,11 @@ fn in_order(mut plan: Plan) -> Plan {
 
 impl World {
     /// Writes down what somebody did, and what follows by itself.
-    fn play(&mut self, events: Vec<What>) {
+    fn play(&mut self, events: Vec<EventKind>) {
         self.run.write(events);
         if let Some(apart) = has_more(&self.run.state) {
             let terms = apart.terms.clone();
-            self.run.write([What::SetApart { base: self.theirs.clone(), terms }]);
+            self.run.write([EventKind::SetApart { base: self.theirs.clone(), terms }]);
         }
         self.run.advance();
         self.look();
@@ -200,31 +200,31 @@ impl World {
                 let own = &self.commits[apart.groups[&group.id].tip.as_ref().unwrap()];
                 if how % 4 == 3 {
                     let files = vec!["x".to_owned()];
-                    return self.play(vec![What::GroupRefused { group: group.id.clone(), files }]);
+                    return self.play(vec![EventKind::GroupRefused { group: group.id.clone(), files }]);
                 }
                 let merged = self.commits[&apart.tip].union(own).cloned().collect();
                 let tip = self.name(merged);
-                self.play(vec![What::GroupMerged { group: group.id.clone(), tip }]);
+                self.play(vec![EventKind::GroupMerged { group: group.id.clone(), tip }]);
             }
             Step::Land => {
                 let tip = apart.tip.clone();
                 let (ours, theirs) = (&self.commits[&tip], &self.commits[&self.theirs]);
                 if !theirs.is_subset(ours) {
                     let tip = self.name(ours.union(theirs).cloned().collect());
-                    return self.play(vec![What::CaughtUp { with: self.theirs.clone(), tip }]);
+                    return self.play(vec![EventKind::CaughtUp { with: self.theirs.clone(), tip }]);
                 }
                 if how % 4 == 3 {
-                    return self.play(vec![What::LandRefused { why: "edits".to_owned(), files: Vec::new() }]);
+                    return self.play(vec![EventKind::LandRefused { why: "edits".to_owned(), files: Vec::new() }]);
                 }
                 let from = std::mem::replace(&mut self.theirs, tip.clone());
-                self.play(vec![What::Landed { from, to: tip }]);
+                self.play(vec![EventKind::Landed { from, to: tip }]);
             }
             Step::Clean(ids) => {
                 for id in ids {
                     let left = self.branches.get(*id).cloned().unwrap_or_default();
                     let tip = Some(self.name(left));
                     let group = (*id).to_owned();
-                    self.play(vec![What::GroupRemoved { group, kept: None, tip }]);
+                    self.play(vec![EventKind::GroupRemoved { group, kept: None, tip }]);
                 }
             }
             other => panic!("it is told otherwise: {other:?}"),
@@ -238,11 +238,11 @@ impl World {
             let base = apart.base_of(&group.id).to_owned();
             self.branches.insert(group.id.clone(), self.commits[&base].clone());
             let (worktree, branch) = (format!("/trees/{}", group.id), group.id.clone());
-            self.play(vec![What::GroupPrepared { group: group.id.clone(), worktree, branch, base }]);
+            self.play(vec![EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base }]);
         }
         if !self.end_if_done(group) {
             let process = Process { pid: 7, mark: None };
-            self.play(vec![What::ChildStarted { group: group.id.clone(), process }]);
+            self.play(vec![EventKind::ChildStarted { group: group.id.clone(), process }]);
         }
     }
 
@@ -260,12 +260,12 @@ impl World {
         let has_all = ends.collect::<Vec<_>>().iter().all(|commit| branch.contains(commit));
         if !has_all {
             let why = "the branch does not hold what its steps committed".to_owned();
-            self.play(vec![What::GroupStuck { group: group.id.clone(), why }]);
+            self.play(vec![EventKind::GroupStuck { group: group.id.clone(), why }]);
             return true;
         }
         let tip = self.name(branch);
         let failed = (status == GroupStatus::Failed).then(|| "it failed".to_owned());
-        self.play(vec![What::GroupEnded { group: group.id.clone(), tip, failed }]);
+        self.play(vec![EventKind::GroupEnded { group: group.id.clone(), tip, failed }]);
         true
     }
 
@@ -302,7 +302,7 @@ impl World {
             9 => FollowUp::HoldOrAsk("the API failed"),
             _ => FollowUp::Resume { session: "s".to_owned() },
         };
-        let mut events = vec![What::ChildEnded { group: id.to_owned(), how: "so".to_owned(), cost_micros: None }];
+        let mut events = vec![EventKind::ChildEnded { group: id.to_owned(), how: "so".to_owned(), cost_micros: None }];
         events.extend(verbs::client_ended(&state, &group, &follow, Vec::new(), "why"));
         self.play(events);
         if self.run.state.phase == Phase::Executing {
@@ -336,7 +336,7 @@ impl World {
         for (id, known) in &apart.groups {
             if known.status == GroupStatus::Running {
                 let held = self.group(id).and_then(|group| verbs::paused(&self.run.state, &group, "gone"));
-                let ended = What::ChildEnded { group: id.clone(), how: "gone".to_owned(), cost_micros: None };
+                let ended = EventKind::ChildEnded { group: id.clone(), how: "gone".to_owned(), cost_micros: None };
                 self.play(std::iter::once(ended).chain(held).collect());
             }
         }

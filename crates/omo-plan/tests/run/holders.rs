@@ -1,7 +1,7 @@
 //! Who a run belongs to, and what becomes of it when a session is gone.
 
 use omo_core::check::CheckVerdict::Green;
-use omo_plan::run::event::{Actor, Process, What};
+use omo_plan::run::event::{Actor, EventKind, Process};
 use omo_plan::run::verbs::{self, Caller, MAX_LOST, Refusal, RefusalKind};
 
 use crate::kit::{Run, all, file, plan, session, unit};
@@ -18,7 +18,7 @@ fn at_work() -> Run {
 }
 
 /// What a caller has to write down first, where these processes live; nothing is known of process 0.
-fn taken(run: &Run, actor: Actor, living: &[u32]) -> Result<Vec<What>, Refusal> {
+fn taken(run: &Run, actor: Actor, living: &[u32]) -> Result<Vec<EventKind>, Refusal> {
     let is_alive = |process: &Process| (process.pid != 0).then(|| living.contains(&process.pid));
     verbs::take(&run.state, &caller(actor), &is_alive)
 }
@@ -26,16 +26,20 @@ fn taken(run: &Run, actor: Actor, living: &[u32]) -> Result<Vec<What>, Refusal> 
 #[test]
 fn a_run_belongs_to_the_session_that_lives() {
     let nobody = Actor { session: Some("s1".to_owned()), process: None };
-    let lost =
-        What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "its session has ended".to_owned(), is_pause: false };
+    let lost = EventKind::UnitHeld {
+        unit: "1".to_owned(),
+        attempt: 1,
+        why: "its session has ended".to_owned(),
+        is_pause: false,
+    };
     for (who, living, expected) in [
         (session("s1", 100), vec![100], Some(vec![])),
         // A call whose process cannot be told is the session's all the same.
         (nobody, vec![100], Some(vec![])),
         (session("s2", 200), vec![100, 200], None),
-        (session("s2", 200), vec![200], Some(vec![What::Taken, lost.clone()])),
+        (session("s2", 200), vec![200], Some(vec![EventKind::Taken, lost.clone()])),
         // The same session in another process of the client.
-        (session("s1", 101), vec![101], Some(vec![What::Taken, lost.clone()])),
+        (session("s1", 101), vec![101], Some(vec![EventKind::Taken, lost.clone()])),
         // A person at a terminal.
         (Actor::default(), vec![100], Some(vec![])),
         (Actor::default(), vec![], Some(vec![lost])),
@@ -59,21 +63,21 @@ fn whoever_is_refused_a_run_is_told_who_has_it() {
 fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
     let mut run = at_work();
     run.caller.actor = session("s1", 0);
-    run.write([What::Taken]);
+    run.write([EventKind::Taken]);
     assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
     run.caller.actor.process = None;
-    run.write([What::Taken]);
+    run.write([EventKind::Taken]);
     assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
     // Its own process is taken in as soon as it is known: somebody else can then tell that it is gone.
-    assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), [What::Taken]);
+    assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), [EventKind::Taken]);
 }
 
 #[test]
 fn a_run_opened_at_a_terminal_goes_to_the_session_that_works_on_it() {
     let mut run = at_work();
     run.caller.actor = Actor::default();
-    run.write([What::Taken]);
-    assert_eq!(taken(&run, session("s2", 200), &[100]).unwrap(), [What::Taken]);
+    run.write([EventKind::Taken]);
+    assert_eq!(taken(&run, session("s2", 200), &[100]).unwrap(), [EventKind::Taken]);
 }
 
 #[test]
@@ -89,9 +93,13 @@ fn a_run_is_taken_over_with_what_others_were_at() {
     assert_eq!(verbs::take_over(&run.state, &run.caller), [], "it is this one's already");
     run.caller.actor = session("s2", 200);
     let events = verbs::take_over(&run.state, &run.caller);
-    let held =
-        What::UnitHeld { unit: "1".to_owned(), attempt: 1, why: "the run was taken over".to_owned(), is_pause: false };
-    assert_eq!(events, [What::Taken, held]);
+    let held = EventKind::UnitHeld {
+        unit: "1".to_owned(),
+        attempt: 1,
+        why: "the run was taken over".to_owned(),
+        is_pause: false,
+    };
+    assert_eq!(events, [EventKind::Taken, held]);
     run.take(Ok(events)).unwrap();
     assert_eq!((run.ready(), &run.state.holder), (vec!["1"], &session("s2", 200)));
 }
@@ -103,7 +111,7 @@ fn a_cancelled_run_is_resumed_where_it_was() {
     let again = verbs::cancel(&run.state, "enough").unwrap_err();
     assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "the run has ended already"));
     let events = verbs::take_over(&run.state, &run.caller);
-    assert_eq!(events, [What::Resumed]);
+    assert_eq!(events, [EventKind::Resumed]);
     run.take(Ok(events)).unwrap();
     assert_eq!(run.ready(), ["1"]);
     run.pass("1");
@@ -147,5 +155,5 @@ fn a_worker_of_whom_nothing_can_be_told_is_gone_with_its_session() {
     run.start("1").unwrap();
     assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), []);
     let events = taken(&run, session("s2", 200), &[200]).unwrap();
-    assert!(matches!(events.as_slice(), [What::Taken, What::UnitHeld { .. }]), "{events:?}");
+    assert!(matches!(events.as_slice(), [EventKind::Taken, EventKind::UnitHeld { .. }]), "{events:?}");
 }

@@ -8,7 +8,7 @@ use omo_plan::model::{
     Decision, DecisionOption, Dialect, FileAction, FileUse, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan,
     Policy, SCHEMA, Source, Unit, UnitKind,
 };
-use omo_plan::run::event::{Actor, Event, Process, RunResult, What};
+use omo_plan::run::event::{Actor, Event, EventKind, Process, RunResult};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs::{self, Caller, Measured, Refusal, Start};
@@ -167,7 +167,7 @@ impl Run {
     pub(crate) fn open(plan: Plan) -> Self {
         let actor = session("s1", 100);
         let more = verbs::opened(&plan);
-        let what = What::RunOpened {
+        let what = EventKind::RunOpened {
             plan: Box::new(plan),
             approved: "approved".to_owned(),
             root: "/top".to_owned(),
@@ -184,7 +184,7 @@ impl Run {
     }
 
     /// Writes events down.
-    pub(crate) fn write(&mut self, events: impl IntoIterator<Item = What>) {
+    pub(crate) fn write(&mut self, events: impl IntoIterator<Item = EventKind>) {
         for what in events {
             self.now += 1_000;
             let ts = Timestamp::from_millis(self.now);
@@ -204,7 +204,7 @@ impl Run {
     }
 
     /// Writes down what a verb says and what follows; a refusal writes nothing.
-    pub(crate) fn take(&mut self, said: Result<Vec<What>, Refusal>) -> Result<(), Refusal> {
+    pub(crate) fn take(&mut self, said: Result<Vec<EventKind>, Refusal>) -> Result<(), Refusal> {
         self.write(said?);
         self.advance();
         Ok(())

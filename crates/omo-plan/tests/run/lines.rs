@@ -1,18 +1,18 @@
 //! One event as one line: its shape, which stays, and what a newer omo may have written.
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Actor, Event, UnitEnd, What};
+use omo_plan::run::event::{Actor, Event, EventKind, UnitEnd};
 
 use crate::kit::{Run, plan, session, unit};
 
-fn event(what: What) -> Event {
+fn event(what: EventKind) -> Event {
     Event { seq: 7, ts: Timestamp::from_millis(0), actor: session("s1", 100), what }
 }
 
 #[test]
 fn a_line_is_flat_and_its_fields_do_not_meet() {
     let end = UnitEnd { attempt: 2, evidence: "kind, seq and \"quotes\"\n".to_owned(), ..UnitEnd::default() };
-    let passed = event(What::UnitPassed { unit: "kind".to_owned(), end });
+    let passed = event(EventKind::UnitPassed { unit: "kind".to_owned(), end });
     let line = serde_json::to_string(&passed).unwrap();
     assert_eq!(
         line,
@@ -30,14 +30,14 @@ fn whatever_a_unit_is_called_and_says_comes_back() {
     for text in ["seq", "ts", "actor", "kind", "what", "unit", "evidence", "final", "\u{2028}é\0", ""] {
         let unit = text.to_owned();
         for what in [
-            What::UnitSkipped { unit: unit.clone(), why: unit.clone() },
-            What::UnitFailed {
+            EventKind::UnitSkipped { unit: unit.clone(), why: unit.clone() },
+            EventKind::UnitFailed {
                 unit: unit.clone(),
                 is_final: true,
                 end: UnitEnd { evidence: unit.clone(), note: Some(unit.clone()), ..UnitEnd::default() },
             },
-            What::GateAnswered { gate: unit.clone(), option: unit.clone(), plan_sha256: Some(unit.clone()) },
-            What::ProjectionDrift { file: unit.clone(), kept: None },
+            EventKind::GateAnswered { gate: unit.clone(), option: unit.clone(), plan_sha256: Some(unit.clone()) },
+            EventKind::ProjectionDrift { file: unit.clone(), kept: None },
         ] {
             let line = serde_json::to_string(&event(what.clone())).unwrap();
             assert!(!line.contains('\n'));
@@ -50,7 +50,7 @@ fn whatever_a_unit_is_called_and_says_comes_back() {
 fn a_field_of_a_newer_omo_is_passed_over_and_a_kind_is_named() {
     let newer = r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","host":"h"},"kind":"taken","more":1}"#;
     let actor = Actor { session: Some("s1".to_owned()), process: None };
-    assert_eq!(serde_json::from_str::<Event>(newer).unwrap(), Event { actor, ..event(What::Taken) });
+    assert_eq!(serde_json::from_str::<Event>(newer).unwrap(), Event { actor, ..event(EventKind::Taken) });
     let unknown = newer.replace("taken", "teleported");
     let error = serde_json::from_str::<Event>(&unknown).unwrap_err().to_string();
     assert!(error.starts_with("unknown variant `teleported`"), "{error}");
@@ -67,7 +67,7 @@ fn a_field_of_a_newer_omo_is_passed_over_and_a_kind_is_named() {
 #[test]
 fn a_line_of_an_older_omo_is_read() {
     let older = r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","process":{"pid":100}},"kind":"unit_started","unit":"1","attempt":1,"ticket":"t","tree":null}"#;
-    let What::UnitStarted { guarded, vacuous, .. } = serde_json::from_str::<Event>(older).unwrap().what else {
+    let EventKind::UnitStarted { guarded, vacuous, .. } = serde_json::from_str::<Event>(older).unwrap().what else {
         panic!()
     };
     assert_eq!((guarded.len(), vacuous.len()), (0, 0));

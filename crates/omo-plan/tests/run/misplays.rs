@@ -1,7 +1,7 @@
 //! Verbs that are refused: what is said, what is to be done, and that nothing changes.
 
 use omo_core::check::CheckVerdict::Green;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::verbs::{self, Refusal, RefusalKind};
 
 use crate::kit::{Run, all, in_batches, needs, plan, unit};
@@ -18,7 +18,7 @@ fn every_standing() -> Run {
     run
 }
 
-type Verb = fn(&Run) -> Result<Vec<What>, Refusal>;
+type Verb = fn(&Run) -> Result<Vec<EventKind>, Refusal>;
 
 #[test]
 fn what_cannot_be_done_now_is_refused_with_what_to_do() {
@@ -66,19 +66,19 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
     }
 }
 
-fn start(run: &Run, id: &str) -> Result<Vec<What>, Refusal> {
+fn start(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
     verbs::start(&run.state, id, verbs::Start::default()).map(|what| vec![what])
 }
 
-fn lost(run: &Run, id: &str) -> Result<Vec<What>, Refusal> {
+fn lost(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
     verbs::worker_lost(&run.state, id).map(|what| vec![what])
 }
 
-fn retry(run: &Run, id: &str) -> Result<Vec<What>, Refusal> {
+fn retry(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
     verbs::retry(&run.state, &run.caller, id)
 }
 
-fn skip(run: &Run, id: &str) -> Result<Vec<What>, Refusal> {
+fn skip(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
     verbs::skip(&run.state, &run.caller, id, "why").map(|what| vec![what])
 }
 

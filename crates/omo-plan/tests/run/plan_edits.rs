@@ -1,7 +1,7 @@
 //! A plan that is edited under its run: what stays, what is done again, and what is refused.
 
 use omo_plan::model::{Dialect, Plan, Precondition, Unit};
-use omo_plan::run::event::{RunResult, What};
+use omo_plan::run::event::{EventKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Differences, WITHDRAWN};
 use omo_plan::run::verbs::RefusalKind;
 
@@ -117,7 +117,7 @@ fn a_task_without_its_contract_is_not_begun_before_it_has_failed_either() {
     let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
     let mut without = again(vec![Unit { contract: None, ..edited(unit("1")) }, unit("2")]);
     without.policy.wants_contracts = true;
-    run.write([What::PlanChanged { plan: Box::new(without), approved: String::new() }]);
+    run.write([EventKind::PlanChanged { plan: Box::new(without), approved: String::new() }]);
     assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["2"]));
     assert_eq!(run.start("1").unwrap_err().message, "it is not the turn of 1");
 }
@@ -184,7 +184,7 @@ fn a_choice_outlives_an_edit_that_asks_the_same() {
 #[test]
 fn an_imported_claim_is_done_again_where_its_text_changed() {
     let mut run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
-    run.write([What::UnitImported {
+    run.write([EventKind::UnitImported {
         unit: "1".to_owned(),
         status: omo_plan::run::event::ImportedStatus::Done,
         evidence: String::new(),

@@ -3,7 +3,7 @@
 use omo_core::check::CheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::{Check, Expect, ExpectedExit};
 use omo_plan::model::{OnFailure, Unit, UnitKind};
-use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::event::{EventKind, GateKind, RunResult};
 use omo_plan::run::verbs::{self, Measured, RefusalKind};
 
 use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
@@ -217,7 +217,9 @@ fn the_gate_of_a_missing_tool_names_it() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
     let events = verbs::judged(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
-    let [What::CheckRan { .. }, What::UnitHeld { why, .. }, What::GateOpened { gate }] = events.as_slice() else {
+    let [EventKind::CheckRan { .. }, EventKind::UnitHeld { why, .. }, EventKind::GateOpened { gate }] =
+        events.as_slice()
+    else {
         panic!("{events:?}");
     };
     assert_eq!(why, "its check could not be run: tool");

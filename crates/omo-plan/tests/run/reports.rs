@@ -3,7 +3,7 @@
 use omo_core::check::Check;
 use omo_core::check::CheckVerdict::Green;
 use omo_plan::model::{Plan, Unit};
-use omo_plan::run::event::{ImportedStatus, What};
+use omo_plan::run::event::{EventKind, ImportedStatus};
 use omo_plan::run::report::{Hand, ResultWord, report};
 use omo_plan::run::state::CONTINUE;
 use omo_plan::run::verbs::{self, Measured, Start};
@@ -26,13 +26,13 @@ fn a_report_says_what_was_proved_and_what_was_not() {
     run.done("t", seen).unwrap();
     run.fail("2");
     run.work("3", &Green);
-    run.write([What::UnitImported {
+    run.write([EventKind::UnitImported {
         unit: "5".to_owned(),
         status: ImportedStatus::Done,
         evidence: "so it says".to_owned(),
         files: Vec::new(),
     }]);
-    run.write([What::ProjectionDrift { file: "report.md".to_owned(), kept: Some("kept.md".to_owned()) }]);
+    run.write([EventKind::ProjectionDrift { file: "report.md".to_owned(), kept: Some("kept.md".to_owned()) }]);
     run.skip("6").unwrap();
     let said = report("r1", &run.state);
     assert_eq!(said.result, ResultWord::CompletedWithFailures);

@@ -2,7 +2,7 @@
 
 use omo_core::check::{Check, CheckVerdict, CheckVerdict::Green};
 use omo_plan::model::{Dialect, OnUnitFail, Parallel, Plan, Unit, UnitKind};
-use omo_plan::run::event::{Evidence, Verdict, What};
+use omo_plan::run::event::{EventKind, Evidence, Verdict};
 use omo_plan::run::verbs::{self, Measured, Refusal};
 use omo_plan::task_session::VERIFY;
 
@@ -110,7 +110,7 @@ impl Run {
     }
 
     /// The last event.
-    pub(crate) fn last(&self) -> &What {
+    pub(crate) fn last(&self) -> &EventKind {
         &self.events.last().unwrap().what
     }
 

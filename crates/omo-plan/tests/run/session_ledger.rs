@@ -2,7 +2,7 @@
 
 use omo_core::check::CheckVerdict::{Green, Red};
 use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{Event, Evidence, ImportedStatus, UnitEnd, What};
+use omo_plan::run::event::{Event, EventKind, Evidence, ImportedStatus, UnitEnd};
 use omo_plan::run::verbs;
 use omo_plan::task_session::VERIFY;
 
@@ -29,27 +29,27 @@ fn at_work() -> Run {
     run
 }
 
-fn given(verdict: omo_plan::run::event::Verdict) -> What {
-    What::VerdictGiven { verdict }
+fn given(verdict: omo_plan::run::event::Verdict) -> EventKind {
+    EventKind::VerdictGiven { verdict }
 }
 
-fn claimed(unit: &str, ids: &[&str]) -> What {
+fn claimed(unit: &str, ids: &[&str]) -> EventKind {
     let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();
-    What::UnitClaimed { unit: unit.to_owned(), evidence_ids, end: UnitEnd::default() }
+    EventKind::UnitClaimed { unit: unit.to_owned(), evidence_ids, end: UnitEnd::default() }
 }
 
-fn again(iteration: u32, ids: &[&str]) -> What {
+fn again(iteration: u32, ids: &[&str]) -> EventKind {
     let reopened = ids.iter().map(|id| ((*id).to_owned(), "why".to_owned())).collect();
-    What::IterationStarted { iteration, reopened }
+    EventKind::IterationStarted { iteration, reopened }
 }
 
-fn added(unit: Unit) -> What {
-    What::UnitAdded { added: Box::new(unit) }
+fn added(unit: Unit) -> EventKind {
+    EventKind::UnitAdded { added: Box::new(unit) }
 }
 
-fn evidence(id: &str, unit: &str, attempt: u32) -> What {
+fn evidence(id: &str, unit: &str, attempt: u32) -> EventKind {
     let evidence = Evidence { id: id.to_owned(), unit: unit.to_owned(), attempt, ..ran("true", &Green) };
-    What::EvidenceRan { evidence }
+    EventKind::EvidenceRan { evidence }
 }
 
 type Open = fn() -> Run;
@@ -59,7 +59,7 @@ fn what_no_verb_of_a_session_writes_is_refused() {
     let not_done = "says that all is done, and it is not";
     let unclaimed = "claims a unit without green evidence of its own";
     let no_task = "adds a task that cannot be";
-    let table: [(Open, What, &str); 22] = [
+    let table: [(Open, EventKind, &str); 22] = [
         (verifying, given(pass_by(&[])), not_done),
         (verifying, given(pass_by(&["e1"])), not_done),
         (verifying, given(pass_by(&["e9"])), not_done),
@@ -95,13 +95,13 @@ fn what_no_verb_of_a_session_writes_is_refused() {
 
 #[test]
 fn a_verification_comes_from_nowhere_else() {
-    let imported = |id: &str| What::UnitImported {
+    let imported = |id: &str| EventKind::UnitImported {
         unit: id.to_owned(),
         status: ImportedStatus::Done,
         evidence: "so it says".to_owned(),
         files: Vec::new(),
     };
-    let passed = || What::UnitPassed { unit: VERIFY.to_owned(), end: UnitEnd::default() };
+    let passed = || EventKind::UnitPassed { unit: VERIFY.to_owned(), end: UnitEnd::default() };
     for (what, says) in [
         (imported(VERIFY), "takes a verification from another program"),
         (passed(), "passes a unit whose checks were not seen to be green"),

@@ -3,7 +3,7 @@
 use omo_core::check::Check;
 use omo_core::check::CheckVerdict::{Green, Red};
 use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{Verdict, What};
+use omo_plan::run::event::{EventKind, Verdict};
 use omo_plan::run::verbs::{self, Measured, Refusal, RefusalKind};
 use omo_plan::task_session::VERIFY;
 
@@ -224,7 +224,7 @@ fn what_an_added_task_would_run_nobody_has_approved() {
     let commands: Vec<Check> = run.state.plan.commands().map(|(_, check)| check.clone()).collect();
     let added = Unit { criteria: vec!["it is fast".to_owned()], ..task("2", &[]) };
     run.adds(added).unwrap();
-    let What::UnitAdded { added } = run.last() else { panic!("{:?}", run.last()) };
+    let EventKind::UnitAdded { added } = run.last() else { panic!("{:?}", run.last()) };
     assert_eq!((added.checks.len(), added.criteria.join("; ")), (0, "it is fast; `prove 2`".to_owned()));
     let after: Vec<Check> = run.state.plan.commands().map(|(_, check)| check.clone()).collect();
     assert_eq!(after, commands);

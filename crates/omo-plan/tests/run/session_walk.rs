@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use omo_core::check::{Check, CheckVerdict::Green};
 use omo_plan::model::{OnUnitFail, Parallel, Plan, Unit};
-use omo_plan::run::event::{RunResult, Verdict, What};
+use omo_plan::run::event::{EventKind, RunResult, Verdict};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{RunState, UnitStatus};
 use omo_plan::run::verbs;
@@ -229,7 +229,7 @@ fn evidence_is_numbered_over_the_whole_run() {
         let ticket = walk.run.start("1").unwrap();
         for of in 0..2 {
             let said = verbs::evidence(&walk.run.state, &ticket, ran("true", &Green)).unwrap();
-            let What::EvidenceRan { evidence } = &said else { panic!("{said:?}") };
+            let EventKind::EvidenceRan { evidence } = &said else { panic!("{said:?}") };
             assert_eq!((evidence.id.clone(), evidence.unit.as_str()), (format!("e{}", 2 * number - 1 + of), "1"));
             walk.run.take(Ok(vec![said])).unwrap();
         }

@@ -3,7 +3,7 @@
 use omo_core::check::CheckVerdict::{Green, Red};
 use omo_core::check::{Check, CheckVerdict};
 use omo_plan::model::{FileUse, Plan, Unit};
-use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::event::{EventKind, GateKind, RunResult};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, Phase};
 use omo_plan::run::verbs::{self, Caller, MAX_LOST, RefusalKind, Start};
@@ -61,7 +61,7 @@ fn what_has_failed_is_done_again_with_the_rest_once_all_else_has_ended() {
     run.fail("1");
     assert_eq!((run.state.iteration, run.standing("1")), (1, "failed"), "2 is still to be done");
     run.claim("2");
-    let What::IterationStarted { iteration: 2, reopened } = run.last() else { panic!("{:?}", run.last()) };
+    let EventKind::IterationStarted { iteration: 2, reopened } = run.last() else { panic!("{:?}", run.last()) };
     assert_eq!(reopened.as_slice(), [("1".to_owned(), "`prove 1` exit 1".to_owned())]);
     assert_eq!((run.state.iteration, run.ready()), (2, vec!["1"]));
     assert_eq!(run.state.units["1"].attempts, 1, "so that the model of the next one can be told");
@@ -94,7 +94,7 @@ fn what_a_verifier_does_not_take_is_done_again_and_verified_anew() {
     run.claim("2");
     run.pass("3");
     run.refute(&["2"]);
-    let What::IterationStarted { iteration: 2, reopened } = run.last() else { panic!("{:?}", run.last()) };
+    let EventKind::IterationStarted { iteration: 2, reopened } = run.last() else { panic!("{:?}", run.last()) };
     let expected = [("2", "the verifier says: not good enough"), (VERIFY, "FAIL: 2: not good enough")];
     assert_eq!(reopened.as_slice(), expected.map(|(id, why)| (id.to_owned(), why.to_owned())));
     assert_eq!(run.ready(), ["2"]);
@@ -131,7 +131,10 @@ fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
     };
     let mut run = failed();
     let events = verbs::take_over(&run.state, &run.caller);
-    assert!(matches!(events.as_slice(), [What::Resumed, What::IterationStarted { iteration: 1, .. }]), "{events:?}");
+    assert!(
+        matches!(events.as_slice(), [EventKind::Resumed, EventKind::IterationStarted { iteration: 1, .. }]),
+        "{events:?}"
+    );
     run.take(Ok(events)).unwrap();
     assert_eq!((run.state.iteration, run.state.units["1"].attempts, run.ready()), (1, 3, vec!["1"]));
     let mut run = failed();
@@ -159,7 +162,7 @@ fn whoever_has_a_failed_verification_done_again_has_the_tasks_done_first_that_it
     };
     let mut run = failed(&["1"]);
     run.retry(VERIFY).unwrap();
-    assert!(matches!(run.last(), What::IterationStarted { iteration: 1, .. }), "nothing is opened twice");
+    assert!(matches!(run.last(), EventKind::IterationStarted { iteration: 1, .. }), "nothing is opened twice");
     assert_eq!((run.ready(), run.standing(VERIFY)), (vec!["1"], "pending"));
     let mut run = failed(&[]);
     run.retry(VERIFY).unwrap();

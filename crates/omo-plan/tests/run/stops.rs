@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use omo_plan::model::{OnFailure, Parallel, Plan, Unit};
-use omo_plan::run::event::{ImportedStatus, RunResult, What};
+use omo_plan::run::event::{EventKind, ImportedStatus, RunResult};
 use omo_plan::run::segment::segment;
 use omo_plan::run::state::CONTINUE;
 use omo_plan::run::verbs::RefusalKind;
@@ -101,7 +101,7 @@ fn an_empty_batch_with_a_stop_asks_nobody() {
 /// Records how a unit ended before the run, as an imported checkpoint does.
 fn record(run: &mut Run, id: &str, status: ImportedStatus) {
     let unit = id.to_owned();
-    run.write([What::UnitImported { unit, status, evidence: String::new(), files: Vec::new() }]);
+    run.write([EventKind::UnitImported { unit, status, evidence: String::new(), files: Vec::new() }]);
 }
 
 #[test]

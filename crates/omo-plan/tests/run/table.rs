@@ -3,7 +3,7 @@
 use omo_core::check::Check;
 use omo_core::check::CheckVerdict::{self, Green, Red};
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Event, ImportedStatus, RunResult, UnitEnd, What};
+use omo_plan::run::event::{Event, EventKind, ImportedStatus, RunResult, UnitEnd};
 use omo_plan::run::state::{FINAL, Phase, RunState, UnitStatus};
 use omo_plan::run::verbs;
 
@@ -13,8 +13,8 @@ fn end(evidence: &str) -> UnitEnd {
     UnitEnd { attempt: 1, evidence: evidence.to_owned(), ..UnitEnd::default() }
 }
 
-fn started(id: &str, attempt: u32) -> What {
-    What::UnitStarted {
+fn started(id: &str, attempt: u32) -> EventKind {
+    EventKind::UnitStarted {
         unit: id.to_owned(),
         attempt,
         ticket: "t".to_owned(),
@@ -25,27 +25,27 @@ fn started(id: &str, attempt: u32) -> What {
     }
 }
 
-fn ran(verdict: CheckVerdict) -> What {
+fn ran(verdict: CheckVerdict) -> EventKind {
     let (unit, command) = ("1".to_owned(), "c".to_owned());
-    What::CheckRan { unit, attempt: 1, place: 0, command, outcome: outcome(verdict) }
+    EventKind::CheckRan { unit, attempt: 1, place: 0, command, outcome: outcome(verdict) }
 }
 
 #[test]
 fn a_unit_ends_as_its_event_says() {
     let id = || "1".to_owned();
     for (what, status, evidence, why) in [
-        (What::UnitPassed { unit: id(), end: end("e") }, UnitStatus::Passed, Some("e"), None),
-        (What::UnitUnverified { unit: id(), end: end("e") }, UnitStatus::Unverified, Some("e"), None),
-        (What::UnitFailed { unit: id(), is_final: true, end: end("e") }, UnitStatus::Failed, Some("e"), None),
-        (What::UnitFailed { unit: id(), is_final: false, end: end("e") }, UnitStatus::Pending, Some("e"), None),
-        (What::UnitSkipped { unit: id(), why: "w".to_owned() }, UnitStatus::Skipped, None, Some("w")),
+        (EventKind::UnitPassed { unit: id(), end: end("e") }, UnitStatus::Passed, Some("e"), None),
+        (EventKind::UnitUnverified { unit: id(), end: end("e") }, UnitStatus::Unverified, Some("e"), None),
+        (EventKind::UnitFailed { unit: id(), is_final: true, end: end("e") }, UnitStatus::Failed, Some("e"), None),
+        (EventKind::UnitFailed { unit: id(), is_final: false, end: end("e") }, UnitStatus::Pending, Some("e"), None),
+        (EventKind::UnitSkipped { unit: id(), why: "w".to_owned() }, UnitStatus::Skipped, None, Some("w")),
         (
-            What::UnitHeld { unit: id(), attempt: 1, why: "w".to_owned(), is_pause: false },
+            EventKind::UnitHeld { unit: id(), attempt: 1, why: "w".to_owned(), is_pause: false },
             UnitStatus::Held,
             None,
             Some("w"),
         ),
-        (What::UnitReopened { unit: id(), why: "w".to_owned() }, UnitStatus::Pending, None, Some("w")),
+        (EventKind::UnitReopened { unit: id(), why: "w".to_owned() }, UnitStatus::Pending, None, Some("w")),
         (imported(ImportedStatus::Done), UnitStatus::Claimed, Some("e"), None),
         (imported(ImportedStatus::Failed), UnitStatus::Failed, Some("e"), None),
         (imported(ImportedStatus::Blocked), UnitStatus::Skipped, Some("e"), Some("e")),
@@ -61,8 +61,8 @@ fn a_unit_ends_as_its_event_says() {
     }
 }
 
-fn imported(status: ImportedStatus) -> What {
-    What::UnitImported { unit: "1".to_owned(), status, evidence: "e".to_owned(), files: vec!["f".to_owned()] }
+fn imported(status: ImportedStatus) -> EventKind {
+    EventKind::UnitImported { unit: "1".to_owned(), status, evidence: "e".to_owned(), files: vec!["f".to_owned()] }
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_is_known_of_an_attempt_is_of_the_last_one() {
     assert_eq!(running.guarded, [("a".to_owned(), "b".to_owned())]);
     assert_eq!((running.by, running.since), (session("s1", 100), run.events[1].ts));
     assert_eq!(known.vacuous, [0]);
-    run.write([What::UnitFailed { unit: "1".to_owned(), is_final: false, end: end("e") }, started("1", 2)]);
+    run.write([EventKind::UnitFailed { unit: "1".to_owned(), is_final: false, end: end("e") }, started("1", 2)]);
     let known = &run.state.units["1"];
     assert_eq!((known.attempts, known.checks.len()), (2, 0));
     assert_eq!(known.end.as_ref().unwrap().evidence, "e", "the next worker is told what went wrong");
@@ -86,20 +86,20 @@ fn what_is_known_of_an_attempt_is_of_the_last_one() {
 fn a_run_goes_through_its_phases() {
     let mut run = Run::open(plan(vec![unit("1")]));
     assert_eq!(run.state.phase, Phase::Executing);
-    run.write([What::Cancelled { why: "w".to_owned() }]);
+    run.write([EventKind::Cancelled { why: "w".to_owned() }]);
     assert_eq!(run.state.phase, Phase::Cancelled { why: "w".to_owned() });
     run.caller.actor = session("s2", 200);
-    run.write([What::Resumed]);
+    run.write([EventKind::Resumed]);
     assert_eq!((&run.state.phase, &run.state.holder), (&Phase::Executing, &session("s2", 200)));
     run.caller.actor = session("s3", 300);
-    run.write([What::Taken]);
+    run.write([EventKind::Taken]);
     assert_eq!(run.state.holder, session("s3", 300));
-    run.write([What::RunEnded { result: RunResult::Failed }]);
+    run.write([EventKind::RunEnded { result: RunResult::Failed }]);
     assert_eq!(run.result(), Some(RunResult::Failed));
-    run.write([What::HandedOut { units: vec!["1".to_owned()], to_agents: false }]);
+    run.write([EventKind::HandedOut { units: vec!["1".to_owned()], to_agents: false }]);
     let out = run.state.handed_out.clone().unwrap();
     assert_eq!((out.units, out.at), (vec!["1".to_owned()], run.state.updated_at));
-    run.write([What::ProjectionDrift { file: "f".to_owned(), kept: None }]);
+    run.write([EventKind::ProjectionDrift { file: "f".to_owned(), kept: None }]);
     assert_eq!(run.state.drift, [("f".to_owned(), None)]);
 }
 
@@ -107,7 +107,7 @@ fn a_run_goes_through_its_phases() {
 fn nobody_is_at_work_in_a_run_that_was_cancelled() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
-    run.write([What::Cancelled { why: "w".to_owned() }]);
+    run.write([EventKind::Cancelled { why: "w".to_owned() }]);
     assert_eq!(run.standing("1"), "held");
     assert_eq!(run.state.units["1"].attempts, 0, "it does not count");
     assert_eq!(run.state.units["1"].lost, 0, "nor was its worker lost");
@@ -127,8 +127,8 @@ fn a_unit_may_be_called_as_the_final_checks_are() {
 #[test]
 fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
     let run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
-    let known = |what: What| Event { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), what };
-    let open = || What::RunOpened {
+    let known = |what: EventKind| Event { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), what };
+    let open = || EventKind::RunOpened {
         plan: Box::new(plan(Vec::new())),
         approved: String::new(),
         root: String::new(),
@@ -136,12 +136,12 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         asked: None,
     };
     for (event, says) in [
-        (Event { seq: 3, ..known(What::Taken) }, "event 3 of the ledger does not follow the one before it"),
-        (Event { seq: 1, ..known(What::Taken) }, "event 1 of the ledger does not follow the one before it"),
+        (Event { seq: 3, ..known(EventKind::Taken) }, "event 3 of the ledger does not follow the one before it"),
+        (Event { seq: 1, ..known(EventKind::Taken) }, "event 1 of the ledger does not follow the one before it"),
         (known(open()), "event 2 of the ledger opens a run that is open"),
         (known(started("9", 1)), "event 2 of the ledger is about a unit that the plan does not have"),
         (
-            known(What::GateAnswered { gate: "g1".to_owned(), option: String::new(), plan_sha256: None }),
+            known(EventKind::GateAnswered { gate: "g1".to_owned(), option: String::new(), plan_sha256: None }),
             "event 2 of the ledger answers a gate that is not open",
         ),
     ] {
@@ -149,11 +149,11 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         assert_eq!(state.apply(&event).unwrap_err().to_string(), says);
         assert_eq!(state, run.state, "{says}");
     }
-    let none = RunState::open(&known(What::Taken)).unwrap_err();
+    let none = RunState::open(&known(EventKind::Taken)).unwrap_err();
     assert_eq!(none.to_string(), "event 2 of the ledger does not open a run");
     let mut last = run.state.clone();
     last.seq = u64::MAX;
-    last.apply(&known(What::Taken)).unwrap_err();
+    last.apply(&known(EventKind::Taken)).unwrap_err();
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
         vec![needs("3", &["2"]), needs("2", &["1"]), unit("4"), unit("1")],
     ] {
         let mut run = Run::open(plan(units));
-        let failed = What::UnitFailed { unit: "1".to_owned(), is_final: true, end: end("e") };
+        let failed = EventKind::UnitFailed { unit: "1".to_owned(), is_final: true, end: end("e") };
         run.write([failed]);
         let by = |id: &str| match run.state.standing(id) {
             Some(omo_plan::run::state::Standing::Blocked { by }) => by,
@@ -179,11 +179,11 @@ fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
 
 #[test]
 fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
-    let edit = || What::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() };
-    let cancel = || What::Cancelled { why: String::new() };
-    for later in [vec![What::Taken], vec![cancel(), What::Resumed], vec![edit()]] {
+    let edit = || EventKind::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() };
+    let cancel = || EventKind::Cancelled { why: String::new() };
+    for later in [vec![EventKind::Taken], vec![cancel(), EventKind::Resumed], vec![edit()]] {
         let mut run = Run::open(plan(vec![unit("1")]));
-        run.write([What::HandedOut { units: vec!["1".to_owned()], to_agents: false }]);
+        run.write([EventKind::HandedOut { units: vec!["1".to_owned()], to_agents: false }]);
         assert!(run.state.handed_out.is_some());
         run.write(later.clone());
         assert_eq!(run.state.handed_out, None, "{later:?}");
@@ -192,8 +192,8 @@ fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
 
 #[test]
 fn no_event_passes_a_unit_that_was_not_proved() {
-    let passed = || What::UnitPassed { unit: "1".to_owned(), end: end("so it says") };
-    let failed = || What::UnitFailed { unit: "1".to_owned(), is_final: false, end: end("e") };
+    let passed = || EventKind::UnitPassed { unit: "1".to_owned(), end: end("so it says") };
+    let failed = || EventKind::UnitFailed { unit: "1".to_owned(), is_final: false, end: end("e") };
     for before in [
         vec![],
         vec![ran(Green)],
@@ -219,10 +219,10 @@ fn what_the_final_checks_said_is_void_once_anything_is_done() {
     let id = || "1".to_owned();
     for later in [
         started("1", 1),
-        What::UnitReopened { unit: id(), why: String::new() },
-        What::UnitSkipped { unit: id(), why: String::new() },
-        What::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() },
-        What::Resumed,
+        EventKind::UnitReopened { unit: id(), why: String::new() },
+        EventKind::UnitSkipped { unit: id(), why: String::new() },
+        EventKind::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() },
+        EventKind::Resumed,
     ] {
         let mut run = Run::open(plan(vec![unit("1")]));
         run.write(verbs::finals(vec![(Check::new("make"), outcome(Green))]));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use omo_core::check::CheckVerdict::{self, Green, Red};
 use omo_core::check::{Check, CheckOutcome};
 use omo_plan::model::{OnFailure, Plan, Precondition, Unit, UnitKind};
-use omo_plan::run::event::{Actor, Event, Process, What};
+use omo_plan::run::event::{Actor, Event, EventKind, Process};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs::{self, Caller, Measured, Refusal};
@@ -204,7 +204,7 @@ impl Walk {
     }
 
     /// Another caller takes part from now on, where that changes anything.
-    fn goes_on_as(&mut self, caller: Caller, said: Result<Vec<What>, Refusal>) -> bool {
+    fn goes_on_as(&mut self, caller: Caller, said: Result<Vec<EventKind>, Refusal>) -> bool {
         let Ok(events) = said else { return false };
         if events.is_empty() {
             return false;

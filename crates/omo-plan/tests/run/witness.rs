@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::model::{Dialect, Isolation, OnFailure, Parallel, Plan, Unit, UnitKind};
 use omo_plan::paths;
-use omo_plan::run::event::{Actor, Event, GateKind, RunResult, What};
+use omo_plan::run::event::{Actor, Event, EventKind, GateKind, RunResult};
 use omo_plan::run::state::WITHDRAWN;
 
 /// What was seen of one unit.
@@ -52,70 +52,70 @@ impl Witness {
         let plan = self.plan.clone();
         let unit = |id: &str| plan.as_ref().unwrap().unit(id).unwrap().clone();
         match &event.what {
-            What::RunOpened { plan, .. } => {
+            EventKind::RunOpened { plan, .. } => {
                 self.units = plan.units.iter().map(|unit| (unit.id.clone(), Seen::default())).collect();
                 self.plan = Some((**plan).clone());
                 self.iteration = 1;
             }
-            What::PlanChanged { plan: edited, .. } => self.edit(edited),
-            What::UnitStarted { unit: id, attempt, .. } => self.start(&unit(id), *attempt),
-            What::CheckRan { unit: id, attempt: 0, place, outcome, .. } if id == "final" => {
+            EventKind::PlanChanged { plan: edited, .. } => self.edit(edited),
+            EventKind::UnitStarted { unit: id, attempt, .. } => self.start(&unit(id), *attempt),
+            EventKind::CheckRan { unit: id, attempt: 0, place, outcome, .. } if id == "final" => {
                 self.finals.insert(*place, outcome.is_green());
             }
-            What::CheckRan { unit: id, attempt, place, outcome, .. } => {
+            EventKind::CheckRan { unit: id, attempt, place, outcome, .. } => {
                 let seen = self.units.get_mut(id).unwrap();
                 assert!(seen.is_running && seen.attempt == *attempt, "a check of no attempt at {id}");
                 seen.is_refuted |= !outcome.is_green();
                 seen.green.extend(outcome.is_green().then_some(*place));
             }
-            What::UnitPassed { unit: id, .. } => {
+            EventKind::UnitPassed { unit: id, .. } => {
                 let wanted = unit(id).proof().count();
                 let seen = self.ended(id, "passed");
                 assert!(wanted > 0 && !seen.is_refuted, "{id} passed by nothing, or although it was refuted");
                 assert_eq!(seen.green, (0..wanted).collect(), "{id} passed without each of its checks");
             }
-            What::UnitUnverified { unit: id, .. } => {
+            EventKind::UnitUnverified { unit: id, .. } => {
                 assert_eq!(unit(id).proof().count(), 0, "{id} could have been proved");
                 self.ended(id, "unverified");
             }
-            What::UnitFailed { unit: id, is_final, .. } => {
+            EventKind::UnitFailed { unit: id, is_final, .. } => {
                 self.units.get_mut(id).unwrap().is_running = false;
                 self.units.get_mut(id).unwrap().word = if *is_final { "failed" } else { "" };
             }
-            What::UnitSkipped { unit: id, .. } => {
+            EventKind::UnitSkipped { unit: id, .. } => {
                 let seen = self.units.get_mut(id).unwrap();
                 assert!(!seen.is_running && seen.word != "passed", "{id} was left out under its worker");
                 seen.word = "skipped";
                 self.void();
                 self.withdraw(id);
             }
-            What::UnitHeld { unit: id, .. } => self.units.get_mut(id).unwrap().give_back(),
-            What::UnitReopened { unit: id, .. } => {
+            EventKind::UnitHeld { unit: id, .. } => self.units.get_mut(id).unwrap().give_back(),
+            EventKind::UnitReopened { unit: id, .. } => {
                 let seen = self.units.get_mut(id).unwrap();
                 assert!(!seen.is_running && !matches!(seen.word, "passed" | ""), "{id} had not ended");
                 (seen.word, seen.attempts) = ("", 0);
                 self.void();
                 self.withdraw(id);
             }
-            What::UnitImported { unit: id, .. } => self.import(&unit(id)),
-            What::ProjectionDrift { .. } | What::Taken | What::HandedOut { .. } => {}
-            What::GateOpened { gate } => {
+            EventKind::UnitImported { unit: id, .. } => self.import(&unit(id)),
+            EventKind::ProjectionDrift { .. } | EventKind::Taken | EventKind::HandedOut { .. } => {}
+            EventKind::GateOpened { gate } => {
                 let opened = (gate.about.clone(), event.ts.as_millis(), None);
                 assert!(!gate.options.is_empty(), "nothing can be answered");
                 assert!(self.gates.insert(gate.id.clone(), opened).is_none(), "a second gate {}", gate.id);
             }
-            What::GateAnswered { gate, option, .. } => self.answer(gate, option, &event.actor, prompted),
-            What::Cancelled { .. } => {
+            EventKind::GateAnswered { gate, option, .. } => self.answer(gate, option, &event.actor, prompted),
+            EventKind::Cancelled { .. } => {
                 self.units.values_mut().filter(|seen| seen.is_running).for_each(Seen::give_back);
                 self.end = Some(End::Cancelled);
             }
-            What::Resumed => {
+            EventKind::Resumed => {
                 let end = self.end.take().unwrap();
                 self.is_resumed = end == End::Ended;
                 self.iteration = if self.is_resumed { 1 } else { self.iteration };
                 self.finals.clear();
             }
-            What::RunEnded { result } => self.end(*result),
+            EventKind::RunEnded { result } => self.end(*result),
             what => self.see_session(what),
         }
     }

@@ -2,7 +2,7 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{OnFailure, Plan};
-use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::state::{RunState, UnitStatus};
 use omo_plan::ultra_run::arguments::{Mode, Part};
 use omo_plan::ultra_run::asked::Asked;
@@ -16,7 +16,7 @@ use crate::{plan, vectors};
 fn passed(plan: &Plan, part: Part) -> RunState {
     let asked = Asked { mode: Mode::Step, part, is_foreground: true, steps_of_whole: Some(plan.units.len()) };
     let actor = Actor { session: None, process: None };
-    let what = What::RunOpened {
+    let what = EventKind::RunOpened {
         plan: Box::new(asked.narrowed(plan.clone())),
         approved: String::new(),
         root: "/top".to_owned(),

@@ -17,7 +17,7 @@ use omo_exec::worktree::{self, GroupName, WorktreeError};
 use omo_plan::fence::{self, Rules};
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, BUDGET_SPENT, Grant, GroupStatus, Terms, outcome};
-use omo_plan::run::event::{Process, What};
+use omo_plan::run::event::{EventKind, Process};
 use omo_plan::run::state::{Phase, RunState, UnitStatus};
 use omo_plan::run::verbs;
 
@@ -123,7 +123,7 @@ impl Driver<'_> {
         if let lacks @ [_, ..] = &*created.not_copied {
             let files: Vec<String> = lacks.iter().take(NAMED).map(|file| neutral(file, 100)).collect();
             let more = lacks.len() - files.len();
-            self.note(|_| vec![What::GroupLacks { group: group.id.clone(), files, more }])?;
+            self.note(|_| vec![EventKind::GroupLacks { group: group.id.clone(), files, more }])?;
         }
         if let Some(command) = &apart.terms.setup
             && let Some(why) = self.set_up(&group.id, command, &created.path, created.was_there)?
@@ -135,7 +135,7 @@ impl Driver<'_> {
 
     /// Writes down where a session gets its work tree before that is made: what a kill leaves behind is found by this.
     fn note_prepared(&self, name: &GroupName, base: &str) -> Result<(), DriveError> {
-        let prepared = What::GroupPrepared {
+        let prepared = EventKind::GroupPrepared {
             group: name.group().to_owned(),
             worktree: name.path(&self.repository).display().to_string(),
             branch: name.branch(),
@@ -157,7 +157,7 @@ impl Driver<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
-        let removed = What::GroupRemoved { group: name.group().to_owned(), kept, tip: Some(base.to_owned()) };
+        let removed = EventKind::GroupRemoved { group: name.group().to_owned(), kept, tip: Some(base.to_owned()) };
         let state = self.note(|_| vec![removed])?;
         let carried_out = worktree::carry_out(&self.repository, &removal);
         Ok(carried_out.map(|()| state.apart.unwrap_or_default()))
@@ -196,7 +196,7 @@ impl Driver<'_> {
 
     /// A person has to see to a session.
     pub(super) fn stuck<T>(&self, group: &Group, why: &str) -> Result<Option<T>, DriveError> {
-        let what = What::GroupStuck { group: group.id.clone(), why: neutral(why, 500) };
+        let what = EventKind::GroupStuck { group: group.id.clone(), why: neutral(why, 500) };
         self.note(|_| vec![what])?;
         Ok(None)
     }
@@ -216,7 +216,7 @@ impl Driver<'_> {
         };
         let failed = (status == GroupStatus::Failed).then(|| why_failed(&state, group));
         let id = group.id.clone();
-        self.note(|_| vec![What::GroupEnded { group: id, tip, failed }])?;
+        self.note(|_| vec![EventKind::GroupEnded { group: id, tip, failed }])?;
         Ok(true)
     }
 
@@ -307,7 +307,7 @@ impl Driver<'_> {
     /// A client runs.
     pub(super) fn note_started(&self, group: &str, mark: &Mark) -> Result<(), DriveError> {
         let process = Process { pid: mark.pid, mark: mark.start.clone() };
-        let started = What::ChildStarted { group: group.to_owned(), process };
+        let started = EventKind::ChildStarted { group: group.to_owned(), process };
         self.note(|_| vec![started]).map(drop)
     }
 }

@@ -7,7 +7,7 @@ use omo_exec::repository::Repository;
 use omo_exec::supervisor::left;
 use omo_exec::worktree::{self, GroupName, WorktreeError};
 use omo_plan::run::apart::{Apart, GroupStatus};
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
 
@@ -41,25 +41,26 @@ fn remove(
     let files = engine.run.folder().join("kept").join(&group);
     let has_tree = apart.groups.get(&group).is_some_and(|known| known.worktree.is_some());
     let is_of_plan = group_of(state, &group).is_some();
-    let record = |what: What| if is_of_plan { engine.transact(|_| Ok((vec![what], ()))).map(drop) } else { Ok(()) };
+    let record =
+        |what: EventKind| if is_of_plan { engine.transact(|_| Ok((vec![what], ()))).map(drop) } else { Ok(()) };
     let removal = match worktree::prepare(repository, name, Some(&apart.tip), &files) {
         Ok(removal) => removal,
         // It stays, and holds up nothing else.
         Err(error) => {
             if has_tree {
-                record(What::GroupLeft { group, why: neutral(&error.to_string(), 500) })?;
+                record(EventKind::GroupLeft { group, why: neutral(&error.to_string(), 500) })?;
             }
             return Ok(());
         }
     };
     if has_tree {
         let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
-        record(What::GroupRemoved { group, kept, tip: removal.branch_at.clone() })?;
+        record(EventKind::GroupRemoved { group, kept, tip: removal.branch_at.clone() })?;
     }
     // It holds no work, and the system clears the folder that it lies in.
     let _ = supplies::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
     if let Some(why) = on_remote::put_away(engine.run, repository, &apart.terms, name, &apart.tip, silence)? {
-        record(What::GroupLeft { group: removed.to_owned(), why })?;
+        record(EventKind::GroupLeft { group: removed.to_owned(), why })?;
     }
     match worktree::carry_out(repository, &removal) {
         // Where it stays, the next cleanup tries again.
@@ -68,7 +69,7 @@ fn remove(
         // As with files of another user. It is told once, and holds up nothing else.
         Err(_) if apart.groups.get(removed).is_some_and(|known| known.left.is_some()) => Ok(()),
         Err(error) => {
-            record(What::GroupLeft { group: removed.to_owned(), why: neutral(&error.to_string(), 500) })?;
+            record(EventKind::GroupLeft { group: removed.to_owned(), why: neutral(&error.to_string(), 500) })?;
             Ok(())
         }
     }
@@ -114,7 +115,7 @@ pub fn reap(engine: &Engine) -> Result<Reaped, DriveError> {
                 None => "its supervisor was gone".to_owned(),
             };
             let held = group_of(state, &id).and_then(|group| verbs::paused(state, group, &how));
-            let ended = What::ChildEnded { group: id.clone(), how, cost_micros: None };
+            let ended = EventKind::ChildEnded { group: id.clone(), how, cost_micros: None };
             Ok((std::iter::once(ended).chain(held).collect(), ()))
         })?;
         reaped.ended.push(known.branch.clone());

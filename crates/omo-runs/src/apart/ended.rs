@@ -4,7 +4,7 @@ use omo_core::child::{ChildEnd, FollowUp, LedgerFacts, ProcessEnd, Said, classif
 use omo_core::words::neutral;
 use omo_plan::model::Group;
 use omo_plan::run::apart::outcome;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
 
@@ -30,13 +30,13 @@ impl Driver<'_> {
         } else {
             self.was_resumed.remove(id);
         }
-        let ended = What::ChildEnded { group: id.to_owned(), how: words(&end), cost_micros: cost(said) };
+        let ended = EventKind::ChildEnded { group: id.to_owned(), how: words(&end), cost_micros: cost(said) };
         let is_running =
             state.apart.as_ref().and_then(|apart| apart.groups.get(id)).is_some_and(|known| known.process.is_some());
         let files = self.changed_by(&state, &group);
         let detail = detail(&end);
         self.note(|state| {
-            let mut events: Vec<What> = is_running.then_some(ended).into_iter().collect();
+            let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == Phase::Executing {
                 events.extend(verbs::client_ended(state, &group, &follow, files, &detail));
             }

@@ -5,7 +5,7 @@ use omo_exec::integrate::{Head, LandError, Landed, Preview, anchor, facts, holds
 use omo_plan::dialect::ultra::report::SESSION_PREFIX;
 use omo_plan::model::Group;
 use omo_plan::run::apart::Apart;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::RunState;
 
 use super::{DriveError, Driver, INTEGRATED};
@@ -21,14 +21,14 @@ impl Driver<'_> {
         let id = group.id.clone();
         let tree = self.merged.as_ref().filter(|(made, _)| *made == apart.tip).map(|(_, tree)| tree.as_str());
         let what = match preview(&self.repository, &apart.tip, tree, &tip)? {
-            Preview::Nothing => What::GroupMerged { group: id, tip: apart.tip.clone() },
-            Preview::Conflict { files } => What::GroupRefused { group: id, files },
+            Preview::Nothing => EventKind::GroupMerged { group: id, tip: apart.tip.clone() },
+            Preview::Conflict { files } => EventKind::GroupRefused { group: id, files },
             Preview::Clean { tree } => {
                 let made = merge(&self.repository, &apart.tip, &tip, &tree, &message(state, group))?;
                 // No branch names it, and it must not be lost.
                 anchor(&self.repository, &self.name(INTEGRATED)?, &made)?;
                 self.merged = Some((made.clone(), tree));
-                What::GroupMerged { group: id, tip: made }
+                EventKind::GroupMerged { group: id, tip: made }
             }
         };
         self.note(|_| vec![what]).map(drop)
@@ -57,7 +57,7 @@ impl Driver<'_> {
             Ok(Landed::WasThere) => base(state, apart).map_or(at, str::to_owned),
             Err(error) => return self.land_refused(error),
         };
-        let moved = What::Landed { from: landed, to: apart.tip.clone() };
+        let moved = EventKind::Landed { from: landed, to: apart.tip.clone() };
         self.note(|_| vec![moved])?;
         // The user's branch holds all of it.
         Ok(release(&self.repository, &self.name(INTEGRATED)?)?)
@@ -108,12 +108,12 @@ impl Driver<'_> {
             }
         };
         anchor(&self.repository, &self.name(INTEGRATED)?, &tip)?;
-        let caught_up = What::CaughtUp { with: at.to_owned(), tip };
+        let caught_up = EventKind::CaughtUp { with: at.to_owned(), tip };
         self.note(|_| vec![caught_up]).map(drop)
     }
 
     pub(super) fn refuse(&self, why: &str, files: Vec<String>) -> Result<(), DriveError> {
-        let refused = What::LandRefused { why: neutral(why, 300), files };
+        let refused = EventKind::LandRefused { why: neutral(why, 300), files };
         self.note(|_| vec![refused]).map(drop)
     }
 }

@@ -25,7 +25,7 @@ use omo_exec::supervisor::{Event, Supervisor};
 use omo_exec::worktree::GroupName;
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, Step};
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
@@ -193,7 +193,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Writes down what follows from the state as it is by then, if anything does.
-    fn note(&self, decide: impl FnOnce(&RunState) -> Vec<What>) -> Result<RunState, DriveError> {
+    fn note(&self, decide: impl FnOnce(&RunState) -> Vec<EventKind>) -> Result<RunState, DriveError> {
         let ((), state) = self.engine.transact(|state| Ok((decide(state), ())))?;
         Ok(state)
     }

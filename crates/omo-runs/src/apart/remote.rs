@@ -15,7 +15,7 @@ use omo_exec::worktree::{GroupName, put_at};
 use omo_plan::launcher::{Launcher, Placeholder};
 use omo_plan::model::Group;
 use omo_plan::run::apart::{self, Terms};
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Phase, UnitStatus};
 use omo_plan::run::verbs;
 use omo_store::search_path::SearchPath;
@@ -144,11 +144,11 @@ impl Driver<'_> {
         let (id, how) = (group.id.clone(), neutral(&how, 500));
         self.note(|state| {
             let is_running = state.apart.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
-            let ended = What::ChildEnded { group: id.clone(), how: how.clone(), cost_micros: None };
-            let mut events: Vec<What> = is_running.then_some(ended).into_iter().collect();
+            let ended = EventKind::ChildEnded { group: id.clone(), how: how.clone(), cost_micros: None };
+            let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == Phase::Executing {
                 events.extend(verbs::client_ended(state, group, &follow, Vec::new(), &how));
-                events.extend(stuck.map(|why| What::GroupStuck { group: id.clone(), why: neutral(&why, 500) }));
+                events.extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), why: neutral(&why, 500) }));
             }
             events
         })?;

@@ -5,7 +5,7 @@ use omo_exec::changes;
 use omo_exec::check::{self, Log};
 use omo_plan::digest::sha256;
 use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{Evidence, Verdict, What};
+use omo_plan::run::event::{EventKind, Evidence, Verdict};
 use omo_plan::run::state::{FINAL, RunState};
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 
@@ -77,7 +77,7 @@ impl Engine<'_> {
         let (evidence, state) = self.transact(|state| {
             let what = verbs::evidence(state, &digest, evidence.clone())?;
             // It was given its id under the lock.
-            let known = if let What::EvidenceRan { evidence } = &what { evidence.clone() } else { evidence };
+            let known = if let EventKind::EvidenceRan { evidence } = &what { evidence.clone() } else { evidence };
             Ok((vec![what], known))
         })?;
         Ok(Shown { evidence, state })

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_exec::changes;
-use omo_exec::restore::{self, Kept, Place, RestoreError, Restored, What as Which};
+use omo_exec::restore::{self, Kept, Place, RestoreError, RestoreScope, Restored};
 use omo_plan::model::Unit;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Ground, RunState, UnitState};
 use omo_plan::run::verbs::{Refusal, RefusalKind};
 use omo_store::work_tree::WorkTree;
@@ -116,7 +116,7 @@ impl Engine<'_> {
 
     /// Takes back what the attempts at one unit have left. The caller has the lock of its checks: no other process
     /// takes it back meanwhile, or begins with anything that follows it.
-    pub(super) fn put_one_back(&self, id: &str) -> Result<(Option<What>, RunState), EngineError> {
+    pub(super) fn put_one_back(&self, id: &str) -> Result<(Option<EventKind>, RunState), EngineError> {
         let state = self.run.state()?;
         let Some(known) = state.units.get(id).filter(|known| known.is_to_restore) else { return Ok((None, state)) };
         let before = known.ground.as_ref().and_then(|ground| ground.kept.as_deref()).and_then(read);
@@ -124,7 +124,7 @@ impl Engine<'_> {
         let after = after.map_or_else(|| self.in_place(&state, restore::keep), Ok);
         let restored = after.and_then(|after| {
             let before = before.ok_or_else(|| EngineError::Restore(RestoreError::Gone("what was kept".to_owned())))?;
-            self.in_place(&state, |place| restore::restore(place, &before, Which::Until(&after)))
+            self.in_place(&state, |place| restore::restore(place, &before, RestoreScope::Until(&after)))
         });
         let left = match restored {
             Ok(restored) => left(restored),
@@ -134,7 +134,7 @@ impl Engine<'_> {
             }
             Err(error) => return Err(error),
         };
-        let event = What::UnitRestored { unit: id.to_owned(), left };
+        let event = EventKind::UnitRestored { unit: id.to_owned(), left };
         let ((), state) = self.transact(|_| Ok((vec![event.clone()], ())))?;
         Ok((Some(event), state))
     }

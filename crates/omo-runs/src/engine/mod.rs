@@ -18,7 +18,7 @@ use omo_exec::integrate::{self, Head};
 use omo_exec::repository::Repository;
 use omo_exec::restore::RestoreError;
 use omo_plan::run::apart::{self, Apart, Terms};
-use omo_plan::run::event::{Actor, Event, Process, What};
+use omo_plan::run::event::{Actor, Event, EventKind, Process};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
 use omo_store::work_tree::WorkTree;
@@ -124,7 +124,7 @@ impl Engine<'_> {
     /// decided, and what follows by itself, all of it or nothing.
     pub fn transact<T>(
         &self,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
     ) -> Result<(T, RunState), EngineError> {
         self.play(|state| verbs::take(state, &self.caller, &is_alive), decide)
     }
@@ -143,7 +143,7 @@ impl Engine<'_> {
     /// Takes the run from its holder, and does something to it.
     pub fn take_over<T>(
         &self,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
     ) -> Result<(T, RunState), EngineError> {
         self.play(|state| Ok(verbs::take_over(state, &self.caller)), decide)
     }
@@ -151,8 +151,8 @@ impl Engine<'_> {
     /// One transaction: what comes before, what is decided on that, and what follows by itself.
     fn play<T>(
         &self,
-        before: impl FnOnce(&RunState) -> Result<Vec<What>, Refusal>,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<What>, T), Refusal>,
+        before: impl FnOnce(&RunState) -> Result<Vec<EventKind>, Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
     ) -> Result<(T, RunState), EngineError> {
         let (now, actor) = ((self.now)(), &self.caller.actor);
         let mut is_over = false;
@@ -166,7 +166,7 @@ impl Engine<'_> {
                 play.one(set_apart);
             }
             play.advance();
-            is_over = play.events.iter().any(|event| matches!(event, What::RunEnded { .. }));
+            is_over = play.events.iter().any(|event| matches!(event, EventKind::RunEnded { .. }));
             Ok((play.events, value))
         })?;
         // The caller that wrote down the end counts it, and no other caller does.
@@ -177,7 +177,7 @@ impl Engine<'_> {
     }
 
     /// Has sessions begin from where the user's branch is by now, as long as that has what was done before.
-    fn set_apart_anew(&self, apart: &Apart) -> Result<What, Refusal> {
+    fn set_apart_anew(&self, apart: &Apart) -> Result<EventKind, Refusal> {
         let refusal = |message: &str, hint: &str| {
             let (message, hint) = (message.to_owned(), hint.to_owned());
             Refusal { kind: RefusalKind::Precondition, message, hint }
@@ -191,7 +191,7 @@ impl Engine<'_> {
             refusal(message, "check one out, then run it again")
         })?;
         match (&set_apart, &apart.landed) {
-            (What::SetApart { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => Err(refusal(
+            (EventKind::SetApart { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => Err(refusal(
                 "the branch that is checked out does not have what this run has done, and it would not be done again",
                 "check out one that has it, then again; a run of its own does all of the plan: `omo run open --for local PLAN`",
             )),
@@ -237,8 +237,8 @@ impl Engine<'_> {
             return Ok(state);
         }
         let (now, actor) = ((self.now)(), &self.caller.actor);
-        let events: Vec<What> =
-            drifts.into_iter().map(|drift| What::ProjectionDrift { file: drift.file, kept: drift.kept }).collect();
+        let events: Vec<EventKind> =
+            drifts.into_iter().map(|drift| EventKind::ProjectionDrift { file: drift.file, kept: drift.kept }).collect();
         let ((), state) = self.run.transact(actor, now, |_| Ok((events, ())))?;
         self.write_files(&state)?;
         Ok(state)
@@ -268,7 +268,7 @@ impl Engine<'_> {
 /// Events one after the other, each on the state that the one before leaves.
 struct Play<'a> {
     state: RunState,
-    events: Vec<What>,
+    events: Vec<EventKind>,
     actor: &'a Actor,
     now: Timestamp,
 }
@@ -278,13 +278,13 @@ impl<'a> Play<'a> {
         Self { state, events: Vec::new(), actor, now }
     }
 
-    fn all(&mut self, events: Vec<What>) {
+    fn all(&mut self, events: Vec<EventKind>) {
         for what in events {
             self.one(what);
         }
     }
 
-    fn one(&mut self, what: What) {
+    fn one(&mut self, what: EventKind) {
         let event = Event { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), what };
         // What cannot be is refused by the ledger, which applies every event again.
         let _ = self.state.apply(&event);
@@ -300,16 +300,16 @@ impl<'a> Play<'a> {
 }
 
 /// Has sessions be worked on apart, from where the user's branch is; `None` where no branch with commits is checked out.
-pub fn set_apart(root: &Path, terms: Terms) -> Option<What> {
+pub fn set_apart(root: &Path, terms: Terms) -> Option<EventKind> {
     let facts = integrate::facts(&Repository::find(root)?).ok()?;
     let Head::Branch { reference, commit } = facts.head else { return None };
-    Some(What::SetApart { base: commit, terms: Terms { branch: reference, ..terms } })
+    Some(EventKind::SetApart { base: commit, terms: Terms { branch: reference, ..terms } })
 }
 
 /// The events of a run behind the one that opens it: what is known beforehand, and what follows by itself.
-pub fn beginning(opened: What, known: Vec<What>, actor: &Actor, now: Timestamp) -> Vec<What> {
+pub fn beginning(opened: EventKind, known: Vec<EventKind>, actor: &Actor, now: Timestamp) -> Vec<EventKind> {
     let failed = match &opened {
-        What::RunOpened { plan, .. } => verbs::opened(plan),
+        EventKind::RunOpened { plan, .. } => verbs::opened(plan),
         _ => Vec::new(),
     };
     let event = Event { seq: 1, ts: now, actor: actor.clone(), what: opened };

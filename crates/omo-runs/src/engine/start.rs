@@ -9,7 +9,7 @@ use omo_exec::changes::TreeId;
 use omo_exec::check;
 use omo_plan::dialect::ultra::steps::is_test_to_come;
 use omo_plan::model::{FileAction, Plan, Unit, UnitKind};
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{FINAL, Ground, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
 use omo_plan::ultra_run::asked::Asked;
@@ -54,7 +54,7 @@ pub struct Opening {
     pub asked: Option<Asked>,
 }
 
-impl From<Opening> for What {
+impl From<Opening> for EventKind {
     fn from(Opening { plan, approved, root, base, asked }: Opening) -> Self {
         Self::RunOpened { plan: Box::new(plan), approved, root, base, asked }
     }
@@ -105,7 +105,7 @@ impl Engine<'_> {
         let vacuous = vacuous.map_or_else(|| self.green_already(&state, &unit, watcher), Ok)?;
         let is_verification = unit.kind == UnitKind::Verify;
         let searched = is_verification.then(|| self.searched_since_the_first(&state, tree.as_deref())).flatten();
-        if let Some(What::LinesSearched { unfinished }) = &searched {
+        if let Some(EventKind::LinesSearched { unfinished }) = &searched {
             state.unfinished = Some(unfinished.clone());
         }
         if let (true, Some(known)) = (ultra::is_one(&state), state.units.get_mut(id)) {

@@ -6,7 +6,7 @@ use omo_exec::check::{self, Log};
 use omo_plan::digest::sha256;
 use omo_plan::model::{FileAction, Unit, UnitKind};
 use omo_plan::paths;
-use omo_plan::run::event::{Unfinished, What};
+use omo_plan::run::event::{EventKind, Unfinished};
 use omo_plan::run::state::{FINAL, RunState, Running};
 use omo_plan::run::verbs::{self, CommitOutcome, Measured, Refusal, RefusalKind};
 use omo_plan::task_session::unfinished;
@@ -24,7 +24,7 @@ pub struct Judged {
     /// The checks that ran, with what came of them.
     pub outcomes: Vec<(Check, CheckOutcome)>,
     /// What was written down about it.
-    pub events: Vec<What>,
+    pub events: Vec<EventKind>,
     /// Why what it has left could not be taken back yet, where its plan asks for that.
     pub not_put_back: Option<String>,
     /// The run as it is now.
@@ -157,8 +157,8 @@ impl Engine<'_> {
     fn end(
         &self,
         state: &RunState,
-        judge: impl Fn(&RunState) -> Result<Vec<What>, Refusal>,
-    ) -> Result<(Vec<What>, RunState), EngineError> {
+        judge: impl Fn(&RunState) -> Result<Vec<EventKind>, Refusal>,
+    ) -> Result<(Vec<EventKind>, RunState), EngineError> {
         let takes_back = judge(state).is_ok_and(|events| verbs::takes_back(state, &events));
         let left = if takes_back { Some(self.kept(state)?) } else { None };
         self.transact(|state| {
@@ -173,7 +173,7 @@ impl Engine<'_> {
         &self,
         unit: Unit,
         outcomes: Vec<(Check, CheckOutcome)>,
-        mut events: Vec<What>,
+        mut events: Vec<EventKind>,
         mut state: RunState,
     ) -> Judged {
         let mut not_put_back = None;
@@ -277,7 +277,7 @@ impl Engine<'_> {
     }
 
     /// What was found of the whole: what its checks came to, and which lines of it look unfinished.
-    pub(super) fn found_of_the_whole(&self, state: &RunState, outcomes: Vec<(Check, CheckOutcome)>) -> Vec<What> {
+    pub(super) fn found_of_the_whole(&self, state: &RunState, outcomes: Vec<(Check, CheckOutcome)>) -> Vec<EventKind> {
         let tree = changes::snapshot(self.tree, self.state_home, self.run.id()).as_ref().and_then(written);
         let searched = self.searched_since_the_first(state, tree.as_deref());
         verbs::finals(outcomes).into_iter().chain(searched).collect()
@@ -285,9 +285,9 @@ impl Engine<'_> {
 
     /// The lines that all workers together added, as they are in this work tree, looked through. `None` where they
     /// could not be.
-    pub(super) fn searched_since_the_first(&self, state: &RunState, tree: Option<&str>) -> Option<What> {
+    pub(super) fn searched_since_the_first(&self, state: &RunState, tree: Option<&str>) -> Option<EventKind> {
         let unfinished = self.searched(state, state.first_tree.as_deref(), tree)?;
-        Some(What::LinesSearched { unfinished })
+        Some(EventKind::LinesSearched { unfinished })
     }
 
     /// The lines that are new in a work tree and that say that something is not finished: in a task session the
@@ -311,7 +311,7 @@ impl Engine<'_> {
     /// Events that only a person asks for, and that need nothing but the ledger.
     pub fn decide(
         &self,
-        decide: impl FnOnce(&RunState) -> Result<Vec<What>, Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<Vec<EventKind>, Refusal>,
     ) -> Result<RunState, EngineError> {
         self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
     }

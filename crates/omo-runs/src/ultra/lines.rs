@@ -5,7 +5,7 @@ use omo_core::words::checks::code;
 use omo_core::words::command::typed;
 use omo_core::words::neutral;
 use omo_plan::model::{OnFailure, Plan, Unit};
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 
 use super::brief::OUTPUT_LINES;
 use super::short;
@@ -39,39 +39,39 @@ pub fn verified(check: &Check, outcome: &CheckOutcome) -> Vec<String> {
 }
 
 /// The line for an event; `None` where it is about no step, or not worth a line.
-pub fn line(plan: &Plan, what: &What) -> Option<String> {
+pub fn line(plan: &Plan, what: &EventKind) -> Option<String> {
     match what {
-        What::UnitStarted { unit, attempt: 1, .. } => Some(heading(plan, plan.unit(unit)?)),
-        What::UnitPassed { unit, end } => {
+        EventKind::UnitStarted { unit, attempt: 1, .. } => Some(heading(plan, plan.unit(unit)?)),
+        EventKind::UnitPassed { unit, end } => {
             let commit = end.commit.as_deref().map(|commit| format!(" (committed: {})", neutral(short(commit), 12)));
             Some(format!("Step {unit}: PASS{}", commit.unwrap_or_default()))
         }
-        What::UnitFailed { unit, is_final: false, end } => {
+        EventKind::UnitFailed { unit, is_final: false, end } => {
             let most = plan.unit(unit)?.attempts_max;
             Some(format!("Attempt {}/{most} failed. Retrying...", end.attempt))
         }
-        What::UnitFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
+        EventKind::UnitFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
             Some(neutral(&end.evidence, 300))
         }
-        What::UnitFailed { unit, end, .. } => Some(match plan.unit(unit)?.on_failure {
+        EventKind::UnitFailed { unit, end, .. } => Some(match plan.unit(unit)?.on_failure {
             OnFailure::Escalate => format!("Step {unit}: ESCALATED — requires human judgment"),
             // That it was left out follows.
             OnFailure::Skip => return None,
             _ => format!("Step {unit}: FAIL after {} attempts", end.attempt),
         }),
-        What::UnitSkipped { unit, .. } => Some(match plan.unit(unit)?.on_failure {
+        EventKind::UnitSkipped { unit, .. } => Some(match plan.unit(unit)?.on_failure {
             OnFailure::Skip => format!("Step {unit}: SKIPPED (non-critical per plan)"),
             _ => format!("Step {unit}: SKIPPED"),
         }),
-        What::UnitUnverified { unit, .. } => Some(format!("Step {unit}: UNVERIFIED (the plan names no check)")),
-        What::UnitRestored { unit, left } if left.is_empty() => {
+        EventKind::UnitUnverified { unit, .. } => Some(format!("Step {unit}: UNVERIFIED (the plan names no check)")),
+        EventKind::UnitRestored { unit, left } if left.is_empty() => {
             Some(format!("Step {unit}: its changes are taken back"))
         }
-        What::UnitRestored { unit, left } => {
+        EventKind::UnitRestored { unit, left } => {
             let left = neutral(&left.join("; "), 400);
             Some(format!("Step {unit}: its changes are taken back, but for: {left}"))
         }
-        What::UnitHeld { unit, why, .. } => Some(format!("Step {unit}: given back: {}", neutral(why, 200))),
+        EventKind::UnitHeld { unit, why, .. } => Some(format!("Step {unit}: given back: {}", neutral(why, 200))),
         _ => None,
     }
 }

@@ -2,66 +2,66 @@
 
 use omo_core::words::neutral;
 use omo_plan::dialect::ultra::report::SESSION_PREFIX;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::run::state::RunState;
 
 use super::{lines, short};
 
 /// A line for an event; `None` for what the user does not have to be told.
-pub fn line(state: &RunState, what: &What) -> Option<String> {
+pub fn line(state: &RunState, what: &EventKind) -> Option<String> {
     let name = |id: &str| format!("Session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
     let wave = |id: &str| state.plan.groups.iter().find(|group| group.id == id).map_or(1, |group| group.stage + 1);
     Some(match what {
-        What::GroupPrepared { group, worktree, branch, .. } => {
+        EventKind::GroupPrepared { group, worktree, branch, .. } => {
             let short = group.strip_prefix(SESSION_PREFIX).unwrap_or(group);
             let inside = worktree.strip_prefix(&state.root).map(|path| path.trim_start_matches(['/', '\\']));
             let worktree = neutral(inside.unwrap_or(worktree), 200);
             format!("Worktree created: session-{short} → {worktree} (branch: {})", neutral(branch, 100))
         }
-        What::GroupLacks { group, files, more } => {
+        EventKind::GroupLacks { group, files, more } => {
             let others = if *more > 0 { format!(", and {more} more") } else { String::new() };
             let files = neutral(&files.join(", "), 300);
             format!("{}: could not be copied, though .worktreeinclude names it: {files}{others}", name(group))
         }
-        What::ChildStarted { group, process } => format!("{}: started (process {})", name(group), process.pid),
-        What::ChildEnded { group, how, .. } => {
+        EventKind::ChildStarted { group, process } => format!("{}: started (process {})", name(group), process.pid),
+        EventKind::ChildEnded { group, how, .. } => {
             let how = neutral(how, 200);
             match how.strip_prefix("it ") {
                 Some(what) => format!("{}: its client {what}", name(group)),
                 None => format!("{}: its client: {how}", name(group)),
             }
         }
-        What::LimitReached { group, until } => {
+        EventKind::LimitReached { group, until } => {
             format!("{} met a limit of use; no session is started before {until}. No attempt is used.", name(group))
         }
-        What::GroupStuck { group, why } => format!("{} needs you: {}", name(group), neutral(why, 300)),
-        What::GroupEnded { group, failed: Some(why), .. } => {
+        EventKind::GroupStuck { group, why } => format!("{} needs you: {}", name(group), neutral(why, 300)),
+        EventKind::GroupEnded { group, failed: Some(why), .. } => {
             format!("Wave {} FAILED: {}: {}", wave(group), name(group), neutral(why, 300))
         }
-        What::GroupEnded { group, failed: None, .. } => format!("{}: done", name(group)),
-        What::GroupMerged { group, tip } => format!("{}: merged ({})", name(group), neutral(short(tip), 12)),
-        What::GroupRefused { group, files } => {
+        EventKind::GroupEnded { group, failed: None, .. } => format!("{}: done", name(group)),
+        EventKind::GroupMerged { group, tip } => format!("{}: merged ({})", name(group), neutral(short(tip), 12)),
+        EventKind::GroupRefused { group, files } => {
             let files = neutral(&files.join(", "), 300);
             format!("Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}", wave(group), name(group))
         }
-        What::GroupRemoved { group, kept, .. } => {
+        EventKind::GroupRemoved { group, kept, .. } => {
             let kept = kept.as_ref().map(|kept| format!("; what was not merged is kept in {}", neutral(kept, 120)));
             format!("{}: worktree removed{}", name(group), kept.unwrap_or_default())
         }
-        What::GroupLeft { group, why } => format!("{}: its worktree stays: {}", name(group), neutral(why, 300)),
-        What::CaughtUp { with, .. } => {
+        EventKind::GroupLeft { group, why } => format!("{}: its worktree stays: {}", name(group), neutral(why, 300)),
+        EventKind::CaughtUp { with, .. } => {
             format!(
                 "Your branch has moved to {} meanwhile: merged with it, and checked again.",
                 neutral(short(with), 12)
             )
         }
-        What::LandRefused { why, .. } => format!("Your branch could not move: {}", neutral(why, 300)),
-        What::Landed { from, to } if from == to => "Your branch has all of it already.".to_owned(),
-        What::Landed { from, to } => {
+        EventKind::LandRefused { why, .. } => format!("Your branch could not move: {}", neutral(why, 300)),
+        EventKind::Landed { from, to } if from == to => "Your branch has all of it already.".to_owned(),
+        EventKind::Landed { from, to } => {
             format!("Your branch moved from {} to {}.", neutral(short(from), 12), neutral(short(to), 12))
         }
         // Several of them at once: which one it was has to be said.
-        What::UnitFailed { unit, is_final: false, .. } => {
+        EventKind::UnitFailed { unit, is_final: false, .. } => {
             let line = lines::line(&state.plan, what)?;
             format!("Step {unit}: {line}")
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use omo_plan::run::event::{RunResult, What};
+use omo_plan::run::event::{EventKind, RunResult};
 use omo_plan::run::state::Phase;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
 use omo_runs::{Runs, RunsError, TransactError};
@@ -46,9 +46,9 @@ fn a_refusal_and_an_event_that_cannot_happen_write_nothing() {
     let run = scene.run_with(1);
     let before = fs::read(ledger(&run)).unwrap();
     let refusal = Refusal { kind: RefusalKind::Human, message: "no".to_owned(), hint: String::new() };
-    let refused = run.transact(&actor(), plans::time(2), |_| Err::<(Vec<What>, ()), _>(refusal.clone()));
+    let refused = run.transact(&actor(), plans::time(2), |_| Err::<(Vec<EventKind>, ()), _>(refusal.clone()));
     assert!(matches!(refused, Err(TransactError::Refused(same)) if same == refusal));
-    let of_nobody = What::UnitSkipped { unit: "9".to_owned(), why: String::new() };
+    let of_nobody = EventKind::UnitSkipped { unit: "9".to_owned(), why: String::new() };
     let both = vec![plans::event("x"), of_nobody];
     let bad = run.transact(&actor(), plans::time(2), |_| Ok((both, ())));
     assert!(matches!(bad, Err(TransactError::Runs(RunsError::Ledger { .. }))));
@@ -93,7 +93,7 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
     let scene = Stage::new();
     let runs = scene.runs();
     let end = |run: &omo_runs::Run, seconds| {
-        let ended = What::RunEnded { result: RunResult::Complete };
+        let ended = EventKind::RunEnded { result: RunResult::Complete };
         let ((), state) = run.transact(&actor(), plans::time(seconds), |_| Ok((vec![ended], ()))).unwrap();
         assert!(matches!(state.phase, Phase::Ended { .. }));
     };

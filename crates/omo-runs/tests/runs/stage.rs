@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use omo_plan::run::event::{Actor, What};
+use omo_plan::run::event::{Actor, EventKind};
 use omo_plan::run::state::RunState;
 use omo_runs::{Run, Runs, RunsError, TransactError};
 use omo_testkit::plans;
@@ -61,7 +61,7 @@ pub(crate) fn actor() -> Actor {
 
 /// Adds events to a run, all of them in one write.
 pub(crate) fn add(run: &Run, names: &[&str]) -> Result<RunState, TransactError> {
-    let events: Vec<What> = names.iter().map(|name| plans::event(name)).collect();
+    let events: Vec<EventKind> = names.iter().map(|name| plans::event(name)).collect();
     run.transact(&actor(), plans::time(1), |_| Ok((events, ()))).map(|((), state)| state)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use omo_plan::run::apart::Terms;
-use omo_plan::run::event::{Actor, Process, What};
+use omo_plan::run::event::{Actor, EventKind, Process};
 use omo_runs::engine::{EngineError, Put, Unwatched};
 use omo_store::env;
 
@@ -36,14 +36,14 @@ fn four() -> Stage {
     let steps = [usual(1, "revert"), plain(2), plain(3), plain(4)];
     let stage = Stage::new(&text(&steps, &format!("## Execution Strategy\n\n{sessions}")));
     let base = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    tell(&stage, What::SetApart { base: base.clone(), terms: Terms::default() });
+    tell(&stage, EventKind::SetApart { base: base.clone(), terms: Terms::default() });
     for group in stage.state().plan.groups.clone() {
         let tree = tree(&stage, &group.id);
         let branch = format!("omo/run/{}", group.id);
         stage.git(&["worktree", "add", "-q", "-b", &branch, &tree.to_string_lossy()]);
         let (worktree, base) = (tree.display().to_string(), base.clone());
-        tell(&stage, What::GroupPrepared { group: group.id.clone(), worktree, branch, base });
-        tell(&stage, What::ChildStarted { group: group.id, process: Process { pid: 1, mark: None } });
+        tell(&stage, EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base });
+        tell(&stage, EventKind::ChildStarted { group: group.id, process: Process { pid: 1, mark: None } });
     }
     stage
 }
@@ -52,7 +52,7 @@ fn tree(stage: &Stage, group: &str) -> PathBuf {
     stage.root().parent().unwrap().join(format!("tree-{group}"))
 }
 
-fn tell(stage: &Stage, what: What) {
+fn tell(stage: &Stage, what: EventKind) {
     stage.run.transact(&Actor::default(), env::now(), |_| Ok((vec![what], ()))).unwrap();
 }
 
@@ -134,7 +134,7 @@ fn a_new_work_tree_begins_without_what_the_last_one_held() {
         engine.done(&started.ticket, Put::default(), &mut Unwatched).unwrap();
     });
     assert!(stage.state().units[&unit].ground.is_some());
-    tell(&stage, What::ChildEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros: None });
-    tell(&stage, What::GroupRemoved { group, kept: None, tip: None });
+    tell(&stage, EventKind::ChildEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros: None });
+    tell(&stage, EventKind::GroupRemoved { group, kept: None, tip: None });
     assert_eq!(stage.state().units[&unit].ground, None);
 }

@@ -3,7 +3,7 @@
 use omo_exec::commit::{CommitEnd, Order, commit};
 use omo_plan::digest::sha256;
 use omo_plan::model::UnitKind;
-use omo_plan::run::event::{Actor, What};
+use omo_plan::run::event::{Actor, EventKind};
 use omo_plan::run::verbs::{self, Measured};
 use omo_runs::engine::{EngineError, Unwatched};
 use omo_store::env;
@@ -86,7 +86,7 @@ fn a_failure_that_was_not_taken_back_is_before_the_next_step() {
     stage.done(&started.ticket);
     assert_eq!((stage.standing("2"), stage.committed()), ("passed", vec!["src/2.rs".to_owned()]));
     let events = stage.run.events().unwrap();
-    let restored = events.iter().filter(|event| matches!(event.what, What::UnitRestored { .. })).count();
+    let restored = events.iter().filter(|event| matches!(event.what, EventKind::UnitRestored { .. })).count();
     assert_eq!(restored, 1);
 }
 
@@ -138,7 +138,7 @@ fn a_snapshot_that_is_gone_is_told_and_holds_up_nothing() {
     stage.start("2").unwrap();
     let events = stage.run.events().unwrap();
     let left = events.iter().find_map(|event| match &event.what {
-        What::UnitRestored { left, .. } => Some(left.clone()),
+        EventKind::UnitRestored { left, .. } => Some(left.clone()),
         _ => None,
     });
     assert!(left.unwrap()[0].starts_with("nothing was put back: "), "{events:?}");

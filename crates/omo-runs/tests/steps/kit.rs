@@ -9,7 +9,7 @@ use omo_core::session::ChangedBy;
 use omo_exec::environment::Environment;
 use omo_plan::dialect::{self, Options};
 use omo_plan::model::Plan;
-use omo_plan::run::event::{Actor, What};
+use omo_plan::run::event::{Actor, EventKind};
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::Caller;
@@ -96,7 +96,7 @@ impl Stage {
         }
         let opening = Opening { plan, approved, root: root.display().to_string(), base: None, asked };
         let runs = Runs::create(&root, Some(&home)).unwrap();
-        let run = runs.begin(&Actor::default(), env::now(), What::from(opening), Vec::new()).unwrap().0;
+        let run = runs.begin(&Actor::default(), env::now(), EventKind::from(opening), Vec::new()).unwrap().0;
         let variables = env::variables().into_iter().filter(|(name, _)| name == "PATH");
         let variables = variables.chain([("HOME".into(), temp.path().into())]).collect();
         Self { environment: Environment::of_gates(variables, &root), temp, run }

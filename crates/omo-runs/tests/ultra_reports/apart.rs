@@ -2,7 +2,7 @@
 
 use omo_plan::model::Plan;
 use omo_plan::run::apart::Terms;
-use omo_plan::run::event::{Process, RunResult, What};
+use omo_plan::run::event::{EventKind, Process, RunResult};
 use omo_plan::run::state::RunState;
 use omo_runs::ultra::report::report;
 
@@ -23,7 +23,7 @@ fn three(more: &str) -> Plan {
 fn apart(plan: Plan) -> RunState {
     let mut state = open(plan);
     let terms = Terms { branch: "refs/heads/main".to_owned(), ..Terms::default() };
-    happens(&mut state, What::SetApart { base: BASE.to_owned(), terms });
+    happens(&mut state, EventKind::SetApart { base: BASE.to_owned(), terms });
     state
 }
 
@@ -34,26 +34,26 @@ fn id(number: u32) -> String {
 fn begun(state: &mut RunState, number: u32) {
     let (group, base) = (id(number), state.apart.as_ref().unwrap().tip.clone());
     let (worktree, branch) = (format!("/w/{number}"), format!("omo/r-1/{group}"));
-    happens(state, What::GroupPrepared { group: group.clone(), worktree, branch, base });
-    happens(state, What::ChildStarted { group, process: Process { pid: 7, mark: None } });
+    happens(state, EventKind::GroupPrepared { group: group.clone(), worktree, branch, base });
+    happens(state, EventKind::ChildStarted { group, process: Process { pid: 7, mark: None } });
 }
 
 fn ended(state: &mut RunState, number: u32, failed: Option<&str>) {
     let (group, cost_micros) = (id(number), Some(125_000));
-    happens(state, What::ChildEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros });
-    happens(state, What::GroupEnded { group, tip: TIP.to_owned(), failed: failed.map(str::to_owned) });
+    happens(state, EventKind::ChildEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros });
+    happens(state, EventKind::GroupEnded { group, tip: TIP.to_owned(), failed: failed.map(str::to_owned) });
 }
 
 fn removed(state: &mut RunState, number: u32, kept: Option<&str>) {
     let kept = kept.map(str::to_owned);
-    happens(state, What::GroupRemoved { group: id(number), kept, tip: Some(TIP.to_owned()) });
+    happens(state, EventKind::GroupRemoved { group: id(number), kept, tip: Some(TIP.to_owned()) });
 }
 
 fn done_and_merged(state: &mut RunState, number: u32) {
     begun(state, number);
     passes(state, &number.to_string(), "abc1234");
     ended(state, number, None);
-    happens(state, What::GroupMerged { group: id(number), tip: TIP.to_owned() });
+    happens(state, EventKind::GroupMerged { group: id(number), tip: TIP.to_owned() });
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn a_conflict_names_its_files_and_what_stays_is_told() {
     begun(&mut state, 2);
     passes(&mut state, "2", "abc1234");
     ended(&mut state, 2, None);
-    happens(&mut state, What::GroupRefused { group: id(2), files: vec!["a.rs".to_owned(), "b`.rs".to_owned()] });
-    happens(&mut state, What::GroupLeft { group: id(2), why: "/w/2 is kept: process 7 works in it".to_owned() });
+    happens(&mut state, EventKind::GroupRefused { group: id(2), files: vec!["a.rs".to_owned(), "b`.rs".to_owned()] });
+    happens(&mut state, EventKind::GroupLeft { group: id(2), why: "/w/2 is kept: process 7 works in it".to_owned() });
     let text = report(&state, ALL);
     for line in [
         "- Session 2: conflicts with what was merged before: a.rs, b`.rs",
@@ -113,7 +113,7 @@ fn where_the_users_branch_moved_is_told() {
     let text = report(&state, ALL);
     assert!(text.contains("**Result:** PARTIAL (3/3 passed, not in your branch)\n"), "{text}");
     assert!(text.contains("\"result\": \"partial\"") && !text.contains("All steps completed."), "{text}");
-    happens(&mut state, What::Landed { from: BASE.to_owned(), to: TIP.to_owned() });
+    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned() });
     for number in 1..=3 {
         removed(&mut state, number, None);
     }
@@ -132,17 +132,17 @@ fn of_a_run_that_went_on_after_it_landed_both_are_told() {
         done_and_merged(&mut state, number);
         removed(&mut state, number, None);
     }
-    happens(&mut state, What::Landed { from: BASE.to_owned(), to: TIP.to_owned() });
+    happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned() });
     over(&mut state, RunResult::Complete);
-    happens(&mut state, What::Resumed);
-    happens(&mut state, What::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() });
+    happens(&mut state, EventKind::Resumed);
+    happens(&mut state, EventKind::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() });
     let terms = Terms { branch: "refs/heads/main".to_owned(), ..Terms::default() };
-    happens(&mut state, What::SetApart { base: TIP.to_owned(), terms });
+    happens(&mut state, EventKind::SetApart { base: TIP.to_owned(), terms });
     let text = report(&state, ALL);
     let line = "- Your branch `main` moved from 1111111 to 2222222 before; nothing of what followed is in it";
     assert!(text.lines().any(|known| known == line) && !text.contains("What was merged so far"), "{text}");
     done_and_merged(&mut state, 3);
-    happens(&mut state, What::Landed { from: TIP.to_owned(), to: TIP.to_owned() });
+    happens(&mut state, EventKind::Landed { from: TIP.to_owned(), to: TIP.to_owned() });
     let text = report(&state, ALL);
     assert!(text.lines().any(|line| line == "- Your branch `main` has all of it already, at 2222222"), "{text}");
 }

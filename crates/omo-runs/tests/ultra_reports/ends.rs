@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use omo_core::check::{Check, CheckOutcome, CheckVerdict, Expect};
-use omo_plan::run::event::{RunResult, UnitEnd, What};
+use omo_plan::run::event::{EventKind, RunResult, UnitEnd};
 use omo_plan::run::state::{FINAL, Ground, RunState};
 use omo_plan::run::verbs;
 use omo_plan::ultra_run::arguments::{Mode, Part};
@@ -72,7 +72,7 @@ fn the_file_says_where_each_step_stands() {
     assert_eq!(written(&state, ALL)["steps"]["2"]["status"], "running");
     assert_eq!(written(&state, ALL)["steps"]["2"]["error"], Value::Null);
     let end = end(&state, "2", "`make check` exit 2");
-    happens(&mut state, What::UnitFailed { unit: "2".to_owned(), is_final: true, end });
+    happens(&mut state, EventKind::UnitFailed { unit: "2".to_owned(), is_final: true, end });
     over(&mut state, RunResult::Failed);
     let now = written(&state, ALL);
     assert_eq!((&now["status"], &now["summary"]), (&json!("failed"), &json!("FAILED at step 2")));
@@ -84,7 +84,7 @@ fn the_file_of_a_session_spec_tells_of_its_conditions() {
     let now = written(&state, ALL);
     assert_eq!((&now["plan_type"], &now["entry_condition_checked"]), (&json!("session-spec"), &json!(false)));
     passes(&mut state, "1", "abc");
-    let ran = |outcome| What::CheckRan {
+    let ran = |outcome| EventKind::CheckRan {
         unit: FINAL.to_owned(),
         attempt: 0,
         place: 0,
@@ -181,7 +181,7 @@ fn what_is_left_out_or_not_proved_makes_a_run_partial() {
     passes(&mut state, "1", "a");
     begins(&mut state, "2");
     let unproved = UnitEnd { ..end(&state, "2", "no Verify: nothing could prove it") };
-    happens(&mut state, What::UnitUnverified { unit: "2".to_owned(), end: unproved });
+    happens(&mut state, EventKind::UnitUnverified { unit: "2".to_owned(), end: unproved });
     is_left_out(&mut state, "3");
     over(&mut state, RunResult::CompletedWithFailures);
     let told = report(&state, ALL);
@@ -283,13 +283,16 @@ fn what_was_found_beside_the_results_is_told() {
     begins(&mut state, "2");
     state.units.get_mut("2").unwrap().ground = Some(Ground { tree: ground, kept });
     let end = end(&state, "2", "red");
-    happens(&mut state, What::UnitFailed { unit: "2".to_owned(), is_final: true, end });
+    happens(&mut state, EventKind::UnitFailed { unit: "2".to_owned(), is_final: true, end });
     let told = report(&state, ALL);
     let lines = "### Findings\n\n- Step 1: changed what it does not name, which is in no commit of it: a`|, b\n\
                  - Step 2: its changes are taken back before anything else is begun in its work tree\n\n";
     assert!(told.contains(lines), "{told}");
-    happens(&mut state, What::UnitRestored { unit: "2".to_owned(), left: vec!["c: git ignores it".to_owned()] });
-    happens(&mut state, What::ProjectionDrift { file: "p.json".to_owned(), kept: Some("p.json.edited-1".to_owned()) });
+    happens(&mut state, EventKind::UnitRestored { unit: "2".to_owned(), left: vec!["c: git ignores it".to_owned()] });
+    happens(
+        &mut state,
+        EventKind::ProjectionDrift { file: "p.json".to_owned(), kept: Some("p.json.edited-1".to_owned()) },
+    );
     let told = report(&state, ALL);
     let lines = "- Step 2: could not be taken back: c: git ignores it\n\
                  - p.json was changed by something else; that is kept in p.json.edited-1\n\n";
@@ -308,32 +311,32 @@ fn each_event_has_its_line() {
         commit: commit.map(str::to_owned),
         ..UnitEnd::default()
     };
-    let failed = |id: &str, is_final, end| What::UnitFailed { unit: id.to_owned(), is_final, end };
+    let failed = |id: &str, is_final, end| EventKind::UnitFailed { unit: id.to_owned(), is_final, end };
     for (what, expected) in [
         (failed("2", false, end(1, "", None)), Some("Attempt 1/3 failed. Retrying...")),
         (failed("2", true, end(3, "", None)), Some("Step 2: FAIL after 3 attempts")),
         (failed("3", true, end(1, "", None)), None),
         (failed("2", true, end(1, "SCOPE VIOLATION: x", None)), Some("SCOPE VIOLATION: x")),
         (
-            What::UnitPassed { unit: unit(), end: end(1, "", Some("abc1234567")) },
+            EventKind::UnitPassed { unit: unit(), end: end(1, "", Some("abc1234567")) },
             Some("Step 2: PASS (committed: abc1234)"),
         ),
-        (What::UnitPassed { unit: unit(), end: end(1, "", None) }, Some("Step 2: PASS")),
+        (EventKind::UnitPassed { unit: unit(), end: end(1, "", None) }, Some("Step 2: PASS")),
         (
-            What::UnitSkipped { unit: "3".to_owned(), why: String::new() },
+            EventKind::UnitSkipped { unit: "3".to_owned(), why: String::new() },
             Some("Step 3: SKIPPED (non-critical per plan)"),
         ),
-        (What::UnitSkipped { unit: unit(), why: String::new() }, Some("Step 2: SKIPPED")),
-        (What::UnitRestored { unit: unit(), left: Vec::new() }, Some("Step 2: its changes are taken back")),
+        (EventKind::UnitSkipped { unit: unit(), why: String::new() }, Some("Step 2: SKIPPED")),
+        (EventKind::UnitRestored { unit: unit(), left: Vec::new() }, Some("Step 2: its changes are taken back")),
         (
-            What::UnitRestored { unit: unit(), left: vec!["a: x".to_owned(), "b: y".to_owned()] },
+            EventKind::UnitRestored { unit: unit(), left: vec!["a: x".to_owned(), "b: y".to_owned()] },
             Some("Step 2: its changes are taken back, but for: a: x; b: y"),
         ),
-        (What::RunEnded { result: RunResult::Complete }, None),
+        (EventKind::RunEnded { result: RunResult::Complete }, None),
     ] {
         assert_eq!(lines::line(&plan, &what).as_deref(), expected, "{what:?}");
     }
-    let began = What::UnitStarted {
+    let began = EventKind::UnitStarted {
         unit: unit(),
         attempt: 1,
         ticket: String::new(),

@@ -4,7 +4,7 @@ use omo_core::check::{CheckOutcome, CheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialect::{self, Options};
 use omo_plan::model::Plan;
-use omo_plan::run::event::{Actor, Event, RunResult, UnitEnd, What};
+use omo_plan::run::event::{Actor, Event, EventKind, RunResult, UnitEnd};
 use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::arguments::{Mode, Part};
 use omo_runs::ultra::Asked;
@@ -53,7 +53,7 @@ pub(crate) fn at(events: u64) -> Timestamp {
 }
 
 /// Something happens, a second after what happened last.
-pub(crate) fn happens(state: &mut RunState, what: What) {
+pub(crate) fn happens(state: &mut RunState, what: EventKind) {
     let event = Event { seq: state.seq + 1, ts: time(state.seq), actor: Actor::default(), what };
     state.apply(&event).unwrap();
 }
@@ -64,7 +64,15 @@ pub(crate) fn begins(state: &mut RunState, id: &str) {
     let (unit, ticket) = (id.to_owned(), "t".to_owned());
     happens(
         state,
-        What::UnitStarted { unit, attempt, ticket, tree: None, guarded: Vec::new(), vacuous: Vec::new(), kept: None },
+        EventKind::UnitStarted {
+            unit,
+            attempt,
+            ticket,
+            tree: None,
+            guarded: Vec::new(),
+            vacuous: Vec::new(),
+            kept: None,
+        },
     );
 }
 
@@ -78,7 +86,7 @@ pub(crate) fn passes(state: &mut RunState, id: &str, commit: &str) {
     begins(state, id);
     ran(state, id, CheckOutcome { verdict: CheckVerdict::Green, ..red(&[]) });
     let end = UnitEnd { commit: Some(commit.to_owned()), ..end(state, id, "`make check` exit 0") };
-    happens(state, What::UnitPassed { unit: id.to_owned(), end });
+    happens(state, EventKind::UnitPassed { unit: id.to_owned(), end });
 }
 
 /// A step fails, for good or not.
@@ -86,20 +94,20 @@ pub(crate) fn fails(state: &mut RunState, id: &str, is_final: bool) {
     begins(state, id);
     ran(state, id, red(&["error: no such function", "`done`"]));
     let end = end(state, id, "`make check` exit 2");
-    happens(state, What::UnitFailed { unit: id.to_owned(), is_final, end });
+    happens(state, EventKind::UnitFailed { unit: id.to_owned(), is_final, end });
 }
 
 /// The check of a step was run.
 fn ran(state: &mut RunState, id: &str, outcome: CheckOutcome) {
     let attempt = state.units[id].attempts;
     let (unit, command) = (id.to_owned(), "make check".to_owned());
-    happens(state, What::CheckRan { unit, attempt, place: 0, command, outcome });
+    happens(state, EventKind::CheckRan { unit, attempt, place: 0, command, outcome });
 }
 
 /// A step fails and is left out.
 pub(crate) fn is_left_out(state: &mut RunState, id: &str) {
     fails(state, id, true);
-    happens(state, What::UnitSkipped { unit: id.to_owned(), why: "`make check` exit 2".to_owned() });
+    happens(state, EventKind::UnitSkipped { unit: id.to_owned(), why: "`make check` exit 2".to_owned() });
 }
 
 /// A check that is not green, with what it printed.
@@ -120,5 +128,5 @@ pub(crate) fn red(lines: &[&str]) -> CheckOutcome {
 
 /// The run ends.
 pub(crate) fn over(state: &mut RunState, result: RunResult) {
-    happens(state, What::RunEnded { result });
+    happens(state, EventKind::RunEnded { result });
 }

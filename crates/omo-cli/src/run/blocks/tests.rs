@@ -1,7 +1,7 @@
 //! What a block looks like, and that none is long.
 
 use omo_plan::dialect::{self, Options};
-use omo_plan::run::event::{Actor, Event, What};
+use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::verbs;
 
 use super::*;
@@ -9,7 +9,7 @@ use super::*;
 fn state(plan: &str, batch_size: u32) -> RunState {
     let plan = dialect::read("docs/plan.md", plan.as_bytes(), Options::of(3, batch_size));
     assert!(plan.is_sound(), "{:?}", plan.diagnostics);
-    let what = What::RunOpened {
+    let what = EventKind::RunOpened {
         plan: Box::new(plan),
         approved: String::new(),
         root: "/home/me/project".to_owned(),
@@ -30,7 +30,7 @@ fn played(mut state: RunState) -> RunState {
         let Some(id) = ids.first() else { break };
         let evidence = "its worker was lost".to_owned();
         let end = omo_plan::run::event::UnitEnd { attempt: 1, evidence, ..Default::default() };
-        add(&mut state, What::UnitFailed { unit: id.clone(), is_final: true, end });
+        add(&mut state, EventKind::UnitFailed { unit: id.clone(), is_final: true, end });
     }
     while let Some(what) = verbs::advance(&state) {
         add(&mut state, what);
@@ -38,7 +38,7 @@ fn played(mut state: RunState) -> RunState {
     state
 }
 
-fn add(state: &mut RunState, what: What) {
+fn add(state: &mut RunState, what: EventKind) {
     let (seq, ts, actor) = (state.seq + 1, Timestamp::from_millis(1), Actor::default());
     state.apply(&Event { seq, ts, actor, what }).unwrap();
 }

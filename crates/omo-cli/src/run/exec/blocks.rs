@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{Event, What};
+use omo_plan::run::event::{Event, EventKind};
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::task_session::{self as sessions, TaskFile, TaskStatus};
 use omo_runs::task_session::{report, session_id};
@@ -68,8 +68,8 @@ fn cut(text: &str, room: usize) -> String {
 /// Whether nothing was begun since the tasks are gone over this time.
 pub(crate) fn is_beginning(events: &[Event]) -> bool {
     let last = events.iter().rev().find_map(|event| match event.what {
-        What::UnitStarted { .. } => Some(false),
-        What::RunOpened { .. } | What::IterationStarted { .. } | What::Resumed => Some(true),
+        EventKind::UnitStarted { .. } => Some(false),
+        EventKind::RunOpened { .. } | EventKind::IterationStarted { .. } | EventKind::Resumed => Some(true),
         _ => None,
     });
     last.unwrap_or(true)

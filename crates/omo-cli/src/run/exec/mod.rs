@@ -9,7 +9,7 @@ use std::path::Path;
 
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, UnitKind};
-use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::event::{EventKind, GateKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::task_session::{self, SessionPhase};
@@ -159,7 +159,7 @@ fn begin(here: &Here, session: &Session, wanted: &Wanted) -> Result<(), Failure>
     }
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
-    let opened = What::from(Opening { plan, approved, root, base: work_tree.head(), asked: None });
+    let opened = EventKind::from(Opening { plan, approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), task_session::imported(&session.tasks), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;

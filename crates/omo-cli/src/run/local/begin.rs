@@ -3,7 +3,7 @@
 use omo_core::words::neutral;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::Terms;
-use omo_plan::run::event::What;
+use omo_plan::run::event::EventKind;
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::billing::{self, Billing, billing};
 use omo_plan::ultra_run::preflight::{Finding, Weight, is_clear};
@@ -71,7 +71,7 @@ pub(super) fn begin(
     }
     let (actor, now) = (here.actor(), env::now());
     let root = here.root.display().to_string();
-    let opened = What::from(Opening { plan, approved, root, base: work_tree.head(), asked: Some(asked) });
+    let opened = EventKind::from(Opening { plan, approved, root, base: work_tree.head(), asked: Some(asked) });
     let more = beginning(opened.clone(), apart.into_iter().collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = here.engine(&run, &state)?.project(state.clone())?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use omo_plan::dialect::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::accepts_billing;
-use omo_plan::run::event::{GateKind, RunResult, What};
+use omo_plan::run::event::{EventKind, GateKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::ultra_run::arguments::{Mode, Part};
@@ -161,7 +161,7 @@ pub(super) fn go_on(
     let is_edited = replanned.is_some();
     let budget = wanted.and_then(|wanted| wanted.own.terms.budget_micros);
     let ((), state) = engine.take_over(|state| {
-        let replanned: Option<What> =
+        let replanned: Option<EventKind> =
             replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
         // Another process may start the next client: it reads in the ledger that the costs are accepted.
         let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_exec::restore::{What, keep, restore};
+use omo_exec::restore::{RestoreScope, keep, restore};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 
@@ -159,7 +159,7 @@ fn a_random_tree_is_put_back_whole() {
                 let before = keep(place).unwrap();
                 let (seen, marked) = (files(&top), marks(&top));
                 do_all(&top, "", &step);
-                let end = restore(place, &before, What::All).unwrap();
+                let end = restore(place, &before, RestoreScope::All).unwrap();
                 assert!(end.failed.is_empty(), "{end:?}");
                 assert_eq!(files(&top), seen);
                 assert_eq!(marks(&top), marked);
@@ -186,7 +186,7 @@ fn what_others_do_in_a_random_tree_stays() {
                 let after = keep(place).unwrap();
                 do_all(&top, "theirs", &theirs);
                 let (others, their_staged) = (files(&top.join("theirs")), git_in(&top, &["ls-files", "-s", "theirs"]));
-                let what = if by_paths { What::Paths(&["ours"]) } else { What::Until(&after) };
+                let what = if by_paths { RestoreScope::Paths(&["ours"]) } else { RestoreScope::Until(&after) };
                 let end = restore(place, &before, what).unwrap();
                 assert!(end.failed.is_empty() && end.others.is_empty(), "{end:?}");
                 fs::create_dir_all(top.join("ours")).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{RunState, reopen};
 use crate::run::apart::{Apart, BUDGET_SPENT, GroupState, GroupStatus, Terms, outcome};
-use crate::run::event::{Event, GateKind, What};
+use crate::run::event::{Event, EventKind, GateKind};
 use crate::run::state::{BadLedger, UnitStatus};
 
 impl RunState {
@@ -12,11 +12,11 @@ impl RunState {
     pub(super) fn apply_to_group(&mut self, event: &Event) -> Result<(), BadLedger> {
         let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
         match &event.what {
-            What::SetApart { base, terms } => return self.set_apart(event, base, terms),
-            What::BudgetSet { micros } => return self.set_budget(event, *micros),
+            EventKind::SetApart { base, terms } => return self.set_apart(event, base, terms),
+            EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
             _ => {}
         }
-        if let What::GroupEnded { group: id, failed: None, .. } = &event.what {
+        if let EventKind::GroupEnded { group: id, failed: None, .. } = &event.what {
             let group = self.plan.groups.iter().find(|group| group.id == *id);
             if group.and_then(|group| outcome(self, group)) != Some(GroupStatus::Done) {
                 return Err(bad("ends a session as done in which something is not"));
@@ -24,7 +24,7 @@ impl RunState {
         }
         let ids: Vec<String> = self.plan.groups.iter().map(|group| group.id.clone()).collect();
         let apart = self.apart.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
-        if let What::Landed { from, to } = &event.what {
+        if let EventKind::Landed { from, to } = &event.what {
             let is_whole = ids.iter().all(|id| apart.is(id, &[GroupStatus::Merged]));
             if apart.landed.is_some() || *to != apart.tip || !is_whole {
                 return Err(bad("moves the user's branch before all is merged"));
@@ -33,13 +33,13 @@ impl RunState {
             return Ok(());
         }
         match &event.what {
-            What::CaughtUp { with, tip } => {
+            EventKind::CaughtUp { with, tip } => {
                 apart.tip.clone_from(tip);
                 apart.base.clone_from(with);
                 self.final_checks.clear();
                 return Ok(());
             }
-            What::LandRefused { why, files } => {
+            EventKind::LandRefused { why, files } => {
                 let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
                 apart.land_refused = Some(format!("{why}{files}"));
                 return Ok(());
@@ -50,50 +50,50 @@ impl RunState {
         if !ids.iter().any(|known| known == id) {
             return Err(bad("is about a session that the plan does not have"));
         }
-        let is_new = matches!(event.what, What::GroupPrepared { .. }) && !apart.groups.contains_key(id);
+        let is_new = matches!(event.what, EventKind::GroupPrepared { .. }) && !apart.groups.contains_key(id);
         if !is_new && !apart.is(id, from) {
             return Err(bad("does not follow from where its session stands"));
         }
-        if matches!(&event.what, What::GroupPrepared { base, .. } if base != apart.base_of(id)) {
+        if matches!(&event.what, EventKind::GroupPrepared { base, .. } if base != apart.base_of(id)) {
             return Err(bad("begins a session elsewhere than at what the run has come to"));
         }
         let known = apart.groups.entry(id.to_owned()).or_default();
         let id = id.to_owned();
         match &event.what {
-            What::GroupPrepared { worktree, branch, base, .. } => {
+            EventKind::GroupPrepared { worktree, branch, base, .. } => {
                 let (worktree, branch, base) = (Some(worktree.clone()), branch.clone(), base.clone());
                 let (kept, cost_micros) = (known.kept.clone(), known.cost_micros);
                 *known = GroupState { worktree, branch, base, kept, cost_micros, ..GroupState::default() };
             }
-            What::ChildStarted { process, .. } => {
+            EventKind::ChildStarted { process, .. } => {
                 (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
                 known.idle_ends = known.idle_ends.saturating_add(1);
                 apart.limited_until = None;
             }
-            What::ChildEnded { how, cost_micros, .. } => {
+            EventKind::ChildEnded { how, cost_micros, .. } => {
                 (known.status, known.process, known.why) = (GroupStatus::Ready, None, Some(how.clone()));
                 known.cost_micros = known.cost_micros.saturating_add(cost_micros.unwrap_or_default());
             }
-            What::LimitReached { until, .. } => {
+            EventKind::LimitReached { until, .. } => {
                 // Nothing was wrong with it.
                 known.idle_ends = known.idle_ends.saturating_sub(1);
                 apart.limited_until = Some(*until);
             }
-            What::GroupLeft { why, .. } => (known.worktree, known.left) = (None, Some(why.clone())),
-            What::GroupStuck { why, .. } => known.stuck = Some(why.clone()),
-            What::GroupEnded { tip, failed, .. } => {
+            EventKind::GroupLeft { why, .. } => (known.worktree, known.left) = (None, Some(why.clone())),
+            EventKind::GroupStuck { why, .. } => known.stuck = Some(why.clone()),
+            EventKind::GroupEnded { tip, failed, .. } => {
                 known.status = if failed.is_some() { GroupStatus::Failed } else { GroupStatus::Done };
                 (known.tip, known.why) = (Some(tip.clone()), failed.clone());
             }
-            What::GroupMerged { tip, .. } => {
+            EventKind::GroupMerged { tip, .. } => {
                 (known.status, known.why, known.tip) = (GroupStatus::Merged, None, None);
                 apart.tip.clone_from(tip);
                 self.final_checks.clear();
             }
-            What::GroupRefused { files, .. } => {
+            EventKind::GroupRefused { files, .. } => {
                 (known.status, known.why) = (GroupStatus::InConflict, Some(files.join(", ")));
             }
-            What::GroupRemoved { kept, tip, .. } => {
+            EventKind::GroupRemoved { kept, tip, .. } => {
                 known.worktree = None;
                 known.kept = kept.clone().or_else(|| known.kept.take());
                 let is_merged = known.status == GroupStatus::Merged;
@@ -199,19 +199,19 @@ impl RunState {
 }
 
 /// The session that an event is about, and where that has to stand before it.
-fn before(what: &What) -> (&str, &'static [GroupStatus]) {
+fn before(what: &EventKind) -> (&str, &'static [GroupStatus]) {
     use GroupStatus::{Done, Failed, InConflict, Merged, Ready, Running};
     match what {
         // What has failed, or cannot be merged, is begun anew from where the run is by then.
-        What::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
-        What::ChildStarted { group, .. }
-        | What::GroupLacks { group, .. }
-        | What::GroupEnded { group, .. }
-        | What::LimitReached { group, .. }
-        | What::GroupStuck { group, .. } => (group, &[Ready]),
-        What::ChildEnded { group, .. } => (group, &[Running]),
-        What::GroupMerged { group, .. } | What::GroupRefused { group, .. } => (group, &[Done, InConflict]),
-        What::GroupRemoved { group, .. } | What::GroupLeft { group, .. } => {
+        EventKind::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
+        EventKind::ChildStarted { group, .. }
+        | EventKind::GroupLacks { group, .. }
+        | EventKind::GroupEnded { group, .. }
+        | EventKind::LimitReached { group, .. }
+        | EventKind::GroupStuck { group, .. } => (group, &[Ready]),
+        EventKind::ChildEnded { group, .. } => (group, &[Running]),
+        EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),
+        EventKind::GroupRemoved { group, .. } | EventKind::GroupLeft { group, .. } => {
             (group, &[Ready, Done, Merged, Failed, InConflict])
         }
         _ => ("", &[]),

@@ -3,29 +3,29 @@
 use super::{RunState, reopen};
 use crate::id::is_id;
 use crate::model::{Dialect, Unit, UnitKind};
-use crate::run::event::{Event, ImportedStatus, UnitEnd, Verdict, What};
+use crate::run::event::{Event, EventKind, ImportedStatus, UnitEnd, Verdict};
 use crate::run::shown;
 use crate::run::state::{BadLedger, UnitState, UnitStatus};
 use crate::task_session::plan::digest;
 
 impl RunState {
     /// Refuses what no verb of a session writes down.
-    pub(super) fn check_session_event(&self, event: &Event, what: &What) -> Result<(), BadLedger> {
+    pub(super) fn check_session_event(&self, event: &Event, what: &EventKind) -> Result<(), BadLedger> {
         let bad = |what: &str| Err(BadLedger { seq: event.seq, what: what.to_owned() });
         match what {
-            What::UnitClaimed { unit, evidence_ids, .. } => {
+            EventKind::UnitClaimed { unit, evidence_ids, .. } => {
                 let checks = self.units.get(unit).filter(|known| known.running.is_some()).map(|known| &known.checks);
                 let is_green = checks.is_some_and(|checks| checks.iter().all(|(_, outcome)| outcome.is_green()));
                 if !is_green || shown::by_worker(self, unit, evidence_ids).is_err() {
                     return bad("claims a unit without green evidence of its own");
                 }
             }
-            What::UnitImported { unit, status: ImportedStatus::Done, .. }
+            EventKind::UnitImported { unit, status: ImportedStatus::Done, .. }
                 if self.plan.unit(unit).is_some_and(|unit| unit.kind == UnitKind::Verify) =>
             {
                 return bad("takes a verification from another program");
             }
-            What::EvidenceRan { evidence } => {
+            EventKind::EvidenceRan { evidence } => {
                 let unit = self.units.get(&evidence.unit);
                 if unit.is_some_and(|unit| unit.running.is_none() || unit.attempts != evidence.attempt) {
                     return bad("has evidence that no worker had run");

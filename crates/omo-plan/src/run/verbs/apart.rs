@@ -8,7 +8,7 @@ use omo_core::words::neutral;
 use super::{Caller, MAX_LOST, lost, work};
 use crate::model::Group;
 use crate::run::apart::GroupStatus;
-use crate::run::event::What;
+use crate::run::event::EventKind;
 use crate::run::state::{RunState, Running};
 
 /// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
@@ -26,10 +26,10 @@ pub fn running_in<'a>(state: &'a RunState, group: &'a Group) -> Option<(&'a str,
 }
 
 /// The client that was at a session is gone, and nothing was wrong with it: the unit that it was at is begun again.
-pub fn paused(state: &RunState, group: &Group, why: &str) -> Option<What> {
+pub fn paused(state: &RunState, group: &Group, why: &str) -> Option<EventKind> {
     let (id, _) = running_in(state, group)?;
     let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
-    Some(What::UnitHeld { unit: id.to_owned(), attempt, why: neutral(why, 300), is_pause: true })
+    Some(EventKind::UnitHeld { unit: id.to_owned(), attempt, why: neutral(why, 300), is_pause: true })
 }
 
 /// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
@@ -40,13 +40,13 @@ pub fn client_ended(
     follow_up: &FollowUp,
     files: Vec<String>,
     detail: &str,
-) -> Vec<What> {
-    let stuck = |why: String| What::GroupStuck { group: group.id.clone(), why };
+) -> Vec<EventKind> {
+    let stuck = |why: String| EventKind::GroupStuck { group: group.id.clone(), why };
     let in_words = |why: &str| match neutral(detail, 200) {
         detail if detail.is_empty() => why.to_owned(),
         detail => format!("{why}: {detail}"),
     };
-    let events: Vec<Option<What>> = match follow_up {
+    let events: Vec<Option<EventKind>> = match follow_up {
         FollowUp::Settled | FollowUp::Resume { .. } => Vec::new(),
         FollowUp::FailAttempt(why) => return attempt_failed(state, group, why, files),
         FollowUp::Hold(why) => vec![running_in(state, group).map(|(id, _)| lost(state, id, why))],
@@ -59,7 +59,7 @@ pub fn client_ended(
             }
         }
         FollowUp::WaitUntil(Some(until)) => {
-            let limit = What::LimitReached { group: group.id.clone(), until: *until };
+            let limit = EventKind::LimitReached { group: group.id.clone(), until: *until };
             vec![paused(state, group, "a limit of use was met"), Some(limit)]
         }
         FollowUp::WaitUntil(None) => {
@@ -72,7 +72,7 @@ pub fn client_ended(
 }
 
 /// The attempt that is under way has failed, where one is.
-fn attempt_failed(state: &RunState, group: &Group, why: &str, files: Vec<String>) -> Vec<What> {
+fn attempt_failed(state: &RunState, group: &Group, why: &str, files: Vec<String>) -> Vec<EventKind> {
     let Some((_, running)) = running_in(state, group) else { return Vec::new() };
     work::ended_without_a_word(state, &running.ticket, why, files).unwrap_or_default()
 }

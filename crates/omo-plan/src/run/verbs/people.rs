@@ -6,7 +6,7 @@ use super::{Caller, Refusal, RefusalKind, found, over};
 use crate::dialect::ultra::report::SESSION_PREFIX;
 use crate::model::{Dialect, Plan, UnitKind};
 use crate::run::apart::{Apart, GroupStatus};
-use crate::run::event::{GateKind, What};
+use crate::run::event::{EventKind, GateKind};
 use crate::run::iteration;
 use crate::run::question::gate;
 use crate::run::schedule::lacks_contract;
@@ -17,7 +17,7 @@ use crate::run::state::{CONTINUE, Phase, RunState, Standing, UnitState, UnitStat
 /// # Errors
 ///
 /// It was done or left out, a worker is at it, the run has ended, or no person said so.
-pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<What, Refusal> {
+pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<EventKind, Refusal> {
     let unit = found(state, id)?;
     if state.phase != Phase::Executing {
         return Err(over("`omo unit retry` has a unit done again, `omo run resume` goes on with the run"));
@@ -37,7 +37,7 @@ pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<Wh
         }
         _ => person_wanted(state, caller, id, "skip")?,
     }
-    Ok(What::UnitSkipped { unit: unit.id.clone(), why: neutral(why, 300) })
+    Ok(EventKind::UnitSkipped { unit: unit.id.clone(), why: neutral(why, 300) })
 }
 
 /// A person has a unit done again that failed, was left out, or could not be proved.
@@ -45,7 +45,7 @@ pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<Wh
 /// # Errors
 ///
 /// It is not in such a state, or no person said so.
-pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<What>, Refusal> {
+pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<EventKind>, Refusal> {
     let unit = found(state, id)?;
     let standing = state.standing(id);
     let may = matches!(
@@ -70,9 +70,9 @@ pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<What>, R
         events.extend(iteration::resumed(state, Some(id)));
     }
     // Tasks that are done again have the verification done again with them.
-    let is_reopened = events.iter().any(|event| matches!(event, What::IterationStarted { .. }));
+    let is_reopened = events.iter().any(|event| matches!(event, EventKind::IterationStarted { .. }));
     if unit.kind != UnitKind::Verify || !is_reopened {
-        events.push(What::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
+        events.push(EventKind::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
     }
     Ok(events)
 }
@@ -99,7 +99,7 @@ pub fn answer(
     gate: &str,
     option: &str,
     plan_sha256: Option<String>,
-) -> Result<What, Refusal> {
+) -> Result<EventKind, Refusal> {
     let known = state.gates.iter().find(|known| known.gate.id == gate).ok_or_else(|| {
         let message = format!("the run has no gate `{}`", neutral(gate, 60));
         Refusal::new(RefusalKind::NotFound, message, "`omo next` shows the one that waits")
@@ -122,7 +122,7 @@ pub fn answer(
         let message = format!("gate {gate} waits for a person, and none has typed anything since it was opened");
         return Err(Refusal::new(RefusalKind::Human, message, "show them the question and end the turn"));
     }
-    Ok(What::GateAnswered { gate: gate.to_owned(), option: option.to_owned(), plan_sha256 })
+    Ok(EventKind::GateAnswered { gate: gate.to_owned(), option: option.to_owned(), plan_sha256 })
 }
 
 /// A person accepts, before the question was asked, that this pays for the clients.
@@ -130,14 +130,14 @@ pub fn answer(
 /// # Errors
 ///
 /// No person has spoken since the run was opened.
-pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<Vec<What>, Refusal> {
+pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<Vec<EventKind>, Refusal> {
     if !caller.has_person_since(state.opened_at) {
         let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
         return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "end the turn and ask them"));
     }
     let gate = gate(state, GateKind::Billing { payer: payer.to_owned() });
-    let answered = What::GateAnswered { gate: gate.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
-    Ok(vec![What::GateOpened { gate }, answered])
+    let answered = EventKind::GateAnswered { gate: gate.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
+    Ok(vec![EventKind::GateOpened { gate }, answered])
 }
 
 /// A person lets the clients of a run cost so much, in millionths of a US dollar: another sum than before, of a run that
@@ -146,7 +146,7 @@ pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<
 /// # Errors
 ///
 /// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
-pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Option<What>, Refusal> {
+pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Option<EventKind>, Refusal> {
     let Some(apart) = state.apart.as_ref().filter(|apart| apart.terms.budget_micros != Some(micros)) else {
         return Ok(None);
     };
@@ -156,7 +156,7 @@ pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Opti
         let message = "a person decides what the clients may cost, and none has typed anything since";
         return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "show them the question and end the turn"));
     }
-    Ok(Some(What::BudgetSet { micros }))
+    Ok(Some(EventKind::BudgetSet { micros }))
 }
 
 /// The run is ended before its end.
@@ -164,9 +164,9 @@ pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Opti
 /// # Errors
 ///
 /// It has ended.
-pub fn cancel(state: &RunState, why: &str) -> Result<What, Refusal> {
+pub fn cancel(state: &RunState, why: &str) -> Result<EventKind, Refusal> {
     if state.phase == Phase::Executing {
-        return Ok(What::Cancelled { why: neutral(why, 300) });
+        return Ok(EventKind::Cancelled { why: neutral(why, 300) });
     }
     Err(Refusal::new(RefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }
@@ -176,7 +176,7 @@ pub fn cancel(state: &RunState, why: &str) -> Result<What, Refusal> {
 /// # Errors
 ///
 /// It is of another dialect, a worker is at a unit that changed or is gone, or a session loses what it has.
-pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<What, Refusal> {
+pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, Refusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
         let message = format!("the plan was {} and is {} now", word(state.plan.dialect), word(plan.dialect));
@@ -196,7 +196,7 @@ pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<What, Re
     if let Some(apart) = &state.apart {
         keeps_sessions(state, apart, &plan)?;
     }
-    Ok(What::PlanChanged { plan: Box::new(plan), approved })
+    Ok(EventKind::PlanChanged { plan: Box::new(plan), approved })
 }
 
 /// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,

@@ -6,7 +6,7 @@ use omo_core::words::neutral;
 use super::{Caller, Refusal, RefusalKind, found, of_ticket, over};
 use crate::id;
 use crate::model::{Dialect, MAX_UNITS, Unit, UnitKind};
-use crate::run::event::{Evidence, Verdict, What};
+use crate::run::event::{EventKind, Evidence, Verdict};
 use crate::run::shown;
 use crate::run::state::{Phase, RunState, UnitStatus};
 use crate::task_session::criterion::to_judge;
@@ -20,11 +20,11 @@ const NEXT: &str = "`omo next` says what comes next";
 /// # Errors
 ///
 /// As [`super::of_ticket`].
-pub fn evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<What, Refusal> {
+pub fn evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<EventKind, Refusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
     let id = format!("e{}", state.evidence.len() + 1);
-    Ok(What::EvidenceRan { evidence: Evidence { id, unit: unit.id.clone(), attempt, ..evidence } })
+    Ok(EventKind::EvidenceRan { evidence: Evidence { id, unit: unit.id.clone(), attempt, ..evidence } })
 }
 
 /// Why a verdict that all is done would not count now, for the verifier that gives it: a task is not done, or evidence
@@ -42,7 +42,7 @@ pub fn refuses(state: &RunState, ticket: &str, verdict: &Verdict) -> Option<Stri
 ///
 /// It is not the verifier's ticket; it says that all is done where [`refuses`] tells why not, or a check of the tasks
 /// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
-pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<What>, Refusal> {
+pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<EventKind>, Refusal> {
     let unit = of_ticket(state, ticket)?;
     if unit.kind != UnitKind::Verify {
         let message = format!("that ticket is of {} {}, and not of the verification", unit_word(state), unit.id);
@@ -52,7 +52,7 @@ pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<W
         let refused = |why| Refusal::new(RefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
         shown::is_whole(state, &verdict).map_err(refused)?;
         // What is done again is nothing that a verdict that all is done could name.
-        return Ok(vec![What::VerdictGiven { verdict: Verdict { reopen: Vec::new(), ..said(verdict) } }]);
+        return Ok(vec![EventKind::VerdictGiven { verdict: Verdict { reopen: Vec::new(), ..said(verdict) } }]);
     }
     for (id, _) in &verdict.reopen {
         if found(state, id)?.kind == UnitKind::Verify {
@@ -72,7 +72,7 @@ pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<W
     if verdict.reopen.is_empty() && !state.plan.units.iter().any(is_new) {
         return Err(Refusal::new(RefusalKind::Usage, "FAIL names nothing that is to be done again", FAIL_HINT));
     }
-    Ok(vec![What::VerdictGiven { verdict: said(verdict) }])
+    Ok(vec![EventKind::VerdictGiven { verdict: said(verdict) }])
 }
 
 const PASS_HINT: &str =
@@ -93,7 +93,7 @@ fn said(verdict: Verdict) -> Verdict {
 /// # Errors
 ///
 /// The run has ended or is of a plan file, the id is taken, or it waits for what is not there.
-pub fn add_unit(state: &RunState, _caller: &Caller, unit: Unit) -> Result<What, Refusal> {
+pub fn add_unit(state: &RunState, _caller: &Caller, unit: Unit) -> Result<EventKind, Refusal> {
     let refused = |message: String, hint: &str| Err(Refusal::new(RefusalKind::Precondition, message, hint.to_owned()));
     if state.plan.dialect != Dialect::TasksJson {
         return refused(
@@ -124,7 +124,7 @@ pub fn add_unit(state: &RunState, _caller: &Caller, unit: Unit) -> Result<What, 
     let mut added = unit;
     let commands = std::mem::take(&mut added.checks);
     added.criteria.extend(commands.iter().map(to_judge));
-    Ok(What::UnitAdded { added: Box::new(added) })
+    Ok(EventKind::UnitAdded { added: Box::new(added) })
 }
 
 fn unit_word(state: &RunState) -> &'static str {

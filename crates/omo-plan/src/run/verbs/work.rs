@@ -7,7 +7,7 @@ use super::{Refusal, RefusalKind, found, lost, over, unanswered};
 use crate::model::{Dialect, OnFailure, Unit, UnitKind};
 use crate::paths::Planned;
 use crate::run::apart;
-use crate::run::event::{GateKind, Unfinished, UnitEnd, What};
+use crate::run::event::{EventKind, GateKind, Unfinished, UnitEnd};
 use crate::run::question::gate;
 use crate::run::schedule::{self, Action};
 use crate::run::shown;
@@ -76,11 +76,11 @@ fn is_next_apart(state: &RunState, unit: &Unit) -> bool {
 /// # Errors
 ///
 /// As [`may_start`].
-pub fn start(state: &RunState, id: &str, start: Start) -> Result<What, Refusal> {
+pub fn start(state: &RunState, id: &str, start: Start) -> Result<EventKind, Refusal> {
     may_start(state, id)?;
     let attempt = state.units.get(id).map_or(0, |unit| unit.attempts) + 1;
     let Start { ticket, tree, guarded, vacuous, kept } = start;
-    Ok(What::UnitStarted { unit: id.to_owned(), attempt, ticket, tree, guarded, vacuous, kept })
+    Ok(EventKind::UnitStarted { unit: id.to_owned(), attempt, ticket, tree, guarded, vacuous, kept })
 }
 
 /// The unit that a ticket was given for, by the ticket's SHA-256.
@@ -150,7 +150,7 @@ pub enum CommitOutcome {
 ///
 /// As [`of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
 /// unit has criteria that are judged. The ticket stays valid.
-pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<What>, Refusal> {
+pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<EventKind>, Refusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
     if unit.kind == UnitKind::Verify {
@@ -165,14 +165,14 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         .iter()
         .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
         .collect();
-    let ran = outcomes.iter().map(|(place, (check, outcome))| What::CheckRan {
+    let ran = outcomes.iter().map(|(place, (check, outcome))| EventKind::CheckRan {
         unit: id.clone(),
         attempt,
         place: *place,
         command: check.command.clone(),
         outcome: outcome.clone(),
     });
-    let mut events: Vec<What> = ran.collect();
+    let mut events: Vec<EventKind> = ran.collect();
     let missing = outcomes.iter().find_map(|(_, (_, outcome))| match &outcome.verdict {
         CheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
         _ => None,
@@ -197,25 +197,25 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         kept: None,
     };
     if let Some(evidence) = violation(state, unit, &end.files) {
-        events.push(What::UnitFailed { unit: id, is_final: true, end: UnitEnd { evidence, ..end } });
+        events.push(EventKind::UnitFailed { unit: id, is_final: true, end: UnitEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
         let evidence = format!("changed what it must not change: {}", neutral(&measured.tampered.join(", "), 300));
         events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
-        events.push(What::UnitHeld {
+        events.push(EventKind::UnitHeld {
             unit: id.clone(),
             attempt,
             why: format!("its check could not be run: {what}"),
             is_pause: false,
         });
-        events.push(What::GateOpened { gate: gate(state, GateKind::Environment { unit: id, what }) });
+        events.push(EventKind::GateOpened { gate: gate(state, GateKind::Environment { unit: id, what }) });
     } else if unit.kind == UnitKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
         events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
     } else if wanted.is_empty() && !is_judged(state, unit) {
         let evidence = "no Verify: nothing could prove it".to_owned();
-        events.push(What::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });
+        events.push(EventKind::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });
     } else if !is_green {
         events.extend(failed(unit, end, state));
     } else if let Some(evidence) = uncommitted(measured.commit.as_ref(), &end) {
@@ -223,24 +223,24 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     } else if is_judged(state, unit) {
         events.push(claimed(state, unit, measured.evidence_ids, &outcomes, end)?);
     } else {
-        events.push(What::UnitPassed { unit: id, end });
+        events.push(EventKind::UnitPassed { unit: id, end });
     }
     Ok(events)
 }
 
 /// Whether events end a unit as one that has passed.
-pub fn passes(events: &[What]) -> bool {
-    events.iter().any(|event| matches!(event, What::UnitPassed { .. }))
+pub fn passes(events: &[EventKind]) -> bool {
+    events.iter().any(|event| matches!(event, EventKind::UnitPassed { .. }))
 }
 
 /// Whether events end a unit of this state for good, and have what it left taken back.
-pub fn takes_back(state: &RunState, events: &[What]) -> bool {
+pub fn takes_back(state: &RunState, events: &[EventKind]) -> bool {
     let is_kept = |id: &str| {
         let ground = state.units.get(id).and_then(|known| known.ground.as_ref());
         ground.is_some_and(|ground| ground.kept.is_some())
     };
     events.iter().any(|event| match event {
-        What::UnitFailed { unit, is_final: true, .. } => {
+        EventKind::UnitFailed { unit, is_final: true, .. } => {
             is_kept(unit) && state.plan.unit(unit).is_some_and(|unit| unit.on_failure.takes_back())
         }
         _ => false,
@@ -248,10 +248,10 @@ pub fn takes_back(state: &RunState, events: &[What]) -> bool {
 }
 
 /// The same events, of which the one that ends a unit for good knows what keeps the work tree as it is then.
-pub fn keeping(events: Vec<What>, left: Option<&String>) -> Vec<What> {
+pub fn keeping(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
     let with = |event| match event {
-        What::UnitFailed { unit, is_final: true, end } => {
-            What::UnitFailed { unit, is_final: true, end: UnitEnd { kept: left.cloned(), ..end } }
+        EventKind::UnitFailed { unit, is_final: true, end } => {
+            EventKind::UnitFailed { unit, is_final: true, end: UnitEnd { kept: left.cloned(), ..end } }
         }
         other => other,
     };
@@ -270,7 +270,7 @@ fn claimed(
     evidence_ids: Vec<String>,
     outcomes: &[(usize, &(Check, CheckOutcome))],
     end: UnitEnd,
-) -> Result<What, Refusal> {
+) -> Result<EventKind, Refusal> {
     let word = state.plan.dialect.unit_word();
     shown::by_worker(state, &unit.id, &evidence_ids).map_err(|why| {
         let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", unit.id);
@@ -282,7 +282,7 @@ fn claimed(
     let checked = (!outcomes.is_empty()).then(|| evidence(outcomes));
     let said: Vec<String> = checked.into_iter().chain(named).collect();
     let end = UnitEnd { evidence: said.join("; "), ..end };
-    Ok(What::UnitClaimed { unit: unit.id.clone(), evidence_ids, end })
+    Ok(EventKind::UnitClaimed { unit: unit.id.clone(), evidence_ids, end })
 }
 
 /// What the checks showed, on one line.
@@ -322,19 +322,22 @@ fn uncommitted(commit: Option<&CommitOutcome>, end: &UnitEnd) -> Option<String> 
 }
 
 /// What becomes of an attempt that has failed.
-fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<What> {
+fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<EventKind> {
     let id = unit.id.clone();
     let before = state.units.get(&unit.id).map_or(0, |known| known.attempts_before);
     let is_last = end.attempt.saturating_sub(before) >= unit.attempts_max;
     match unit.on_failure {
         OnFailure::Skip => {
             let why = end.evidence.clone();
-            vec![What::UnitFailed { unit: id.clone(), is_final: true, end }, What::UnitSkipped { unit: id, why }]
+            vec![
+                EventKind::UnitFailed { unit: id.clone(), is_final: true, end },
+                EventKind::UnitSkipped { unit: id, why },
+            ]
         }
         // The gate that asks about it follows by itself.
-        OnFailure::Escalate => vec![What::UnitFailed { unit: id, is_final: true, end }],
+        OnFailure::Escalate => vec![EventKind::UnitFailed { unit: id, is_final: true, end }],
         OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
-            vec![What::UnitFailed { unit: id, is_final: is_last, end }]
+            vec![EventKind::UnitFailed { unit: id, is_final: is_last, end }]
         }
     }
 }
@@ -344,7 +347,7 @@ fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<What> {
 /// # Errors
 ///
 /// As [`of_ticket`].
-pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<What>, Refusal> {
+pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<EventKind>, Refusal> {
     ended_without_a_word(state, ticket, &format!("given up: {}", neutral(why, 300)), files)
 }
 
@@ -354,12 +357,12 @@ pub(super) fn ended_without_a_word(
     ticket: &str,
     why: &str,
     files: Vec<String>,
-) -> Result<Vec<What>, Refusal> {
+) -> Result<Vec<EventKind>, Refusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
     if let Some(evidence) = violation(state, unit, &files) {
         let end = UnitEnd { attempt, evidence, files, ..UnitEnd::default() };
-        return Ok(vec![What::UnitFailed { unit: unit.id.clone(), is_final: true, end }]);
+        return Ok(vec![EventKind::UnitFailed { unit: unit.id.clone(), is_final: true, end }]);
     }
     let evidence = neutral(why, 320);
     Ok(failed(unit, UnitEnd { attempt, evidence, files, ..UnitEnd::default() }, state))
@@ -370,7 +373,7 @@ pub(super) fn ended_without_a_word(
 /// # Errors
 ///
 /// No worker is at it.
-pub fn worker_lost(state: &RunState, id: &str) -> Result<What, Refusal> {
+pub fn worker_lost(state: &RunState, id: &str) -> Result<EventKind, Refusal> {
     let unit = found(state, id)?;
     if state.units.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
         return Ok(lost(state, id, "its worker was reported lost"));
@@ -381,8 +384,8 @@ pub fn worker_lost(state: &RunState, id: &str) -> Result<What, Refusal> {
 
 /// The final checks have run: what came of each, in the order of the plan, up to the first that was red or
 /// further.
-pub fn finals(measured: Vec<(Check, CheckOutcome)>) -> Vec<What> {
-    let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| What::CheckRan {
+pub fn finals(measured: Vec<(Check, CheckOutcome)>) -> Vec<EventKind> {
+    let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| EventKind::CheckRan {
         unit: FINAL.to_owned(),
         attempt: 0,
         place,

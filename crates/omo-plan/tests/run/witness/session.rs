@@ -2,20 +2,20 @@
 
 use omo_plan::run::event::Verdict;
 
-use super::{Dialect, Parallel, Plan, Seen, Unit, UnitKind, What, Witness};
+use super::{Dialect, EventKind, Parallel, Plan, Seen, Unit, UnitKind, Witness};
 
 impl Witness {
     /// Takes in an event that only a run of a session knows.
-    pub(super) fn see_session(&mut self, what: &What) {
+    pub(super) fn see_session(&mut self, what: &EventKind) {
         match what {
-            What::EvidenceRan { evidence } => {
+            EventKind::EvidenceRan { evidence } => {
                 let seen = self.units.get_mut(&evidence.unit).unwrap();
                 assert!(seen.is_running && seen.attempt == evidence.attempt, "{evidence:?} was run by nobody");
                 seen.shown.insert(evidence.id.clone());
                 let known = self.evidence.insert(evidence.id.clone(), evidence.outcome.is_green());
                 assert_eq!(known, None, "{} is taken", evidence.id);
             }
-            What::UnitClaimed { unit: id, evidence_ids, .. } => {
+            EventKind::UnitClaimed { unit: id, evidence_ids, .. } => {
                 let unit = self.plan.as_ref().unwrap().unit(id).unwrap().clone();
                 let seen = self.ended(id, "claimed");
                 assert!(!seen.is_refuted && !unit.criteria.is_empty(), "{id} is claimed");
@@ -23,7 +23,7 @@ impl Witness {
                 assert!(!evidence_ids.is_empty() && self.are_green(evidence_ids), "{id} by {evidence_ids:?}");
                 assert!(evidence_ids.iter().all(|one| seen.shown.contains(one)), "{id} by another's evidence");
             }
-            What::UnitAdded { added } => {
+            EventKind::UnitAdded { added } => {
                 self.void();
                 assert!(added.checks.is_empty(), "nobody has approved what it runs");
                 assert!(added.deps.iter().all(|dep| self.units.contains_key(dep)), "{} waits for nothing", added.id);
@@ -35,8 +35,8 @@ impl Witness {
                     verify.deps.push(added.id.clone());
                 }
             }
-            What::VerdictGiven { verdict } => self.judge(verdict),
-            What::IterationStarted { iteration, reopened } => self.again(*iteration, reopened),
+            EventKind::VerdictGiven { verdict } => self.judge(verdict),
+            EventKind::IterationStarted { iteration, reopened } => self.again(*iteration, reopened),
             other => panic!("nobody knows {other:?}"),
         }
     }
