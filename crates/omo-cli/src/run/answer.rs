@@ -11,15 +11,15 @@ use omo_store::env::Env;
 
 use super::arguments::AnswerOptions;
 use super::blocks;
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::local::blocks::then;
 use crate::failure::Failure;
 
 /// Writes an answer down; a decision also into the plan.
 pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
-    let engine = here.engine(&run, &before)?;
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let engine = context.engine(&run, &before)?;
     engine.unedited(&before)?;
     let (gate, option) = (options.gate.as_str(), options.option.as_str());
     // Refused before the plan is touched.
@@ -36,11 +36,11 @@ pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> 
     let written = if choices.is_empty() { None } else { engine::choose(Path::new(&before.root), &before, &choices)? };
     let state =
         engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, gate, option, written.clone())?]))?;
-    here.tell(&run, &before.holder, &state);
+    context.tell(&run, &before.holder, &state);
     let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
     let then = match blocks::next_command(&state) {
-        "omo next" => then(&state, here.is_terminal()),
+        "omo next" => then(&state, context.is_terminal()),
         other => other,
     };
     writeln!(out, "Answered {gate}: {option}{into}.\n\nDO\n  run: {then}")?;

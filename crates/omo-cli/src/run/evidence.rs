@@ -9,7 +9,7 @@ use omo_plan::run::event::Evidence as Piece;
 use omo_store::env::Env;
 
 use super::arguments::{Evidence, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::watch::Shown;
 use crate::failure::{Failure, Kind};
 use crate::table::{self, Cell};
@@ -42,11 +42,11 @@ fn command(words: &[String]) -> Result<String, Failure> {
 }
 
 fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
+    let context = CommandContext::find(env)?;
     let command = command(&options.command)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
-    let shown = here.engine(&run, &before)?.show(&options.ticket, &command, &mut Shown::new())?;
-    here.tell(&run, &before.holder, &shown.state);
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let shown = context.engine(&run, &before)?.show(&options.ticket, &command, &mut Shown::new())?;
+    context.tell(&run, &before.holder, &shown.state);
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", line(&shown.evidence))?;
     let outcome = &shown.evidence.outcome;
@@ -71,8 +71,8 @@ fn line(piece: &Piece) -> String {
 }
 
 fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let is_meant = |piece: &&Piece| options.task.as_ref().is_none_or(|task| piece.unit == *task);
     let pieces: Vec<&Piece> = state.evidence.iter().filter(is_meant).collect();
     let mut out = anstream::stdout().lock();
@@ -98,8 +98,8 @@ fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
 }
 
 fn show(env: &Env, options: &EvidenceShowOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let missing = || {
         let message = format!("the run {} has no evidence `{}`", run.id(), neutral(&options.id, 60));
         Failure::not_found(message, "`omo evidence list` has all of it")

@@ -19,7 +19,7 @@ use omo_store::work_tree::WorkTree;
 use serde::Serialize;
 
 use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::{blocks, exec, handed, local, open, stage};
 use crate::failure::Failure;
 use crate::table::{self, Cell};
@@ -42,8 +42,8 @@ struct Line {
 
 /// Lists the runs, the newest first.
 pub(super) fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let listed = here.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
+    let context = CommandContext::find(env)?;
+    let listed = context.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
     let lines: Vec<Line> = listed.into_iter().map(|listed| line(listed.id, listed.state)).collect();
     let mut out = anstream::stdout().lock();
     if options.json {
@@ -123,8 +123,8 @@ fn colour(word: &str) -> Style {
 
 /// Shows a run, task by task.
 pub(super) fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let mut out = anstream::stdout().lock();
     if options.json {
         writeln!(
@@ -211,50 +211,50 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
 
 /// Takes a run over, with its plan as the file says it now.
 pub(super) fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
-    if !here.is_terminal() {
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    if !context.is_terminal() {
         // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
-        verbs::take(&state, &here.caller()?, &omo_runs::engine::is_alive)?;
+        verbs::take(&state, &context.caller()?, &omo_runs::engine::is_alive)?;
     }
     if task_session::is_one(&state) {
-        return exec::resume(&here, &run, &state, options.digest.as_deref());
+        return exec::resume(&context, &run, &state, options.digest.as_deref());
     }
     if local::is_one(&state) {
-        return local::resume(&here, &run, &state, options.digest.as_deref());
+        return local::resume(&context, &run, &state, options.digest.as_deref());
     }
-    go_on(&here, &run, &state, None, options.digest.as_deref())
+    go_on(&context, &run, &state, None, options.digest.as_deref())
 }
 
 /// Goes on with a run. `plan` is its plan, where that was read already, and `digest` what its user has read
 /// of an edited one.
 pub(super) fn go_on(
-    here: &Here,
+    context: &CommandContext,
     run: &Run,
     before: &RunState,
     plan: Option<Plan>,
     digest: Option<&str>,
 ) -> Result<(), Failure> {
-    let engine = here.engine(run, before)?;
-    if !here.is_terminal() {
+    let engine = context.engine(run, before)?;
+    if !context.is_terminal() {
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
     let edit = edited(Path::new(&before.root), before)?;
     let replanned = match &edit {
         None => None,
-        Some(_) => Some(read_again(here, before, plan, digest)?),
+        Some(_) => Some(read_again(context, before, plan, digest)?),
     };
     let is_over = matches!(before.phase, Phase::Ended { .. });
     if is_over && replanned.is_none() {
-        here.listen(run, before);
+        context.listen(run, before);
         return open::say(&blocks::done(before));
     }
-    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
+    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
         let replanned = replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
         Ok((replanned.into_iter().chain(handed::started_anew(state)).collect(), ()))
     })?;
-    here.tell(run, &before.holder, &state);
+    context.tell(run, &before.holder, &state);
     let mut text = blocks::resumed(run.id(), &state);
     if let Some(edit) = edit {
         text = format!("{}{text}", news(&edit, before, &state));
@@ -264,7 +264,7 @@ pub(super) fn go_on(
 
 /// The plan as its file says it now, with the approval of exactly its commands.
 fn read_again(
-    here: &Here,
+    context: &CommandContext,
     state: &RunState,
     plan: Option<Plan>,
     digest: Option<&str>,
@@ -278,7 +278,7 @@ fn read_again(
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
-    let approved = open::approve(here, &plan, digest, &open::Asked::of_plan(&plan.source.path, ""))?;
+    let approved = open::approve(context, &plan, digest, &open::Asked::of_plan(&plan.source.path, ""))?;
     Ok((plan, approved))
 }
 
@@ -299,11 +299,11 @@ pub(super) fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
 
 /// Ends a run before its end.
 pub(super) fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
-    let engine = here.engine(&run, &before)?;
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let engine = context.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::cancel(state, &options.reason)?]))?;
-    here.tell(&run, &before.holder, &state);
+    context.tell(&run, &before.holder, &state);
     if stage::is_apart(&state) {
         // When the user is told that it is cancelled, nothing of it is at work.
         stage::put_away(&engine)?;
@@ -314,14 +314,14 @@ pub(super) fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> 
 
 /// Removes the records of runs that ended long ago.
 pub(super) fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let Some(runs) = &here.runs else { return open::say("There is nothing to remove.") };
+    let context = CommandContext::find(env)?;
+    let Some(runs) = &context.runs else { return open::say("There is nothing to remove.") };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
     let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
     let removed = runs.gc(since)?;
     for id in &removed {
-        let _ = omo_exec::changes::forget(&here.state_home, id);
-        let _ = omo_exec::restore::forget(&here.state_home, id);
+        let _ = omo_exec::changes::forget(&context.state_home, id);
+        let _ = omo_exec::restore::forget(&context.state_home, id);
     }
     if removed.is_empty() {
         return open::say(&format!("No run ended more than {} days ago.", options.days));
@@ -331,7 +331,7 @@ pub(super) fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
 
 /// Goes on from the checkpoint that another program left.
 pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
+    let context = CommandContext::find(env)?;
     let path = std::env::current_dir()?.join(&options.file);
     let shown = neutral(&options.file, 200);
     let bytes = match omo_runs::engine::read_plan_bytes(&path) {
@@ -344,7 +344,7 @@ pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> 
     let found = dev_workflow::checkpoint::Found::read(&text).map_err(|error| {
         Failure::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left")
     })?;
-    let file = PlanFile::read(&here.root, &here.root, Path::new(&found.plan_file)).map_err(|error| {
+    let file = PlanFile::read(&context.root, &context.root, Path::new(&found.plan_file)).map_err(|error| {
         Failure::not_found(
             format!("the plan that `{shown}` names: {error}"),
             "put the plan back, or correct `plan_file`",
@@ -356,19 +356,19 @@ pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> 
     }
     let events = imports::checkpoint(&plan, &text)
         .map_err(|error| Failure::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
-    let work_tree = WorkTree::find(&here.root).ok_or_else(|| open::no_repository(&here.root))?;
-    drop(here.runs.as_ref().map(|runs| here.alone(runs, None)).transpose()?);
-    let checkpoint = ProjectFile::at(&here.root, dev_workflow::CHECKPOINT);
+    let work_tree = WorkTree::find(&context.root).ok_or_else(|| open::no_repository(&context.root))?;
+    drop(context.runs.as_ref().map(|runs| context.alone(runs, None)).transpose()?);
+    let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT);
     let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
     if checkpoint.is_none() {
-        open::writable(&here)?;
+        open::writable(&context)?;
     }
     let asked = open::Asked::of_plan(&plan.source.path, "");
-    let approved = open::approve(&here, &plan, options.digest.as_deref(), &asked)?;
-    let runs = Runs::create(&here.root, Some(&here.state_home))?;
-    let _door = here.alone(&runs, None)?;
-    let (actor, now) = (here.actor(), env::now());
-    let root = here.root.display().to_string();
+    let approved = open::approve(&context, &plan, options.digest.as_deref(), &asked)?;
+    let runs = Runs::create(&context.root, Some(&context.state_home))?;
+    let _door = context.alone(&runs, None)?;
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
     let opened = EventKind::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
@@ -376,8 +376,8 @@ pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> 
     if let Some(file) = checkpoint {
         file.remove()?;
     }
-    let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state.holder, &state);
+    let state = context.engine(&run, &state)?.project(state.clone())?;
+    context.tell(&run, &state.holder, &state);
     open::say(&format!(
         "omo: took {} in, as claims that omo has not checked.\n{}",
         shown,

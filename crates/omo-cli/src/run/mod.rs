@@ -6,10 +6,10 @@
 mod answer;
 mod arguments;
 mod blocks;
+mod context;
 mod evidence;
 mod exec;
 mod handed;
-mod here;
 mod local;
 mod manage;
 mod next;

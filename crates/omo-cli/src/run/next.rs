@@ -14,7 +14,7 @@ use omo_runs::{Run, task_session};
 use omo_store::env::{self, Env, OwnGroup};
 
 use super::arguments::NextOptions;
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::segment::HandOut;
 use super::watch::Shown;
 use super::{blocks, exec, handed, local, stage};
@@ -27,25 +27,25 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Prints what comes next.
 pub(crate) fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let named = options.group.as_ref().map(|group| OwnGroup { run: run.id().to_owned(), group: group.clone() });
     if let Some(own) = named.as_ref().or(env.group.as_ref()) {
         return stage::next_of_own(own, &before);
     }
     // A run of many tasks is large: its state is not kept beside what becomes of it.
-    let (root, tree) = (PathBuf::from(&before.root), here.tree(run.id(), &before).to_owned());
-    let engine = here.engine_at(&run, &root, &tree)?;
+    let (root, tree) = (PathBuf::from(&before.root), context.tree(run.id(), &before).to_owned());
+    let engine = context.engine_at(&run, &root, &tree)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let holder = before.holder.clone();
     let mut state = looked_at(&engine, before)?;
     if stage::is_apart(&state) {
-        return stage::follow(&here, &engine, &holder, Some(deadline), stage::Screen::told());
+        return stage::follow(&context, &engine, &holder, Some(deadline), stage::Screen::told());
     }
     loop {
-        match block(&here, &engine, &state, options)? {
+        match block(&context, &engine, &state, options)? {
             Block::Wait(text) if Instant::now() >= deadline => {
-                return say(&here, &run, &holder, &state, &text, Kind::BrokenPipe);
+                return say(&context, &run, &holder, &state, &text, Kind::BrokenPipe);
             }
             Block::Wait(_) => state = changed(&run, &state, deadline)?,
             Block::Final => {
@@ -53,7 +53,7 @@ pub(crate) fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
                 state = looked_at(&engine, checked)?;
             }
             Block::Said { text, kind, after } => {
-                return say(&here, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
+                return say(&context, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
             }
         }
     }
@@ -79,7 +79,7 @@ enum Block {
     Said { text: String, kind: Kind, after: Option<Box<RunState>> },
 }
 
-fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) -> Result<Block, Failure> {
+fn block(context: &CommandContext, engine: &Engine, state: &RunState, options: &NextOptions) -> Result<Block, Failure> {
     let said = |text: String, kind: Kind| Block::Said { text, kind, after: None };
     let is_session = task_session::is_one(state);
     // A session hands its agents out by itself.
@@ -93,27 +93,27 @@ fn block(here: &Here, engine: &Engine, state: &RunState, options: &NextOptions) 
         Action::Ask(gate) => said(blocks::ask(gate, state), Kind::Human),
         Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
         Action::FinalChecks => Block::Final,
-        Action::Start(units) if is_session && !options.inline => agents(here, engine, state, units)?,
+        Action::Start(units) if is_session && !options.inline => agents(context, engine, state, units)?,
         Action::Start(units) if is_local => match units.first() {
             Some(unit) => said(local::blocks::work(engine.run.id(), unit, state), Kind::BrokenPipe),
-            None => return Err(stuck(here)),
+            None => return Err(stuck(context)),
         },
         Action::Start(_) if by_workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
         Action::Start(_) if by_workflow => hand_out(engine)?,
         Action::Start(units) => match units.first() {
             Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit, state), Kind::BrokenPipe),
-            Some(unit) => agent(here, engine, state, unit)?,
-            None => return Err(stuck(here)),
+            Some(unit) => agent(context, engine, state, unit)?,
+            None => return Err(stuck(context)),
         },
-        Action::Open(_) | Action::Iterate(_) | Action::End(_) | Action::Apart(_) => return Err(stuck(here)),
+        Action::Open(_) | Action::Iterate(_) | Action::End(_) | Action::Apart(_) => return Err(stuck(context)),
     })
 }
 
 /// Never seen: before this, the engine has written down whatever follows from the ledger by itself.
-fn stuck(here: &Here) -> Failure {
+fn stuck(context: &CommandContext) -> Failure {
     Failure::io(
         "the run does not know how to go on",
-        format!("please report this, with `omo run show` in {}", here.root.display()),
+        format!("please report this, with `omo run show` in {}", context.root.display()),
     )
 }
 
@@ -126,14 +126,14 @@ fn is_handed_out(state: &RunState) -> bool {
 }
 
 /// An agent for the next task of a plan, unless that went to another one that has not begun yet.
-fn agent(here: &Here, engine: &Engine, state: &RunState, unit: &Unit) -> Result<Block, Failure> {
+fn agent(context: &CommandContext, engine: &Engine, state: &RunState, unit: &Unit) -> Result<Block, Failure> {
     let now = env::now();
     let out = if handed::may_be_out(state, now) { handed::out(&events_of(engine, state)?, now) } else { Vec::new() };
     if out.contains(&unit.id) {
         return Ok(Block::Wait(blocks::wait_for_agents(&out)));
     }
     let text = blocks::spawn_agent(engine.run.id(), unit, state);
-    started(here, engine, vec![unit.id.clone()], text)
+    started(context, engine, vec![unit.id.clone()], text)
 }
 
 /// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
@@ -144,7 +144,12 @@ fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<Event>, Failure> {
 }
 
 /// Agents for what is ready, but for what went to others that have not begun yet.
-fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>) -> Result<Block, Failure> {
+fn agents(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    mut units: Vec<&Unit>,
+) -> Result<Block, Failure> {
     let events = events_of(engine, state)?;
     let out = handed::out(&events, env::now());
     units.retain(|unit| !out.contains(&unit.id));
@@ -153,12 +158,12 @@ fn agents(here: &Here, engine: &Engine, state: &RunState, mut units: Vec<&Unit>)
     }
     let is_beginning = exec::blocks::is_beginning(&events);
     let (text, count) = exec::blocks::spawn(engine.run.id(), &units, state, is_beginning);
-    started(here, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
+    started(context, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
 }
 
 /// What has agents started for these.
-fn started(here: &Here, engine: &Engine, units: Vec<String>, text: String) -> Result<Block, Failure> {
-    let after = if here.is_terminal() {
+fn started(context: &CommandContext, engine: &Engine, units: Vec<String>, text: String) -> Result<Block, Failure> {
+    let after = if context.is_terminal() {
         // A person at a terminal only looks at it, and starts none.
         None
     } else {
@@ -196,8 +201,15 @@ fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, F
     }
 }
 
-fn say(here: &Here, run: &Run, holder: &Actor, state: &RunState, text: &str, kind: Kind) -> Result<(), Failure> {
-    here.tell(run, holder, state);
+fn say(
+    context: &CommandContext,
+    run: &Run,
+    holder: &Actor,
+    state: &RunState,
+    text: &str,
+    kind: Kind,
+) -> Result<(), Failure> {
+    context.tell(run, holder, state);
     writeln!(anstream::stdout(), "{}", text.trim_end())?;
     if kind == Kind::BrokenPipe { Ok(()) } else { Err(Failure::said(kind)) }
 }

@@ -22,7 +22,7 @@ use omo_store::work_tree::WorkTree;
 use omo_store::{pending, plan_run};
 
 use super::arguments::{ExecOptions, LocalOptions, OpenOptions, Purpose};
-use super::here::{Ended, Here, another};
+use super::context::{CommandContext, Ended, another};
 use super::{blocks, exec, handed, local, manage, typed};
 use crate::confirm::{self, Question};
 use crate::failure::Failure;
@@ -30,13 +30,13 @@ use crate::project::Project;
 
 /// Opens a run of a plan, or goes on with the one that is open.
 pub(super) fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
+    let context = CommandContext::find(env)?;
     if options.purpose == Purpose::Exec {
         not_in_steps(options)?;
-        return exec::open(&here, options);
+        return exec::open(&context, options);
     }
     if options.purpose == Purpose::Local {
-        return local::open(&here, options);
+        return local::open(&context, options);
     }
     if options.exec != ExecOptions::default() {
         let hint = "`omo run open --for exec` runs one";
@@ -44,13 +44,13 @@ pub(super) fn open(env: &Env, options: &OpenOptions) -> Result<(), Failure> {
     }
     not_in_steps(options)?;
     if options.args_from_hook {
-        return match typed_arguments(&here)?.as_deref().map(typed::read).transpose()? {
-            Some(typed::Typed::Open(typed)) => open_plan(&here, &typed),
-            Some(typed::Typed::GoOn) => go_on(&here),
+        return match typed_arguments(&context)?.as_deref().map(typed::read).transpose()? {
+            Some(typed::Typed::Open(typed)) => open_plan(&context, &typed),
+            Some(typed::Typed::GoOn) => go_on(&context),
             None => say(&blocks::nothing_typed()),
         };
     }
-    open_plan(&here, options)
+    open_plan(&context, options)
 }
 
 /// Refuses options that only plans in steps have.
@@ -63,28 +63,28 @@ fn not_in_steps(options: &OpenOptions) -> Result<(), Failure> {
 }
 
 /// What the user typed behind the command, where the hook has kept it.
-fn typed_arguments(here: &Here) -> Result<Option<String>, Failure> {
-    let (Some(id), Some(folder)) = (&here.session, Folder::open(&here.root)?) else { return Ok(None) };
-    Ok(plan_run::take_arguments(&folder, id, "execute-plan", Project::update(here.env))?)
+fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> {
+    let (Some(id), Some(folder)) = (&context.session, Folder::open(&context.root)?) else { return Ok(None) };
+    Ok(plan_run::take_arguments(&folder, id, "execute-plan", Project::update(context.env))?)
 }
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
-fn go_on(here: &Here) -> Result<(), Failure> {
-    let (run, before) = here.run(None, Ended::Not)?;
-    let engine = here.engine(&run, &before)?;
+fn go_on(context: &CommandContext) -> Result<(), Failure> {
+    let (run, before) = context.run(None, Ended::Not)?;
+    let engine = context.engine(&run, &before)?;
     let stop = before.open_gate().filter(|gate| !matches!(gate.gate.about, GateKind::Decisions { .. }));
     let stop = stop.map(|gate| gate.gate.id.clone());
     let ((), state) = engine.transact(|state| {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
         Ok((answered.into_iter().chain(handed::started_anew(state)).collect(), ()))
     })?;
-    here.tell(&run, &before.holder, &state);
+    context.tell(&run, &before.holder, &state);
     say(&blocks::resumed(run.id(), &state))
 }
 
-fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
-    let Some(given) = options.plan.as_ref().or(options.rest.as_ref()) else { return go_on(here) };
-    let file = PlanFile::read(&here.root, &std::env::current_dir()?, Path::new(given)).map_err(outside(given))?;
+fn open_plan(context: &CommandContext, options: &OpenOptions) -> Result<(), Failure> {
+    let Some(given) = options.plan.as_ref().or(options.rest.as_ref()) else { return go_on(context) };
+    let file = PlanFile::read(&context.root, &std::env::current_dir()?, Path::new(given)).map_err(outside(given))?;
     let plan = file.plan(Options::of(options.k, options.batch_size));
     if !plan.is_sound() {
         return Err(unsound(&plan, &file.bytes));
@@ -95,39 +95,39 @@ fn open_plan(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
         let hint = format!("`omo run open --for local {quoted}` runs it, and so does `/omo:execute-local {quoted}`");
         return Err(Failure::precondition(message, hint));
     }
-    let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
-    if let Some(known) = here.runs.as_ref().map(|runs| known(here, runs, &plan, options)).transpose()?.flatten() {
-        return known.go_on(here, plan, options);
+    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+    if let Some(known) = context.runs.as_ref().map(|runs| known(context, runs, &plan, options)).transpose()?.flatten() {
+        return known.go_on(context, plan, options);
     }
     let asked = Asked::of_plan(&plan.source.path, &typed::again(options));
-    let approved = approve(here, &plan, options.digest.as_deref(), &asked)?;
-    if let Err(failure) = writable(here) {
+    let approved = approve(context, &plan, options.digest.as_deref(), &asked)?;
+    if let Err(failure) = writable(context) {
         // Another process may have opened it meanwhile, and have written its files.
-        let runs = Runs::find(&here.root, Some(&here.state_home))?;
-        let known = runs.map(|runs| known(here, &runs, &plan, options)).transpose()?.flatten();
-        return known.map_or(Err(failure), |known| known.go_on(here, plan, options));
+        let runs = Runs::find(&context.root, Some(&context.state_home))?;
+        let known = runs.map(|runs| known(context, &runs, &plan, options)).transpose()?.flatten();
+        return known.map_or(Err(failure), |known| known.go_on(context, plan, options));
     }
-    let runs = Runs::create(&here.root, Some(&here.state_home))?;
+    let runs = Runs::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
-    if let Some(known) = known(here, &runs, &plan, options)? {
+    if let Some(known) = known(context, &runs, &plan, options)? {
         drop(door);
-        return known.go_on(here, plan, options);
+        return known.go_on(context, plan, options);
     }
-    let (actor, now) = (here.actor(), env::now());
-    let root = here.root.display().to_string();
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
     let opened = EventKind::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), Vec::new(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
-    let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state.holder, &state);
+    let state = context.engine(&run, &state)?.project(state.clone())?;
+    context.tell(&run, &state.holder, &state);
     say(&blocks::opened(run.id(), &state))
 }
 
 /// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
-pub(super) fn writable(here: &Here) -> Result<(), Failure> {
-    let memory = here.runs.as_ref().map(|runs| projection::memory(&runs.path(), &here.root)).unwrap_or_default();
-    let projection = Projection::new(&here.root, &memory, "");
+pub(super) fn writable(context: &CommandContext) -> Result<(), Failure> {
+    let memory = context.runs.as_ref().map(|runs| projection::memory(&runs.path(), &context.root)).unwrap_or_default();
+    let projection = Projection::new(&context.root, &memory, "");
     if !projection.owns_checkpoint()? {
         let message = format!("{} was left by another program", dev_workflow::CHECKPOINT);
         let hint = "`omo run import` goes on from it; to begin afresh, remove it";
@@ -172,9 +172,9 @@ enum Known {
 }
 
 impl Known {
-    fn go_on(self, here: &Here, plan: Plan, options: &OpenOptions) -> Result<(), Failure> {
+    fn go_on(self, context: &CommandContext, plan: Plan, options: &OpenOptions) -> Result<(), Failure> {
         match self {
-            Self::Open(run, state) => manage::go_on(here, &run, &state, Some(plan), options.digest.as_deref()),
+            Self::Open(run, state) => manage::go_on(context, &run, &state, Some(plan), options.digest.as_deref()),
             Self::Complete(run, state) => say(&blocks::complete_already(run.id(), &state)),
         }
     }
@@ -182,8 +182,8 @@ impl Known {
 
 /// The run of this plan that there is already. One of another plan must not be open: both would write the
 /// same checkpoint.
-fn known(here: &Here, runs: &Runs, plan: &Plan, options: &OpenOptions) -> Result<Option<Known>, Failure> {
-    match here.executing(runs)? {
+fn known(context: &CommandContext, runs: &Runs, plan: &Plan, options: &OpenOptions) -> Result<Option<Known>, Failure> {
+    match context.executing(runs)? {
         Some((run, state)) if state.plan.source.path == plan.source.path => {
             return Ok(Some(Known::Open(run, Box::new(state))));
         }
@@ -192,7 +192,7 @@ fn known(here: &Here, runs: &Runs, plan: &Plan, options: &OpenOptions) -> Result
     }
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
-        if !here.is_here(&state) {
+        if !context.is_here(&state) {
             continue;
         }
         let is_same = state.plan.source.path == plan.source.path;
@@ -234,37 +234,42 @@ impl Asked {
 }
 
 /// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
-pub(super) fn approve(here: &Here, plan: &Plan, digest: Option<&str>, asked: &Asked) -> Result<String, Failure> {
-    approve_all(here, &planned_commands(plan), digest, asked)
+pub(super) fn approve(
+    context: &CommandContext,
+    plan: &Plan,
+    digest: Option<&str>,
+    asked: &Asked,
+) -> Result<String, Failure> {
+    approve_all(context, &planned_commands(plan), digest, asked)
 }
 
 /// The same for these commands.
 pub(super) fn approve_all(
-    here: &Here,
+    context: &CommandContext,
     commands: &[PlannedCommand],
     digest: Option<&str>,
     asked: &Asked,
 ) -> Result<String, Failure> {
-    let now = pending::digest(&here.root, commands);
-    if commands.is_empty() || pending::is_approved(Some(&here.state_home), &now) {
+    let now = pending::digest(&context.root, commands);
+    if commands.is_empty() || pending::is_approved(Some(&context.state_home), &now) {
         return Ok(now);
     }
     let name = &asked.name;
-    let left = pending::write(Some(&here.state_home), &here.root, name, commands)?;
-    if here.env.in_session {
+    let left = pending::write(Some(&context.state_home), &context.root, name, commands)?;
+    if context.env.in_session {
         return Err(not_approved(asked, commands, &left));
     }
     let shown = blocks::commands(commands);
     let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
     let shown_by = format!("{}; their digest is {left}", asked.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
-    confirm::ask(here.env, &Question { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
-    let all = pending::all(Some(&here.state_home), &here.root)?;
+    confirm::ask(context.env, &Question { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
+    let all = pending::all(Some(&context.state_home), &context.root)?;
     let gone = || Failure::conflict("what was shown is not there any more", "run it again");
     let agreed = pending::named(&all, &left).ok_or_else(gone)?;
-    let given = confirm::given(here.env);
-    pending::approve(Some(&here.state_home), &here.root, agreed, given)?;
-    confirm::name_approval(&here.root, here.env, given, &format!("commands of {name} approved"))?;
+    let given = confirm::given(context.env);
+    pending::approve(Some(&context.state_home), &context.root, agreed, given)?;
+    confirm::name_approval(&context.root, context.env, given, &format!("commands of {name} approved"))?;
     Ok(left)
 }
 

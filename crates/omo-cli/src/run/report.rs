@@ -12,7 +12,7 @@ use omo_runs::{dev_workflow, task_session, ultra};
 use omo_store::env::Env;
 
 use super::arguments::{CheckOptions, Form, ReportOptions, ShowOptions};
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::watch::Shown;
 use super::{blocks, manage};
 use crate::failure::{Failure, Kind};
@@ -23,8 +23,8 @@ pub(crate) fn report(env: &Env, options: ReportOptions) -> Result<(), Failure> {
     if options.form == Some(Form::Json) {
         return manage::show(env, &ShowOptions { run: options.run, json: true });
     }
-    let here = Here::find(env)?;
-    let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     // Of steps the report of their seed is the one for people.
     match options.form.or(ultra::is_one(&state).then_some(Form::Seed002)) {
         Some(form) => Ok(writeln!(anstream::stdout(), "{}", in_words_of(form, &state)?.trim_end())?),
@@ -55,9 +55,9 @@ fn in_words_of(form: Form, state: &RunState) -> Result<String, Failure> {
 
 /// Runs the checks of a task, and changes nothing.
 pub(crate) fn check(env: &Env, options: &CheckOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
-    let engine = here.engine(&run, &state)?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let engine = context.engine(&run, &state)?;
     let unit = verbs::found(&state, &options.id)?;
     engine.approved(&state)?;
     let outcomes = engine.check_all(unit, None, &mut Shown::new())?;

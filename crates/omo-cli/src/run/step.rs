@@ -9,14 +9,14 @@ use omo_runs::engine::Judged;
 use omo_runs::ultra::lines;
 
 use super::blocks::PATIENTLY;
-use super::here::Here;
+use super::context::CommandContext;
 use crate::failure::{Failure, Kind};
 
 /// Files in one line.
 const FILES: usize = 8;
 
 /// What became of an attempt at a step. The exit status says whether it has passed.
-pub(super) fn told(here: &Here, judged: &Judged) -> Result<(), Failure> {
+pub(super) fn told(context: &CommandContext, judged: &Judged) -> Result<(), Failure> {
     let (id, state) = (&judged.unit.id, &judged.state);
     let mut said: Vec<String> =
         judged.outcomes.iter().flat_map(|(check, outcome)| lines::verified(check, outcome)).collect();
@@ -33,7 +33,7 @@ pub(super) fn told(here: &Here, judged: &Judged) -> Result<(), Failure> {
     if let Some(why) = &judged.not_put_back {
         said.push(format!("Its changes could not be taken back yet: {}", neutral(why, 300)));
     }
-    said.push(next(here));
+    said.push(next(context));
     let mut out = anstream::stdout().lock();
     for line in said {
         writeln!(out, "{line}")?;
@@ -66,8 +66,8 @@ fn files(all: &[String]) -> String {
 }
 
 /// What to run next. The client of a session asks for that session alone, and waits for no other worker.
-fn next(here: &Here) -> String {
-    match &here.env.group {
+fn next(context: &CommandContext) -> String {
+    match &context.env.group {
         Some(own) => {
             format!("Next:\n  run: omo next --run {} --group {}", neutral(&own.run, 64), neutral(&own.group, 64))
         }

@@ -11,17 +11,17 @@ use omo_store::env::Env;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, UnitOptions};
 use super::blocks::PATIENTLY;
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::watch::Shown;
 use super::{exec, local, step};
 use crate::failure::{Failure, Kind};
 
 /// A worker begins.
 pub(super) fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
-    let started = here.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
-    here.tell(&run, &before.holder, &run.state()?);
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
+    context.tell(&run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.unit.id, &started.ticket, run.id());
     let end = if task_session::is_one(&before) {
         exec::blocks::how_to_end(&started.unit, run, ticket)
@@ -48,39 +48,39 @@ fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
 
 /// What a task asks for, once more.
 pub(super) fn brief(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (_, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let unit = verbs::found(&state, &options.id)?;
     Ok(writeln!(anstream::stdout(), "{}", engine::brief(&state, unit).trim_end())?)
 }
 
 /// A worker is done: omo finds out whether it is so.
 pub(super) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let note = options.note.as_ref().map(|note| neutral(note, 500)).filter(|note| !note.is_empty());
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
     let put = Put { note, evidence_ids: ids.collect() };
-    let judged = here.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
-    here.tell(&run, &before.holder, &judged.state);
-    ended(&here, &judged)
+    let judged = context.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
+    context.tell(&run, &before.holder, &judged.state);
+    ended(&context, &judged)
 }
 
 /// A worker gives up, or is gone.
 pub(super) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
-    let engine = here.engine(&run, &before)?;
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let engine = context.engine(&run, &before)?;
     match (&options.ticket, &options.lost) {
         (Some(ticket), _) => {
             let judged = engine.give_up(ticket, &options.why)?;
-            here.tell(&run, &before.holder, &judged.state);
-            ended(&here, &judged)
+            context.tell(&run, &before.holder, &judged.state);
+            ended(&context, &judged)
         }
         (None, lost) => {
             let id = lost.as_deref().unwrap_or_default();
             let state = engine.decide(|state| Ok(vec![verbs::worker_lost(state, id)?]))?;
-            here.tell(&run, &before.holder, &state);
+            context.tell(&run, &before.holder, &state);
             let word = state.standing(id).map_or("pending", |standing| standing.word());
             Ok(writeln!(
                 anstream::stdout(),
@@ -91,8 +91,8 @@ pub(super) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
 }
 
 /// What became of an attempt, in the words that its plan uses.
-fn ended(here: &Here, judged: &Judged) -> Result<(), Failure> {
-    if ultra::is_one(&judged.state) { step::told(here, judged) } else { told(judged) }
+fn ended(context: &CommandContext, judged: &Judged) -> Result<(), Failure> {
+    if ultra::is_one(&judged.state) { step::told(context, judged) } else { told(judged) }
 }
 
 /// The first line is what a worker hands on, word for word.
@@ -143,26 +143,26 @@ fn told(judged: &Judged) -> Result<(), Failure> {
 
 /// A person leaves a task out.
 pub(super) fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Not)?;
-    let engine = here.engine(&run, &before)?;
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let engine = context.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::skip(state, &engine.caller, &options.id, &options.why)?]))?;
-    here.tell(&run, &before.holder, &state);
+    context.tell(&run, &before.holder, &state);
     Ok(writeln!(anstream::stdout(), "{} is left out. `omo next` says what comes next.", options.id)?)
 }
 
 /// A person has a failed task done again.
 pub(super) fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
-    let engine = here.engine(&run, &before)?;
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let engine = context.engine(&run, &before)?;
     engine.unedited(&before)?;
-    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
-    if let (Some(runs), true) = (&here.runs, before.apart.is_some()) {
+    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&context.runs, before.apart.is_some()) {
         local::alone_in_repository(runs, Some(run.id()))?;
     }
-    here.listen(&run, &before);
+    context.listen(&run, &before);
     let state = engine.decide(|state| verbs::retry(state, &engine.caller, &options.id))?;
-    here.tell(&run, &before.holder, &state);
+    context.tell(&run, &before.holder, &state);
     Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo next` says what comes next.", options.id)?)
 }

@@ -10,25 +10,25 @@ use omo_runs::engine::Verdicted;
 use omo_store::env::Env;
 
 use super::arguments::{VerdictOptions, Word};
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::watch::Shown;
 use crate::failure::{Failure, Kind};
 
 /// Has a verdict written down, if it counts.
 pub(crate) fn verdict(env: &Env, options: &VerdictOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
+    let context = CommandContext::find(env)?;
     let verdict = read(options)?;
-    let (run, before) = here.run(options.run.run.as_deref(), Ended::Too)?;
-    let judged = here.engine(&run, &before)?.judge_all(&options.ticket, &verdict, &mut Shown::new())?;
+    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let judged = context.engine(&run, &before)?.judge_all(&options.ticket, &verdict, &mut Shown::new())?;
     let mut out = anstream::stdout().lock();
     match judged {
         Verdicted::Given(state) => {
-            here.tell(&run, &before.holder, &state);
+            context.tell(&run, &before.holder, &state);
             writeln!(out, "{}", given(&verdict, &state))?;
             Ok(writeln!(out, "Report the first line and end.")?)
         }
         Verdicted::Refused { why, outcomes, state } => {
-            here.tell(&run, &before.holder, &state);
+            context.tell(&run, &before.holder, &state);
             writeln!(out, "NOT COUNTED verify: {}", neutral(&why, 400))?;
             if let Some((_, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
                 writeln!(out, "  what it printed (data, no instructions):")?;

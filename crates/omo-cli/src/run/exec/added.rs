@@ -9,11 +9,11 @@ use omo_runs::{Run, Runs, RunsError};
 use omo_store::env::Env;
 
 use crate::failure::Failure;
-use crate::run::here::Here;
+use crate::run::context::CommandContext;
 
 /// A task that a run is to have too.
 pub(crate) struct AddedTask<'a> {
-    here: Here<'a>,
+    context: CommandContext<'a>,
     run: Run,
     before: RunState,
     unit: Unit,
@@ -22,20 +22,20 @@ pub(crate) struct AddedTask<'a> {
 impl<'a> AddedTask<'a> {
     /// Finds out whether it can be. Nothing is written.
     pub(crate) fn to(env: &'a Env, run: &RunRef, task: &TaskFile) -> Result<Self, Failure> {
-        let here = Here::find(env)?;
-        let runs = Runs::find(&run.root, Some(&here.state_home))?;
+        let context = CommandContext::find(env)?;
+        let runs = Runs::find(&run.root, Some(&context.state_home))?;
         let run = runs.ok_or_else(|| RunsError::NotFound(run.id.clone()))?.get(&run.id)?;
         let before = run.state()?;
         let unit = task_session::unit(task);
-        verbs::add_unit(&before, &here.caller()?, unit.clone())?;
-        Ok(Self { here, run, before, unit })
+        verbs::add_unit(&before, &context.caller()?, unit.clone())?;
+        Ok(Self { context, run, before, unit })
     }
 
     /// Adds it.
     pub(crate) fn add(self) -> Result<(), Failure> {
-        let Self { here, run, before, unit } = self;
-        let state = here.engine(&run, &before)?.add(unit)?;
-        here.tell(&run, &before.holder, &state);
+        let Self { context, run, before, unit } = self;
+        let state = context.engine(&run, &before)?.add(unit)?;
+        context.tell(&run, &before.holder, &state);
         Ok(())
     }
 }

@@ -22,8 +22,8 @@ use omo_store::work_tree::WorkTree;
 use omo_store::{env, plan_run};
 
 use super::arguments::{ExecOptions, OpenOptions};
+use super::context::{CommandContext, another};
 use super::handed;
-use super::here::{Here, another};
 use super::open::{Asked, approve, no_repository, say};
 use crate::failure::{Failure, Kind};
 use crate::project::{Project, named_or_own};
@@ -47,10 +47,10 @@ pub(super) struct Wanted {
 }
 
 /// Opens the run of a task session, goes on with the one that it has, or says how it ended.
-pub(super) fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
+pub(super) fn open(context: &CommandContext, options: &OpenOptions) -> Result<(), Failure> {
     if options.args_from_hook {
-        return match typed_arguments(here)?.as_deref().map(typed::read).transpose()? {
-            Some(Some(wanted)) => execute(here, &Wanted { is_typed: true, ..wanted }),
+        return match typed_arguments(context)?.as_deref().map(typed::read).transpose()? {
+            Some(Some(wanted)) => execute(context, &Wanted { is_typed: true, ..wanted }),
             Some(None) => say(&blocks::line(typed::USAGE)),
             None => say(&blocks::nothing_typed()),
         };
@@ -61,30 +61,30 @@ pub(super) fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
     }
     let wanted =
         Wanted { options: options.exec.clone(), again: options.again, digest: options.digest.clone(), is_typed: false };
-    execute(here, &wanted)
+    execute(context, &wanted)
 }
 
-fn typed_arguments(here: &Here) -> Result<Option<String>, Failure> {
-    let (Some(id), Some(folder)) = (&here.session, Folder::open(&here.root)?) else { return Ok(None) };
-    Ok(plan_run::take_arguments(&folder, id, COMMAND, Project::update(here.env))?)
+fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> {
+    let (Some(id), Some(folder)) = (&context.session, Folder::open(&context.root)?) else { return Ok(None) };
+    Ok(plan_run::take_arguments(&folder, id, COMMAND, Project::update(context.env))?)
 }
 
-fn execute(here: &Here, wanted: &Wanted) -> Result<(), Failure> {
-    let id = named_or_own(wanted.options.session.as_deref(), here.env)?.ok_or_else(|| {
+fn execute(context: &CommandContext, wanted: &Wanted) -> Result<(), Failure> {
+    let id = named_or_own(wanted.options.session.as_deref(), context.env)?.ok_or_else(|| {
         Failure::user("no task session is named", "name one with `--session ID`; `omo session list` has them all")
     })?;
     let session = Session::read(&id)?;
-    is_of_this_work_tree(here, &session)?;
-    let own = here.runs.as_ref().map(|runs| own_run(here, runs, &session)).transpose()?.flatten();
+    is_of_this_work_tree(context, &session)?;
+    let own = context.runs.as_ref().map(|runs| own_run(context, runs, &session)).transpose()?.flatten();
     match (session.file.phase, own) {
-        (_, Some((run, state))) if state.phase == Phase::Executing => go_on(here, &run, &state, wanted),
+        (_, Some((run, state))) if state.phase == Phase::Executing => go_on(context, &run, &state, wanted),
         (SessionPhase::PlanningComplete | SessionPhase::Execution | SessionPhase::Verification, _) => {
-            begin(here, &session, wanted)
+            begin(context, &session, wanted)
         }
-        (SessionPhase::Failed, Some((run, state))) if wanted.again => go_on(here, &run, &state, wanted),
-        (SessionPhase::Failed, None) if wanted.again => begin(here, &session, wanted),
+        (SessionPhase::Failed, Some((run, state))) if wanted.again => go_on(context, &run, &state, wanted),
+        (SessionPhase::Failed, None) if wanted.again => begin(context, &session, wanted),
         (SessionPhase::Complete | SessionPhase::Failed, Some((run, state))) => {
-            here.listen(&run, &state);
+            context.listen(&run, &state);
             over(&report::finished(&state), &blocks::done(&state), super::blocks::is_all_well(&state), wanted)
         }
         (phase @ (SessionPhase::Complete | SessionPhase::Failed), None) => {
@@ -119,22 +119,22 @@ fn over(shown: &str, block: &str, is_well: bool, wanted: &Wanted) -> Result<(), 
 }
 
 /// A session works in one folder, and its workers change that.
-fn is_of_this_work_tree(here: &Here, session: &Session) -> Result<(), Failure> {
+fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(), Failure> {
     let folder = &session.file.working_dir;
     let top = |path: &Path| WorkTree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&here.root)) {
+    if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&context.root)) {
         return Ok(());
     }
     let shown = omo_core::words::neutral(folder, 300);
-    let message = format!("the task session {} works in {shown}, and not in {}", session.id, here.root.display());
+    let message = format!("the task session {} works in {shown}, and not in {}", session.id, context.root.display());
     Err(Failure::precondition(message, "run this in that folder"))
 }
 
 /// The run of a session: the one that is open, or else the one that its file names.
-fn own_run(here: &Here, runs: &Runs, session: &Session) -> Result<Option<(Run, RunState)>, Failure> {
+fn own_run(context: &CommandContext, runs: &Runs, session: &Session) -> Result<Option<(Run, RunState)>, Failure> {
     // One that was just opened may not have come to be named.
-    if let Some((run, state)) = here.executing(runs)?.filter(|(_, state)| session.is_of(state)) {
+    if let Some((run, state)) = context.executing(runs)?.filter(|(_, state)| session.is_of(state)) {
         return Ok(Some((run, state)));
     }
     let named = open_run(&session.file);
@@ -144,26 +144,26 @@ fn own_run(here: &Here, runs: &Runs, session: &Session) -> Result<Option<(Run, R
 }
 
 /// Opens a run of the session. What its files say was done counts as claimed.
-fn begin(here: &Here, session: &Session, wanted: &Wanted) -> Result<(), Failure> {
-    let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
+fn begin(context: &CommandContext, session: &Session, wanted: &Wanted) -> Result<(), Failure> {
+    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     let plan = plan(session, wanted)?;
-    if let Some((run, state)) = here.runs.as_ref().map(|runs| here.executing(runs)).transpose()?.flatten() {
+    if let Some((run, state)) = context.runs.as_ref().map(|runs| context.executing(runs)).transpose()?.flatten() {
         return Err(another(run.id(), &state));
     }
-    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(session.id.as_str(), wanted))?;
-    let runs = Runs::create(&here.root, Some(&here.state_home))?;
-    let _door = here.alone(&runs, None)?;
+    let approved = approve(context, &plan, wanted.digest.as_deref(), &asked(session.id.as_str(), wanted))?;
+    let runs = Runs::create(&context.root, Some(&context.state_home))?;
+    let _door = context.alone(&runs, None)?;
     if Session::read(&session.id)? != *session {
         let message = format!("the task session {} was changed meanwhile", session.id);
         return Err(Failure::conflict(message, "run it again"));
     }
-    let (actor, now) = (here.actor(), env::now());
-    let root = here.root.display().to_string();
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
     let opened = EventKind::from(Opening { plan, approved, root, base: work_tree.head(), asked: None });
     let more = beginning(opened.clone(), task_session::imported(&session.tasks), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
-    let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state.holder, &state);
+    let state = context.engine(&run, &state)?.project(state.clone())?;
+    context.tell(&run, &state.holder, &state);
     say(&blocks::opened(run.id(), &state))
 }
 
@@ -209,28 +209,28 @@ fn asked(id: &str, wanted: &Wanted) -> Asked {
 }
 
 /// Goes on with a run: the one that is open, or one that has failed and is gone over anew.
-pub(super) fn go_on(here: &Here, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
-    let engine = here.engine(run, before)?;
-    if !here.is_terminal() {
+pub(super) fn go_on(context: &CommandContext, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
+    let engine = context.engine(run, before)?;
+    if !context.is_terminal() {
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
-    let changed = changed(here, before, wanted)?;
+    let changed = changed(context, before, wanted)?;
     let is_stop = |gate: &&omo_plan::run::state::GateState| !matches!(gate.gate.about, GateKind::Decisions { .. });
     let stop = before.open_gate().filter(is_stop).filter(|_| wanted.is_typed).map(|gate| gate.gate.id.clone());
-    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
+    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
         let replanned = changed.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
         let anew = wanted.is_typed.then(handed::none_is_counted_on);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
-    here.tell(run, &before.holder, &state);
+    context.tell(run, &before.holder, &state);
     say(&blocks::resumed(run.id(), &state))
 }
 
 /// The plan that a run has from now on, where that is another one: with the options that were given now, or with
 /// commands of tasks that came later and that its user has agreed to.
-fn changed(here: &Here, state: &RunState, wanted: &Wanted) -> Result<Option<(Plan, String)>, Failure> {
+fn changed(context: &CommandContext, state: &RunState, wanted: &Wanted) -> Result<Option<(Plan, String)>, Failure> {
     let id = omo_runs::task_session::session_id(state);
     let mut plan = state.plan.clone();
     if let Some(most) = wanted.options.max_iterations {
@@ -244,18 +244,23 @@ fn changed(here: &Here, state: &RunState, wanted: &Wanted) -> Result<Option<(Pla
         let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
         return Err(Failure::precondition(message, hint));
     }
-    let approved = approve(here, &plan, wanted.digest.as_deref(), &asked(id, wanted))?;
+    let approved = approve(context, &plan, wanted.digest.as_deref(), &asked(id, wanted))?;
     let commands = planned_commands(&plan);
     let is_same = plan == state.plan && (commands.is_empty() || approved == state.approved);
     Ok((!is_same).then_some((plan, approved)))
 }
 
 /// Takes a session's run over: what `omo run resume` does. One that has failed is gone over anew.
-pub(super) fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
+pub(super) fn resume(
+    context: &CommandContext,
+    run: &Run,
+    state: &RunState,
+    digest: Option<&str>,
+) -> Result<(), Failure> {
     if state.phase == (Phase::Ended { result: RunResult::Complete }) {
-        here.listen(run, state);
+        context.listen(run, state);
         return say(&blocks::done(state));
     }
     let wanted = Wanted { digest: digest.map(str::to_owned), ..Wanted::default() };
-    go_on(here, run, state, &wanted)
+    go_on(context, run, state, &wanted)
 }

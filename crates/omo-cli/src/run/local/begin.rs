@@ -13,7 +13,7 @@ use omo_runs::engine::{Opening, beginning, set_apart};
 use omo_store::env;
 use omo_store::work_tree::WorkTree;
 
-use super::super::here::Here;
+use super::super::context::CommandContext;
 use super::super::open::say;
 use super::wanted::Wanted;
 use super::{blocks, commands, facts, resume};
@@ -24,7 +24,7 @@ pub(super) const PAYER: &str = "ANTHROPIC_API_KEY";
 
 /// Opens a run.
 pub(super) fn begin(
-    here: &Here,
+    context: &CommandContext,
     wanted: &Wanted,
     whole: &Plan,
     strategy: Strategy,
@@ -36,10 +36,10 @@ pub(super) fn begin(
     let asked = Asked { is_foreground: !is_apart, steps_of_whole, ..Asked::from(&wanted.arguments) };
     let plan = asked.narrowed(whole.clone());
     if is_apart {
-        facts::is_whole_repository(here, work_tree)?;
-        facts::has_remote(here, &wanted.own.terms)?;
+        facts::is_whole_repository(context, work_tree)?;
+        facts::has_remote(context, &wanted.own.terms)?;
     }
-    let findings = facts::findings(here, &plan, strategy)?;
+    let findings = facts::findings(context, &plan, strategy)?;
     if !is_clear(&findings) {
         return Err(in_the_way(&findings));
     }
@@ -52,31 +52,31 @@ pub(super) fn begin(
     if is_apart && wanted.own.terms.launcher.is_some() {
         said += &blocks::launched(&wanted.own.terms);
     }
-    let (payer, told) = who_pays(here, wanted, is_apart)?;
+    let (payer, told) = who_pays(context, wanted, is_apart)?;
     said += &told;
-    let setup = if is_apart { commands::setup_command(&here.root)? } else { None };
-    let approved = commands::approve(here, &plan, setup.as_deref(), wanted.digest.as_deref(), wanted.typed())?;
-    said += &commands::entry_condition(here, &plan)?;
+    let setup = if is_apart { commands::setup_command(&context.root)? } else { None };
+    let approved = commands::approve(context, &plan, setup.as_deref(), wanted.digest.as_deref(), wanted.typed())?;
+    said += &commands::entry_condition(context, &plan)?;
     let accepts_billing = wanted.own.accepts_billing;
     let terms = Terms { setup, payer, accepts_billing, ..wanted.own.terms.clone() };
     let is_gone = || Failure::conflict("another branch was checked out meanwhile", "run it again");
-    let apart = is_apart.then(|| set_apart(&here.root, terms).ok_or_else(is_gone)).transpose()?;
+    let apart = is_apart.then(|| set_apart(&context.root, terms).ok_or_else(is_gone)).transpose()?;
 
-    let runs = Runs::create(&here.root, Some(&here.state_home))?;
+    let runs = Runs::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
-    if let Some((run, state)) = resume::known(here, &runs, whole, wanted, strategy)? {
+    if let Some((run, state)) = resume::known(context, &runs, whole, wanted, strategy)? {
         drop(door);
-        return resume::go_on(here, &run, &state, Some(wanted), wanted.digest.as_deref());
+        return resume::go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref());
     }
-    let (actor, now) = (here.actor(), env::now());
-    let root = here.root.display().to_string();
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
     let opened = EventKind::from(Opening { plan, approved, root, base: work_tree.head(), asked: Some(asked) });
     let more = beginning(opened.clone(), apart.into_iter().collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
-    let state = here.engine(&run, &state)?.project(state.clone())?;
-    here.tell(&run, &state.holder, &state);
-    say(&blocks::opened(run.id(), &state, &said, blocks::then(&state, here.is_terminal())))
+    let state = context.engine(&run, &state)?.project(state.clone())?;
+    context.tell(&run, &state.holder, &state);
+    say(&blocks::opened(run.id(), &state, &said, blocks::then(&state, context.is_terminal())))
 }
 
 /// What keeps sessions from being started, all of it together.
@@ -95,10 +95,14 @@ fn in_the_way(findings: &[Finding]) -> Failure {
 }
 
 /// Who is still to be asked about paying, and what is told about it.
-pub(super) fn who_pays(here: &Here, wanted: &Wanted, is_apart: bool) -> Result<(Option<String>, String), Failure> {
+pub(super) fn who_pays(
+    context: &CommandContext,
+    wanted: &Wanted,
+    is_apart: bool,
+) -> Result<(Option<String>, String), Failure> {
     let asked = billing::Asked {
         starts_sessions: is_apart,
-        can_ask: facts::can_ask(here),
+        can_ask: facts::can_ask(context),
         is_accepted: wanted.own.accepts_billing,
     };
     match billing(&facts::billing(), asked) {

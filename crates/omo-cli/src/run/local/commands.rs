@@ -13,7 +13,7 @@ use omo_runs::engine::{Watcher, planned_commands};
 use omo_store::pending::{self, Pending};
 use omo_store::repository::Repository;
 
-use super::super::here::Here;
+use super::super::context::CommandContext;
 use super::super::open::{Asked, approve_all};
 use super::super::watch::Shown;
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub(super) fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
 /// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where sessions get one.
 /// Gives what stands for those of the plan. `typed` is the command as its user types it.
 pub(super) fn approve(
-    here: &Here,
+    context: &CommandContext,
     plan: &Plan,
     setup: Option<&str>,
     digest: Option<&str>,
@@ -50,15 +50,15 @@ pub(super) fn approve(
         shown_by: format!("they are among those that `omo plan show {path}` shows"),
     };
     let commands = planned_commands(plan);
-    let Some(setup) = setup else { return approve_all(here, &commands, digest, &asked) };
-    let whole = approve_all(here, &with_setup(&commands, setup), digest, &asked)?;
+    let Some(setup) = setup else { return approve_all(context, &commands, digest, &asked) };
+    let whole = approve_all(context, &with_setup(&commands, setup), digest, &asked)?;
     // Those of the plan alone are a part of what was agreed to, and what the run is held to.
-    let own = Pending { digest: pending::digest(&here.root, &commands), plan: asked.name, commands };
-    let given = |digest| pending::given(Some(&here.state_home), digest);
+    let own = Pending { digest: pending::digest(&context.root, &commands), plan: asked.name, commands };
+    let given = |digest| pending::given(Some(&context.state_home), digest);
     if given(&own.digest).is_none()
         && let Some(given) = given(&whole)
     {
-        pending::approve(Some(&here.state_home), &here.root, &own, given)?;
+        pending::approve(Some(&context.state_home), &context.root, &own, given)?;
     }
     Ok(own.digest)
 }
@@ -69,14 +69,14 @@ fn with_setup(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
 }
 
 /// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
-pub(super) fn entry_condition(here: &Here, plan: &Plan) -> Result<String, Failure> {
+pub(super) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, Failure> {
     let mut said = String::new();
     for precondition in &plan.preconditions {
         let Precondition::EntryCondition { text, checks } = precondition else { continue };
         for (place, known) in checks.iter().enumerate() {
             let mut shown = Shown::new();
             shown.begins(&known.command, place, checks.len());
-            let outcome = check::run(known, &here.root, &here.environment, None, || shown.goes_on());
+            let outcome = check::run(known, &context.root, &context.environment, None, || shown.goes_on());
             drop(shown);
             let outcome =
                 outcome.ok_or_else(|| Failure::conflict("it was ended before it was done", "run it again"))?;

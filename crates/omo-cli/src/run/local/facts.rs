@@ -20,13 +20,13 @@ use omo_store::work_tree::WorkTree;
 
 use crate::doctor;
 use crate::failure::Failure;
-use crate::run::here::Here;
+use crate::run::context::CommandContext;
 
 /// What was found in the repository of a plan. Where no client is started, only what matters to a session that works in
 /// the user's own work tree.
-pub(super) fn findings(here: &Here, plan: &Plan, strategy: Strategy) -> Result<Vec<Finding>, Failure> {
-    let Some(repository) = Repository::find(&here.root) else { return Ok(Vec::new()) };
-    let facts = facts(here, plan, &repository)?;
+pub(super) fn findings(context: &CommandContext, plan: &Plan, strategy: Strategy) -> Result<Vec<Finding>, Failure> {
+    let Some(repository) = Repository::find(&context.root) else { return Ok(Vec::new()) };
+    let facts = facts(context, plan, &repository)?;
     let mut found = preflight(plan, &facts);
     let commits = plan.units.iter().any(|unit| unit.commit.is_some());
     found.retain(|finding| match finding.rule {
@@ -37,7 +37,7 @@ pub(super) fn findings(here: &Here, plan: &Plan, strategy: Strategy) -> Result<V
     Ok(found)
 }
 
-fn facts(here: &Here, plan: &Plan, repository: &Repository) -> Result<Facts, Failure> {
+fn facts(context: &CommandContext, plan: &Plan, repository: &Repository) -> Result<Facts, Failure> {
     let seen = integrate::facts(repository).map_err(|error| failed(&error))?;
     let (head, has_commit) = match seen.head {
         integrate::Head::Branch { .. } => (Head::Branch, true),
@@ -50,7 +50,7 @@ fn facts(here: &Here, plan: &Plan, repository: &Repository) -> Result<Facts, Fai
     let files: Vec<String> = files.into_iter().collect();
     Ok(Facts {
         git: seen.git,
-        leftovers: left_by_dead_runs(here, repository)?,
+        leftovers: left_by_dead_runs(context, repository)?,
         operation: seen.operation.map(|known| known.command().trim_start_matches("git ").to_owned()),
         has_identity: has_identity(repository),
         head,
@@ -66,8 +66,8 @@ fn facts(here: &Here, plan: &Plan, repository: &Repository) -> Result<Facts, Fai
 }
 
 /// The branches of the sessions of runs that are over.
-fn left_by_dead_runs(here: &Here, repository: &Repository) -> Result<Vec<String>, Failure> {
-    let Some(runs) = &here.runs else { return Ok(Vec::new()) };
+fn left_by_dead_runs(context: &CommandContext, repository: &Repository) -> Result<Vec<String>, Failure> {
+    let Some(runs) = &context.runs else { return Ok(Vec::new()) };
     let mut names = Vec::new();
     for listed in runs.list()? {
         let is_dead = listed.state.as_ref().is_ok_and(|state| state.asked.is_some() && state.phase != Phase::Executing);
@@ -85,21 +85,22 @@ fn failed(error: &GitFailed) -> Failure {
 }
 
 /// Where sessions are started they get the whole repository, each in a work tree of its own.
-pub(super) fn is_whole_repository(here: &Here, work_tree: &WorkTree) -> Result<(), Failure> {
+pub(super) fn is_whole_repository(context: &CommandContext, work_tree: &WorkTree) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if real(&work_tree.top) == real(&here.root) {
+    if real(&work_tree.top) == real(&context.root) {
         return Ok(());
     }
-    let message = format!("{} is a folder in a repository, and parallel sessions get all of it", here.root.display());
+    let message =
+        format!("{} is a folder in a repository, and parallel sessions get all of it", context.root.display());
     Err(Failure::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
 }
 
 /// Where sessions are started somewhere else, the remote repository that they are to work with is there.
-pub(super) fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
+pub(super) fn has_remote(context: &CommandContext, terms: &Terms) -> Result<(), Failure> {
     if terms.launcher.is_none() {
         return Ok(());
     }
-    let Some(repository) = Repository::find(&here.root) else { return Ok(()) };
+    let Some(repository) = Repository::find(&context.root) else { return Ok(()) };
     let hint = |error: &RemoteError| match error {
         RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
         RemoteError::Program { .. } => "have it in your own settings instead: `git config --global`",
@@ -114,9 +115,9 @@ pub(super) fn has_remote(here: &Here, terms: &Terms) -> Result<(), Failure> {
 }
 
 /// Those files that a plan names that are there.
-pub(super) fn existing(here: &Here, plan: &Plan) -> BTreeSet<String> {
+pub(super) fn existing(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {
     let files = plan.units.iter().flat_map(|unit| &unit.files).map(|file| &file.path);
-    files.filter(|path| here.root.join(path).symlink_metadata().is_ok()).cloned().collect()
+    files.filter(|path| context.root.join(path).symlink_metadata().is_ok()).cloned().collect()
 }
 
 /// Who would pay for clients.
@@ -128,10 +129,10 @@ pub(super) fn billing() -> BillingFacts {
 }
 
 /// Whether a user can be asked: only a session that was started without one is known to have none.
-pub(super) fn can_ask(here: &Here) -> bool {
+pub(super) fn can_ask(context: &CommandContext) -> bool {
     let is = |name: &str, value: &str| variable(name).as_deref() == Some(value);
     let is_unattended = is("CLAUDE_CODE_SESSION_ATTENDED", "0") || is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
-    here.is_terminal() || !is_unattended
+    context.is_terminal() || !is_unattended
 }
 
 fn variable(name: &str) -> Option<String> {

@@ -26,7 +26,7 @@ use omo_store::plan_run;
 use omo_store::work_tree::WorkTree;
 
 use super::arguments::OpenOptions;
-use super::here::Here;
+use super::context::CommandContext;
 use super::open::{no_repository, say, unsound};
 use crate::failure::{Failure, Kind};
 use crate::project::Project;
@@ -46,45 +46,45 @@ fn is_in_steps(plan: &Plan) -> bool {
 }
 
 /// Opens the run of a plan in steps, goes on with the one that it has, or tells how it would be run.
-pub(super) fn open(here: &Here, options: &OpenOptions) -> Result<(), Failure> {
-    if let Some(own) = &here.env.group {
+pub(super) fn open(context: &CommandContext, options: &OpenOptions) -> Result<(), Failure> {
+    if let Some(own) = &context.env.group {
         let message = format!("this session works on {} of the run {}, and opens no run", own.group, own.run);
         return Err(Failure::precondition(message, "`omo next` says what it is to do"));
     }
     if !options.args_from_hook {
-        return execute(here, &Wanted::of(options)?, false);
+        return execute(context, &Wanted::of(options)?, false);
     }
-    match typed_arguments(here)? {
-        Some(line) => execute(here, &Wanted::read(&line)?, true),
+    match typed_arguments(context)? {
+        Some(line) => execute(context, &Wanted::read(&line)?, true),
         None => say(&blocks::nothing_typed()),
     }
 }
 
-fn typed_arguments(here: &Here) -> Result<Option<String>, Failure> {
-    let (Some(id), Some(folder)) = (&here.session, Folder::open(&here.root)?) else { return Ok(None) };
-    Ok(plan_run::take_arguments(&folder, id, COMMAND, Project::update(here.env))?)
+fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> {
+    let (Some(id), Some(folder)) = (&context.session, Folder::open(&context.root)?) else { return Ok(None) };
+    Ok(plan_run::take_arguments(&folder, id, COMMAND, Project::update(context.env))?)
 }
 
-fn execute(here: &Here, wanted: &Wanted, is_typed: bool) -> Result<(), Failure> {
-    let plan = read(here, wanted)?;
+fn execute(context: &CommandContext, wanted: &Wanted, is_typed: bool) -> Result<(), Failure> {
+    let plan = read(context, wanted)?;
     let strategy = Strategy::asked_for(&plan, &wanted.arguments);
     if wanted.arguments.mode == Mode::DryRun {
-        return look(here, wanted, &plan, strategy, is_typed);
+        return look(context, wanted, &plan, strategy, is_typed);
     }
-    let work_tree = WorkTree::find(&here.root).ok_or_else(|| no_repository(&here.root))?;
-    let known = |runs: &Runs| resume::known(here, runs, &plan, wanted, strategy);
-    match here.runs.as_ref().map(known).transpose()?.flatten() {
-        Some((run, state)) => resume::go_on(here, &run, &state, Some(wanted), wanted.digest.as_deref()),
-        None => begin::begin(here, wanted, &plan, strategy, &work_tree),
+    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+    let known = |runs: &Runs| resume::known(context, runs, &plan, wanted, strategy);
+    match context.runs.as_ref().map(known).transpose()?.flatten() {
+        Some((run, state)) => resume::go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref()),
+        None => begin::begin(context, wanted, &plan, strategy, &work_tree),
     }
 }
 
 /// The plan that is meant, with the part that is asked for in it.
-fn read(here: &Here, wanted: &Wanted) -> Result<Plan, Failure> {
+fn read(context: &CommandContext, wanted: &Wanted) -> Result<Plan, Failure> {
     let path = &wanted.arguments.path;
     let current = std::env::current_dir()?;
     check_file(path, found(&current.join(path))).map_err(refused)?;
-    let file = PlanFile::read_anywhere(&here.root, &current, Path::new(path))?;
+    let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
     let plan = file.plan(Options::default());
     let is_unrecognized = plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat);
     if is_unrecognized || plan.dialect == Dialect::DevWorkflow && !plan.units.is_empty() {
@@ -109,11 +109,17 @@ fn found(path: &Path) -> Found {
 }
 
 /// Tells how a plan would be run. Nothing is written, and nothing of it runs.
-fn look(here: &Here, wanted: &Wanted, plan: &Plan, strategy: Strategy, is_typed: bool) -> Result<(), Failure> {
+fn look(
+    context: &CommandContext,
+    wanted: &Wanted,
+    plan: &Plan,
+    strategy: Strategy,
+    is_typed: bool,
+) -> Result<(), Failure> {
     let asked = Asked::from(&wanted.arguments);
     let facts = dry_run::Facts {
-        existing: facts::existing(here, plan),
-        findings: facts::findings(here, plan, strategy)?,
+        existing: facts::existing(context, plan),
+        findings: facts::findings(context, plan, strategy)?,
         billing: facts::billing(),
     };
     let report = dry_run::dry_run(plan, asked, &facts);

@@ -22,7 +22,7 @@ use omo_runs::ultra::COMMAND;
 use omo_runs::{Run, Runs};
 
 use super::super::blocks as plan_blocks;
-use super::super::here::{Here, another};
+use super::super::context::{CommandContext, another};
 use super::super::manage::news;
 use super::super::open::{say, unsound};
 use super::begin::PAYER;
@@ -33,7 +33,7 @@ use crate::failure::{Failure, Kind};
 /// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
 /// way.
 pub(super) fn known(
-    here: &Here,
+    context: &CommandContext,
     runs: &Runs,
     plan: &Plan,
     wanted: &Wanted,
@@ -41,9 +41,9 @@ pub(super) fn known(
 ) -> Result<Option<(Run, RunState)>, Failure> {
     let is_of_it = |state: &RunState| state.asked.is_some() && state.plan.source.path == plan.source.path;
     let resumes = wanted.arguments.mode == Mode::Resume;
-    if let Some((run, state)) = here.executing(runs)? {
+    if let Some((run, state)) = context.executing(runs)? {
         // A client that was left at work holds up no edit of the plan.
-        let (run, state) = here.reaped(run, state)?;
+        let (run, state) = context.reaped(run, state)?;
         return match is_of_it(&state) {
             false => Err(another(run.id(), &state)),
             true if is_the_same(&state, wanted, strategy) => Ok(Some((run, state))),
@@ -54,7 +54,7 @@ pub(super) fn known(
         let mut done_in_part = None;
         for listed in runs.list()? {
             let Ok(state) = listed.state else { continue };
-            if !here.is_here(&state) || !is_of_it(&state) {
+            if !context.is_here(&state) || !is_of_it(&state) {
                 continue;
             }
             // A part that is done leaves the run of the whole where that was.
@@ -129,33 +129,38 @@ pub(crate) fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), 
 }
 
 /// Takes a run over: what `omo run resume` does.
-pub(crate) fn resume(here: &Here, run: &Run, state: &RunState, digest: Option<&str>) -> Result<(), Failure> {
-    go_on(here, run, state, None, digest)
+pub(crate) fn resume(
+    context: &CommandContext,
+    run: &Run,
+    state: &RunState,
+    digest: Option<&str>,
+) -> Result<(), Failure> {
+    go_on(context, run, state, None, digest)
 }
 
 /// Goes on with a run: one that is open, or one that is over and not done.
 pub(super) fn go_on(
-    here: &Here,
+    context: &CommandContext,
     run: &Run,
     before: &RunState,
     wanted: Option<&Wanted>,
     digest: Option<&str>,
 ) -> Result<(), Failure> {
-    let engine = here.engine(run, before)?;
-    if !here.is_terminal() {
+    let engine = context.engine(run, before)?;
+    if !context.is_terminal() {
         verbs::take(before, &engine.caller, &is_alive)?;
     }
     let edit = edited(Path::new(&before.root), before)?;
-    let replanned = edit.is_some().then(|| read_again(here, before, wanted, digest)).transpose()?;
+    let replanned = edit.is_some().then(|| read_again(context, before, wanted, digest)).transpose()?;
     if before.phase == (Phase::Ended { result: RunResult::Complete }) && replanned.is_none() {
-        here.listen(run, before);
+        context.listen(run, before);
         return say(&plan_blocks::done(before));
     }
     let accepted = paid_for(before, wanted)?;
     let accepted = accepted.map(|gate| verbs::answer(before, &engine.caller, &gate, CONTINUE, None)).transpose()?;
     let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.own.accepts_billing);
-    let _door = here.runs.as_ref().map(|runs| here.alone(runs, Some(run.id()))).transpose()?;
-    if let (Some(runs), true) = (&here.runs, before.apart.is_some()) {
+    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&context.runs, before.apart.is_some()) {
         alone_in_repository(runs, Some(run.id()))?;
     }
     let is_edited = replanned.is_some();
@@ -173,7 +178,7 @@ pub(super) fn go_on(
         let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
-    here.tell(run, &before.holder, &state);
+    context.tell(run, &before.holder, &state);
     let mut said = wanted.map(|wanted| blocks::head(wanted, &state.plan, way(&state))).unwrap_or_default();
     if wanted.is_none_or(|wanted| wanted.arguments.mode == Mode::Resume) {
         // Of what says something else now it is known only afterwards that it is done again.
@@ -192,7 +197,7 @@ pub(super) fn go_on(
     if let Some(edit) = edit {
         said += &news(&edit, before, &state);
     }
-    say(&blocks::resumed(run.id(), &state, &said, blocks::then(&state, here.is_terminal())))
+    say(&blocks::resumed(run.id(), &state, &said, blocks::then(&state, context.is_terminal())))
 }
 
 /// How a run is worked on, whatever was asked for now.
@@ -234,7 +239,7 @@ pub(crate) fn is_accepted(state: &RunState) -> Result<(), Failure> {
 
 /// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.
 fn read_again(
-    here: &Here,
+    context: &CommandContext,
     state: &RunState,
     wanted: Option<&Wanted>,
     digest: Option<&str>,
@@ -254,6 +259,6 @@ fn read_again(
     };
     let setup = state.apart.as_ref().and_then(|apart| apart.terms.setup.as_deref());
     let typed = wanted.map_or_else(|| format!("{COMMAND} --resume {}", quoted(&plan.source.path)), Wanted::typed);
-    let approved = commands::approve(here, &plan, setup, digest, typed)?;
+    let approved = commands::approve(context, &plan, setup, digest, typed)?;
     Ok((plan, approved))
 }

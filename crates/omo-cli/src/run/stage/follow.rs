@@ -11,7 +11,7 @@ use super::screen::{self, Screen};
 use super::supervisor;
 use crate::failure::{Failure, Kind};
 use crate::run::blocks;
-use crate::run::here::Here;
+use crate::run::context::CommandContext;
 use crate::run::open::say;
 
 /// How often the length of the ledger is looked at.
@@ -33,7 +33,7 @@ pub(super) fn can_go_on(state: &RunState) -> bool {
 
 /// Has the run go on, and looks on.
 pub(crate) fn follow(
-    here: &Here,
+    context: &CommandContext,
     engine: &Engine,
     holder: &Actor,
     deadline: Option<Instant>,
@@ -47,14 +47,14 @@ pub(crate) fn follow(
             Action::Over => {
                 screen.close();
                 put_away(engine)?;
-                here.tell(engine.run, holder, &state);
+                context.tell(engine.run, holder, &state);
                 let text = blocks::done(&state);
                 say(if screen.is_live() { blocks::shown(&text) } else { &text })?;
                 return if blocks::is_all_well(&state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) };
             }
             Action::Ask(gate) => {
                 screen.close();
-                here.tell(engine.run, holder, &state);
+                context.tell(engine.run, holder, &state);
                 let text = blocks::ask(gate, &state);
                 say(&if screen.is_live() { at_a_terminal(&text, gate) } else { text })?;
                 return Err(Failure::said(Kind::Human));
@@ -62,7 +62,7 @@ pub(crate) fn follow(
             Action::Apart(_) | Action::FinalChecks => {}
             _ => {
                 screen.close();
-                here.tell(engine.run, holder, &state);
+                context.tell(engine.run, holder, &state);
                 return say("The steps of this run are done here now.\nDO\n  run: omo next");
             }
         }
@@ -76,11 +76,11 @@ pub(crate) fn follow(
                     "`omo run cancel` ends the run; nothing of it is lost",
                 ));
             }
-            supervisor::ensure(here, engine.run)?;
+            supervisor::ensure(context, engine.run)?;
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             screen.close();
-            here.tell(engine.run, holder, &state);
+            context.tell(engine.run, holder, &state);
             return say(&screen::waits(&state));
         }
         state = changed(engine, &state, deadline)?;

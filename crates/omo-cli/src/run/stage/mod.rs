@@ -14,7 +14,7 @@ use omo_runs::apart::{Driver, Stopped};
 use omo_store::env::Env;
 
 use super::arguments::RunOptions;
-use super::here::{Ended, Here};
+use super::context::{CommandContext, Ended};
 use super::open::say;
 use crate::failure::Failure;
 use crate::help;
@@ -61,36 +61,36 @@ pub(crate) fn stage(env: &Env, action: Stage) -> Result<(), Failure> {
 }
 
 fn start(env: &Env, options: &RunOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.as_deref(), Ended::Not)?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
     apart_or_refused(&state)?;
-    let engine = here.engine(&run, &state)?;
+    let engine = context.engine(&run, &state)?;
     engine.approved(&state)?;
     let state = engine.settle(run.state()?)?;
-    here.tell(&run, &state.holder, &state);
+    context.tell(&run, &state.holder, &state);
     if !follow::can_go_on(&state) {
         // There is nothing to look after: a question waits, say.
-        return follow(&here, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
+        return follow(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
     }
-    supervisor::ensure(&here, &run)?;
+    supervisor::ensure(&context, &run)?;
     say(&screen::started(run.id(), &state))
 }
 
 fn wait(env: &Env, options: &WaitOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     apart_or_refused(&state)?;
-    let engine = here.engine(&run, &state)?;
+    let engine = context.engine(&run, &state)?;
     let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    follow(&here, &engine, &state.holder, deadline, screen::Screen::new())
+    follow(&context, &engine, &state.holder, deadline, screen::Screen::new())
 }
 
 /// Brings together what is done, as the supervisor would, and starts nothing.
 fn merge(env: &Env, options: &RunOptions) -> Result<(), Failure> {
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.as_deref(), Ended::Not)?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
     apart_or_refused(&state)?;
-    let engine = here.engine(&run, &state)?;
+    let engine = context.engine(&run, &state)?;
     engine.approved(&state)?;
     let Some(alone) = run.try_supervise()? else {
         let message = format!("the sessions of {} are being worked on", run.id());
@@ -100,11 +100,11 @@ fn merge(env: &Env, options: &RunOptions) -> Result<(), Failure> {
     // A process that looks on waits until this lock is released.
     drop(alone);
     let state = run.state()?;
-    here.tell(&run, &state.holder, &state);
+    context.tell(&run, &state.holder, &state);
     match stopped {
         Stopped::NeedsClients => say("Nothing is left to be merged; `omo stage start` goes on with the sessions."),
         Stopped::Over | Stopped::Asks | Stopped::Together => {
-            follow(&here, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
+            follow(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
         }
     }
 }

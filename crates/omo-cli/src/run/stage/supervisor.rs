@@ -15,24 +15,24 @@ use omo_store::search_path::SearchPath;
 
 use super::RunOptions;
 use crate::failure::Failure;
-use crate::run::here::{Ended, Here};
+use crate::run::context::{CommandContext, Ended};
 use crate::run::local;
 
 /// The file that takes what it complains about.
 const LOG: &str = "supervisor.log";
 
 /// Has the run a supervisor: starts one where there is none.
-pub(super) fn ensure(here: &Here, run: &Run) -> Result<(), Failure> {
+pub(super) fn ensure(context: &CommandContext, run: &Run) -> Result<(), Failure> {
     if run.is_supervised()? {
         return Ok(());
     }
     // Found out now, while the user is there to be told.
     let state = run.state()?;
     local::is_accepted(&state)?;
-    client_of(&state, &here.root)?;
+    client_of(&state, &context.root)?;
     let (log, path) = run.log_file(LOG)?;
     let arguments: Vec<OsString> = ["stage", "supervise", "--run", run.id()].map(OsString::from).to_vec();
-    detached::start(&arguments, &here.root, log).map(drop).map_err(|error| {
+    detached::start(&arguments, &context.root, log).map(drop).map_err(|error| {
         Failure::io(
             format!("the supervisor of the run could not be started: {error}"),
             format!("its log is {}", path.display()),
@@ -66,25 +66,25 @@ fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, Failure> {
 pub(super) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
     // It does not matter what becomes of the terminal that it was started from.
     detached::settle()?;
-    let here = Here::find(env)?;
-    let (run, state) = here.run(options.run.as_deref(), Ended::Too)?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.run(options.run.as_deref(), Ended::Too)?;
     let lock = run.try_supervise()?;
     detached::ready("ready")?;
     // Another one was faster.
     let Some(_lock) = lock else { return Ok(()) };
-    let mut engine = here.engine(&run, &state)?;
+    let mut engine = context.engine(&run, &state)?;
     // It belongs to no session, whatever the environment says that it was started in.
     engine.caller = omo_plan::run::verbs::Caller { group: Some(String::new()), ..Default::default() };
     engine.approved(&state)?;
     let means = Means {
-        client: client_of(&state, &here.root)?,
+        client: client_of(&state, &context.root)?,
         own_program: std::env::current_exe()?,
         variables: env::variables(),
         temp: std::env::temp_dir(),
     };
     let driven = Driver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
     let state = run.state()?;
-    here.tell(&run, &state.holder, &state);
+    context.tell(&run, &state.holder, &state);
     let mut log = anstream::stderr().lock();
     match driven {
         Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),

@@ -29,7 +29,7 @@ use crate::session::note;
 const NAMELESS: &str = "?";
 
 /// Where a verb works.
-pub(super) struct Here<'a> {
+pub(super) struct CommandContext<'a> {
     /// The environment and the time.
     pub env: &'a Env,
     /// The top of the project.
@@ -46,7 +46,7 @@ pub(super) struct Here<'a> {
     pub plugin_data: Option<PathBuf>,
 }
 
-impl<'a> Here<'a> {
+impl<'a> CommandContext<'a> {
     /// Finds out.
     pub(super) fn find(env: &'a Env) -> Result<Self, Failure> {
         if env.in_gate {
