@@ -13,8 +13,8 @@ use omo_store::trust::GivenApproval;
 use crate::failure::Failure;
 use crate::project::Project;
 
-/// What a person is asked.
-pub(crate) struct Question<'a> {
+/// What a person is asked to confirm.
+pub(crate) struct Confirmation<'a> {
     /// The question, with everything that they agree to.
     pub text: &'a str,
     /// What stands for exactly that.
@@ -26,7 +26,7 @@ pub(crate) struct Question<'a> {
 }
 
 /// Asks the user. One without a terminal gives the digest of what they have read.
-pub(crate) fn ask(env: &Env, question: &Question, given: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn ask(env: &Env, question: &Confirmation, given: Option<&str>) -> Result<(), Failure> {
     if env.in_session {
         return Err(Failure::human(question.own_shell.0, question.own_shell.1));
     }

@@ -22,7 +22,7 @@ use omo_store::start::{self, pin};
 use omo_store::state::{self, Change};
 
 use crate::arguments::{AcceptOptions, AddOptions, ConfirmOptions, Gate as Action, RemoveOptions, SessionOptions};
-use crate::confirm::{self, Question};
+use crate::confirm::{self, Confirmation};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::stop::note;
@@ -239,7 +239,7 @@ pub(crate) fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Ses
 
 /// Asks the person at the terminal.
 fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), Failure> {
-    let question = Question {
+    let question = Confirmation {
         text: question,
         digest,
         own_shell: (

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use omo_plan::run::event::GateKind;
+use omo_plan::run::event::QuestionKind;
 use omo_plan::run::state::chosen_label;
 use omo_plan::run::verbs;
 use omo_runs::engine;
@@ -26,7 +26,7 @@ pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> 
     engine.transact(|state| Ok((Vec::new(), verbs::answer(state, &engine.caller, gate, option, None).map(drop)?)))?;
     let about = before.gates.iter().find(|known| known.gate.id == gate).map(|known| &known.gate.about);
     let choices: Vec<_> = match about {
-        Some(GateKind::Decisions { decisions }) => {
+        Some(QuestionKind::Decisions { decisions }) => {
             let choice =
                 |decision: &omo_plan::model::Decision| Some((decision.clone(), chosen_label(decision, option)?));
             decisions.iter().filter_map(choice).collect()

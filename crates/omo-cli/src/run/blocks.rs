@@ -13,9 +13,9 @@ use omo_core::words::command::{is_plain, numbered, whole};
 use omo_core::words::{age, neutral};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Unit;
-use omo_plan::run::event::GateKind;
+use omo_plan::run::event::QuestionKind;
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{Counts, GateState, Phase, RunState, Standing};
+use omo_plan::run::state::{Counts, Phase, QuestionState, RunState, Standing};
 use omo_runs::dev_workflow::{self, Completed, REPORT};
 use omo_runs::task_session;
 
@@ -182,15 +182,15 @@ pub(super) fn shown(block: &str) -> &str {
 }
 
 /// A person has to answer.
-pub(super) fn ask(gate: &GateState, state: &RunState) -> String {
+pub(super) fn ask(gate: &QuestionState, state: &RunState) -> String {
     match &gate.gate.about {
-        GateKind::Decisions { .. } => ask_within_the_turn(gate),
-        GateKind::HardStop { group } => hard_stop(gate, *group, state),
+        QuestionKind::Decisions { .. } => ask_within_the_turn(gate),
+        QuestionKind::HardStop { group } => hard_stop(gate, *group, state),
         _ => stop(gate, state),
     }
 }
 
-fn ask_within_the_turn(gate: &GateState) -> String {
+fn ask_within_the_turn(gate: &QuestionState) -> String {
     let gate = &gate.gate;
     let question: Vec<String> = gate.question.lines().map(|line| format!("    {}", neutral(line, 160))).collect();
     let choices: Vec<&str> = gate.options.iter().map(|option| option.id.as_str()).collect();
@@ -205,7 +205,7 @@ fn ask_within_the_turn(gate: &GateState) -> String {
 }
 
 /// How a block begins that only a person's next prompt gets past. The line for the model is not for showing.
-fn stop_head(gate: &GateState) -> String {
+fn stop_head(gate: &QuestionState) -> String {
     let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
     format!(
         "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
@@ -215,7 +215,7 @@ fn stop_head(gate: &GateState) -> String {
     )
 }
 
-fn hard_stop(gate: &GateState, group: usize, state: &RunState) -> String {
+fn hard_stop(gate: &QuestionState, group: usize, state: &RunState) -> String {
     let mut text = stop_head(gate);
     let _ = writeln!(text, "  Paused at hard-stop: waiting for \"continue\"");
     let _ = writeln!(
@@ -253,7 +253,7 @@ fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
     units
 }
 
-fn stop(gate: &GateState, state: &RunState) -> String {
+fn stop(gate: &QuestionState, state: &RunState) -> String {
     let mut text = stop_head(gate);
     for line in gate.gate.question.lines() {
         let _ = writeln!(text, "  {}", neutral(line, 300));
@@ -265,7 +265,7 @@ fn stop(gate: &GateState, state: &RunState) -> String {
     within(text)
 }
 
-fn go_on(text: &mut String, gate: &GateState, state: &RunState) {
+fn go_on(text: &mut String, gate: &QuestionState, state: &RunState) {
     if local::is_one(state) {
         let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
         text.push_str(&local::blocks::how_to_answer(&choices));

@@ -9,7 +9,7 @@ use omo_core::words::neutral;
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialect::Options;
 use omo_plan::model::{Dialect, Plan};
-use omo_plan::run::event::{EventKind, GateKind, RunResult};
+use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::ultra_run::own::quoted;
@@ -24,7 +24,7 @@ use omo_store::{pending, plan_run};
 use super::arguments::{ExecOptions, LocalOptions, OpenOptions, Purpose};
 use super::context::{CommandContext, Ended, another};
 use super::{blocks, exec, handed, local, manage, typed};
-use crate::confirm::{self, Question};
+use crate::confirm::{self, Confirmation};
 use crate::failure::Failure;
 use crate::project::Project;
 
@@ -72,7 +72,7 @@ fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> 
 fn go_on(context: &CommandContext) -> Result<(), Failure> {
     let (run, before) = context.run(None, Ended::Not)?;
     let engine = context.engine(&run, &before)?;
-    let stop = before.open_gate().filter(|gate| !matches!(gate.gate.about, GateKind::Decisions { .. }));
+    let stop = before.open_gate().filter(|gate| !matches!(gate.gate.about, QuestionKind::Decisions { .. }));
     let stop = stop.map(|gate| gate.gate.id.clone());
     let ((), state) = engine.transact(|state| {
         let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
@@ -263,7 +263,7 @@ pub(super) fn approve_all(
     let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
     let shown_by = format!("{}; their digest is {left}", asked.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
-    confirm::ask(context.env, &Question { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
+    confirm::ask(context.env, &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
     let all = pending::all(Some(&context.state_home), &context.root)?;
     let gone = || Failure::conflict("what was shown is not there any more", "run it again");
     let agreed = pending::named(&all, &left).ok_or_else(gone)?;

@@ -10,8 +10,8 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Group, Unit};
-use crate::run::event::{GateKind, Process, RunResult};
-use crate::run::state::{CONTINUE, GateState, Phase, RunState, UnitStatus};
+use crate::run::event::{Process, QuestionKind, RunResult};
+use crate::run::state::{CONTINUE, Phase, QuestionState, RunState, UnitStatus};
 use crate::run::verbs::MAX_LOST;
 
 /// More sessions than this at once no machine is asked for.
@@ -160,9 +160,9 @@ pub enum Step<'a> {
     /// This one has to be merged with what the run has come to.
     Merge(&'a Group),
     /// A person has to answer, and nothing else can be done before that.
-    Ask(&'a GateState),
+    Ask(&'a QuestionState),
     /// A question has to be asked that is not in the ledger yet.
-    Open(GateKind),
+    Open(QuestionKind),
     /// All is merged; the checks of the whole have to be run on that.
     FinalChecks,
     /// All is merged and checked; the user's branch has to move there.
@@ -239,8 +239,8 @@ pub fn has_more(state: &RunState) -> Option<&Apart> {
 
 /// Whether a person has accepted that clients are billed to something else than a subscription.
 pub fn accepts_billing(state: &RunState) -> bool {
-    let is_accepted = |known: &GateState| {
-        matches!(known.gate.about, GateKind::Billing { .. })
+    let is_accepted = |known: &QuestionState| {
+        matches!(known.gate.about, QuestionKind::Billing { .. })
             && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
     };
     state.apart.as_ref().is_some_and(|apart| apart.terms.accepts_billing) || state.gates.iter().any(is_accepted)
@@ -312,20 +312,21 @@ impl<'a> View<'a> {
     /// Whether a question about one of its units is open.
     fn waits_for_an_answer(&self, group: &Group) -> bool {
         self.state.gates.iter().filter(|gate| gate.answer.is_none()).any(|gate| match &gate.gate.about {
-            GateKind::Environment { unit, .. } | GateKind::Escalated { unit } => group.units.contains(unit),
+            QuestionKind::Environment { unit, .. } | QuestionKind::Escalated { unit } => group.units.contains(unit),
             _ => false,
         })
     }
 
     /// What has to be answered before any client is started.
     fn question_of_all(&self) -> Option<Step<'a>> {
-        let of_all = |about: &GateKind| matches!(about, GateKind::Billing { .. } | GateKind::LandRefused { .. });
-        let open = |gate: &&GateState| gate.answer.is_none() && of_all(&gate.gate.about);
+        let of_all =
+            |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandRefused { .. });
+        let open = |gate: &&QuestionState| gate.answer.is_none() && of_all(&gate.gate.about);
         if let Some(gate) = self.state.gates.iter().find(open) {
             return Some(Step::Ask(gate));
         }
         let payer = self.apart.terms.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
-        Some(Step::Open(GateKind::Billing { payer: payer.clone() }))
+        Some(Step::Open(QuestionKind::Billing { payer: payer.clone() }))
     }
 
     /// What a person has to decide once no client is at work any more. How a stuck session goes on is not asked where
@@ -339,14 +340,14 @@ impl<'a> View<'a> {
         }
         let stuck = self.groups().find_map(|group| Some((group, self.why_stuck(group)?)));
         if let Some((group, why)) = stuck {
-            return Some(Step::Open(GateKind::Stuck { group: group.id.clone(), why }));
+            return Some(Step::Open(QuestionKind::Stuck { group: group.id.clone(), why }));
         }
         // A session that will be done again, once its wave has come, was asked about.
         let in_conflict =
             |group: &&Group| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
         let group = self.groups().find(in_conflict)?;
         let files = self.known(group).and_then(|known| known.why.clone()).unwrap_or_default();
-        Some(Step::Open(GateKind::Conflict { group: group.id.clone(), files }))
+        Some(Step::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
     }
 
     /// The run ends without having moved the user's branch.
@@ -365,7 +366,7 @@ fn whole<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
         return clean(state, apart, |_| true).unwrap_or(Step::End(RunResult::Failed));
     }
     match &apart.land_refused {
-        Some(why) => Step::Open(GateKind::LandRefused { why: why.clone() }),
+        Some(why) => Step::Open(QuestionKind::LandRefused { why: why.clone() }),
         None if outcomes().any(|outcome| outcome.is_none()) => Step::FinalChecks,
         None => Step::Land,
     }

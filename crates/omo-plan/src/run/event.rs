@@ -11,7 +11,7 @@ use crate::model::{Plan, Unit};
 use crate::run::apart::Terms;
 use crate::ultra_run::asked::Asked;
 
-pub use crate::run::gate::{Gate, GateKind, GateOption};
+pub use crate::run::question::{Question, QuestionKind, QuestionOption};
 
 /// One event, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub enum EventKind {
     /// A person has to decide something.
     GateOpened {
         /// What.
-        gate: Gate,
+        gate: Question,
     },
     /// It was decided.
     GateAnswered {

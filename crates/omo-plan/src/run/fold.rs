@@ -9,10 +9,10 @@ mod session;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Decision, Dialect, Plan, Precondition};
-use crate::run::event::{Event, EventKind, Gate, GateKind, ImportedStatus, UnitEnd};
+use crate::run::event::{Event, EventKind, ImportedStatus, Question, QuestionKind, UnitEnd};
 use crate::run::schedule;
 use crate::run::state::{
-    Answer, BadLedger, FINAL, FOREGROUND, GateState, Ground, HandedOut, Phase, RunState, Running, STOP, UnitState,
+    Answer, BadLedger, FINAL, FOREGROUND, Ground, HandedOut, Phase, QuestionState, RunState, Running, STOP, UnitState,
     UnitStatus, WITHDRAWN, chosen_label, texts,
 };
 
@@ -261,17 +261,17 @@ impl RunState {
         }
     }
 
-    fn open_a_gate(&mut self, event: &Event, gate: &Gate) -> Result<(), BadLedger> {
+    fn open_a_gate(&mut self, event: &Event, gate: &Question) -> Result<(), BadLedger> {
         if self.gates.iter().any(|known| known.gate.id == gate.id) {
             return Err(BadLedger { seq: event.seq, what: "opens a gate that there is already".to_owned() });
         }
         // Its worker was given back because a check could not be run, and is not lost.
-        if let GateKind::Environment { unit, .. } = &gate.about
+        if let QuestionKind::Environment { unit, .. } = &gate.about
             && let Some(unit) = self.units.get_mut(unit)
         {
             unit.lost = unit.lost.saturating_sub(1);
         }
-        self.gates.push(GateState { gate: gate.clone(), opened_at: event.ts, answer: None });
+        self.gates.push(QuestionState { gate: gate.clone(), opened_at: event.ts, answer: None });
         Ok(())
     }
 
@@ -281,30 +281,30 @@ impl RunState {
         let open = open.ok_or_else(missing)?;
         open.answer = Some(Answer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
         match open.gate.about.clone() {
-            GateKind::Billing { .. }
-            | GateKind::EntryCondition { .. }
-            | GateKind::Conflict { .. }
-            | GateKind::Stuck { .. }
-            | GateKind::LandRefused { .. }
+            QuestionKind::Billing { .. }
+            | QuestionKind::EntryCondition { .. }
+            | QuestionKind::Conflict { .. }
+            | QuestionKind::Stuck { .. }
+            | QuestionKind::LandRefused { .. }
                 if option == STOP =>
             {
                 self.is_stopped = true;
             }
-            GateKind::Billing { .. } if option == FOREGROUND => self.bring_together(),
-            GateKind::Verification
-            | GateKind::Environment { .. }
-            | GateKind::Billing { .. }
-            | GateKind::EntryCondition { .. } => {}
-            GateKind::Conflict { group, .. } => self.redo_group(&group),
-            GateKind::Stuck { group, .. } => self.unstick_group(&group),
-            GateKind::LandRefused { .. } => self.try_to_land_again(),
-            GateKind::Decisions { decisions } => self.take_choices(&decisions, option),
-            GateKind::HardStop { group } => {
+            QuestionKind::Billing { .. } if option == FOREGROUND => self.bring_together(),
+            QuestionKind::Verification
+            | QuestionKind::Environment { .. }
+            | QuestionKind::Billing { .. }
+            | QuestionKind::EntryCondition { .. } => {}
+            QuestionKind::Conflict { group, .. } => self.redo_group(&group),
+            QuestionKind::Stuck { group, .. } => self.unstick_group(&group),
+            QuestionKind::LandRefused { .. } => self.try_to_land_again(),
+            QuestionKind::Decisions { decisions } => self.take_choices(&decisions, option),
+            QuestionKind::HardStop { group } => {
                 let behind = schedule::in_order(&self.plan).into_iter().take_while(|place| *place != group);
                 let groups = behind.chain([group]).filter_map(|place| self.plan.groups.get(place));
                 self.reviewed.extend(groups.flat_map(|group| group.units.iter().cloned()));
             }
-            GateKind::Escalated { unit } => {
+            QuestionKind::Escalated { unit } => {
                 if let Some(unit) = self.units.get_mut(&unit) {
                     unit.judgment = Some(option.to_owned());
                 }
@@ -324,7 +324,7 @@ impl RunState {
     }
 
     /// Takes back every open question of this kind: something has made it moot.
-    pub(super) fn withdraw(&mut self, event: &Event, is_moot: impl Fn(&GateKind) -> bool) {
+    pub(super) fn withdraw(&mut self, event: &Event, is_moot: impl Fn(&QuestionKind) -> bool) {
         for gate in self.gates.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.gate.about)) {
             gate.answer = Some(Answer { option: WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
         }
@@ -332,7 +332,7 @@ impl RunState {
 
     /// Takes back every open question about a unit.
     fn withdraw_about(&mut self, event: &Event, id: &str) {
-        let is_about = |about: &GateKind| matches!(about, GateKind::Escalated { unit } | GateKind::Environment { unit, .. } if unit == id);
+        let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { unit } | QuestionKind::Environment { unit, .. } if unit == id);
         self.withdraw(event, is_about);
     }
 

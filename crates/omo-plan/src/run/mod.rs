@@ -9,9 +9,9 @@
 pub mod apart;
 pub mod event;
 mod fold;
-mod gate;
 mod iteration;
 mod question;
+mod question_text;
 pub mod report;
 pub mod schedule;
 pub mod segment;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::model::Unit;
 use crate::run::event::{Actor, RunResult};
 use crate::run::schedule::{self, Action};
-use crate::run::state::{GateState, Phase, RunState, Standing, UnitState, UnitStatus, WITHDRAWN};
+use crate::run::state::{Phase, QuestionState, RunState, Standing, UnitState, UnitStatus, WITHDRAWN};
 
 /// The version of this model, in what is written.
 pub const SCHEMA: u32 = 1;
@@ -332,7 +332,7 @@ fn claim(unit: &UnitRow) -> String {
     format!("judged, with {} to show it; no command decides it", unit.evidence_ids.join(", "))
 }
 
-fn gate_row(known: &GateState) -> GateRow {
+fn gate_row(known: &QuestionState) -> GateRow {
     let answer = known.answer.as_ref();
     let is_withdrawn = answer.is_some_and(|answer| answer.option == WITHDRAWN);
     GateRow {

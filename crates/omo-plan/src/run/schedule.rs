@@ -10,10 +10,10 @@ use crate::model::{
 };
 use crate::paths;
 use crate::run::apart::{self, Step};
-use crate::run::event::{GateKind, RunResult};
+use crate::run::event::{QuestionKind, RunResult};
 use crate::run::iteration;
 use crate::run::standing::lets_go_on;
-use crate::run::state::{CONTINUE, GateState, ONE_BY_ONE, Phase, RunState, STOP, Standing, UnitStatus, WITHDRAWN};
+use crate::run::state::{CONTINUE, ONE_BY_ONE, Phase, QuestionState, RunState, STOP, Standing, UnitStatus, WITHDRAWN};
 
 /// More workers than this at once no session can have.
 const MAX_AT_ONCE: usize = 64;
@@ -22,9 +22,9 @@ const MAX_AT_ONCE: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action<'a> {
     /// A person has to answer; nothing else is begun until they did.
-    Ask(&'a GateState),
+    Ask(&'a QuestionState),
     /// A question has to be asked that is not in the ledger yet.
-    Open(GateKind),
+    Open(QuestionKind),
     /// These units can be begun now, all of them at the same time.
     Start(Vec<&'a Unit>),
     /// Workers are at these, and nothing else can be begun before they are done.
@@ -80,7 +80,7 @@ pub fn next(state: &RunState) -> Action<'_> {
     }
     if !stops {
         if let Some(group) = view.due_stop() {
-            return Action::Open(GateKind::HardStop { group });
+            return Action::Open(QuestionKind::HardStop { group });
         }
         let ready = view.ready();
         if !ready.is_empty() {
@@ -122,10 +122,10 @@ fn final_checks<'a>(view: &View<'a>) -> Action<'a> {
 }
 
 /// What has to be asked before anything else is begun, whatever else is done, and was not asked yet.
-fn due_question(state: &RunState) -> Option<GateKind> {
+fn due_question(state: &RunState) -> Option<QuestionKind> {
     let is_verified = |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
-    if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &GateKind::Verification) {
-        return Some(GateKind::Verification);
+    if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &QuestionKind::Verification) {
+        return Some(QuestionKind::Verification);
     }
     if let Some(about) = due_entry(state).filter(|about| !was_answered(state, about)) {
         return Some(about);
@@ -134,17 +134,17 @@ fn due_question(state: &RunState) -> Option<GateKind> {
 }
 
 /// An entry condition that no command decides.
-fn due_entry(state: &RunState) -> Option<GateKind> {
+fn due_entry(state: &RunState) -> Option<QuestionKind> {
     state.plan.preconditions.iter().find_map(|known| match known {
         Precondition::EntryCondition { text, checks } if checks.is_empty() => {
-            Some(GateKind::EntryCondition { text: text.clone() })
+            Some(QuestionKind::EntryCondition { text: text.clone() })
         }
         _ => None,
     })
 }
 
-fn was_answered(state: &RunState, about: &GateKind) -> bool {
-    let is_it = |known: &GateState| {
+fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
+    let is_it = |known: &QuestionState| {
         known.gate.about == *about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
     };
     state.gates.iter().any(is_it)
@@ -152,7 +152,7 @@ fn was_answered(state: &RunState, about: &GateKind) -> bool {
 
 /// Blocking decisions one by one, and those without a recommendation; then the others in one question, and
 /// if they were not taken together, one by one too.
-fn due_decisions(state: &RunState) -> Option<GateKind> {
+fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     let open = state.plan.preconditions.iter().filter_map(|precondition| match precondition {
         Precondition::Decision(decision) if !is_settled(state, decision) => Some(decision),
         _ => None,
@@ -160,10 +160,10 @@ fn due_decisions(state: &RunState) -> Option<GateKind> {
     let (single, others): (Vec<_>, Vec<_>) =
         open.partition(|decision| decision.blocking || decision.recommended.is_none());
     let of = |decisions: &[&Decision]| {
-        Some(GateKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
+        Some(QuestionKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
     };
     let asks_one_by_one = state.gates.iter().any(|known| {
-        matches!(&known.gate.about, GateKind::Decisions { decisions } if decisions.len() > 1)
+        matches!(&known.gate.about, QuestionKind::Decisions { decisions } if decisions.len() > 1)
             && known.answer.as_ref().is_some_and(|answer| answer.option == ONE_BY_ONE)
     });
     match (single.as_slice(), others.as_slice()) {
@@ -178,7 +178,7 @@ fn due_decisions(state: &RunState) -> Option<GateKind> {
 fn is_settled(state: &RunState, decision: &Decision) -> bool {
     let was_asked = || {
         state.gates.iter().any(|known| {
-            matches!(&known.gate.about, GateKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
+            matches!(&known.gate.about, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
                 && known.answer.as_ref().is_some_and(|answer| answer.option != WITHDRAWN)
         })
     };
@@ -186,13 +186,13 @@ fn is_settled(state: &RunState, decision: &Decision) -> bool {
 }
 
 /// The first unit that has failed, asks for human judgment, and has had none yet.
-fn due_judgment(state: &RunState) -> Option<GateKind> {
+fn due_judgment(state: &RunState) -> Option<QuestionKind> {
     let waits = |unit: &&Unit| {
         let known = state.units.get(&unit.id);
         unit.on_failure == OnFailure::Escalate
             && known.is_some_and(|known| known.status == UnitStatus::Failed && known.judgment.is_none())
     };
-    state.plan.units.iter().find(waits).map(|unit| GateKind::Escalated { unit: unit.id.clone() })
+    state.plan.units.iter().find(waits).map(|unit| QuestionKind::Escalated { unit: unit.id.clone() })
 }
 
 /// The places of the groups in the order in which they are worked on: by stage, then as the plan has them.

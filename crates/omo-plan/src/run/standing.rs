@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::model::{OnFailure, Unit};
-use crate::run::state::{Counts, GateState, RunState, Running, Standing, UnitStatus};
+use crate::run::state::{Counts, QuestionState, RunState, Running, Standing, UnitStatus};
 
 impl RunState {
     /// The open gate that the run waits at, if it does: the first one without an answer.
-    pub fn open_gate(&self) -> Option<&GateState> {
+    pub fn open_gate(&self) -> Option<&QuestionState> {
         self.gates.iter().find(|state| state.answer.is_none())
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Decision, Plan, Unit};
 use crate::run::apart::Apart;
-use crate::run::event::{Actor, Evidence, Gate, ImportedStatus, RunResult, Unfinished, UnitEnd, Verdict};
+use crate::run::event::{Actor, Evidence, ImportedStatus, Question, RunResult, Unfinished, UnitEnd, Verdict};
 use crate::ultra_run::asked::Asked;
 
 /// Where a run stands.
@@ -33,7 +33,7 @@ pub struct RunState {
     /// Each unit of the plan, by id.
     pub units: BTreeMap<String, UnitState>,
     /// The gates, in the order in which they were opened.
-    pub gates: Vec<GateState>,
+    pub gates: Vec<QuestionState>,
     /// Units of batches behind which a person said that it goes on: a stop is passed as long as all of
     /// its batch are among them, however an edited plan numbers its batches.
     #[serde(default)]
@@ -265,9 +265,9 @@ pub struct Running {
 
 /// A gate and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateState {
+pub struct QuestionState {
     /// The gate.
-    pub gate: Gate,
+    pub gate: Question,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// What was answered, by whom, and when.

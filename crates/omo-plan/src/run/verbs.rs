@@ -13,9 +13,9 @@ use omo_core::words::neutral;
 use crate::model::{Plan, Unit};
 use crate::run::event::{Actor, EventKind, UnitEnd};
 use crate::run::iteration;
-use crate::run::question::gate;
+use crate::run::question_text::question_about;
 use crate::run::schedule::{self, Action, lacks_contract};
-use crate::run::state::{GateState, Phase, RunState, UnitStatus};
+use crate::run::state::{Phase, QuestionState, RunState, UnitStatus};
 
 pub use apart::{client_ended, is_to_be_noted, paused, running_in, waits_for_a_limit};
 pub use people::{accept_billing, answer, cancel, replan, retry, set_budget, skip};
@@ -173,7 +173,7 @@ pub fn advance(state: &RunState) -> Option<EventKind> {
         return Some(without_contract_failed(unit));
     }
     match schedule::next(state) {
-        Action::Open(about) => Some(EventKind::GateOpened { gate: gate(state, about) }),
+        Action::Open(about) => Some(EventKind::GateOpened { gate: question_about(state, about) }),
         Action::End(result) => Some(EventKind::RunEnded { result }),
         Action::Iterate(reopened) => {
             Some(EventKind::IterationStarted { iteration: state.iteration.saturating_add(1), reopened })
@@ -206,7 +206,7 @@ fn over(hint: &str) -> Refusal {
     Refusal::new(RefusalKind::Precondition, "the run has ended", hint)
 }
 
-fn unanswered(gate: &GateState) -> Refusal {
+fn unanswered(gate: &QuestionState) -> Refusal {
     let first = gate.gate.question.lines().next().unwrap_or_default();
     let message = format!("gate {} waits for an answer: {}", gate.gate.id, neutral(first, 200));
     Refusal::new(RefusalKind::Human, message, "`omo next` shows the question and how it is answered")

@@ -1,7 +1,7 @@
 //! Gates: what is asked in which order, what counts as an answer, and what follows from it.
 
 use omo_plan::model::{Decision, OnFailure, OnUnitFail, Plan, Precondition};
-use omo_plan::run::event::{GateKind, RunResult};
+use omo_plan::run::event::{QuestionKind, RunResult};
 use omo_plan::run::state::{ACCEPT_ALL, CONTINUE, ONE_BY_ONE, STOP, WITHDRAWN};
 use omo_plan::run::verbs::{self, RefusalKind};
 
@@ -16,7 +16,7 @@ fn deciding(decisions: Vec<Decision>) -> Plan {
 /// The ids of the decisions that are asked about now.
 fn asked_about(run: &Run) -> Vec<String> {
     match run.state.open_gate().map(|known| &known.gate.about) {
-        Some(GateKind::Decisions { decisions }) => decisions.iter().map(|one| one.id.clone()).collect(),
+        Some(QuestionKind::Decisions { decisions }) => decisions.iter().map(|one| one.id.clone()).collect(),
         _ => Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
 use omo_plan::run::apart::{
     Apart, BUDGET_SPENT, Grant, GroupState, GroupStatus, Step, Terms, accepts_billing, has_more, outcome,
 };
-use omo_plan::run::event::{Actor, Event, EventKind, GateKind, Process, RunResult};
+use omo_plan::run::event::{Actor, Event, EventKind, Process, QuestionKind, RunResult};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
 use omo_plan::run::verbs::{self, Caller, CommitOutcome, MAX_LOST, Measured, Refusal};
@@ -40,7 +40,7 @@ fn step(run: &Run) -> String {
         Action::Apart(Step::Start(groups)) => format!("start {}", named(&groups)),
         Action::Apart(Step::Wait(ids)) => format!("wait {}", ids.join(" ")),
         Action::Apart(Step::Merge(group)) => format!("merge {}", group.id),
-        Action::Open(GateKind::Conflict { group, .. }) => format!("conflict {group}"),
+        Action::Open(QuestionKind::Conflict { group, .. }) => format!("conflict {group}"),
         Action::Apart(Step::Land) => "land".to_owned(),
         Action::Apart(Step::Clean(ids)) => format!("clean {}", ids.join(" ")),
         Action::FinalChecks => "final checks".to_owned(),
@@ -179,7 +179,7 @@ fn whoever_is_asked_about_clients_that_begin_with_nothing_is_told_how_the_last_o
         run.write([EventKind::ChildEnded { group: "a".to_owned(), how, cost_micros: None }]);
     }
     let why = "its clients end without beginning with a step; the last one: the API failed: Not logged in".to_owned();
-    assert_eq!(next(&run.state), Action::Open(GateKind::Stuck { group: "a".to_owned(), why }));
+    assert_eq!(next(&run.state), Action::Open(QuestionKind::Stuck { group: "a".to_owned(), why }));
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
     merge(&mut run, "b");
     run.advance();
     let gate = run.state.open_gate().unwrap().gate.clone();
-    assert!(matches!(&gate.about, GateKind::Stuck { group, why } if group == "a" && why == "no room"), "{gate:?}");
+    assert!(matches!(&gate.about, QuestionKind::Stuck { group, why } if group == "a" && why == "no room"), "{gate:?}");
     run.write([EventKind::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "start a");
 }

@@ -3,7 +3,7 @@
 use omo_core::check::CheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::{Check, Expect, ExpectedExit};
 use omo_plan::model::{OnFailure, Unit, UnitKind};
-use omo_plan::run::event::{EventKind, GateKind, RunResult};
+use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::verbs::{self, Measured, RefusalKind};
 
 use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
@@ -223,6 +223,6 @@ fn the_gate_of_a_missing_tool_names_it() {
         panic!("{events:?}");
     };
     assert_eq!(why, "its check could not be run: tool");
-    assert_eq!(gate.about, GateKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
+    assert_eq!(gate.about, QuestionKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
     assert_eq!(gate.question, "A check of task 1 could not be run here: tool. Run it again?");
 }

@@ -3,7 +3,7 @@
 use omo_core::check::CheckVerdict::{Green, Red};
 use omo_core::check::{Check, CheckVerdict};
 use omo_plan::model::{FileUse, Plan, Unit};
-use omo_plan::run::event::{EventKind, GateKind, RunResult};
+use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::schedule::{Action, next};
 use omo_plan::run::state::{CONTINUE, Phase};
 use omo_plan::run::verbs::{self, Caller, MAX_LOST, RefusalKind, Start};
@@ -235,7 +235,7 @@ fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_an_iteration() 
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.work("1", &no_tool());
     let gate = run.state.open_gate().unwrap().gate.clone();
-    assert_eq!(gate.about, GateKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
+    assert_eq!(gate.about, QuestionKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
     assert_eq!((run.state.iteration, run.state.units["1"].attempts), (1, 0));
     run.answer(&gate.id, CONTINUE).unwrap();
     run.pass("1");

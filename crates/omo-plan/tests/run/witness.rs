@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::model::{Dialect, Isolation, OnFailure, Parallel, Plan, Unit, UnitKind};
 use omo_plan::paths;
-use omo_plan::run::event::{Actor, Event, EventKind, GateKind, RunResult};
+use omo_plan::run::event::{Actor, Event, EventKind, QuestionKind, RunResult};
 use omo_plan::run::state::WITHDRAWN;
 
 /// What was seen of one unit.
@@ -28,7 +28,7 @@ struct Seen {
 pub(crate) struct Witness {
     plan: Option<Plan>,
     units: BTreeMap<String, Seen>,
-    gates: BTreeMap<String, (GateKind, i64, Option<String>)>,
+    gates: BTreeMap<String, (QuestionKind, i64, Option<String>)>,
     finals: BTreeMap<usize, bool>,
     was_edited: bool,
     end: Option<End>,
@@ -163,9 +163,9 @@ impl Witness {
         let before =
             plan.groups.iter().enumerate().filter(|(other, known)| (known.stage, *other) < (group.stage, place));
         for (stop, _) in before.filter(|(_, known)| known.hard_stop && !self.was_edited) {
-            let is_it = |(about, _, answer): &(GateKind, i64, Option<String>)| {
+            let is_it = |(about, _, answer): &(QuestionKind, i64, Option<String>)| {
                 let covers = match about {
-                    GateKind::HardStop { group } => {
+                    QuestionKind::HardStop { group } => {
                         plan.groups[*group].stage.cmp(&plan.groups[stop].stage).then(group.cmp(&stop)).is_ge()
                     }
                     _ => false,
@@ -180,7 +180,7 @@ impl Witness {
         let (about, opened, answer) = self.gates.get_mut(gate).unwrap();
         assert!(self.end.is_none() && answer.is_none(), "{gate} was answered, or asked in a run that is over");
         let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
-        assert!(has_person || matches!(about, GateKind::Decisions { .. }), "{gate} answered by nobody");
+        assert!(has_person || matches!(about, QuestionKind::Decisions { .. }), "{gate} answered by nobody");
         *answer = Some(option.to_owned());
     }
 
@@ -208,7 +208,8 @@ impl Witness {
     /// Takes back what was asked about a unit that was left out or is done again.
     fn withdraw(&mut self, id: &str) {
         for (about, _, answer) in self.gates.values_mut().filter(|(_, _, answer)| answer.is_none()) {
-            if matches!(about, GateKind::Escalated { unit } | GateKind::Environment { unit, .. } if unit == id) {
+            if matches!(about, QuestionKind::Escalated { unit } | QuestionKind::Environment { unit, .. } if unit == id)
+            {
                 *answer = Some(WITHDRAWN.to_owned());
             }
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, UnitKind};
-use omo_plan::run::event::{EventKind, GateKind, RunResult};
+use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::task_session::{self, SessionPhase};
@@ -215,7 +215,8 @@ pub(super) fn go_on(context: &CommandContext, run: &Run, before: &RunState, want
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
     let changed = changed(context, before, wanted)?;
-    let is_stop = |gate: &&omo_plan::run::state::GateState| !matches!(gate.gate.about, GateKind::Decisions { .. });
+    let is_stop =
+        |gate: &&omo_plan::run::state::QuestionState| !matches!(gate.gate.about, QuestionKind::Decisions { .. });
     let stop = before.open_gate().filter(is_stop).filter(|_| wanted.is_typed).map(|gate| gate.gate.id.clone());
     let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {

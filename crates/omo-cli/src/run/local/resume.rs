@@ -6,7 +6,7 @@ use std::path::Path;
 use omo_plan::dialect::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::accepts_billing;
-use omo_plan::run::event::{EventKind, GateKind, RunResult};
+use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::ultra_run::arguments::{Mode, Part};
@@ -209,7 +209,7 @@ fn way(state: &RunState) -> Strategy {
 fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>, Failure> {
     let Some(apart) = &state.apart else { return Ok(None) };
     let is_accepted = wanted.is_some_and(|wanted| wanted.own.accepts_billing);
-    let is_it = |about: &GateKind| matches!(about, GateKind::Billing { .. });
+    let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state.open_gate().filter(|gate| is_it(&gate.gate.about)).map(|gate| gate.gate.id.clone());
     if open.is_some() {
         return Ok(open.filter(|_| is_accepted));

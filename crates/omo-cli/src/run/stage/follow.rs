@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use omo_plan::run::event::Actor;
 use omo_plan::run::schedule::{self, Action};
-use omo_plan::run::state::{GateState, RunState};
+use omo_plan::run::state::{QuestionState, RunState};
 use omo_runs::engine::Engine;
 
 use super::screen::{self, Screen};
@@ -88,7 +88,7 @@ pub(crate) fn follow(
 }
 
 /// A question as a person reads it who looks on at a terminal, and how it is answered there.
-fn at_a_terminal(block: &str, gate: &GateState) -> String {
+fn at_a_terminal(block: &str, gate: &QuestionState) -> String {
     let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
     let (shown, id) = (blocks::shown(block), &gate.gate.id);
     let shown = shown.split_once("\n  To answer, ").map_or(shown, |(question, _)| question);

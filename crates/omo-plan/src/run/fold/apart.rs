@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{RunState, reopen};
 use crate::run::apart::{Apart, BUDGET_SPENT, GroupState, GroupStatus, Terms, outcome};
-use crate::run::event::{Event, EventKind, GateKind};
+use crate::run::event::{Event, EventKind, QuestionKind};
 use crate::run::state::{BadLedger, UnitStatus};
 
 impl RunState {
@@ -127,7 +127,7 @@ impl RunState {
         for known in apart.groups.values_mut().filter(|known| known.stuck.as_deref() == Some(BUDGET_SPENT)) {
             known.stuck = None;
         }
-        self.withdraw(event, |about| matches!(about, GateKind::Stuck { why, .. } if why == BUDGET_SPENT));
+        self.withdraw(event, |about| matches!(about, QuestionKind::Stuck { why, .. } if why == BUDGET_SPENT));
         Ok(())
     }
 

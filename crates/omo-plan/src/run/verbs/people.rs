@@ -6,9 +6,9 @@ use super::{Caller, Refusal, RefusalKind, found, over};
 use crate::dialect::ultra::report::SESSION_PREFIX;
 use crate::model::{Dialect, Plan, UnitKind};
 use crate::run::apart::{Apart, GroupStatus};
-use crate::run::event::{EventKind, GateKind};
+use crate::run::event::{EventKind, QuestionKind};
 use crate::run::iteration;
-use crate::run::question::gate;
+use crate::run::question_text::question_about;
 use crate::run::schedule::lacks_contract;
 use crate::run::state::{CONTINUE, Phase, RunState, Standing, UnitState, UnitStatus};
 
@@ -117,7 +117,7 @@ pub fn answer(
         return Err(Refusal::new(RefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
     }
     // The question of a decision is put to the person within the turn; everything else ends the turn.
-    let within_turn = matches!(known.gate.about, GateKind::Decisions { .. });
+    let within_turn = matches!(known.gate.about, QuestionKind::Decisions { .. });
     if !within_turn && !caller.has_person_since(known.opened_at) {
         let message = format!("gate {gate} waits for a person, and none has typed anything since it was opened");
         return Err(Refusal::new(RefusalKind::Human, message, "show them the question and end the turn"));
@@ -135,7 +135,7 @@ pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<
         let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
         return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "end the turn and ask them"));
     }
-    let gate = gate(state, GateKind::Billing { payer: payer.to_owned() });
+    let gate = question_about(state, QuestionKind::Billing { payer: payer.to_owned() });
     let answered = EventKind::GateAnswered { gate: gate.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
     Ok(vec![EventKind::GateOpened { gate }, answered])
 }

@@ -7,8 +7,8 @@ use super::{Refusal, RefusalKind, found, lost, over, unanswered};
 use crate::model::{Dialect, OnFailure, Unit, UnitKind};
 use crate::paths::Planned;
 use crate::run::apart;
-use crate::run::event::{EventKind, GateKind, Unfinished, UnitEnd};
-use crate::run::question::gate;
+use crate::run::event::{EventKind, QuestionKind, Unfinished, UnitEnd};
+use crate::run::question_text::question_about;
 use crate::run::schedule::{self, Action};
 use crate::run::shown;
 use crate::run::state::{FINAL, Phase, RunState, Standing, UnitStatus};
@@ -208,7 +208,8 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
             why: format!("its check could not be run: {what}"),
             is_pause: false,
         });
-        events.push(EventKind::GateOpened { gate: gate(state, GateKind::Environment { unit: id, what }) });
+        events
+            .push(EventKind::GateOpened { gate: question_about(state, QuestionKind::Environment { unit: id, what }) });
     } else if unit.kind == UnitKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
