@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use omo_core::log;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::state::{self, Change};
@@ -16,7 +16,7 @@ use crate::stop::note;
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &Env, options: &BlockedOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
-    let reason = neutral(&options.reason, 300);
+    let reason = sanitize(&options.reason, 300);
     if reason.is_empty() {
         return Err(Failure::user("a reason is needed", "omo blocked \"why it cannot be done\""));
     }

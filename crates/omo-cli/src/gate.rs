@@ -11,7 +11,7 @@ use omo_core::session::{Provenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::words::checks::{asked_for, code, definition, number, since_approved};
 use omo_core::words::command::{is_plain, whole};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::config::Config;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
@@ -151,7 +151,7 @@ fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), F
 }
 
 fn unknown(name: &str) -> Failure {
-    Failure::not_found(format!("no check here is called `{}`", neutral(name, 40)), "`omo gate list` names them")
+    Failure::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo gate list` names them")
 }
 
 fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use omo_core::log::LogEntry;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::decisions;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
@@ -60,9 +60,9 @@ fn line(entry: &LogEntry) -> String {
     format!(
         "{}  {:<36}  {:<16}  {row:<6}  {:<14}  {blocks:<7}  {}",
         entry.at,
-        neutral(&entry.session, 36),
-        neutral(&entry.event, 16),
-        neutral(&entry.decision, 14),
-        neutral(&entry.why, 400),
+        sanitize(&entry.session, 36),
+        sanitize(&entry.event, 16),
+        sanitize(&entry.decision, 14),
+        sanitize(&entry.why, 400),
     )
 }

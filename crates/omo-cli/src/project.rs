@@ -93,7 +93,7 @@ pub(crate) fn named_or_own(named: Option<&str>, env: &Env) -> Result<Option<Sess
     match named.or(env.session_id.as_deref()) {
         None => Ok(None),
         Some(text) => SessionId::parse(text).map(Some).map_err(|error| {
-            let shown = omo_core::words::neutral(text, 60);
+            let shown = omo_core::words::sanitize(text, 60);
             Failure::user(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
         }),
     }

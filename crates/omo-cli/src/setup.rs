@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use omo_core::client_version::LEAST;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::claude::{Claude, ClaudeError};
 use omo_store::env::{self, Env};
 use omo_store::folder::{Folder, FolderError};
@@ -86,7 +86,7 @@ fn set_up(places: &Places) -> Result<(), Failure> {
     // Before anything is written: what is registered now goes on working.
     let before = registration::look(&claude, &places.plugin)?;
     if let Whose::From(origin) = &before.marketplace {
-        let message = format!("Claude Code has a marketplace `{MARKETPLACE}` already, from {}", neutral(origin, 300));
+        let message = format!("Claude Code has a marketplace `{MARKETPLACE}` already, from {}", sanitize(origin, 300));
         let hint = format!(
             "keep using that one, or remove it and its plugin with `claude plugin marketplace remove {MARKETPLACE}` and run `omo setup` again"
         );
@@ -111,12 +111,12 @@ fn set_up(places: &Places) -> Result<(), Failure> {
 }
 
 fn what_was_staged(staged: &Staged, version: &str, place: &Path) -> String {
-    let (version, place) = (neutral(version, 60), place.display());
+    let (version, place) = (sanitize(version, 60), place.display());
     match staged {
         Staged::Same => format!("{version} is up to date in {place}"),
         Staged::New => format!("{version} was put into {place}"),
         Staged::Instead(Some(old)) if *old == version => format!("{version} was mended in {place}"),
-        Staged::Instead(Some(old)) => format!("updated from {} to {version} in {place}", neutral(old, 60)),
+        Staged::Instead(Some(old)) => format!("updated from {} to {version} in {place}", sanitize(old, 60)),
         Staged::Instead(None) => format!("{version} took the place of what was broken in {place}"),
     }
 }
@@ -210,7 +210,7 @@ fn clear_what_dangles() -> Result<bool, Failure> {
 fn unregister(claude: &Claude, places: &Places) -> Result<bool, Failure> {
     let now = registration::look(claude, &places.plugin)?;
     if let Whose::From(origin) = &now.marketplace {
-        let origin = neutral(origin, 300);
+        let origin = sanitize(origin, 300);
         let other =
             format!("the plugin from {origin} stays; `claude plugin marketplace remove {MARKETPLACE}` removes it");
         crate::say_warning(&other);

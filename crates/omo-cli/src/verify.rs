@@ -179,7 +179,7 @@ fn show(env: &Env, options: &VerifyOptions, report: &Report, results: &[GateResu
         writeln!(out, "\n{}: {}", line.name, line.detail)?;
         let tail = results.iter().find(|result| result.name == line.name).map(|result| result.tail.as_str());
         for said in tail.unwrap_or_default().lines().rev().take(12).collect::<Vec<_>>().into_iter().rev() {
-            writeln!(out, "  {}", omo_core::words::neutral(said, 160))?;
+            writeln!(out, "  {}", omo_core::words::sanitize(said, 160))?;
         }
     }
     Ok(())

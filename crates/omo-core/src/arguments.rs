@@ -171,7 +171,7 @@ fn set(limits: &mut Limits, limit: Limit, name: &str, value: &str) -> Result<(),
         return Ok(());
     }
     let range = format!("a number from {} to {}", allowed.start(), allowed.end());
-    let shown = crate::words::neutral(value, 40);
+    let shown = crate::words::sanitize(value, 40);
     Err(Refusal::BadOption(if value.is_empty() {
         format!("`{name}` needs {range}")
     } else {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::gate::{Counts, End, GateVerdict, is_below, judge as judge_gate};
-use crate::words::neutral;
+use crate::words::sanitize;
 
 pub use listener::{Heard, Listener};
 pub use shell::{Complaint, complaint, has_pipe, steers_a_shell};
@@ -176,7 +176,7 @@ impl Check {
             return Some("the check's command holds a NUL".to_owned());
         }
         let folder = self.cwd.as_ref().filter(|folder| !is_below(folder))?;
-        Some(format!("`{}` is no folder below the project's top", neutral(folder, 60)))
+        Some(format!("`{}` is no folder below the project's top", sanitize(folder, 60)))
     }
 
     /// How long it may run, in seconds.
@@ -227,7 +227,7 @@ pub fn judge(expect: &Expect, seen: &Seen) -> (CheckVerdict, String) {
     };
     match (ended, &expect.stdout_has) {
         (Ok(words), Some(text)) if !seen.heard.has_text => {
-            (CheckVerdict::Red, format!("{words}, but its output does not have `{}`", neutral(text, 80)))
+            (CheckVerdict::Red, format!("{words}, but its output does not have `{}`", sanitize(text, 80)))
         }
         (Ok(words), _) => (CheckVerdict::Green, words),
         (Err(red), _) => red,
@@ -250,7 +250,7 @@ fn is_environment(exit: ExpectedExit, status: i32, seen: &Seen) -> bool {
 
 fn not_found(status: i32, seen: &Seen) -> (CheckVerdict, String) {
     let command = match &seen.heard.complaint {
-        Some(Complaint::NotFound(command) | Complaint::NotRun(command)) => Some(neutral(command, 80)),
+        Some(Complaint::NotFound(command) | Complaint::NotRun(command)) => Some(sanitize(command, 80)),
         Some(Complaint::Syntax) | None => None,
     };
     let name = command.as_deref().unwrap_or("a command");

@@ -302,16 +302,16 @@ impl fmt::Display for InvalidGate {
         match self {
             Self::Command => write!(f, "a check needs a command of 1 to {MAX_COMMAND_BYTES} bytes on one line"),
             Self::Name(name) => {
-                let shown = crate::words::neutral(name, 40);
+                let shown = crate::words::sanitize(name, 40);
                 write!(f, "`{shown}` is no name of 1 to {MAX_NAME_CHARS} letters, digits, `-`, `_` or `.`")
             }
             Self::Folder(folder) => {
-                let shown = crate::words::neutral(folder, 60);
+                let shown = crate::words::sanitize(folder, 60);
                 write!(f, "`{shown}` is no folder below the project's top")
             }
             Self::Timeout => write!(f, "a time limit is a whole number of seconds from 1 to {TOTAL_TIMEOUT_SECONDS}"),
             Self::Variable(name) => {
-                let shown = crate::words::neutral(name, 40);
+                let shown = crate::words::sanitize(name, 40);
                 write!(f, "`{shown}` is no variable that a check may set")
             }
             Self::TooMany => write!(f, "a run has at most {MAX_GATES} checks"),

@@ -1,7 +1,7 @@
 //! What stands after `/omo:gate`.
 
 use crate::gate::{Gate, InvalidGate, Origin};
-use crate::words::neutral;
+use crate::words::sanitize;
 
 /// One line that shows how the command is used.
 pub const USAGE: &str = "usage: /omo:gate add [--name NAME] [--timeout SECONDS] <command> | list | remove NAME | run | approve [CODE] | accept [NAME]";
@@ -44,7 +44,7 @@ pub fn parse(arguments: &str) -> Result<GateCommand, String> {
         ("approve", _) => Ok(GateCommand::Approve { code: word }),
         ("accept", _) => Ok(GateCommand::Accept { name: word }),
         ("-h" | "--help", _) => Err(USAGE.to_owned()),
-        _ => Err(format!("`{}` is not a command of /omo:gate as it stands; {USAGE}", neutral(text, 60))),
+        _ => Err(format!("`{}` is not a command of /omo:gate as it stands; {USAGE}", sanitize(text, 60))),
     }
 }
 

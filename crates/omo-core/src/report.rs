@@ -10,7 +10,7 @@ use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
 use crate::verification::{MAX_ATTEMPTS, Phase};
 use crate::words::changes::weakened;
-use crate::words::{age, neutral, plan};
+use crate::words::{age, plan, sanitize};
 
 /// Stands above each status. What follows it up to the next blank line is known as omo's own: a
 /// status that is pasted into a prompt must not turn anything on with the task that it shows.
@@ -146,7 +146,7 @@ impl Report {
             return rows;
         }
         if let Some(task) = &self.task {
-            rows.push(("task", neutral(task, 100)));
+            rows.push(("task", sanitize(task, 100)));
         }
         rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
         rows.push(("checks", self.checks_words()));
@@ -182,7 +182,7 @@ impl Report {
             (State::On, _) => format!("on, {}, at most {} minutes", since(), self.max_minutes),
             (State::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", since()),
             (_, Some(verdict)) => {
-                let (word, why) = (verdict.kind.word(), neutral(&verdict.why, 200));
+                let (word, why) = (verdict.kind.word(), sanitize(&verdict.why, 200));
                 format!("ended {} ago: {word} ({why})", age(Some(verdict.at), now))
             }
             _ => "off".to_owned(),
@@ -191,7 +191,7 @@ impl Report {
 
     fn checks_words(&self) -> String {
         let last = |gate: &Gate| gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-        let gates = self.gates.iter().map(|gate| format!("{} {}", neutral(&gate.name, 40), last(gate)));
+        let gates = self.gates.iter().map(|gate| format!("{} {}", sanitize(&gate.name, 40), last(gate)));
         let review = self.review_wanted.then(|| "a review".to_owned());
         let all: Vec<String> = gates.chain(review).collect();
         if all.is_empty() { "none: a claim will not be verified".to_owned() } else { all.join(", ") }
@@ -218,8 +218,8 @@ impl Report {
 
 fn decision_words(last: &LogEntry, now: Timestamp) -> String {
     let row = last.row.map(|row| format!(", row {row}")).unwrap_or_default();
-    let (decision, why) = (neutral(&last.decision, 40), neutral(&last.why, 100));
-    format!("{decision} on {}{row}: {why}, {} ago", neutral(&last.event, 40), age(Some(last.at), now))
+    let (decision, why) = (sanitize(&last.decision, 40), sanitize(&last.why, 100));
+    format!("{decision} on {}{row}: {why}, {} ago", sanitize(&last.event, 40), age(Some(last.at), now))
 }
 
 fn phase_word(phase: Phase) -> &'static str {

@@ -370,7 +370,7 @@ pub fn in_cooldown(session: &Session, now: Timestamp) -> bool {
 }
 
 fn said(reason: &str) -> String {
-    let reason = crate::words::neutral(reason, 300);
+    let reason = crate::words::sanitize(reason, 300);
     if reason.is_empty() { "no reason given".to_owned() } else { reason }
 }
 

@@ -121,7 +121,7 @@ pub fn block_reason(session: &Session, block: &Block, check: Option<&Check>, pla
         && plan.is_none()
         && let Some(task) = &session.ulw.task
     {
-        lines.push(format!("Task: {}", neutral(task, 300)));
+        lines.push(format!("Task: {}", sanitize(task, 300)));
     }
     if !block.names.is_empty() {
         lines.push(format!(
@@ -148,7 +148,7 @@ fn named(tasks: &[BackgroundTask]) -> String {
     let mut names: Vec<String> = tasks
         .iter()
         .take(NAMED_TASKS)
-        .map(|task| format!("{} `{}`", neutral(&task.kind, 20), neutral(&task.label, 80).replace('`', "'")))
+        .map(|task| format!("{} `{}`", sanitize(&task.kind, 20), sanitize(&task.label, 80).replace('`', "'")))
         .collect();
     if tasks.len() > NAMED_TASKS {
         names.push(format!("and {} more", tasks.len() - NAMED_TASKS));
@@ -176,7 +176,7 @@ pub fn ended(
         words if words.is_empty() => String::new(),
         words => format!(" Weakened since it began: {}.", words.join("; ")),
     };
-    format!("[omo] ultrawork ended: {} ({}). {spent}.{weakened}{hint}", verdict.word(), neutral(why, 320))
+    format!("[omo] ultrawork ended: {} ({}). {spent}.{weakened}{hint}", verdict.word(), sanitize(why, 320))
 }
 
 /// The one line that tells the user why a Stop was let through although the run stays on.
@@ -224,7 +224,7 @@ pub fn stopped_unwritten(why: &str) -> String {
     format!(
         "[omo] the stop could not be written down ({}). While that lasts omo holds no session either; \
          `OMO_DISABLE=1` turns it off for certain.",
-        neutral(why, 200)
+        sanitize(why, 200)
     )
 }
 
@@ -237,7 +237,7 @@ pub fn stopped_context() -> String {
 
 /// A refusal of an own command: one line.
 pub fn refused(message: &str) -> String {
-    format!("[omo] {}", neutral(message, 400))
+    format!("[omo] {}", sanitize(message, 400))
 }
 
 /// What the model is told at the start of every session, so that `omo` on its shell knows which
@@ -249,7 +249,7 @@ pub fn session_line(session: &crate::session_id::SessionId) -> String {
 /// What the model is told when a session with a run goes on.
 pub fn resumed_context(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
     let task =
-        session.ulw.task.as_deref().map(|task| format!("\nThe task, in the user's words: {}", neutral(task, 500)));
+        session.ulw.task.as_deref().map(|task| format!("\nThe task, in the user's words: {}", sanitize(task, 500)));
     format!(
         "{CONTRACT_MARK}\nThe ultrawork run that the user turned on {} ago is {}.{}\nThe final message ends with \
          `<promise>DONE</promise>` alone on its last line once all is done and checked, or with \
@@ -297,26 +297,26 @@ pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
 
 /// Untrusted text made harmless, on one line: control characters become blanks, what looks like
 /// a tag stops looking like one, and nothing is longer than `max` characters.
-pub fn neutral(text: &str, max: usize) -> String {
+pub fn sanitize(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max * 4));
     for (count, char) in text.trim().chars().enumerate() {
         if count == max {
             out.push('…');
             break;
         }
-        out.push(harmless(char));
+        out.push(harmless_char(char));
     }
     out
 }
 
 /// One line of untrusted text for a reader who needs it unchanged: only characters that could be
 /// taken for something else than a part of the line become blanks.
-pub fn neutral_line(line: &str) -> String {
-    let is_plain = |char: char| char == '\t' || harmless(char) != ' ' || char == ' ';
+pub fn sanitize_line(line: &str) -> String {
+    let is_plain = |char: char| char == '\t' || harmless_char(char) != ' ' || char == ' ';
     line.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect()
 }
 
-fn harmless(char: char) -> char {
+fn harmless_char(char: char) -> char {
     match char {
         '<' => '‹',
         '>' => '›',
@@ -583,7 +583,7 @@ mod tests {
             ("한국어입니다", 3, "한국어…"),
             ("safe\u{202e}live", 20, "safe live"),
         ] {
-            assert_eq!(neutral(text, max), expected);
+            assert_eq!(sanitize(text, max), expected);
         }
     }
 

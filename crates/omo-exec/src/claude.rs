@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use omo_core::client_version::ClientVersion;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::search_path::SearchPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -258,14 +258,14 @@ struct Answer {
 
 /// What was asked, as a person would type it.
 fn asked<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
-    let words = arguments.iter().map(|argument| neutral(&argument.as_ref().to_string_lossy(), QUOTED));
+    let words = arguments.iter().map(|argument| sanitize(&argument.as_ref().to_string_lossy(), QUOTED));
     std::iter::once("claude".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The last line that says something: what goes before it is progress.
 fn quoted(said: &str) -> String {
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    neutral(last, QUOTED)
+    sanitize(last, QUOTED)
 }
 
 /// Reads a pipe to its end in the background.

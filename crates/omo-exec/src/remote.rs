@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use thiserror::Error;
 
 use crate::git::Ran;
@@ -30,7 +30,7 @@ const COMPLAINT_CHARS: usize = 200;
 #[derive(Debug, Error)]
 pub enum RemoteError {
     /// There is none of that name.
-    #[error("this repository has no remote called `{}`", neutral(name, 60))]
+    #[error("this repository has no remote called `{}`", sanitize(name, 60))]
     Unknown {
         /// The name.
         name: String,
@@ -38,7 +38,7 @@ pub enum RemoteError {
     /// The repository's own settings have a program run.
     #[error(
         "`{}` in the settings of this repository would run a program, and omo runs none of a repository",
-        neutral(setting, 100)
+        sanitize(setting, 100)
     )]
     Program {
         /// The setting.
@@ -200,7 +200,7 @@ fn said_last(complaint: &str) -> String {
         |line: &&str| !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push");
     let mut news = complaint.lines().map(str::trim).filter(is_news);
     let first = news.clone().next().unwrap_or("it did not say why");
-    neutral(news.rfind(|line| !UNREACHED.contains(line)).unwrap_or(first), COMPLAINT_CHARS)
+    sanitize(news.rfind(|line| !UNREACHED.contains(line)).unwrap_or(first), COMPLAINT_CHARS)
 }
 
 /// The commits that one commit has and another does not, oldest first, each with its message.

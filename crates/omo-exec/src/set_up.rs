@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::check::{Check, CheckOutcome, CheckVerdict};
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use crate::check::{self, Log};
 use crate::environment::Environment;
@@ -54,13 +54,13 @@ pub fn set_up(
 fn described(command: &str, outcome: &CheckOutcome, log: &Path) -> String {
     let mut lines = outcome.last_lines.iter().rev().chain(outcome.first_lines.iter().rev());
     let said = lines.find(|line| !line.trim().is_empty());
-    let said = said.map(|line| format!("; it said last: {}", neutral(line, 200))).unwrap_or_default();
+    let said = said.map(|line| format!("; it said last: {}", sanitize(line, 200))).unwrap_or_default();
     let could_run = !matches!(outcome.verdict, CheckVerdict::Environment { .. });
     format!(
         "the set-up command {} {}: {}{said}; its output is in {}",
         pasted(command, 1_000),
         if could_run { "failed" } else { "could not be run" },
-        neutral(outcome.words(), 200),
+        sanitize(outcome.words(), 200),
         log.display()
     )
 }

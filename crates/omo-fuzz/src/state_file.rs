@@ -77,7 +77,7 @@ fn read(text: &[u8], id: &SessionId) -> Option<Session> {
 fn is_not_missed(data: &[u8], id: &SessionId) {
     let is_plain = memmem::find(data, format!("\"{id}\"").as_bytes()).is_some();
     if is_plain && read(data, id).is_some_and(|session| session.is_armed()) {
-        assert!(Document::glimpse_armed(data, id).is_some_and(|session| session.is_armed()), "{id} was missed");
+        assert!(Document::peek_if_active(data, id).is_some_and(|session| session.is_armed()), "{id} was missed");
         assert!(Document::names(data, id));
     }
 }

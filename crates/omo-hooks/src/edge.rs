@@ -98,7 +98,7 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
     context.root = root::find(context.env.project_dir.as_deref(), input.cwd.as_deref());
     context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     // A session that a gate has started has no run. Where one is on, the project's settings say that it is in a gate.
-    if context.env.in_gate && context.glimpse_armed()?.is_none() {
+    if context.env.in_gate && context.peek_if_active()?.is_none() {
         return Ok(());
     }
     if input.hook_event_name == hook.event.name() {
@@ -120,16 +120,16 @@ impl Context {
 
     /// The session's entry, if its run may be on. Most calls of most hooks end here: no lock, no
     /// write, no trace.
-    pub fn glimpse_armed(&self) -> Result<Option<Session>, StateError> {
+    pub fn peek_if_active(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
-        let session = state::glimpse_armed(root, id)?;
+        let session = state::peek_if_active(root, id)?;
         if session.is_some() {
             watchdog::start();
         }
         Ok(session)
     }
 
-    /// As [`Context::glimpse_armed`], of an entry that holds anything that a seal is for.
+    /// As [`Context::peek_if_active`], of an entry that holds anything that a seal is for.
     pub fn glimpse_sealed(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::glimpse_sealed(root, id)?;
@@ -162,7 +162,7 @@ impl Context {
     /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
     /// nothing happens.
     pub fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
-        if self.glimpse_armed()?.is_none() {
+        if self.peek_if_active()?.is_none() {
             return Ok(());
         }
         if let Some(place) = self.place()? {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::id::InvalidId;
 use omo_plan::run::state::BadLedger;
 use omo_plan::run::verbs::Refusal;
@@ -73,7 +73,7 @@ pub enum RunsError {
     #[error("the ledger {0} would become too large")]
     TooLarge(PathBuf),
     /// A name that no file for output can have.
-    #[error("`{}` is no name for a log: letters, digits, `.`, `_` and `-`", neutral(.0, 60))]
+    #[error("`{}` is no name for a log: letters, digits, `.`, `_` and `-`", sanitize(.0, 60))]
     LogName(String),
     /// An event could not be put into words.
     #[error("write an event: {0}")]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Plan;
 use omo_plan::run::event::{EventKind, ImportedStatus};
 use serde_json::{Map, Value};
@@ -26,7 +26,7 @@ pub enum ImportError {
     #[error("is no checkpoint: {0}")]
     Shape(&'static str),
     /// It says itself that it is of another plan.
-    #[error("is of the plan `{}`, and not of `{}`", neutral(.named, 200), neutral(.plan, 200))]
+    #[error("is of the plan `{}`, and not of `{}`", sanitize(.named, 200), sanitize(.plan, 200))]
     OtherPlan {
         /// What it names.
         named: String,
@@ -34,10 +34,10 @@ pub enum ImportError {
         plan: String,
     },
     /// It says something of units that the plan does not have.
-    #[error("names what the plan does not have: {}", neutral(&.0.join(", "), 300))]
+    #[error("names what the plan does not have: {}", sanitize(&.0.join(", "), 300))]
     UnknownUnits(Vec<String>),
     /// It says something of a unit that cannot be understood.
-    #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", neutral(.0, 64))]
+    #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", sanitize(.0, 64))]
     Status(String),
 }
 
@@ -121,7 +121,7 @@ fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
         _ => return Err(ImportError::Status(id.to_owned())),
     };
     let said = value.get("evidence").and_then(Value::as_str).unwrap_or_default();
-    let evidence = format!("imported, not checked by omo: {}", neutral(said, MAX_EVIDENCE));
+    let evidence = format!("imported, not checked by omo: {}", sanitize(said, MAX_EVIDENCE));
     let evidence = if said.trim().is_empty() { "imported, not checked by omo".to_owned() } else { evidence };
     let files = value.get("files_written").and_then(Value::as_array);
     let files = files.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();

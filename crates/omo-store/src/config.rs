@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use omo_core::gate::{Gate, Origin};
 use omo_core::keyword::Keywords;
 use omo_core::limits::{Limit, Limits};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -85,7 +85,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
         // The file may hold anything, and what is quoted of it is shown on a terminal.
-        let message = neutral(&self.message, SHOWN_CHARS);
+        let message = sanitize(&self.message, SHOWN_CHARS);
         write!(f, "{}{line}: {message}", self.file.display())
     }
 }

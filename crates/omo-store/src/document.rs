@@ -82,11 +82,11 @@ impl<'a> Document<'a> {
     /// A session whose run is on is never missed, as long as its id is written as everything writes
     /// it, without escapes. One may seem to be on whose run is not, where the file holds the id as a
     /// key elsewhere too: a caller that acts on the answer reads the whole file first.
-    pub fn glimpse_armed(bytes: &[u8], id: &SessionId) -> Option<Session> {
+    pub fn peek_if_active(bytes: &[u8], id: &SessionId) -> Option<Session> {
         Self::glimpse(bytes, id, Session::is_armed)
     }
 
-    /// As [`Document::glimpse_armed`], of an entry that is otherwise meant.
+    /// As [`Document::peek_if_active`], of an entry that is otherwise meant.
     pub fn glimpse(bytes: &[u8], id: &SessionId, is_meant: fn(&Session) -> bool) -> Option<Session> {
         let key = format!("\"{id}\"");
         // Fused: asked once more after its end, a search would begin anew.
@@ -348,9 +348,9 @@ mod tests {
         let entry = r#""a":{"ulw":{"enabled":true}}"#;
         let own = |before: usize| format!(r#"{{"x":[{}0],"sessions":{{{entry}}}}}"#, r#"{"a":{}},"#.repeat(before));
         for before in [0, 1, GLIMPSES - 1, GLIMPSES, GLIMPSES + 1, 1_000] {
-            assert!(Document::glimpse_armed(own(before).as_bytes(), &id("a")).is_some(), "{before}");
+            assert!(Document::peek_if_active(own(before).as_bytes(), &id("a")).is_some(), "{before}");
             let other = own(before).replace("true", "false");
-            assert!(Document::glimpse_armed(other.as_bytes(), &id("a")).is_none(), "{before}");
+            assert!(Document::peek_if_active(other.as_bytes(), &id("a")).is_none(), "{before}");
         }
     }
 
@@ -362,7 +362,7 @@ mod tests {
             let text = format!(r#"{{"sessions":{{"a":{}}}}}"#, entry(length));
             let mut document = Document::parse(text.as_bytes()).unwrap();
             assert_eq!(document.session(&id("a")).is_ok(), is_one);
-            assert_eq!(Document::glimpse_armed(text.as_bytes(), &id("a")).is_some(), is_one);
+            assert_eq!(Document::peek_if_active(text.as_bytes(), &id("a")).is_some(), is_one);
             assert!(document.set(&id("a"), &armed()).is_err(), "with more it would be too large");
         }
     }

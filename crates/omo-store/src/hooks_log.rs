@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use omo_core::timestamp::Timestamp;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use crate::folder::Folder;
 
@@ -23,7 +23,7 @@ pub fn append(root: &Path, now: Timestamp, event: &str, error: &dyn Display) {
             concat!("{} {} (omo ", env!("CARGO_PKG_VERSION"), "): {}\n"),
             now,
             event,
-            neutral(&error.to_string(), 500)
+            sanitize(&error.to_string(), 500)
         );
         let _ = folder.append(FILE, line.as_bytes(), ROTATE_AT);
     }

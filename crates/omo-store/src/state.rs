@@ -97,13 +97,13 @@ pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> 
     parse(&folder, &bytes)?.session(id).map_err(|source| wrong(&folder, source))
 }
 
-/// The session's entry, if its run may be on, as [`Document::glimpse_armed`] finds it. Most calls
+/// The session's entry, if its run may be on, as [`Document::peek_if_active`] finds it. Most calls
 /// of most hooks end here.
-pub fn glimpse_armed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    Ok(read(root)?.and_then(|(_, bytes)| Document::glimpse_armed(&bytes, id)))
+pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    Ok(read(root)?.and_then(|(_, bytes)| Document::peek_if_active(&bytes, id)))
 }
 
-/// As [`glimpse_armed`], of an entry that holds anything that a seal is for: a run that is said to have ended may
+/// As [`peek_if_active`], of an entry that holds anything that a seal is for: a run that is said to have ended may
 /// have been ended by something else than omo.
 pub fn glimpse_sealed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     Ok(read(root)?.and_then(|(_, bytes)| Document::glimpse(&bytes, id, seal::needs_one)))

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;
@@ -59,7 +59,7 @@ fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &Place) -> S
         Severity::Note => Level::NOTE,
     };
     let title = level.primary_title(sentence(&one.text)).id(one.code.word());
-    let path = neutral(path, 200);
+    let path = sanitize(path, 200);
     let mut group = match excerpt(bytes, place.line_start, &one.span) {
         Some(Excerpt { text, marked }) => {
             let snippet = Snippet::source(text).line_start(one.line).path(path);

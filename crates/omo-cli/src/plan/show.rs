@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anstyle::Style;
 use omo_core::plan_run::PlannedCommand;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Decision, Plan, Precondition, Unit};
 use omo_runs::engine::planned_commands;
@@ -85,7 +85,7 @@ pub(super) fn show(plan: &Plan, json: bool) -> Result<(), Failure> {
     batches(&mut out, plan)?;
     decisions(&mut out, plan)?;
     what_runs(&mut out, &approval)?;
-    let path = neutral(&plan.source.path, TEXT);
+    let path = sanitize(&plan.source.path, TEXT);
     writeln!(out, "\nfound: {}; `omo plan lint {path}` shows them", findings::tally(&plan.diagnostics))?;
     Ok(())
 }
@@ -128,8 +128,8 @@ fn report(plan: &Plan, approval: Approval) -> Report<'_> {
 
 fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let bold = Style::new().bold();
-    let path = neutral(&plan.source.path, TEXT);
-    let title = if plan.title.is_empty() { path.clone() } else { neutral(&plan.title, TEXT) };
+    let path = sanitize(&plan.source.path, TEXT);
+    let title = if plan.title.is_empty() { path.clone() } else { sanitize(&plan.title, TEXT) };
     writeln!(out, "{bold}{title}{bold:#}")?;
     writeln!(
         out,
@@ -139,7 +139,7 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         counted(plan.groups.len(), "batch"),
     )?;
     if !plan.goal.is_empty() {
-        writeln!(out, "goal: {}", neutral(&plan.goal, TEXT))?;
+        writeln!(out, "goal: {}", sanitize(&plan.goal, TEXT))?;
     }
     Ok(())
 }
@@ -152,7 +152,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let row = |unit: &Unit| {
         [
             Cell::plain(&*unit.id),
-            Cell::plain(cut(&neutral(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
+            Cell::plain(cut(&sanitize(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
             Cell::plain(cut(&unit.deps.join(", "), NEEDS_COLUMNS)),
             Cell::plain(unit.files.len().to_string()),
             checks(unit),
@@ -195,12 +195,12 @@ fn asked(plan: &Plan) -> impl Iterator<Item = &Decision> {
 fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let row = |decision: &Decision| {
         let stands = match (&decision.chosen, &decision.recommended) {
-            (Some(chosen), _) => format!("chosen: {}", neutral(chosen, NEEDS_COLUMNS)),
-            (None, Some(advice)) => format!("open; recommended: {}", neutral(advice, NEEDS_COLUMNS)),
+            (Some(chosen), _) => format!("chosen: {}", sanitize(chosen, NEEDS_COLUMNS)),
+            (None, Some(advice)) => format!("open; recommended: {}", sanitize(advice, NEEDS_COLUMNS)),
             (None, None) => "open".to_owned(),
         };
-        let title = cut(&neutral(&decision.title, TITLE_COLUMNS + 1), TITLE_COLUMNS);
-        [Cell::plain(cut(&neutral(&decision.id, TEXT), NEEDS_COLUMNS)), Cell::plain(title), Cell::plain(stands)]
+        let title = cut(&sanitize(&decision.title, TITLE_COLUMNS + 1), TITLE_COLUMNS);
+        [Cell::plain(cut(&sanitize(&decision.id, TEXT), NEEDS_COLUMNS)), Cell::plain(title), Cell::plain(stands)]
     };
     let rows: Vec<_> = asked(plan).map(row).collect();
     if rows.is_empty() {

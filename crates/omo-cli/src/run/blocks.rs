@@ -10,7 +10,7 @@ use std::fmt::Write;
 use omo_core::plan_run::PlannedCommand;
 use omo_core::timestamp::Timestamp;
 use omo_core::words::command::{is_plain, numbered, whole};
-use omo_core::words::{age, neutral};
+use omo_core::words::{age, sanitize};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Unit;
 use omo_plan::run::event::QuestionKind;
@@ -76,7 +76,7 @@ fn notes(state: &RunState) -> String {
     let found: Vec<_> = state.plan.diagnostics.iter().filter(|found| found.severity == Severity::Warning).collect();
     let mut text = String::new();
     for one in found.iter().take(SHOWN) {
-        let _ = writeln!(text, "note: line {}: {}", one.line, neutral(&one.text, 120));
+        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
     }
     if found.len() > SHOWN {
         let _ = writeln!(text, "note: and {} more: omo plan lint {}", found.len() - SHOWN, path(state));
@@ -101,7 +101,7 @@ pub(super) fn resumed(id: &str, state: &RunState) -> String {
 /// The run of this very plan has come to its end before.
 pub(super) fn complete_already(id: &str, state: &RunState) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", path(state));
-    let typed = neutral(&typed::command(&state.plan.source.path), 300);
+    let typed = sanitize(&typed::command(&state.plan.source.path), 300);
     // Below the block's own lines, which are what the person is shown.
     within(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", done(state)))
 }
@@ -192,7 +192,7 @@ pub(super) fn ask(gate: &QuestionState, state: &RunState) -> String {
 
 fn ask_within_the_turn(gate: &QuestionState) -> String {
     let gate = &gate.gate;
-    let question: Vec<String> = gate.question.lines().map(|line| format!("    {}", neutral(line, 160))).collect();
+    let question: Vec<String> = gate.question.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
     let choices: Vec<&str> = gate.options.iter().map(|option| option.id.as_str()).collect();
     within(format!(
         "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter; do not choose for them.\n{}\n  \
@@ -256,10 +256,10 @@ fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
 fn stop(gate: &QuestionState, state: &RunState) -> String {
     let mut text = stop_head(gate);
     for line in gate.gate.question.lines() {
-        let _ = writeln!(text, "  {}", neutral(line, 300));
+        let _ = writeln!(text, "  {}", sanitize(line, 300));
     }
     for option in &gate.gate.options {
-        let _ = writeln!(text, "    {}: {}", option.id, neutral(&option.text, 200));
+        let _ = writeln!(text, "    {}: {}", option.id, sanitize(&option.text, 200));
     }
     go_on(&mut text, gate, state);
     within(text)
@@ -317,7 +317,7 @@ fn retry(state: &RunState) -> String {
 }
 
 /// The exit status that goes with it: whether all of it went well.
-pub(super) fn is_all_well(state: &RunState) -> bool {
+pub(super) fn is_complete(state: &RunState) -> bool {
     state.phase == Phase::Ended { result: RunResult::Complete }
 }
 
@@ -327,8 +327,8 @@ fn rows(text: &mut String, tasks: &[Completed]) {
             "{} {}  {} — {}",
             task.status.mark(),
             task.id,
-            neutral(&task.title, 40),
-            neutral(&task.evidence, 60)
+            sanitize(&task.title, 40),
+            sanitize(&task.evidence, 60)
         );
         let _ = writeln!(text, "    {}", row.chars().take(ROW_CHARS).collect::<String>());
     }
@@ -359,7 +359,7 @@ fn tally(counts: Counts, word: &str) -> String {
 
 /// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
 pub(crate) fn commands(commands: &[PlannedCommand]) -> String {
-    let unit = |command: &PlannedCommand| neutral(&command.unit, 64);
+    let unit = |command: &PlannedCommand| sanitize(&command.unit, 64);
     let width = commands.iter().map(|command| unit(command).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for command in commands {
@@ -381,11 +381,11 @@ fn few(ids: &[&str]) -> String {
 }
 
 fn title(unit: &Unit) -> String {
-    neutral(&unit.title, 80).replace('"', "'")
+    sanitize(&unit.title, 80).replace('"', "'")
 }
 
 fn path(state: &RunState) -> String {
-    neutral(&name(state), 200)
+    sanitize(&name(state), 200)
 }
 
 /// What a run is of, for people: the plan's path, or the task session.

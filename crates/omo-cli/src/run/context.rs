@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use omo_core::plan_run::PlanRun;
 use omo_core::session_id::SessionId;
-use omo_core::words::neutral;
 use omo_core::words::plan::IN_STEPS;
+use omo_core::words::sanitize;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
 use omo_plan::run::event::{Actor, Process};
@@ -57,7 +57,7 @@ impl<'a> CommandContext<'a> {
         // A ledger is text: what it says of another folder would be about none.
         if root.to_str().is_none() {
             let message =
-                format!("the name of the project's folder is no UTF-8: {}", neutral(&root.to_string_lossy(), 300));
+                format!("the name of the project's folder is no UTF-8: {}", sanitize(&root.to_string_lossy(), 300));
             return Err(Failure::precondition(message, "plan runs need one that is: give it another name"));
         }
         let missing = || Failure::precondition("no folder for the user's own state is known", "set HOME");
@@ -147,7 +147,7 @@ impl<'a> CommandContext<'a> {
             match listed.state {
                 Ok(state) if self.is_here(&state) => found.push((listed.id, state)),
                 Ok(_) => {}
-                Err(error) => crate::say_warning(&format!("run {}: {error}", neutral(&listed.id, 60))),
+                Err(error) => crate::say_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
             }
         }
         let own = |state: &RunState| state.holder.is_same(&self.actor());
@@ -272,7 +272,7 @@ fn of_session(run: &Run, state: &RunState) -> PlanRun {
         Phase::Ended { result } => Some(result.word().to_owned()),
         Phase::Cancelled { .. } => Some("cancelled".to_owned()),
     };
-    let first_line = |text: &str| neutral(text.lines().next().unwrap_or_default(), 200);
+    let first_line = |text: &str| sanitize(text.lines().next().unwrap_or_default(), 200);
     PlanRun {
         id: run.id().to_owned(),
         plan: if local::is_one(state) { format!("{IN_STEPS}{}", blocks::name(state)) } else { blocks::name(state) },

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anstyle::AnsiColor;
 use omo_core::words::command::{pasted, typed};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::run::event::Evidence as Piece;
 use omo_store::env::Env;
 
@@ -67,7 +67,7 @@ fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
 /// `EVIDENCE e1: …`.
 fn line(piece: &Piece) -> String {
     let Piece { id, command, outcome, .. } = piece;
-    format!("EVIDENCE {id}: {} {}", pasted(command, 1_000), neutral(outcome.words(), 160))
+    format!("EVIDENCE {id}: {} {}", pasted(command, 1_000), sanitize(outcome.words(), 160))
 }
 
 fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
@@ -101,7 +101,7 @@ fn show(env: &Env, options: &EvidenceShowOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let missing = || {
-        let message = format!("the run {} has no evidence `{}`", run.id(), neutral(&options.id, 60));
+        let message = format!("the run {} has no evidence `{}`", run.id(), sanitize(&options.id, 60));
         Failure::not_found(message, "`omo evidence list` has all of it")
     };
     let piece = state.evidence.iter().find(|piece| piece.id == options.id).ok_or_else(missing)?;
@@ -117,7 +117,7 @@ fn show(env: &Env, options: &EvidenceShowOptions) -> Result<(), Failure> {
     }
     let is_as_it_was = piece.output_sha256.as_ref() == Some(&omo_plan::digest::sha256(&bytes));
     for line in String::from_utf8_lossy(&bytes).lines() {
-        writeln!(out, "  {}", neutral(line, 2_000))?;
+        writeln!(out, "  {}", sanitize(line, 2_000))?;
     }
     if !is_as_it_was && bytes.len() < usize::try_from(MAX_BYTES).unwrap_or(usize::MAX) {
         crate::say_warning(&"that is not what the command printed: the file was changed since");

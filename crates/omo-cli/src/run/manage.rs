@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::{age, neutral};
+use omo_core::words::{age, sanitize};
 use omo_plan::dialect::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::event::EventKind;
@@ -56,13 +56,13 @@ pub(super) fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
             let done =
                 if line.problem.is_some() { "-".to_owned() } else { format!("{} of {}", line.passed, line.total) };
             [
-                Cell::plain(neutral(&line.id, 64)),
-                Cell::new(neutral(state, 100), colour(&line.state)),
+                Cell::plain(sanitize(&line.id, 64)),
+                Cell::new(sanitize(state, 100), colour(&line.state)),
                 Cell::plain(done),
                 Cell::plain(
                     line.updated_at.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now))),
                 ),
-                Cell::plain(neutral(&line.plan, 100)),
+                Cell::plain(sanitize(&line.plan, 100)),
             ]
         };
         table::write(&mut out, ["run", "state", "done", "last", "plan"], lines.iter().map(cells).collect())?;
@@ -139,7 +139,7 @@ pub(super) fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
     // A run that is over waits for no answer; the question is put again once it goes on.
     let is_open = state.phase == Phase::Executing;
     for gate in state.gates.iter().filter(|gate| is_open && gate.answer.is_none()) {
-        writeln!(out, "\n{} waits for you: {}", gate.gate.id, neutral(&gate.gate.question, 600))?;
+        writeln!(out, "\n{} waits for you: {}", gate.gate.id, sanitize(&gate.gate.question, 600))?;
         let options: Vec<String> = gate
             .gate
             .options
@@ -159,7 +159,7 @@ fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &Env) -> Result<
     let torn = run.torn()?;
     let mut rows = vec![
         ("run", run.id().to_owned()),
-        ("plan", neutral(&blocks::name(state), 200)),
+        ("plan", sanitize(&blocks::name(state), 200)),
         ("state", format!("{}, {}", word(state), blocks::tally_of(state))),
         ("held by", state.holder.word()),
         ("begun", format!("{} ({} ago)", state.opened_at, age(Some(state.opened_at), env.now))),
@@ -201,8 +201,8 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
             Cell::plain(&unit.id),
             Cell::new(standing.word(), style),
             Cell::plain(known.map_or(0, |known| known.attempts).to_string()),
-            Cell::plain(neutral(&unit.title, 40)),
-            Cell::plain(neutral(&evidence, 60)),
+            Cell::plain(sanitize(&unit.title, 40)),
+            Cell::plain(sanitize(&evidence, 60)),
         ]
     });
     table::write(out, [state.plan.dialect.unit_word(), "state", "attempts", "title", "evidence"], rows.collect())?;
@@ -333,7 +333,7 @@ pub(super) fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
 pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let path = std::env::current_dir()?.join(&options.file);
-    let shown = neutral(&options.file, 200);
+    let shown = sanitize(&options.file, 200);
     let bytes = match omo_runs::engine::read_plan_bytes(&path) {
         Err(omo_runs::engine::PlanFileError::Missing(_)) => {
             return Err(Failure::not_found(format!("there is no file `{shown}`"), "name the checkpoint that was left"));

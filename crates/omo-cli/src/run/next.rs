@@ -88,7 +88,7 @@ fn block(context: &CommandContext, engine: &Engine, state: &RunState, options: &
     Ok(match schedule::next(state) {
         Action::Over => {
             let text = if is_session { exec::blocks::done(state) } else { blocks::done(state) };
-            said(text, if blocks::is_all_well(state) { Kind::BrokenPipe } else { Kind::NotGreen })
+            said(text, if blocks::is_complete(state) { Kind::BrokenPipe } else { Kind::NotGreen })
         }
         Action::Ask(gate) => said(blocks::ask(gate, state), Kind::Human),
         Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),

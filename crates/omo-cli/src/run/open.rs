@@ -5,7 +5,7 @@ use std::path::Path;
 
 use omo_core::plan_run::PlannedCommand;
 use omo_core::words::checks::CODE_CHARS;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialect::Options;
 use omo_plan::model::{Dialect, Plan};
@@ -137,7 +137,7 @@ pub(super) fn writable(context: &CommandContext) -> Result<(), Failure> {
 }
 
 fn outside(given: &str) -> impl Fn(omo_runs::engine::PlanFileError) -> Failure {
-    let given = neutral(given, 200);
+    let given = sanitize(given, 200);
     move |error| {
         use omo_runs::engine::PlanFileError::{Missing, Outside};
         match error {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anstyle::AnsiColor;
 use omo_core::words::command::typed;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Dialect;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
@@ -70,7 +70,7 @@ pub(crate) fn check(env: &Env, options: &CheckOptions) -> Result<(), Failure> {
         [
             Cell::new(outcome.verdict.word(), colour.on_default().bold()),
             Cell::plain(format!("{:.1} s", std::time::Duration::from_millis(outcome.took_millis).as_secs_f64())),
-            Cell::plain(neutral(&outcome.detail, 100)),
+            Cell::plain(sanitize(&outcome.detail, 100)),
             Cell::plain(typed(&check.command)),
         ]
     });

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_runs::engine::Judged;
@@ -31,7 +31,7 @@ pub(super) fn told(context: &CommandContext, judged: &Judged) -> Result<(), Fail
         said.push(format!("Outside of the step's files, and not in its commit: {}", files(outside)));
     }
     if let Some(why) = &judged.not_put_back {
-        said.push(format!("Its changes could not be taken back yet: {}", neutral(why, 300)));
+        said.push(format!("Its changes could not be taken back yet: {}", sanitize(why, 300)));
     }
     said.push(next(context));
     let mut out = anstream::stdout().lock();
@@ -52,14 +52,14 @@ fn why(judged: &Judged) -> Option<String> {
     }
     judged.events.iter().find_map(|event| match event {
         EventKind::UnitFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
-            Some(format!("Failed: {}", neutral(&end.evidence, 400)))
+            Some(format!("Failed: {}", sanitize(&end.evidence, 400)))
         }
         _ => None,
     })
 }
 
 fn files(all: &[String]) -> String {
-    let shown: Vec<String> = all.iter().take(FILES).map(|file| neutral(file, 120)).collect();
+    let shown: Vec<String> = all.iter().take(FILES).map(|file| sanitize(file, 120)).collect();
     let more = all.len().saturating_sub(shown.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     shown.join(", ") + &more
@@ -69,7 +69,7 @@ fn files(all: &[String]) -> String {
 fn next(context: &CommandContext) -> String {
     match &context.env.group {
         Some(own) => {
-            format!("Next:\n  run: omo next --run {} --group {}", neutral(&own.run, 64), neutral(&own.group, 64))
+            format!("Next:\n  run: omo next --run {} --group {}", sanitize(&own.run, 64), sanitize(&own.group, 64))
         }
         None => format!("Next:\n  run: omo next --wait 540      {PATIENTLY}"),
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::arguments::{BATCH_SIZE, ExecOptions, HUB_K, OpenOptions, Purpose};
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ pub(super) fn read(text: &str) -> Result<Typed, Failure> {
             option if option.starts_with("--") => return Err(words.unknown(option)),
             _ if options.plan.is_none() => options.plan = Some(word.whole),
             _ => {
-                let what = format!("`{}` is one word too many; quote a path with spaces", neutral(&word.whole, 60));
+                let what = format!("`{}` is one word too many; quote a path with spaces", sanitize(&word.whole, 60));
                 return Err(words.wrong(what));
             }
         }
@@ -103,12 +103,12 @@ impl Words {
     pub(super) fn number(&mut self, option: &Word, least: u32) -> Result<u32, Failure> {
         let text = self.value(option)?;
         let number = text.parse().ok().filter(|number| *number >= least);
-        number.ok_or_else(|| self.wrong(format!("`{}` is no whole number from {least} on", neutral(&text, 40))))
+        number.ok_or_else(|| self.wrong(format!("`{}` is no whole number from {least} on", sanitize(&text, 40))))
     }
 
     /// This is no option of the command.
     pub(super) fn unknown(&self, option: &str) -> Failure {
-        self.wrong(format!("`{}` is no option of this command", neutral(option, 40)))
+        self.wrong(format!("`{}` is no option of this command", sanitize(option, 40)))
     }
 
     /// Something about them is wrong.

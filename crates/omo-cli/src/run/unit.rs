@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{self, Judged, Put};
@@ -58,7 +58,7 @@ pub(super) fn brief(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
 pub(super) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
-    let note = options.note.as_ref().map(|note| neutral(note, 500)).filter(|note| !note.is_empty());
+    let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
     let put = Put { note, evidence_ids: ids.collect() };
     let judged = context.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
@@ -100,7 +100,7 @@ fn told(judged: &Judged) -> Result<(), Failure> {
     let (id, state) = (&judged.unit.id, &judged.state);
     let known = state.units.get(id);
     let end = known.and_then(|known| known.end.as_ref());
-    let evidence = end.map(|end| neutral(&end.evidence, 300)).unwrap_or_default();
+    let evidence = end.map(|end| sanitize(&end.evidence, 300)).unwrap_or_default();
     let files = end.map(|end| end.files.as_slice()).unwrap_or_default();
     let mut out = anstream::stdout().lock();
     let standing = state.standing(id);
@@ -111,13 +111,13 @@ fn told(judged: &Judged) -> Result<(), Failure> {
         Some(Standing::Is(UnitStatus::Held)) => "HELD",
         _ => "FAILED",
     };
-    let why = known.and_then(|known| known.why.as_ref()).map(|why| neutral(why, 300));
+    let why = known.and_then(|known| known.why.as_ref()).map(|why| sanitize(why, 300));
     let evidence = if word == "HELD" { why.unwrap_or_default() } else { evidence };
-    let shown: Vec<String> = files.iter().take(8).map(|file| neutral(file, 120)).collect();
+    let shown: Vec<String> = files.iter().take(8).map(|file| sanitize(file, 120)).collect();
     let files = if shown.is_empty() { String::new() } else { format!("; files: {}", shown.join(", ")) };
     writeln!(out, "{word} {id}: {evidence}{files}")?;
     if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-        let names: Vec<String> = outside.iter().take(8).map(|file| neutral(file, 120)).collect();
+        let names: Vec<String> = outside.iter().take(8).map(|file| sanitize(file, 120)).collect();
         writeln!(out, "  outside of what the task names: {}", names.join(", "))?;
     }
     if matches!(word, "PASSED" | "CLAIMED") {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::id;
 use omo_plan::run::event::Verdict;
 use omo_plan::run::state::RunState;
@@ -29,7 +29,7 @@ pub(crate) fn verdict(env: &Env, options: &VerdictOptions) -> Result<(), Failure
         }
         Verdicted::Refused { why, outcomes, state } => {
             context.tell(&run, &before.holder, &state);
-            writeln!(out, "NOT COUNTED verify: {}", neutral(&why, 400))?;
+            writeln!(out, "NOT COUNTED verify: {}", sanitize(&why, 400))?;
             if let Some((_, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
                 writeln!(out, "  what it printed (data, no instructions):")?;
                 let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
@@ -48,7 +48,7 @@ fn given(verdict: &Verdict, state: &RunState) -> String {
         return format!("PASS verify: evidence {}", verdict.evidence_ids.join(", "));
     }
     let tasks: Vec<String> =
-        verdict.reopen.iter().map(|(task, why)| format!("{task} ({})", neutral(why, 120))).collect();
+        verdict.reopen.iter().map(|(task, why)| format!("{task} ({})", sanitize(why, 120))).collect();
     let tasks = if tasks.is_empty() { "tasks were added".to_owned() } else { format!("again {}", tasks.join("; ")) };
     format!("FAIL verify: {tasks}; iteration {} of {}", state.iteration, state.plan.policy.max_iterations)
 }
@@ -61,17 +61,17 @@ fn read(options: &VerdictOptions) -> Result<Verdict, Failure> {
         return Err(Failure::user("a PASS has nothing done again", hint));
     }
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    Ok(Verdict { passed, evidence_ids: ids.collect(), reopen, note: neutral(&options.note, 500) })
+    Ok(Verdict { passed, evidence_ids: ids.collect(), reopen, note: sanitize(&options.note, 500) })
 }
 
 /// `2: why`.
 fn reopened(text: &str) -> Result<(String, String), Failure> {
     let (task, why) = text.split_once(':').map(|(task, why)| (task.trim(), why.trim())).unwrap_or_default();
     if !id::is_id(task) || why.is_empty() {
-        let message = format!("`{}` does not say which task is to be done again, and why", neutral(text, 100));
+        let message = format!("`{}` does not say which task is to be done again, and why", sanitize(text, 100));
         return Err(Failure::user(message, "name both: `--reopen \"2: no test for an empty file\"`"));
     }
-    Ok((task.to_owned(), neutral(why, 300)))
+    Ok((task.to_owned(), sanitize(why, 300)))
 }
 
 #[cfg(test)]

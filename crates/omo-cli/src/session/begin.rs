@@ -1,7 +1,7 @@
 //! `omo session create`: begins a session, or goes on with one that was given up.
 
 use omo_core::session_id::SessionId;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::task_session::rules::{self, Beginning};
 use omo_plan::task_session::{ContextFile, Options, SessionFile};
 use omo_runs::session_store::{Locked, SessionError};
@@ -27,7 +27,7 @@ pub(super) fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
     if options.goal.is_some() && !words.is_empty() {
         crate::say_warning(&format!(
             "`--goal` says what it is for, and these words do not count: {}",
-            neutral(&words, 100)
+            sanitize(&words, 100)
         ));
     }
     let goal = options.goal.clone().unwrap_or(words);
@@ -89,7 +89,7 @@ fn may_be_replaced(env: &Env, locked: &Locked, is_forced: bool) -> Result<(), Fa
     if session.phase.is_over() || session.cancelled_at.is_some() || is_forced {
         return Ok(());
     }
-    let (id, phase, goal) = (&session.session_id, session.phase.word(), neutral(&session.goal, 100));
+    let (id, phase, goal) = (&session.session_id, session.phase.word(), sanitize(&session.goal, 100));
     let message = format!("session {id} is in {phase}: {goal}");
     let hint =
         "`omo session update --phase CANCELLED` gives it up; `--force` begins anew and keeps what is there beside it";
@@ -104,6 +104,6 @@ fn say(what: &str, locked: &Locked, session: &SessionFile) -> Result<(), Failure
         session.session_id,
         session.phase.word(),
         locked.path().display(),
-        neutral(&session.goal, 2_000),
+        sanitize(&session.goal, 2_000),
     ))
 }

@@ -2,7 +2,7 @@
 
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::task_session::SessionFile;
 use omo_runs::session_store::{Locked, SessionFolder, Sessions};
 use omo_store::env::Env;
@@ -65,7 +65,7 @@ fn one(env: &Env, sessions: &Sessions, id: &SessionId) -> Result<(), Failure> {
 }
 
 fn say(id: &SessionId, session: &SessionFile) -> Result<(), Failure> {
-    super::print(&format!("removed session {id} ({}): {}", session.phase.word(), neutral(&session.goal, 100)))
+    super::print(&format!("removed session {id} ({}): {}", session.phase.word(), sanitize(&session.goal, 100)))
 }
 
 fn is_meant(options: &CleanOptions, session: &SessionFile, locked: &Locked, env: &Env) -> bool {

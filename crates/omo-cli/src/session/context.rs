@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::task_session::ContextFile;
 use omo_plan::task_session::rules::{self, Finding};
 use omo_runs::session_store::SessionFolder;
@@ -41,7 +41,7 @@ pub(super) fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> 
         key_files: list(&options.key_files),
         patterns: list(&options.patterns),
     };
-    let shown = neutral(&id, 60);
+    let shown = sanitize(&id, 60);
     let Some(context) = rules::add_explorer(locked.context()?, found) else {
         crate::say_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
         return Ok(());
@@ -90,9 +90,9 @@ fn as_markdown(context: &ContextFile) -> String {
     let mut parts = vec![format!("# What was found ({state})")];
     for explorer in &context.explorers {
         let said = |name: &str| explorer.said.get(name).and_then(Value::as_str).unwrap_or_default();
-        parts.push(format!("## {}", neutral(&explorer.id, 60)));
-        parts.push(neutral(said("summary"), MAX_CHARS));
-        parts.extend((!said("file").is_empty()).then(|| format!("File: {}", neutral(said("file"), 200))));
+        parts.push(format!("## {}", sanitize(&explorer.id, 60)));
+        parts.push(sanitize(said("summary"), MAX_CHARS));
+        parts.extend((!said("file").is_empty()).then(|| format!("File: {}", sanitize(said("file"), 200))));
     }
     for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
         let texts = context.extra.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

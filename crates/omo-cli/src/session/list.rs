@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::{age, neutral};
+use omo_core::words::{age, sanitize};
 use omo_plan::task_session::{SessionFile, SessionPhase, TaskStatus, VERIFY};
 use omo_runs::session_store::{SessionError, SessionFolder};
 use omo_store::env::Env;
@@ -49,7 +49,7 @@ pub(super) fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
                 Cell::new(line.phase.word(), colour(line.phase)),
                 Cell::plain(format!("{} of {}", line.resolved, line.tasks)),
                 Cell::plain(changed.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now)))),
-                Cell::plain(neutral(&line.goal, 60)),
+                Cell::plain(sanitize(&line.goal, 60)),
             ]
         };
         table::write(&mut out, ["session", "phase", "done", "last", "goal"], lines.iter().map(cells).collect())?;

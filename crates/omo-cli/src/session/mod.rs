@@ -136,7 +136,7 @@ const WORK_ON_THE_RUN: &str = "`omo next` says what comes next, and `omo unit do
 /// Prints one value of a file, or says that there is none.
 fn print_field(value: &Value, path: &str, of: &str) -> Result<(), Failure> {
     let missing = || {
-        let shown = omo_core::words::neutral(path, 60);
+        let shown = omo_core::words::sanitize(path, 60);
         Failure::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
     };
     let found = rules::field(value, path).ok_or_else(missing)?;

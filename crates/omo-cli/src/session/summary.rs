@@ -1,6 +1,6 @@
 //! `omo task summary`: what has to be done and what is done, as Markdown.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::task_session::rules::shown;
 use omo_plan::task_session::{SessionFile, TaskFile, TaskStatus};
 use omo_store::env::Env;
@@ -45,13 +45,13 @@ fn all(session: &SessionFile, tasks: &[TaskFile]) -> String {
         number(TaskStatus::Blocked),
         number(TaskStatus::Failed),
     );
-    let goal = neutral(&session.goal, MAX_CHARS);
+    let goal = sanitize(&session.goal, MAX_CHARS);
     let mut parts = vec![
         format!("# Tasks of session {}", session.session_id),
         format!("- Goal: {goal}\n- Phase: {}\n{counts}", session.phase.word()),
     ];
     for task in tasks {
-        parts.push(format!("## {} {}: {}", sign(task), task.id, neutral(&task.subject, 200)));
+        parts.push(format!("## {} {}: {}", sign(task), task.id, sanitize(&task.subject, 200)));
         parts.push(details(task));
     }
     parts.join("\n\n")
@@ -59,9 +59,9 @@ fn all(session: &SessionFile, tasks: &[TaskFile]) -> String {
 
 fn one(task: &TaskFile) -> String {
     let mut parts = vec![
-        format!("# {} Task {}: {}", sign(task), task.id, neutral(&task.subject, 200)),
+        format!("# {} Task {}: {}", sign(task), task.id, sanitize(&task.subject, 200)),
         details(task),
-        format!("## Description\n\n{}", neutral(&task.description, MAX_CHARS)),
+        format!("## Description\n\n{}", sanitize(&task.description, MAX_CHARS)),
     ];
     parts.extend(items("Criteria", task.criteria.iter().map(String::as_str)));
     parts.extend(items("Evidence", task.evidence.iter().map(said)));
@@ -73,7 +73,7 @@ fn details(task: &TaskFile) -> String {
     let mut lines = vec![format!("- Status: {}", task.status.word()), format!("- Complexity: {complexity}")];
     let needs = task.needs();
     lines.extend((!needs.is_empty()).then(|| format!("- Waits for: {}", needs.join(", "))));
-    lines.extend(task.approach.as_deref().map(|approach| format!("- Approach: {}", neutral(approach, 20))));
+    lines.extend(task.approach.as_deref().map(|approach| format!("- Approach: {}", sanitize(approach, 20))));
     lines.extend((task.retry_count > 0).then(|| format!("- Begun anew: {} times", task.retry_count)));
     lines.push(format!("- Criteria: {}, evidence: {}", task.criteria.len(), task.evidence.len()));
     lines.join("\n")
@@ -81,7 +81,7 @@ fn details(task: &TaskFile) -> String {
 
 /// Texts as a list below a heading; `None` where there are none.
 pub(super) fn items<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
-    let items: Vec<String> = texts.map(|text| format!("- {}", neutral(text, MAX_CHARS))).collect();
+    let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
     (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }
 

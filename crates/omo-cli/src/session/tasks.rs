@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Complexity;
 use omo_plan::task_session::rules::{self, NewTask, TaskChange};
 use omo_plan::task_session::{TaskFile, TaskStatus};
@@ -96,7 +96,7 @@ pub(super) fn list(env: &Env, options: &TaskListOptions) -> Result<(), Failure> 
 fn line(row: &Row) -> String {
     let complexity = rules::shown(&value(&row.complexity));
     let columns = [&*row.id, row.status, &row.subject, &row.blocked_by_text, &complexity];
-    columns.map(|column| neutral(column, 200).replace('|', "/")).join("|")
+    columns.map(|column| sanitize(column, 200).replace('|', "/")).join("|")
 }
 
 /// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named

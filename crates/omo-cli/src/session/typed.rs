@@ -1,6 +1,6 @@
 //! What a person typed behind `/omo:ulw-plan`, as the hook kept it.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_core::words::usage;
 
 use super::arguments::{CreateOptions, Which};
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str, options: &CreateOptions) -> Result<CreateOptions,
                 options.which = Which { session: Some(id.to_owned()) };
                 rest = behind;
             }
-            _ => return Err(wrong(format!("`{}` is no option of this command", neutral(option, 40)))),
+            _ => return Err(wrong(format!("`{}` is no option of this command", sanitize(option, 40)))),
         }
     }
     match (rest, options.resume) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shell::{Complaint, complaint};
 use crate::runner::Lines;
-use crate::words::neutral;
+use crate::words::sanitize;
 
 /// How many lines of the output are quoted, from its beginning and from its end.
 pub(super) const MAX_LINES: usize = 20;
@@ -100,7 +100,7 @@ impl Ear {
         if let Some(complaint) = complaint(line, &self.shell) {
             self.complaint = Some(complaint);
         }
-        let quoted = neutral(line, MAX_LINE_CHARS);
+        let quoted = sanitize(line, MAX_LINE_CHARS);
         if self.first.len() < MAX_LINES {
             self.first.push(quoted);
         } else {

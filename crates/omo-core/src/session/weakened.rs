@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Session, Trigger, Verdict, VerdictKind};
 use crate::gate::{self, Gate, Origin};
 use crate::timestamp::Timestamp;
-use crate::words::neutral;
+use crate::words::sanitize;
 
 /// How many weakenings are kept. The last one then stands for all that came after it.
 pub const MAX_WEAKENED: usize = 32;
@@ -117,7 +117,7 @@ impl Session {
             return;
         }
         let is_full = self.weakened.len() >= MAX_WEAKENED;
-        let what = if is_full { "more than can be listed here".to_owned() } else { neutral(what, WEAKENING_CHARS) };
+        let what = if is_full { "more than can be listed here".to_owned() } else { sanitize(what, WEAKENING_CHARS) };
         self.weakened.truncate(MAX_WEAKENED - 1);
         self.weakened.push(Weakening { at: now, by, what });
     }

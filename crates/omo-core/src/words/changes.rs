@@ -3,7 +3,7 @@
 use crate::asker::ModelRoute;
 use crate::session::Weakening;
 use crate::timestamp::Timestamp;
-use crate::words::{age, neutral};
+use crate::words::{age, sanitize};
 
 /// How many weakenings are named before the rest is only counted.
 const NAMED_WEAKENINGS: usize = 6;
@@ -20,7 +20,7 @@ pub fn not_a_person(route: ModelRoute) -> String {
 
 /// What was weakened since a run began, each with when and by whom.
 pub fn weakened(weakened: &[Weakening], now: Timestamp) -> Vec<String> {
-    let words = |it: &Weakening| format!("{} {} ago, {}", neutral(&it.what, 160), age(Some(it.at), now), it.by.word());
+    let words = |it: &Weakening| format!("{} {} ago, {}", sanitize(&it.what, 160), age(Some(it.at), now), it.by.word());
     let mut all: Vec<String> = weakened.iter().take(NAMED_WEAKENINGS).map(words).collect();
     if weakened.len() > NAMED_WEAKENINGS {
         all.push(format!("and {} more", weakened.len() - NAMED_WEAKENINGS));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::command::{APPROVAL_CHARS, pasted, whole};
-use super::{neutral, refused};
+use super::{refused, sanitize};
 use crate::gate::{Gate, GateVerdict, MAX_COMMAND_BYTES};
 use crate::session::Session;
 use crate::timestamp::Timestamp;
@@ -45,7 +45,7 @@ pub(super) fn against(session: &Session, check: Option<&Check>) -> Vec<String> {
                 .to_owned(),
         ],
         Reason::NotShown(why) => vec![
-            format!("[omo] The claim was checked: the work cannot be shown to a reviewer: {}.", neutral(why, 600)),
+            format!("[omo] The claim was checked: the work cannot be shown to a reviewer: {}.", sanitize(why, 600)),
             "What cannot be shown counts against the claim. Once that is fixed, the final message claims again; where \
              it cannot be, only the user can go on without a review."
                 .to_owned(),
@@ -73,7 +73,7 @@ const NAMED_VARIABLES: usize = 8;
 
 /// That the environment is no longer the one that the run began with, which the checks got; `None` where it is.
 fn environment_differs(findings: &Findings) -> Option<String> {
-    let names = findings.environment.iter().take(NAMED_VARIABLES).map(|name| neutral(name, 60));
+    let names = findings.environment.iter().take(NAMED_VARIABLES).map(|name| sanitize(name, 60));
     let names = names.collect::<Vec<_>>().join(", ");
     let more = findings.environment.len().saturating_sub(NAMED_VARIABLES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -108,7 +108,7 @@ fn uncounted(findings: &Findings) -> Vec<String> {
             // It counts no tests, neither then nor now.
             ("", None) => return None,
             ("", Some(_)) => "it gave no count then".to_owned(),
-            (why, _) => neutral(why, 100),
+            (why, _) => sanitize(why, 100),
         };
         Some(format!("no count of `{}` from before the run: {why}", gate.name))
     });
@@ -126,7 +126,7 @@ fn standing(session: &Session) -> Vec<String> {
             .to_owned(),
     ];
     if let Some(told) = &verification.failure {
-        lines.push(format!("The last check failed: {}", neutral(&told.what, 500)));
+        lines.push(format!("The last check failed: {}", sanitize(&told.what, 500)));
     }
     lines.push(
         "Open: the claim. The next unfinished change and its check come first; when all is done and checked, the final \
@@ -165,7 +165,7 @@ fn red_gate(gate: &GateResult) -> String {
         gate.name,
         pasted(&gate.run, 300),
         record.verdict.word(),
-        neutral(&record.detail, 200)
+        sanitize(&record.detail, 200)
     );
     if let Some(counts) = record.counts {
         let _ = write!(line, " ({counts})");
@@ -179,7 +179,7 @@ fn red_gate(gate: &GateResult) -> String {
         _ => {}
     }
     if let Some(log) = &record.log {
-        let _ = write!(line, " Log: {}", neutral(log, 200));
+        let _ = write!(line, " Log: {}", sanitize(log, 200));
     }
     line
 }
@@ -193,7 +193,7 @@ fn review_wanted(check: &Check) -> Vec<String> {
             "[omo] A review was asked for, and no verdict of the agent omo:oracle was seen.".to_owned()
         }
         Reason::NotCounted(refusal) => {
-            format!("[omo] A review came that does not count: {}.", neutral(&refusal.why(), 200))
+            format!("[omo] A review came that does not count: {}.", sanitize(&refusal.why(), 200))
         }
         _ if check.findings.gates.is_empty() => "[omo] The claim needs an independent review.".to_owned(),
         _ => "[omo] All checks are green. What is left is an independent review.".to_owned(),
@@ -213,7 +213,7 @@ fn review_wanted(check: &Check) -> Vec<String> {
 pub fn review_prompt(path: &str) -> String {
     format!(
         "Review the work that is described in {}: its task, what changed, and which checks ran.",
-        neutral(path, 1_000)
+        sanitize(path, 1_000)
     )
 }
 
@@ -270,9 +270,13 @@ pub fn material(session: &Session, folder: &str, findings: &Findings, changed: &
     for gate in &findings.gates {
         let record = &gate.record;
         let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();
-        let log = record.log.as_deref().map(|log| format!(", output in {}", neutral(log, 400))).unwrap_or_default();
-        let _ =
-            writeln!(text, "- {}: {}{counts}{log}", pasted(&gate.run, MAX_COMMAND_BYTES), neutral(&record.detail, 200));
+        let log = record.log.as_deref().map(|log| format!(", output in {}", sanitize(log, 400))).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "- {}: {}{counts}{log}",
+            pasted(&gate.run, MAX_COMMAND_BYTES),
+            sanitize(&record.detail, 200)
+        );
     }
     for weak in uncounted(findings).into_iter().chain(passing(findings)).chain(environment_differs(findings)) {
         let _ = writeln!(text, "- {weak}");
@@ -281,10 +285,10 @@ pub fn material(session: &Session, folder: &str, findings: &Findings, changed: &
     let _ = write!(
         text,
         "\n## Work tree\n\n{}\n\nIts id: {tree}\n\n## What changed since the run began\n\n",
-        neutral(folder, 1_000)
+        sanitize(folder, 1_000)
     );
     for note in &changed.notes {
-        let _ = writeln!(text, "- {}", neutral(note, 600));
+        let _ = writeln!(text, "- {}", sanitize(note, 600));
     }
     match &changed.difference {
         Some(difference) if difference.is_empty() => text.push_str("Nothing.\n"),
@@ -304,7 +308,7 @@ pub fn material(session: &Session, folder: &str, findings: &Findings, changed: &
 /// its reader sees.
 fn quote(text: &mut String, lines: &str) {
     for line in lines.lines() {
-        let line = super::neutral_line(line);
+        let line = super::sanitize_line(line);
         let chars: Vec<char> = line.chars().collect();
         let mut pieces = chars.chunks(LINE_CHARS).map(|piece| piece.iter().collect::<String>());
         let _ = writeln!(text, "> {}", pieces.next().unwrap_or_default());
@@ -445,12 +449,12 @@ pub(super) fn within(lines: &[String], max: usize) -> String {
 
 /// A text that is no command between backticks, on one line.
 pub fn code(text: &str, max: usize) -> String {
-    neutral(text, max).replace('`', "'")
+    sanitize(text, max).replace('`', "'")
 }
 
 /// Untrusted lines in a fence that they cannot close: the end of them, at most `max` characters.
 fn fenced(text: &str, max: usize) -> String {
-    let lines = text.lines().map(|line| neutral(line, 200).replace('`', "'"));
+    let lines = text.lines().map(|line| sanitize(line, 200).replace('`', "'"));
     let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
     let mut left = max;
     let mut kept: Vec<&String> = Vec::new();

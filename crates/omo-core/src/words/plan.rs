@@ -6,7 +6,7 @@
 
 use super::checks::{CODE_CHARS, code};
 use super::command::{APPROVAL_CHARS, argument, whole};
-use super::{neutral, refused};
+use super::{refused, sanitize};
 use crate::plan_run::{PlanRun, PlannedCommand, Standing};
 use crate::task_session::{OpenSession, session_of};
 
@@ -55,15 +55,15 @@ pub fn session_line(run: &PlanRun) -> String {
 /// Where a run stands, as one row of a status.
 pub fn row(run: &PlanRun) -> String {
     let stands = match run.standing() {
-        Standing::Waits(question) => format!(", waits for you: {}", neutral(question, 200)),
-        Standing::Ended(word) => format!(", ended: {}", neutral(word, 64)),
+        Standing::Waits(question) => format!(", waits for you: {}", sanitize(question, 200)),
+        Standing::Ended(word) => format!(", ended: {}", sanitize(word, 64)),
         Standing::Executes => {
             let word = unit_word(&run.plan);
-            let running = run.running.as_ref().map(|unit| format!(", {word} {} is under way", neutral(unit, 64)));
+            let running = run.running.as_ref().map(|unit| format!(", {word} {} is under way", sanitize(unit, 64)));
             running.unwrap_or_default()
         }
     };
-    format!("{}: {} of {} done{}{stands}", neutral(path_of(&run.plan), 200), run.passed, run.total, rest(run))
+    format!("{}: {} of {} done{}{stands}", sanitize(path_of(&run.plan), 200), run.passed, run.total, rest(run))
 }
 
 /// What the parts of a plan are called.

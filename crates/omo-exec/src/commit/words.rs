@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::env::is_called;
 use serde::Deserialize;
 
@@ -26,7 +26,7 @@ const KEPT: [&str; 7] = [
 /// A message with trailers below it, which join those that it ends with.
 pub(super) fn message_with(message: &str, trailers: &[(&str, &str)]) -> String {
     let body = message.trim_end();
-    let lines = trailers.iter().map(|(name, value)| format!("{name}: {}\n", neutral(value, LONGEST_VALUE)));
+    let lines = trailers.iter().map(|(name, value)| format!("{name}: {}\n", sanitize(value, LONGEST_VALUE)));
     let lines: String = lines.collect();
     let last = body.rsplit_once("\n\n").map(|(_, last)| last);
     let gap = if last.is_some_and(|last| last.lines().all(is_trailer)) { "\n" } else { "\n\n" };

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use omo_core::child::{ProcessEnd, Said};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::folder::Folder;
 use omo_store::lock::{Lock, LockError};
 
@@ -227,5 +227,5 @@ fn complaint(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     file.take(COMPLAINT_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(|line| neutral(line, COMPLAINT_CHARS))
+    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(|line| sanitize(line, COMPLAINT_CHARS))
 }

@@ -1,7 +1,7 @@
 //! The dialect of one session of an ultraplan, with its own entry and exit conditions.
 
 use omo_core::check::{Check, has_pipe};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::ultra::commands::commands;
 use super::ultra::fence::{Comparison, Fence, fence};
@@ -78,7 +78,7 @@ fn entry_condition(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option
         found.into_iter().filter(|command| !command.is_prose).map(|command| command.check).collect();
     checks.retain(|check| text.contains(['`', '~']) && !check.command.starts_with("git status"));
     for check in checks.iter().filter(|check| has_pipe(&check.command)) {
-        let shown = format!("`{}` pipes its output on", neutral(&check.command, 80));
+        let shown = format!("`{}` pipes its output on", sanitize(&check.command, 80));
         findings.add(Code::PipeInVerify, label.span.start..label.value.end, None, shown, "");
     }
     let lower = text.to_lowercase();

@@ -1,7 +1,7 @@
 //! Which tasks of a session are done again when it is gone over once more, and why.
 
 use omo_core::check::CheckVerdict;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use crate::model::{Dialect, OnUnitFail, Unit};
 use crate::run::event::EventKind;
@@ -76,7 +76,7 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
         .filter(|(_, outcome)| !matches!(outcome.verdict, CheckVerdict::Green | CheckVerdict::Environment { .. }));
     let why = |place: usize, detail: &str| {
         let command = state.plan.final_checks.get(place).map_or("", |check| check.command.as_str());
-        neutral(&format!("`{}` {detail}", neutral(command, 120).replace('`', "'")), MAX_WHY)
+        sanitize(&format!("`{}` {detail}", sanitize(command, 120).replace('`', "'")), MAX_WHY)
     };
     red.map(|(place, outcome)| (*place, why(*place, outcome.words()))).collect()
 }
@@ -84,5 +84,5 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
 /// What was said last about a unit that was not done.
 fn last_words(known: &UnitState) -> String {
     let end = || known.end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
-    neutral(&known.why.clone().unwrap_or_else(end), MAX_WHY)
+    sanitize(&known.why.clone().unwrap_or_else(end), MAX_WHY)
 }

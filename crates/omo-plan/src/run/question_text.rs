@@ -1,6 +1,6 @@
 //! The questions that a run puts to a person, and what they can answer.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use crate::dialect::ultra::report::SESSION_PREFIX;
 use crate::model::Decision;
@@ -40,14 +40,14 @@ pub(crate) fn question_about(state: &RunState, about: QuestionKind) -> Question 
             ],
         ),
         QuestionKind::EntryCondition { text } => (
-            format!("The plan begins only where this holds, and no command decides it: {}. Does it?", neutral(text, 300)),
+            format!("The plan begins only where this holds, and no command decides it: {}. Does it?", sanitize(text, 300)),
             vec![option(CONTINUE, "it holds"), option(STOP, "it does not: end the run")],
         ),
         QuestionKind::Conflict { group, files } => (
             format!(
                 "{} cannot be brought together with what the other sessions did. Both changed: {}. All of it is kept, and your branch is as it was. What now?",
                 titled(state, group),
-                neutral(files, 600)
+                sanitize(files, 600)
             ),
             vec![
                 option(REDO, "do its steps again, on top of what the others did"),
@@ -55,11 +55,11 @@ pub(crate) fn question_about(state: &RunState, about: QuestionKind) -> Question 
             ],
         ),
         QuestionKind::Stuck { group, why } => (
-            format!("{} cannot go on by itself: {}. Try again?", titled(state, group), neutral(why, 300)),
+            format!("{} cannot go on by itself: {}. Try again?", titled(state, group), sanitize(why, 300)),
             vec![option(CONTINUE, "try again"), option(STOP, "end the run here; what was done is kept")],
         ),
         QuestionKind::LandRefused { why } => (
-            format!("Everything is done, and your branch could not move to it: {}. Try again?", neutral(why, 600)),
+            format!("Everything is done, and your branch could not move to it: {}. Try again?", sanitize(why, 600)),
             vec![
                 option(CONTINUE, "what was in the way is out of the way"),
                 option(STOP, "end the run here; the report has the command that brings it back"),
@@ -73,7 +73,7 @@ pub(crate) fn question_about(state: &RunState, about: QuestionKind) -> Question 
 /// A session by its title.
 fn titled(state: &RunState, id: &str) -> String {
     let group = state.plan.groups.iter().find(|group| group.id == id);
-    let title = group.map(|group| neutral(&group.title, 120)).filter(|title| !title.is_empty());
+    let title = group.map(|group| sanitize(&group.title, 120)).filter(|title| !title.is_empty());
     let name = id.strip_prefix(SESSION_PREFIX).map_or_else(|| id.to_owned(), |number| format!("Session {number}"));
     match title {
         Some(title) => format!("{name} ({title})"),
@@ -85,10 +85,10 @@ fn decision_question(decisions: &[Decision]) -> (String, Vec<QuestionOption>) {
     let option = |id: &str, text: String| QuestionOption { id: id.to_owned(), text };
     let line = |decision: &Decision| {
         let options: Vec<String> =
-            decision.options.iter().map(|one| format!("{}: {}", one.label, neutral(&one.text, 160))).collect();
+            decision.options.iter().map(|one| format!("{}: {}", one.label, sanitize(&one.text, 160))).collect();
         let recommended =
             decision.recommended.as_ref().map(|label| format!(" (recommended: {label})")).unwrap_or_default();
-        format!("{} {}{recommended}\n{}", decision.id, neutral(&decision.title, 160), options.join("\n"))
+        format!("{} {}{recommended}\n{}", decision.id, sanitize(&decision.title, 160), options.join("\n"))
     };
     match decisions {
         // Without an option there would be no answer, and the run would wait for ever.
@@ -96,7 +96,7 @@ fn decision_question(decisions: &[Decision]) -> (String, Vec<QuestionOption>) {
             (line(decision), vec![option(CONTINUE, "go on without choosing".to_owned())])
         }
         [decision] => {
-            let options = decision.options.iter().map(|one| option(&one.label, neutral(&one.text, 160)));
+            let options = decision.options.iter().map(|one| option(&one.label, sanitize(&one.text, 160)));
             (line(decision), options.collect())
         }
         several => {

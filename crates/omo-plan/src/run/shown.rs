@@ -1,7 +1,7 @@
 //! What evidence shows: commands that were run and were green, by the worker that had to run them. Why it does not, in
 //! words.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use crate::model::UnitKind;
 use crate::run::event::{Evidence, Verdict};
@@ -29,11 +29,11 @@ pub(crate) fn by_worker(state: &RunState, unit: &str, ids: &[String]) -> Result<
 pub(crate) fn is_whole(state: &RunState, verdict: &Verdict) -> Result<(), String> {
     lets_pass(state, verdict)?;
     for (place, check) in state.plan.final_checks.iter().enumerate() {
-        let command = neutral(&check.command, 120).replace('`', "'");
+        let command = sanitize(&check.command, 120).replace('`', "'");
         match state.final_checks.get(&place) {
             None => return Err(format!("`{command}` was not run since the verification began")),
             Some(outcome) if !outcome.is_green() => {
-                return Err(format!("`{command}` {}", neutral(outcome.words(), 160)));
+                return Err(format!("`{command}` {}", sanitize(outcome.words(), 160)));
             }
             Some(_) => {}
         }
@@ -70,9 +70,9 @@ fn is_own(state: &RunState, evidence: &Evidence) -> bool {
 /// The evidence of this id, where it shows anything.
 fn green<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, String> {
     let known = state.evidence.iter().find(|known| known.id == id);
-    let known = known.ok_or_else(|| format!("there is no evidence `{}`", neutral(id, 20)))?;
+    let known = known.ok_or_else(|| format!("there is no evidence `{}`", sanitize(id, 20)))?;
     if known.outcome.is_green() {
         return Ok(known);
     }
-    Err(format!("{} is not green: {}", known.id, neutral(known.outcome.words(), 160)))
+    Err(format!("{} is not green: {}", known.id, sanitize(known.outcome.words(), 160)))
 }

@@ -8,7 +8,7 @@ mod session;
 mod work;
 
 use omo_core::timestamp::Timestamp;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use crate::model::{Plan, Unit};
 use crate::run::event::{Actor, EventKind, UnitEnd};
@@ -208,7 +208,7 @@ fn over(hint: &str) -> Refusal {
 
 fn unanswered(gate: &QuestionState) -> Refusal {
     let first = gate.gate.question.lines().next().unwrap_or_default();
-    let message = format!("gate {} waits for an answer: {}", gate.gate.id, neutral(first, 200));
+    let message = format!("gate {} waits for an answer: {}", gate.gate.id, sanitize(first, 200));
     Refusal::new(RefusalKind::Human, message, "`omo next` shows the question and how it is answered")
 }
 
@@ -221,7 +221,7 @@ pub fn found<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
     state.plan.unit(id).ok_or_else(|| {
         let ids: Vec<&str> = state.plan.units.iter().take(20).map(|unit| unit.id.as_str()).collect();
         let more = if state.plan.units.len() > ids.len() { ", …" } else { "" };
-        let message = format!("the plan has no {} `{}`", state.plan.dialect.unit_word(), neutral(id, 60));
+        let message = format!("the plan has no {} `{}`", state.plan.dialect.unit_word(), sanitize(id, 60));
         Refusal::new(RefusalKind::NotFound, message, format!("it has {}{more}", ids.join(", ")))
     })
 }

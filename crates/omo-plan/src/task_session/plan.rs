@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use omo_core::check::Check;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::criterion::command;
 use super::sound;
@@ -56,7 +56,7 @@ pub fn plan(session: &SessionFile, tasks: &[TaskFile], folder: &str, skips_verif
             sha256: digest(&units),
             bytes: units.iter().map(|unit| unit.body.len() as u64).sum(),
         },
-        title: neutral(session.goal.lines().next().unwrap_or_default(), MAX_TITLE),
+        title: sanitize(session.goal.lines().next().unwrap_or_default(), MAX_TITLE),
         goal: session.goal.clone(),
         preconditions: Vec::new(),
         groups: vec![all_of(&units)],

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::TaskFile;
 use super::criterion::command;
@@ -37,7 +37,7 @@ pub(super) fn diagnostics(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
     let mut known = BTreeSet::new();
     for task in tasks {
         if !is_id(&task.id) {
-            let text = format!("`{}` is no id: a task is called by its number", neutral(&task.id, 60));
+            let text = format!("`{}` is no id: a task is called by its number", sanitize(&task.id, 60));
             diagnostics.push(found(Code::InvalidId, None, text));
         } else if !known.insert(name(&task.id)) {
             let text = format!("there are two tasks {}", name(&task.id));
@@ -49,7 +49,7 @@ pub(super) fn diagnostics(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
         }
         for check in task.criteria.iter().filter_map(|text| command(text)) {
             if omo_core::check::has_pipe(&check.command) {
-                let shown = neutral(&check.command, 60);
+                let shown = sanitize(&check.command, 60);
                 let text = format!("`{shown}` has a pipe: without pipefail only what stands behind it counts");
                 diagnostics.push(found(Code::PipeInVerify, Some(task), text));
             }
@@ -75,7 +75,7 @@ fn dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option<Diagn
         name if name == self::name(&task.id) => (Code::SelfDependency, format!("task {} depends on itself", task.id)),
         name if !known.contains(name) => (
             Code::UnknownDependency,
-            format!("task {} waits for task {}, which is not there", task.id, neutral(id, 60)),
+            format!("task {} waits for task {}, which is not there", task.id, sanitize(id, 60)),
         ),
         _ => return None,
     };

@@ -1,7 +1,7 @@
 //! What a user typed behind the command: which plan, how much of it, and in which way. Each option is a word of its
 //! own, and nothing that is not understood becomes a part of the path.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use serde::{Deserialize, Serialize};
 
 use super::words::{Word, words};
@@ -155,7 +155,7 @@ pub fn parse(command: &str, line: &str) -> Result<Arguments, ArgumentError> {
                 }
             }
             _ => {
-                let message = format!("unknown option {}", neutral(word.text, 60));
+                let message = format!("unknown option {}", sanitize(word.text, 60));
                 return Err(ArgumentError::new(message, usage(command)));
             }
         }
@@ -208,7 +208,7 @@ pub fn positive(option: &str, value: &str) -> Result<u64, ArgumentError> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let number = value.parse::<u64>().ok().filter(|number| is_number && *number > 0);
     number.ok_or_else(|| {
-        let message = format!("{option} needs a positive integer, got \"{}\"", neutral(value, 60));
+        let message = format!("{option} needs a positive integer, got \"{}\"", sanitize(value, 60));
         ArgumentError::new(message, format!("such as `{option} 2`"))
     })
 }
@@ -228,7 +228,7 @@ fn path_of(command: &str, line: &str, found: &[(usize, Word<'_>)]) -> Result<Str
     let end = found.get(last).filter(|end| is_one_path(end)).unwrap_or(first);
     let behind = found.iter().find(|(place, _)| *place > end.0).or_else(|| others.first().filter(|_| end.0 == first.0));
     if let Some((_, extra)) = behind {
-        let message = format!("unexpected argument `{}`", neutral(extra.text, 60));
+        let message = format!("unexpected argument `{}`", sanitize(extra.text, 60));
         return Err(ArgumentError::new(message, "put a path with blanks in it between quotes"));
     }
     let text = if end.0 == first.0 { Some(first.1.text) } else { line.get(first.1.span.start..end.1.span.end) };

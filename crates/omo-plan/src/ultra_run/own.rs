@@ -1,7 +1,7 @@
 //! The options that omo has beside those of its seed: what the clients of sessions are started with. In a line that
 //! was typed they are taken out before the rest of it is read.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::arguments::{ArgumentError, positive};
 use super::words::words;
@@ -73,7 +73,7 @@ impl Own {
             "--yolo" => terms.skips_permissions = true,
             // The hook has taken this option: the words of its user are the approval.
             "--approve" => {}
-            _ => return Err(ArgumentError::new(format!("unknown option {}", neutral(name, 60)), "leave it out")),
+            _ => return Err(ArgumentError::new(format!("unknown option {}", sanitize(name, 60)), "leave it out")),
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ fn number(name: &str, value: &str) -> Result<u32, ArgumentError> {
 fn text(name: &str, value: &str) -> Result<String, ArgumentError> {
     let is_good = !value.trim().is_empty() && !value.starts_with('-');
     if !is_good || value.chars().count() > MAX_CHARS || value.chars().any(char::is_control) {
-        let message = format!("{name} cannot be \"{}\"", neutral(value, 60));
+        let message = format!("{name} cannot be \"{}\"", sanitize(value, 60));
         return Err(ArgumentError::new(message, HINT));
     }
     Ok(value.to_owned())
@@ -170,7 +170,7 @@ fn text(name: &str, value: &str) -> Result<String, ArgumentError> {
 /// An amount such as `12` or `0.50`, in millionths.
 fn micros(value: &str) -> Result<u64, ArgumentError> {
     let wrong = || {
-        let message = format!("--max-budget-usd needs an amount in US dollars, got \"{}\"", neutral(value, 60));
+        let message = format!("--max-budget-usd needs an amount in US dollars, got \"{}\"", sanitize(value, 60));
         ArgumentError::new(message, "such as `--max-budget-usd 5` or `--max-budget-usd 0.50`")
     };
     let (whole, part) = value.split_once('.').unwrap_or((value, "0"));

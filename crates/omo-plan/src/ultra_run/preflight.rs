@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::guarded::is_guarded;
 use crate::diagnostic::Code;
@@ -149,7 +149,7 @@ fn git(facts: &Facts) -> Option<Finding> {
     let is_old = (numbers.next()??, numbers.next()??) < OLDEST_GIT;
     let (major, minor) = OLDEST_GIT;
     let text =
-        format!("git {} cannot merge what sessions did; {major}.{minor} or newer is needed", neutral(version, 40));
+        format!("git {} cannot merge what sessions did; {major}.{minor} or newer is needed", sanitize(version, 40));
     is_old.then(|| finding(Rule::Git, Weight::Stop, text, "upgrade git, then run again; or --fg, which merges nothing"))
 }
 
@@ -159,7 +159,7 @@ fn leftovers(facts: &Facts) -> Option<Finding> {
 }
 
 fn operation(facts: &Facts) -> Option<Finding> {
-    let operation = neutral(facts.operation.as_ref()?, 40);
+    let operation = sanitize(facts.operation.as_ref()?, 40);
     let text = format!("a {operation} is in progress");
     let hint = format!("finish it, or `git {operation} --abort`, then run again");
     Some(finding(Rule::Operation, Weight::Stop, text, hint))
@@ -184,7 +184,7 @@ fn head(facts: &Facts) -> Option<Finding> {
 
 /// git keeps branches in folders: where one is called `omo`, none is called `omo/…`.
 fn branches(facts: &Facts) -> Option<Finding> {
-    let name = neutral(facts.branch_in_way.as_ref()?, 60);
+    let name = sanitize(facts.branch_in_way.as_ref()?, 60);
     let text =
         format!("there is a branch `{name}`, and those of the sessions are called `{name}/…`: git cannot have both");
     let hint = format!("`git branch -m {name} <another name>`, then run again; or --fg");
@@ -302,7 +302,7 @@ fn names(plan: &Plan) -> impl Iterator<Item = &str> {
 
 /// `a, b and 3 more`; `None` for none.
 fn named(names: &[String]) -> Option<String> {
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| neutral(name, 120)).collect();
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| sanitize(name, 120)).collect();
     let more = names.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))

@@ -1,6 +1,6 @@
 //! Whether what was asked for is there: the file of the plan, and the step or the session in it.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::arguments::{ArgumentError, Part};
 use crate::dialect::ultra::report::{SESSION_PREFIX, sessions};
@@ -23,7 +23,7 @@ pub enum Found {
 ///
 /// It leads to nothing, or to what is no file.
 pub fn check_file(path: &str, found: Found) -> Result<(), ArgumentError> {
-    let shown = neutral(path, 200);
+    let shown = sanitize(path, 200);
     match found {
         Found::File => Ok(()),
         Found::Other => Err(ArgumentError::new(format!("not a file: {shown}"), "name the file of the plan")),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::check::Log;
 use omo_exec::claude::child::{Order, Permissions};
 use omo_exec::claude::settings::{self, Settings};
@@ -121,7 +121,7 @@ impl Driver<'_> {
             };
         }
         if let lacks @ [_, ..] = &*created.not_copied {
-            let files: Vec<String> = lacks.iter().take(NAMED).map(|file| neutral(file, 100)).collect();
+            let files: Vec<String> = lacks.iter().take(NAMED).map(|file| sanitize(file, 100)).collect();
             let more = lacks.len() - files.len();
             self.note(|_| vec![EventKind::GroupLacks { group: group.id.clone(), files, more }])?;
         }
@@ -196,7 +196,7 @@ impl Driver<'_> {
 
     /// A person has to see to a session.
     pub(super) fn stuck<T>(&self, group: &Group, why: &str) -> Result<Option<T>, DriveError> {
-        let what = EventKind::GroupStuck { group: group.id.clone(), why: neutral(why, 500) };
+        let what = EventKind::GroupStuck { group: group.id.clone(), why: sanitize(why, 500) };
         self.note(|_| vec![what])?;
         Ok(None)
     }
@@ -333,7 +333,7 @@ fn why_failed(state: &RunState, group: &Group) -> String {
     let end = id.and_then(|id| state.units.get(id)?.end.as_ref());
     let word = state.plan.dialect.unit_word();
     match (id, end) {
-        (Some(id), Some(end)) => format!("{word} {id}: {}", neutral(&end.evidence, 300)),
+        (Some(id), Some(end)) => format!("{word} {id}: {}", sanitize(&end.evidence, 300)),
         _ => "not all of it was done".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
 //! dead supervisor has left.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::claude::supplies;
 use omo_exec::repository::Repository;
 use omo_exec::supervisor::left;
@@ -48,7 +48,7 @@ fn remove(
         // It stays, and holds up nothing else.
         Err(error) => {
             if has_tree {
-                record(EventKind::GroupLeft { group, why: neutral(&error.to_string(), 500) })?;
+                record(EventKind::GroupLeft { group, why: sanitize(&error.to_string(), 500) })?;
             }
             return Ok(());
         }
@@ -69,7 +69,7 @@ fn remove(
         // As with files of another user. It is told once, and holds up nothing else.
         Err(_) if apart.groups.get(removed).is_some_and(|known| known.left.is_some()) => Ok(()),
         Err(error) => {
-            record(EventKind::GroupLeft { group: removed.to_owned(), why: neutral(&error.to_string(), 500) })?;
+            record(EventKind::GroupLeft { group: removed.to_owned(), why: sanitize(&error.to_string(), 500) })?;
             Ok(())
         }
     }

@@ -1,7 +1,7 @@
 //! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
 
 use omo_core::child::{ChildEnd, FollowUp, LedgerFacts, ProcessEnd, Said, classify, follow_up};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Group;
 use omo_plan::run::apart::outcome;
 use omo_plan::run::event::EventKind;
@@ -80,7 +80,7 @@ fn words(end: &ChildEnd) -> String {
         ChildEnd::UsageLimit { until: None } => "it met a limit of use".to_owned(),
         ChildEnd::ApiError { status, detail } => {
             let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
-            format!("the API failed{status}: {}", neutral(detail, 200))
+            format!("the API failed{status}: {}", sanitize(detail, 200))
         }
         ChildEnd::TimedOut => "its time was up".to_owned(),
         ChildEnd::Stopped => "it was stopped".to_owned(),
@@ -88,8 +88,8 @@ fn words(end: &ChildEnd) -> String {
             let signal = signal.map(|signal| format!(" with signal {signal}")).unwrap_or_default();
             format!("it was killed{signal}")
         }
-        ChildEnd::NeverBegan(why) => format!("it never began: {}", neutral(why, 200)),
-        ChildEnd::Garbage(why) => format!("it ended without a result: {}", neutral(why, 200)),
+        ChildEnd::NeverBegan(why) => format!("it never began: {}", sanitize(why, 200)),
+        ChildEnd::Garbage(why) => format!("it ended without a result: {}", sanitize(why, 200)),
     }
 }
 

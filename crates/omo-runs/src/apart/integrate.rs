@@ -1,6 +1,6 @@
 //! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::integrate::{Head, LandError, Landed, Preview, anchor, facts, holds, land, merge, preview, release};
 use omo_plan::dialect::ultra::report::SESSION_PREFIX;
 use omo_plan::model::Group;
@@ -42,7 +42,7 @@ impl Driver<'_> {
         };
         let branch = &apart.terms.branch;
         if !branch.is_empty() && name != *branch {
-            let short = |name: &str| neutral(name.trim_start_matches("refs/heads/"), 100);
+            let short = |name: &str| sanitize(name.trim_start_matches("refs/heads/"), 100);
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
             return self.refuse(&why, Vec::new());
         }
@@ -87,7 +87,7 @@ impl Driver<'_> {
         if holds(&self.repository, at, &[base.to_owned()])? {
             return Ok(None);
         }
-        let base = neutral(short(base), 12);
+        let base = sanitize(short(base), 12);
         let text = "any more, which it had before: its history was rewritten. To have that commit in it again,";
         Ok(Some(format!("it does not hold {base} {text} `git merge {base}`")))
     }
@@ -113,7 +113,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn refuse(&self, why: &str, files: Vec<String>) -> Result<(), DriveError> {
-        let refused = EventKind::LandRefused { why: neutral(why, 300), files };
+        let refused = EventKind::LandRefused { why: sanitize(why, 300), files };
         self.note(|_| vec![refused]).map(drop)
     }
 }
@@ -126,8 +126,8 @@ fn base<'a>(state: &'a RunState, apart: &'a Apart) -> Option<&'a str> {
 /// What the merge of a session is called.
 fn message(state: &RunState, group: &Group) -> String {
     let number = group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id);
-    let title = neutral(&group.title, 120);
+    let title = sanitize(&group.title, 120);
     let title = if title.is_empty() { String::new() } else { format!(" — {title}") };
-    let plan = neutral(&state.plan.source.path, 200);
+    let plan = sanitize(&state.plan.source.path, 200);
     format!("merge: ultraplan session {number}{title}\n\nOmo-Plan: {plan}\n")
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::integrate::{holds, tip_of};
 use omo_exec::remote::{changed, messages};
 use omo_plan::model::Group;
@@ -53,11 +53,11 @@ impl Driver<'_> {
             return Ok(Ok(tip));
         }
         // Short: what to do stands behind it, and a display shows only a few lines.
-        let (named, place) = (neutral(&strays.join(", "), 80), known.worktree.as_deref().unwrap_or_default());
+        let (named, place) = (sanitize(&strays.join(", "), 80), known.worktree.as_deref().unwrap_or_default());
         Ok(Err(format!(
             "no step of it was judged with what its branch changes in {named}; take that back there with a commit, in {}, \
              and continue",
-            neutral(place, 120)
+            sanitize(place, 120)
         )))
     }
 

@@ -2,7 +2,7 @@
 //! it there: pure rules. The command proves nothing, however it ended.
 
 use omo_core::child::{FollowUp, ProcessEnd};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Group;
 use omo_plan::run::state::{RunState, UnitStatus};
 
@@ -60,14 +60,14 @@ pub(super) fn after(process: &ProcessEnd) -> FollowUp {
 /// How the command ended, in words.
 pub(super) fn words(process: &ProcessEnd) -> String {
     let how = match process {
-        ProcessEnd { not_started: Some(why), .. } => format!("the command never began: {}", neutral(why, 200)),
+        ProcessEnd { not_started: Some(why), .. } => format!("the command never began: {}", sanitize(why, 200)),
         ProcessEnd { stopped: true, .. } => "the command was stopped".to_owned(),
         ProcessEnd { timed_out: true, .. } => "the command's time was up".to_owned(),
         ProcessEnd { signal: Some(signal), .. } => format!("the command was killed with signal {signal}"),
         ProcessEnd { status: Some(status), .. } => format!("the command ended with status {status}"),
         _ => "the command ended".to_owned(),
     };
-    if process.complaint.is_empty() { how } else { format!("{how}: {}", neutral(&process.complaint, 200)) }
+    if process.complaint.is_empty() { how } else { format!("{how}: {}", sanitize(&process.complaint, 200)) }
 }
 
 #[cfg(test)]

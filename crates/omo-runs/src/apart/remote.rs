@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::child::{FollowUp, ProcessEnd};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::claude::child::{Order, Permissions};
 use omo_exec::claude::supplies;
 use omo_exec::integrate::{holds, release, tip_of};
@@ -141,14 +141,14 @@ impl Driver<'_> {
         for kept in self.release_held(&name, collected.tips)? {
             how = format!("{how}; what it pushed is kept as {kept}");
         }
-        let (id, how) = (group.id.clone(), neutral(&how, 500));
+        let (id, how) = (group.id.clone(), sanitize(&how, 500));
         self.note(|state| {
             let is_running = state.apart.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
             let ended = EventKind::ChildEnded { group: id.clone(), how: how.clone(), cost_micros: None };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == Phase::Executing {
                 events.extend(verbs::client_ended(state, group, &follow, Vec::new(), &how));
-                events.extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), why: neutral(&why, 500) }));
+                events.extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), why: sanitize(&why, 500) }));
             }
             events
         })?;
@@ -278,7 +278,7 @@ impl Values<'_> {
         } else {
             SearchPath::of_this_process().find(&program)
         };
-        let found = found.ok_or_else(|| format!("no `{}` is on the PATH", neutral(&program, 60)))?;
+        let found = found.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
         Ok((found, words.collect()))
     }
 }

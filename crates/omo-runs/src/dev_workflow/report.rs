@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::diagnostic::Code;
 use omo_plan::run::state::{Counts, RunState};
 
@@ -96,7 +96,7 @@ fn listed(files: &[String]) -> String {
 
 /// On one line, with nothing in it that a terminal or a reader of Markdown would take for more.
 fn one_line(text: &str) -> String {
-    neutral(text, 300).replace("<!--", "<! --")
+    sanitize(text, 300).replace("<!--", "<! --")
 }
 
 /// Where the section of a plan stands in a file; `None` where it has none.

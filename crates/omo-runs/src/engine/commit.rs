@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::commit::{CommitEnd, Order, commit};
 use omo_plan::model::Unit;
 use omo_plan::run::state::RunState;
@@ -55,7 +55,7 @@ impl Engine<'_> {
 /// message of ours.
 pub(crate) fn message(state: &RunState, unit: &Unit) -> Option<String> {
     let ours = || {
-        let title = neutral(&unit.title, 120);
+        let title = sanitize(&unit.title, 120);
         format!("omo: step {} of {}: {title}", unit.id, ultra::file_name(&state.plan.source.path))
     };
     let planned = unit.commit.as_ref().map(|commit| commit.message.clone());
@@ -63,5 +63,5 @@ pub(crate) fn message(state: &RunState, unit: &Unit) -> Option<String> {
 }
 
 fn said(why: &str, output: &str) -> String {
-    if output.trim().is_empty() { why.to_owned() } else { format!("{why}: {}", neutral(output, 300)) }
+    if output.trim().is_empty() { why.to_owned() } else { format!("{why}: {}", sanitize(output, 300)) }
 }

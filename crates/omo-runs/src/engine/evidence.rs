@@ -152,6 +152,6 @@ fn is_verifier(unit: &Unit) -> Result<(), EngineError> {
 }
 
 fn red(check: &Check, outcome: &CheckOutcome) -> String {
-    let command = omo_core::words::neutral(&check.command, 120).replace('`', "'");
-    format!("a check of the tasks is not green: `{command}` {}", omo_core::words::neutral(outcome.words(), 160))
+    let command = omo_core::words::sanitize(&check.command, 120).replace('`', "'");
+    format!("a check of the tasks is not green: `{command}` {}", omo_core::words::sanitize(outcome.words(), 160))
 }

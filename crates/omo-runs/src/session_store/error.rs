@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use omo_core::session_id::SessionId;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 
@@ -21,7 +21,7 @@ pub enum SessionError {
         file: PathBuf,
     },
     /// The session has no such task.
-    #[error("session {session} has no task {}: {} is not there", neutral(.task, 60), .file.display())]
+    #[error("session {session} has no task {}: {} is not there", sanitize(.task, 60), .file.display())]
     NoTask {
         /// The session.
         session: SessionId,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use omo_core::words::checks::code;
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::{FileAction, Group, OnFailure, Unit};
 use omo_plan::run::state::{RunState, UnitState, UnitStatus};
 
@@ -137,7 +137,7 @@ pub(super) fn before(text: &mut String, state: &RunState, unit: &Unit, known: Op
     if known.is_stale {
         text.push_str("- It was done before the plan was edited; what is there may be of the old text.\n");
     } else if let Some(end) = known.end.as_ref().filter(|_| !known.status.is_ended()) {
-        let _ = writeln!(text, "\n## The last attempt failed\n\n{}", neutral(&end.evidence, 500));
+        let _ = writeln!(text, "\n## The last attempt failed\n\n{}", sanitize(&end.evidence, 500));
         for line in output(known) {
             let _ = writeln!(text, "    {line}");
         }
@@ -149,7 +149,8 @@ pub(super) fn before(text: &mut String, state: &RunState, unit: &Unit, known: Op
         }
     }
     if let Some(why) = &known.why {
-        let _ = writeln!(text, "- Begun again: {}. Work of the attempt before may be in the files.", neutral(why, 300));
+        let _ =
+            writeln!(text, "- Begun again: {}. Work of the attempt before may be in the files.", sanitize(why, 300));
     }
 }
 
@@ -157,5 +158,5 @@ pub(super) fn before(text: &mut String, state: &RunState, unit: &Unit, known: Op
 fn output(known: &UnitState) -> Vec<String> {
     let red = known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green());
     let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
-    lines.into_iter().flatten().take(OUTPUT_LINES).map(|line| neutral(line, 300)).collect()
+    lines.into_iter().flatten().take(OUTPUT_LINES).map(|line| sanitize(line, 300)).collect()
 }

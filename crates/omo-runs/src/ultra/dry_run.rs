@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use omo_core::words::checks::code;
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::dialect::ultra::report::{SESSION_PREFIX, sessions};
 use omo_plan::model::{Dialect, FileAction, Group, Plan, Precondition, Unit};
@@ -30,12 +30,12 @@ pub struct Facts {
 /// The report of a dry run.
 pub fn dry_run(plan: &Plan, asked: Asked, facts: &Facts) -> String {
     let units = strategy::units(plan, asked.part);
-    let mut text = format!("## Dry Run Report: {}\n\n", neutral(file_name(&plan.source.path), 120));
+    let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
     let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan_type(plan.dialect), units.len());
     let _ = write!(text, "### Step Validation\n\n{}", steps(plan, &units));
     let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.unit.is_none()).collect();
     for found in &others {
-        let _ = writeln!(text, "- Line {}: {}", found.line, neutral(&found.text, 300));
+        let _ = writeln!(text, "- Line {}: {}", found.line, sanitize(&found.text, 300));
     }
     text += if others.is_empty() { "" } else { "\n" };
     text += &files(&units, facts);
@@ -116,7 +116,7 @@ fn conditions(plan: &Plan) -> String {
     let mut text = "### Entry / Exit Conditions\n\n".to_owned();
     for precondition in &plan.preconditions {
         if let Precondition::EntryCondition { text: said, checks } = precondition {
-            let _ = writeln!(text, "- Entry: {}", neutral(said, 300));
+            let _ = writeln!(text, "- Entry: {}", sanitize(said, 300));
             for check in checks {
                 let _ = writeln!(text, "  - would run {}", pasted(&check.command, 1_000));
             }

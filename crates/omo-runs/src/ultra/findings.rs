@@ -1,7 +1,7 @@
 //! What the report of a run tells beside how each step stands: what was changed that nothing names, and what is not as
 //! it was before.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::run::state::{RunState, UnitState};
 use omo_plan::ultra_run::outcome::Reached;
 
@@ -14,8 +14,8 @@ pub(super) fn section(state: &RunState, reached: &Reached) -> String {
         told.map(move |line| format!("- Step {id}: {line}\n"))
     });
     let drift = state.drift.iter().map(|(file, kept)| {
-        let kept = kept.as_ref().map(|kept| format!("; that is kept in {}", neutral(kept, 200)));
-        format!("- {} was changed by something else{}\n", neutral(file, 200), kept.unwrap_or_default())
+        let kept = kept.as_ref().map(|kept| format!("; that is kept in {}", sanitize(kept, 200)));
+        format!("- {} was changed by something else{}\n", sanitize(file, 200), kept.unwrap_or_default())
     });
     let lines: Vec<String> = of_steps.chain(drift).collect();
     if lines.is_empty() { String::new() } else { format!("### Findings\n\n{}\n", lines.concat()) }
@@ -25,13 +25,13 @@ fn of_step(known: &UnitState) -> Vec<String> {
     let mut lines = Vec::new();
     let outside = known.end.as_ref().map(|end| end.out_of_scope.join(", ")).filter(|files| !files.is_empty());
     if let Some(files) = outside {
-        lines.push(format!("changed what it does not name, which is in no commit of it: {}", neutral(&files, 400)));
+        lines.push(format!("changed what it does not name, which is in no commit of it: {}", sanitize(&files, 400)));
     }
     if known.is_to_restore {
         lines.push("its changes are taken back before anything else is begun in its work tree".to_owned());
     }
     if !known.left.is_empty() {
-        lines.push(format!("could not be taken back: {}", neutral(&known.left.join("; "), 400)));
+        lines.push(format!("could not be taken back: {}", sanitize(&known.left.join("; "), 400)));
     }
     lines
 }

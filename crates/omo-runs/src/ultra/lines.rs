@@ -3,7 +3,7 @@
 use omo_core::check::{Check, CheckOutcome};
 use omo_core::words::checks::code;
 use omo_core::words::command::typed;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::{OnFailure, Plan, Unit};
 use omo_plan::run::event::EventKind;
 
@@ -12,7 +12,7 @@ use super::short;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
 pub fn heading(plan: &Plan, unit: &Unit) -> String {
-    format!("--- Step {}/{}: {} ---", unit.id, plan.units.len(), neutral(&unit.title, 120))
+    format!("--- Step {}/{}: {} ---", unit.id, plan.units.len(), sanitize(&unit.title, 120))
 }
 
 /// What a check came to: its command, its result, and, where that is not what was expected, the beginning of what it
@@ -21,7 +21,7 @@ pub fn verified(check: &Check, outcome: &CheckOutcome) -> Vec<String> {
     let word = if outcome.is_green() { "PASS" } else { "FAIL" };
     let end = match outcome.exit {
         Some(exit) => format!("exit code {exit}"),
-        None => neutral(&outcome.detail, 200),
+        None => sanitize(&outcome.detail, 200),
     };
     let mut lines = vec![format!("Verify: {}", typed(&check.command)), format!("Result: {word} ({end})")];
     if outcome.is_green() {
@@ -43,7 +43,7 @@ pub fn line(plan: &Plan, what: &EventKind) -> Option<String> {
     match what {
         EventKind::UnitStarted { unit, attempt: 1, .. } => Some(heading(plan, plan.unit(unit)?)),
         EventKind::UnitPassed { unit, end } => {
-            let commit = end.commit.as_deref().map(|commit| format!(" (committed: {})", neutral(short(commit), 12)));
+            let commit = end.commit.as_deref().map(|commit| format!(" (committed: {})", sanitize(short(commit), 12)));
             Some(format!("Step {unit}: PASS{}", commit.unwrap_or_default()))
         }
         EventKind::UnitFailed { unit, is_final: false, end } => {
@@ -51,7 +51,7 @@ pub fn line(plan: &Plan, what: &EventKind) -> Option<String> {
             Some(format!("Attempt {}/{most} failed. Retrying...", end.attempt))
         }
         EventKind::UnitFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
-            Some(neutral(&end.evidence, 300))
+            Some(sanitize(&end.evidence, 300))
         }
         EventKind::UnitFailed { unit, end, .. } => Some(match plan.unit(unit)?.on_failure {
             OnFailure::Escalate => format!("Step {unit}: ESCALATED — requires human judgment"),
@@ -68,10 +68,10 @@ pub fn line(plan: &Plan, what: &EventKind) -> Option<String> {
             Some(format!("Step {unit}: its changes are taken back"))
         }
         EventKind::UnitRestored { unit, left } => {
-            let left = neutral(&left.join("; "), 400);
+            let left = sanitize(&left.join("; "), 400);
             Some(format!("Step {unit}: its changes are taken back, but for: {left}"))
         }
-        EventKind::UnitHeld { unit, why, .. } => Some(format!("Step {unit}: given back: {}", neutral(why, 200))),
+        EventKind::UnitHeld { unit, why, .. } => Some(format!("Step {unit}: given back: {}", sanitize(why, 200))),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! `.ultraexecute-progress-{slug}.json`: where a run stands, for people and for tools that know the seed's file.
 
 use omo_core::timestamp::Timestamp;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::{Dialect, Precondition};
 use omo_plan::run::state::{Phase, RunState, UnitState};
 use omo_plan::ultra_run::arguments::Part;
@@ -127,7 +127,7 @@ fn step(known: Option<&UnitState>, status: StepStatus) -> Step {
     Step {
         status,
         attempts: known.map_or(0, |known| known.attempts),
-        error: error.map(|error| neutral(error, ERROR_CHARS)),
+        error: error.map(|error| sanitize(error, ERROR_CHARS)),
         completed_at: known.and_then(|known| known.at).filter(|_| passed),
         commit: end.and_then(|end| end.commit.clone()).filter(|_| passed),
     }

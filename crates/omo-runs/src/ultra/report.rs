@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::{Dialect, Unit};
 use omo_plan::run::apart::{GroupState, GroupStatus};
 use omo_plan::run::report as model;
@@ -21,7 +21,7 @@ const ERROR_LINES: usize = 20;
 pub fn report(state: &RunState, asked: Asked) -> String {
     let reached = Reached::of(state, asked.part);
     let dialect = state.plan.dialect;
-    let path = neutral(&state.plan.source.path, 300);
+    let path = sanitize(&state.plan.source.path, 300);
     let head = [
         ("Plan", path.clone()),
         ("Type", plan_type(dialect).to_owned()),
@@ -97,7 +97,7 @@ fn closing(state: &RunState, reached: &Reached) -> String {
             for (place, outcome) in red {
                 let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
                 let command = omo_core::words::command::pasted(command, 1_000);
-                let _ = writeln!(text, "- {command} → FAIL: {}", neutral(outcome.words(), 200));
+                let _ = writeln!(text, "- {command} → FAIL: {}", sanitize(outcome.words(), 200));
             }
             text + "\n"
         }
@@ -108,7 +108,7 @@ fn closing(state: &RunState, reached: &Reached) -> String {
 fn failure(state: &RunState, reached: &Reached) -> String {
     let Some(unit) = reached.failed_at.as_ref().and_then(|id| state.plan.unit(id)) else { return String::new() };
     let known = state.units.get(&unit.id);
-    let evidence = known.and_then(|known| known.end.as_ref()).map(|end| neutral(&end.evidence, 500));
+    let evidence = known.and_then(|known| known.end.as_ref()).map(|end| sanitize(&end.evidence, 500));
     let mut text = format!("### Failure Details\n\n{}\n", titled(unit));
     let _ = writeln!(text, "- On failure: {}", clause(unit.on_failure));
     let _ = writeln!(text, "- Error: {}", evidence.unwrap_or_default());
@@ -116,7 +116,7 @@ fn failure(state: &RunState, reached: &Reached) -> String {
     let red = known.and_then(|known| known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green()));
     let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
     let lines: Vec<String> =
-        lines.into_iter().flatten().take(ERROR_LINES).map(|line| neutral(line, 200).replace('`', "'")).collect();
+        lines.into_iter().flatten().take(ERROR_LINES).map(|line| sanitize(line, 200).replace('`', "'")).collect();
     if !lines.is_empty() {
         let _ = write!(text, "```\n{}\n```\n\n", lines.join("\n"));
     }
@@ -124,7 +124,7 @@ fn failure(state: &RunState, reached: &Reached) -> String {
 }
 
 fn titled(unit: &Unit) -> String {
-    format!("Step {}: {}", unit.id, neutral(&unit.title, 200))
+    format!("Step {}: {}", unit.id, sanitize(&unit.title, 200))
 }
 
 /// What the report says is done and that nothing has proved.
@@ -135,7 +135,7 @@ fn unproved(state: &RunState, reached: &Reached) -> String {
     let lines = all
         .iter()
         .filter(|one| of_part(&one.unit))
-        .map(|one| format!("- Step {}: {}\n", one.unit.as_deref().unwrap_or_default(), neutral(&one.why, 300)));
+        .map(|one| format!("- Step {}: {}\n", one.unit.as_deref().unwrap_or_default(), sanitize(&one.why, 300)));
     // Each session was checked by itself alone.
     let merged = state.apart.as_ref().is_some_and(|apart| apart.groups.values().any(is_merged));
     let whole = "- The whole: the plan has no `## Verification`, so that nothing has checked what the sessions come to together\n";

@@ -1,6 +1,6 @@
 //! What is told of sessions that are worked on apart while they are: a line for each thing that happens.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::dialect::ultra::report::SESSION_PREFIX;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::RunState;
@@ -15,17 +15,17 @@ pub fn line(state: &RunState, what: &EventKind) -> Option<String> {
         EventKind::GroupPrepared { group, worktree, branch, .. } => {
             let short = group.strip_prefix(SESSION_PREFIX).unwrap_or(group);
             let inside = worktree.strip_prefix(&state.root).map(|path| path.trim_start_matches(['/', '\\']));
-            let worktree = neutral(inside.unwrap_or(worktree), 200);
-            format!("Worktree created: session-{short} → {worktree} (branch: {})", neutral(branch, 100))
+            let worktree = sanitize(inside.unwrap_or(worktree), 200);
+            format!("Worktree created: session-{short} → {worktree} (branch: {})", sanitize(branch, 100))
         }
         EventKind::GroupLacks { group, files, more } => {
             let others = if *more > 0 { format!(", and {more} more") } else { String::new() };
-            let files = neutral(&files.join(", "), 300);
+            let files = sanitize(&files.join(", "), 300);
             format!("{}: could not be copied, though .worktreeinclude names it: {files}{others}", name(group))
         }
         EventKind::ChildStarted { group, process } => format!("{}: started (process {})", name(group), process.pid),
         EventKind::ChildEnded { group, how, .. } => {
-            let how = neutral(how, 200);
+            let how = sanitize(how, 200);
             match how.strip_prefix("it ") {
                 Some(what) => format!("{}: its client {what}", name(group)),
                 None => format!("{}: its client: {how}", name(group)),
@@ -34,31 +34,31 @@ pub fn line(state: &RunState, what: &EventKind) -> Option<String> {
         EventKind::LimitReached { group, until } => {
             format!("{} met a limit of use; no session is started before {until}. No attempt is used.", name(group))
         }
-        EventKind::GroupStuck { group, why } => format!("{} needs you: {}", name(group), neutral(why, 300)),
+        EventKind::GroupStuck { group, why } => format!("{} needs you: {}", name(group), sanitize(why, 300)),
         EventKind::GroupEnded { group, failed: Some(why), .. } => {
-            format!("Wave {} FAILED: {}: {}", wave(group), name(group), neutral(why, 300))
+            format!("Wave {} FAILED: {}: {}", wave(group), name(group), sanitize(why, 300))
         }
         EventKind::GroupEnded { group, failed: None, .. } => format!("{}: done", name(group)),
-        EventKind::GroupMerged { group, tip } => format!("{}: merged ({})", name(group), neutral(short(tip), 12)),
+        EventKind::GroupMerged { group, tip } => format!("{}: merged ({})", name(group), sanitize(short(tip), 12)),
         EventKind::GroupRefused { group, files } => {
-            let files = neutral(&files.join(", "), 300);
+            let files = sanitize(&files.join(", "), 300);
             format!("Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}", wave(group), name(group))
         }
         EventKind::GroupRemoved { group, kept, .. } => {
-            let kept = kept.as_ref().map(|kept| format!("; what was not merged is kept in {}", neutral(kept, 120)));
+            let kept = kept.as_ref().map(|kept| format!("; what was not merged is kept in {}", sanitize(kept, 120)));
             format!("{}: worktree removed{}", name(group), kept.unwrap_or_default())
         }
-        EventKind::GroupLeft { group, why } => format!("{}: its worktree stays: {}", name(group), neutral(why, 300)),
+        EventKind::GroupLeft { group, why } => format!("{}: its worktree stays: {}", name(group), sanitize(why, 300)),
         EventKind::CaughtUp { with, .. } => {
             format!(
                 "Your branch has moved to {} meanwhile: merged with it, and checked again.",
-                neutral(short(with), 12)
+                sanitize(short(with), 12)
             )
         }
-        EventKind::LandRefused { why, .. } => format!("Your branch could not move: {}", neutral(why, 300)),
+        EventKind::LandRefused { why, .. } => format!("Your branch could not move: {}", sanitize(why, 300)),
         EventKind::Landed { from, to } if from == to => "Your branch has all of it already.".to_owned(),
         EventKind::Landed { from, to } => {
-            format!("Your branch moved from {} to {}.", neutral(short(from), 12), neutral(short(to), 12))
+            format!("Your branch moved from {} to {}.", sanitize(short(from), 12), sanitize(short(to), 12))
         }
         // Several of them at once: which one it was has to be said.
         EventKind::UnitFailed { unit, is_final: false, .. } => {

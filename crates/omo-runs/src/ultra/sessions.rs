@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use omo_core::words::checks::code;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::dialect::ultra::report::SESSION_PREFIX;
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, GroupState, GroupStatus};
@@ -38,7 +38,7 @@ pub(super) fn section(state: &RunState) -> String {
 
 fn row(group: &Group, known: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
-    let title = neutral(&group.title, 60);
+    let title = sanitize(&group.title, 60);
     let titled = if title.is_empty() { name(group) } else { format!("{}: {title}", name(group)) };
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
     [
@@ -75,7 +75,7 @@ fn branch(apart: &Apart) -> String {
         (None, None) => format!("- {name} was not moved: nothing of this is in it\n"),
     };
     if let Some(why) = &apart.land_refused {
-        let _ = writeln!(text, "- It could not move: {}", neutral(why, 300));
+        let _ = writeln!(text, "- It could not move: {}", sanitize(why, 300));
     }
     if apart.tip != apart.base
         && apart.groups.values().any(|known| known.status == GroupStatus::Merged)
@@ -90,22 +90,22 @@ fn branch(apart: &Apart) -> String {
 /// The lines about one session that stand below its row.
 fn told(id: &str, known: &GroupState) -> Vec<String> {
     let mut lines = Vec::new();
-    let why = known.why.as_deref().map(|why| neutral(why, 300));
+    let why = known.why.as_deref().map(|why| sanitize(why, 300));
     match (known.status, why) {
         (GroupStatus::InConflict, Some(files)) => lines.push(format!("conflicts with what was merged before: {files}")),
         (GroupStatus::Failed, Some(why)) => lines.push(why),
         _ => {}
     }
     if let Some(why) = &known.stuck {
-        lines.push(format!("it could not go on by itself: {}", neutral(why, 300)));
+        lines.push(format!("it could not go on by itself: {}", sanitize(why, 300)));
     }
     if let Some(why) = &known.left {
-        lines.push(format!("something of it is left: {}", neutral(why, 300)));
+        lines.push(format!("something of it is left: {}", sanitize(why, 300)));
     }
     if let Some(kept) = &known.kept {
         lines.push(format!("what it did is in no branch of yours; to have it: {}", rescued(id, kept)));
     } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
-        lines.push(format!("its work is in {}", neutral(tree, 200)));
+        lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }
     lines
 }
@@ -121,9 +121,9 @@ fn run_of(branch: &str) -> Option<&str> {
 }
 
 fn name(group: &Group) -> String {
-    format!("Session {}", neutral(group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id), 40))
+    format!("Session {}", sanitize(group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id), 40))
 }
 
 fn cut(commit: &str) -> String {
-    neutral(short(commit), 12)
+    sanitize(short(commit), 12)
 }

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_store::regular;
 use serde_json::Value;
 
@@ -36,5 +36,5 @@ pub(crate) fn json(path: &Path) -> Option<Result<Value, String>> {
         return Some(Err(format!("is larger than {MAX_JSON} bytes")));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    Some(serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {}", neutral(&error.to_string(), 200))))
+    Some(serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {}", sanitize(&error.to_string(), 200))))
 }

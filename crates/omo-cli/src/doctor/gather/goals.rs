@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use serde_json::Value;
 
 use super::super::facts::Goal;
@@ -43,9 +43,9 @@ pub(super) fn gather(
     let newest = recent.into_iter().take_while(|(age, _)| *age < RECENT).take(TRANSCRIPTS);
     let goals = newest.filter_map(|(_, path)| {
         let condition = active(&files::tail(&path, TAIL_BYTES)?)?;
-        let session = neutral(path.file_stem()?.to_str()?, 128);
+        let session = sanitize(path.file_stem()?.to_str()?, 128);
         let is_armed = armed.contains(&session);
-        Some(Goal { session, condition: neutral(&condition, 120), is_armed })
+        Some(Goal { session, condition: sanitize(&condition, 120), is_armed })
     });
     Ok(goals.collect())
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
 use omo_store::search_path::{SearchPath, leads_into};
 use serde_json::Value;
@@ -69,11 +69,11 @@ fn carrier(plugin: &Plugin, plugin_home: Option<&Path>) -> Option<Carrier> {
     }
     let named = hooks.iter().map(|hook| program_of(&hook.command, &folder));
     let programs: Vec<Program> = named.chain([folder.join("bin").join("omo")]).map(program).collect();
-    let version = manifest.get("version").and_then(Value::as_str).map(|version| neutral(version, 40));
+    let version = manifest.get("version").and_then(Value::as_str).map(|version| sanitize(version, 40));
     let has_launchers = programs.iter().any(|program| program.kind == ProgramKind::Launcher);
     let built =
         plugin_home.filter(|_| has_launchers).and_then(|home| built(&folder, home, &plugin.id, version.as_deref()?));
-    Some(Carrier { id: neutral(&plugin.id, 100), folder, version, hooks, programs, built })
+    Some(Carrier { id: sanitize(&plugin.id, 100), folder, version, hooks, programs, built })
 }
 
 /// The hooks of omo that a plugin names: in its manifest, in the file that this names, or in the
@@ -109,7 +109,7 @@ fn built(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<B
     let last_line = log.and_then(|log| {
         let text = String::from_utf8_lossy(&log).into_owned();
         // Cargo draws its bars over one another.
-        text.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()).map(|line| neutral(line.trim(), 200))
+        text.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()).map(|line| sanitize(line.trim(), 200))
     });
     Some(Built { folder, is_package, data, programs, last_line })
 }

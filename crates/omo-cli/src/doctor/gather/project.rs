@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use omo_core::timestamp::Timestamp;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_exec::tracked;
 use omo_store::folder::Folder;
 use omo_store::lock::{DEADLINE, Lock};
@@ -37,13 +37,13 @@ pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
     };
     let mut armed = Vec::new();
     match state::peek_all(&folder) {
-        Err(error) => found.broken = Some(neutral(&error.to_string(), 300)),
+        Err(error) => found.broken = Some(sanitize(&error.to_string(), 300)),
         Ok(entries) => {
             let on = entries.sessions.iter().filter(|(_, session)| session.is_armed());
             armed.extend(on.map(|(id, _)| id.as_str().to_owned()));
             found.sessions = (entries.sessions.len() + entries.unreadable.len(), armed.len());
             let unreadable = entries.unreadable.iter();
-            found.broken_entries = unreadable.map(|(id, error)| neutral(&format!("{id}: {error}"), 300)).collect();
+            found.broken_entries = unreadable.map(|(id, error)| sanitize(&format!("{id}: {error}"), 300)).collect();
         }
     }
     (State::Open(found), armed)
@@ -85,7 +85,7 @@ pub(super) fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, Stri
         at.and_then(|at| now.millis_since(at)).is_some_and(|millis| millis < RECENT_MILLIS)
     };
     let recent: Vec<&str> = text.lines().filter(is_recent).collect();
-    recent.last().map(|last| (recent.len(), neutral(last, 300)))
+    recent.last().map(|last| (recent.len(), sanitize(last, 300)))
 }
 
 /// What omo.toml asks for.

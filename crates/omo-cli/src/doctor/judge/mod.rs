@@ -9,7 +9,7 @@ mod settings;
 mod tests;
 mod user;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::facts::Facts;
 use super::finding::Finding;
@@ -40,7 +40,7 @@ const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
 
 /// Judges everything: what is bad first. A check that finds several things wrong has a row for each.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(facts)).map(harmless).collect();
+    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(facts)).map(sanitize_finding).collect();
     findings.sort_by_key(|finding| finding.level);
     findings
 }
@@ -49,9 +49,14 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 const MOST_CHARS: usize = 600;
 
 /// Makes the texts of a finding harmless: any program may have chosen the names and contents of files.
-fn harmless(finding: Finding) -> Finding {
-    let neutral = |text: String| neutral(&text, MOST_CHARS);
-    Finding { found: neutral(finding.found), why: finding.why.map(neutral), mend: finding.mend.map(neutral), ..finding }
+fn sanitize_finding(finding: Finding) -> Finding {
+    let sanitize = |text: String| sanitize(&text, MOST_CHARS);
+    Finding {
+        found: sanitize(finding.found),
+        why: finding.why.map(sanitize),
+        mend: finding.mend.map(sanitize),
+        ..finding
+    }
 }
 
 /// What is wrong, or that nothing is.

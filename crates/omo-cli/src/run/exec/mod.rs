@@ -85,7 +85,7 @@ fn execute(context: &CommandContext, wanted: &Wanted) -> Result<(), Failure> {
         (SessionPhase::Failed, None) if wanted.again => begin(context, &session, wanted),
         (SessionPhase::Complete | SessionPhase::Failed, Some((run, state))) => {
             context.listen(&run, &state);
-            over(&report::finished(&state), &blocks::done(&state), super::blocks::is_all_well(&state), wanted)
+            over(&report::finished(&state), &blocks::done(&state), super::blocks::is_complete(&state), wanted)
         }
         (phase @ (SessionPhase::Complete | SessionPhase::Failed), None) => {
             let is_well = phase == SessionPhase::Complete;
@@ -126,7 +126,7 @@ fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(
     if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&context.root)) {
         return Ok(());
     }
-    let shown = omo_core::words::neutral(folder, 300);
+    let shown = omo_core::words::sanitize(folder, 300);
     let message = format!("the task session {} works in {shown}, and not in {}", session.id, context.root.display());
     Err(Failure::precondition(message, "run this in that folder"))
 }
@@ -192,7 +192,7 @@ fn unsound(session: &Session, plan: &Plan) -> Failure {
     let line = |found: &omo_plan::diagnostic::Diagnostic| {
         let file = found.unit.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
         let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-        format!("  {}{}{help}", omo_core::words::neutral(&file, 80), omo_core::words::neutral(&found.text, 300))
+        format!("  {}{}{help}", omo_core::words::sanitize(&file, 80), omo_core::words::sanitize(&found.text, 300))
     };
     let lines: Vec<String> = errors.map(line).collect();
     let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));

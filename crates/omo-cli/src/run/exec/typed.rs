@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::Wanted;
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Result<Option<Wanted>, Failure> {
             "--again" => wanted.again = true,
             "--help" | "-h" => return Ok(None),
             option if option.starts_with('-') => return Err(words.unknown(option)),
-            other => return Err(words.wrong(format!("`{}` is one word too many", neutral(other, 60)))),
+            other => return Err(words.wrong(format!("`{}` is one word too many", sanitize(other, 60)))),
         }
     }
     Ok(Some(wanted))

@@ -1,6 +1,6 @@
 //! A run of a plan in steps is opened, once nothing is in its way.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::Terms;
 use omo_plan::run::event::EventKind;
@@ -82,9 +82,9 @@ pub(super) fn begin(
 /// What keeps sessions from being started, all of it together.
 fn in_the_way(findings: &[Finding]) -> Failure {
     let stops: Vec<&Finding> = findings.iter().filter(|finding| finding.weight == Weight::Stop).collect();
-    let line = |finding: &&Finding| format!("  {}\n    {}", neutral(&finding.text, 600), finding.hint);
+    let line = |finding: &&Finding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
     match stops.as_slice() {
-        [one] => Failure::precondition(neutral(&one.text, 600), one.hint.clone()),
+        [one] => Failure::precondition(sanitize(&one.text, 600), one.hint.clone()),
         several => {
             let lines: Vec<String> = several.iter().map(line).collect();
             let message =

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::dialect::ultra::report::summary;
 use omo_plan::model::{Plan, Unit};
@@ -32,9 +32,9 @@ pub(crate) fn nothing_typed() -> String {
 pub(crate) fn head(wanted: &Wanted, plan: &Plan, strategy: Strategy) -> String {
     let mut lines = vec![
         format!("Mode: {}", Asked::from(&wanted.arguments).words()),
-        format!("File: {}", neutral(&wanted.arguments.path, 200)),
+        format!("File: {}", sanitize(&wanted.arguments.path, 200)),
     ];
-    lines.extend(summary(plan).iter().map(|line| neutral(line, 300)));
+    lines.extend(summary(plan).iter().map(|line| sanitize(line, 300)));
     lines.push(strategy.line());
     lines.join("\n") + "\n"
 }
@@ -47,11 +47,11 @@ pub(crate) fn notes(plan: &Plan) -> String {
         plan.diagnostics.iter().filter(|found| is_note(found.severity) && !is_told(found.code)).collect();
     let mut text = String::new();
     for one in found.iter().take(SHOWN) {
-        let _ = writeln!(text, "note: line {}: {}", one.line, neutral(&one.text, 120));
+        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
     }
     if found.len() > SHOWN {
         let more = found.len() - SHOWN;
-        let _ = writeln!(text, "note: and {more} more: omo plan lint {}", neutral(&plan.source.path, 200));
+        let _ = writeln!(text, "note: and {more} more: omo plan lint {}", sanitize(&plan.source.path, 200));
     }
     text
 }
@@ -61,7 +61,7 @@ pub(crate) fn found(findings: &[Finding]) -> String {
     let told = findings.iter().filter(|finding| finding.weight != Weight::Stop);
     let mut text = String::new();
     for finding in told {
-        let _ = writeln!(text, "note: {}; {}", neutral(&finding.text, 400), finding.hint);
+        let _ = writeln!(text, "note: {}; {}", sanitize(&finding.text, 400), finding.hint);
     }
     text
 }
@@ -71,7 +71,7 @@ pub(crate) fn launched(terms: &Terms) -> String {
     let mut text = format!(
         "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
          deleted there\n",
-        neutral(terms.remote(), 100)
+        sanitize(terms.remote(), 100)
     );
     let is_idle = [
         ("--max-budget-usd", terms.budget_micros.is_some()),
@@ -88,7 +88,7 @@ pub(crate) fn launched(terms: &Terms) -> String {
 
 /// A run was opened. `said` is what was found out before.
 pub(crate) fn opened(id: &str, state: &RunState, said: &str, then: &str) -> String {
-    let path = neutral(&name(state), 200);
+    let path = sanitize(&name(state), 200);
     let steps = counted(state.plan.units.len(), "step");
     let way = match &state.apart {
         Some(_) => {
@@ -101,7 +101,7 @@ pub(crate) fn opened(id: &str, state: &RunState, said: &str, then: &str) -> Stri
 
 /// A run goes on. `said` is what was found out before.
 pub(crate) fn resumed(id: &str, state: &RunState, said: &str, then: &str) -> String {
-    let path = neutral(&name(state), 200);
+    let path = sanitize(&name(state), 200);
     let tally = super::super::blocks::tally_of(state);
     within(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
 }
@@ -119,7 +119,7 @@ pub(crate) fn dry_run(report: &str) -> String {
 /// One step for this session itself.
 pub(crate) fn work(run: &str, unit: &Unit, state: &RunState) -> String {
     let id = &unit.id;
-    let title = neutral(&unit.title, 80).replace('"', "'");
+    let title = sanitize(&unit.title, 80).replace('"', "'");
     let tally = super::super::blocks::tally_of(state);
     within(format!(
         "DO\n  {tally}; next is step {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
@@ -153,7 +153,7 @@ pub(crate) fn end(state: &RunState) -> String {
     } else {
         format!(
             "\n  To go on with what is left: {COMMAND} --resume {}",
-            neutral(&omo_plan::ultra_run::own::quoted(path), 300)
+            sanitize(&omo_plan::ultra_run::own::quoted(path), 300)
         )
     };
     format!("{}  Report: omo report{again}", state.apart.as_ref().map(branch).unwrap_or_default())
@@ -162,10 +162,10 @@ pub(crate) fn end(state: &RunState) -> String {
 /// Where the user's branch is, in one line.
 fn branch(apart: &Apart) -> String {
     let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
-    let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", neutral(name, 100)) };
+    let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };
     match (&apart.landed, &apart.landed_before) {
         (Some((from, to)), _) if from == to => format!("  {name} has all of it.\n"),
-        (Some((_, to)), _) => format!("  {name} moved to {}.\n", neutral(short(to), 12)),
+        (Some((_, to)), _) => format!("  {name} moved to {}.\n", sanitize(short(to), 12)),
         (None, Some(_)) => {
             format!("  {name} has what was done before, and nothing of what followed (see the report).\n")
         }

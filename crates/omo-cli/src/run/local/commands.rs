@@ -5,8 +5,8 @@ use std::path::Path;
 
 use omo_core::plan_run::PlannedCommand;
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
 use omo_core::words::plan::IN_STEPS;
+use omo_core::words::sanitize;
 use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
 use omo_runs::engine::{Watcher, planned_commands};
@@ -83,9 +83,9 @@ pub(super) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<S
             if !outcome.is_green() {
                 let message = format!(
                     "Entry condition FAILED: {}\nReason: {} {}",
-                    neutral(text, 300),
+                    sanitize(text, 300),
                     pasted(&known.command, 1_000),
-                    neutral(outcome.words(), 300)
+                    sanitize(outcome.words(), 300)
                 );
                 return Err(Failure::precondition(message, "Complete the prerequisite first, then re-run."));
             }

@@ -50,7 +50,7 @@ pub(crate) fn follow(
                 context.tell(engine.run, holder, &state);
                 let text = blocks::done(&state);
                 say(if screen.is_live() { blocks::shown(&text) } else { &text })?;
-                return if blocks::is_all_well(&state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) };
+                return if blocks::is_complete(&state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) };
             }
             Action::Ask(gate) => {
                 screen.close();

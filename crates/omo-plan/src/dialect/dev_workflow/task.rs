@@ -141,7 +141,7 @@ fn read_verify(
         Some(_) => {}
     }
     for one in &found {
-        let shown = omo_core::words::neutral(&one.check.command, 60);
+        let shown = omo_core::words::sanitize(&one.check.command, 60);
         let mut tell = |holds: bool, code: Code, what: &str| {
             if holds {
                 report(code, one.span.clone(), format!("`{shown}` {what}"));

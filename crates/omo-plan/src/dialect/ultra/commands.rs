@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use omo_core::check::{Check, has_pipe};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::expected::{expect, strip_word};
 use super::inline::{Piece, pieces};
@@ -213,13 +213,13 @@ fn is_sentence(command: &str) -> bool {
 
 /// Reports what is doubtful about a command.
 pub fn add_findings(command: &Command, span: &Range<usize>, unit: Option<&str>, findings: &mut Findings<'_>) {
-    let shown = neutral(&command.check.command, 80);
+    let shown = sanitize(&command.check.command, 80);
     if command.is_prose {
         let text = format!("`{shown}` reads like a sentence, not like a command");
         findings.add(DiagnosticCode::VerifyMayBeProse, span.clone(), unit, text, "write the command between backticks");
     }
     if let Some(outcome) = &command.outcome {
-        let text = format!("`{}` reads like a sentence: only the exit status counts", neutral(outcome, 80));
+        let text = format!("`{}` reads like a sentence: only the exit status counts", sanitize(outcome, 80));
         let help = "write what the output has to hold between backticks";
         findings.add(DiagnosticCode::ExpectationIsProse, span.clone(), unit, text, help);
     }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::outline::{Findings, Outline};
 use super::{first_paragraph, says_nothing};
@@ -44,7 +44,7 @@ impl Fence {
             }
         }
         for (file, span) in &self.elsewhere {
-            let shown = neutral(&file.path, 80);
+            let shown = sanitize(&file.path, 80);
             // What begins at the root of the disk may be in the repository all the same.
             let (code, text, help) = if file.path.trim_start().starts_with("..") {
                 let text = format!("`{shown}` leads out of the repository, where no session writes");

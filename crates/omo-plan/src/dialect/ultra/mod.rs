@@ -17,7 +17,7 @@ pub mod waves;
 use std::collections::HashMap;
 
 use omo_core::check::Check;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use self::outline::{Findings, Numbered, Outline, numbered};
 use super::{session_spec, ultraplan};
@@ -90,7 +90,7 @@ pub fn closing_checks(outline: &Outline<'_>, name: &str, findings: &mut Findings
     let Some(section) = outline.part(name) else { return Vec::new() };
     let (found, sentences) = commands::of_a_section(outline.document, section.content());
     for sentence in sentences {
-        let shown = neutral(outline.document.slice(sentence.clone()), 80);
+        let shown = sanitize(outline.document.slice(sentence.clone()), 80);
         let text = format!("`{shown}` holds no command: nobody checks it");
         findings.add(Code::VerifyMayBeProse, sentence, None, text, "write its command between backticks");
     }

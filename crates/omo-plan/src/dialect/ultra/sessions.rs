@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::fence::{Fence, fence};
 use super::numbers::numbers;
@@ -128,7 +128,7 @@ impl Reader<'_, '_, '_> {
     /// Reads a list of numbers; what is none is reported.
     fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> Listed {
         let numbers = numbers(value, words, self.left).unwrap_or_else(|part| {
-            let text = format!("`{}` is no number of a {}", neutral(&part, 60), words.first().unwrap_or(&""));
+            let text = format!("`{}` is no number of a {}", sanitize(&part, 60), words.first().unwrap_or(&""));
             let help = "write `1`, `1, 2`, `1-3` or `none`";
             self.findings.add(Code::UnparsedDependency, span.clone(), None, text, help);
             Vec::new()

@@ -189,7 +189,7 @@ impl<'d> Reader<'_, 'd, '_> {
             return (OnFailure::Escalate, None);
         };
         let Some(action) = clause.action else {
-            let text = format!("`{}` is no action on a failure", omo_core::words::neutral(value, 60));
+            let text = format!("`{}` is no action on a failure", omo_core::words::sanitize(value, 60));
             self.add(Code::UnknownOnFailure, span, text, help);
             return (OnFailure::Escalate, None);
         };
@@ -209,7 +209,7 @@ impl<'d> Reader<'_, 'd, '_> {
         let block = block.map(|block| self.outline.document.code_text(block));
         let checkpoint = commit::checkpoint(block.as_deref().unwrap_or_else(|| self.text(label)))?;
         if !checkpoint.is_plain {
-            let shown = omo_core::words::neutral(&checkpoint.command, 80);
+            let shown = omo_core::words::sanitize(&checkpoint.command, 80);
             let what = if checkpoint.message.is_some() { "only its message is used" } else { "it is not used" };
             let text = format!("`{shown}` is no plain commit: {what}");
             let span = label.span.start..label.value.end;

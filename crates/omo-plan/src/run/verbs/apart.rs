@@ -3,7 +3,7 @@
 
 use omo_core::child::FollowUp;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::{Caller, MAX_LOST, lost, work};
 use crate::model::Group;
@@ -29,7 +29,7 @@ pub fn running_in<'a>(state: &'a RunState, group: &'a Group) -> Option<(&'a str,
 pub fn paused(state: &RunState, group: &Group, why: &str) -> Option<EventKind> {
     let (id, _) = running_in(state, group)?;
     let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
-    Some(EventKind::UnitHeld { unit: id.to_owned(), attempt, why: neutral(why, 300), is_pause: true })
+    Some(EventKind::UnitHeld { unit: id.to_owned(), attempt, why: sanitize(why, 300), is_pause: true })
 }
 
 /// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
@@ -42,7 +42,7 @@ pub fn client_ended(
     detail: &str,
 ) -> Vec<EventKind> {
     let stuck = |why: String| EventKind::GroupStuck { group: group.id.clone(), why };
-    let in_words = |why: &str| match neutral(detail, 200) {
+    let in_words = |why: &str| match sanitize(detail, 200) {
         detail if detail.is_empty() => why.to_owned(),
         detail => format!("{why}: {detail}"),
     };

@@ -1,6 +1,6 @@
 //! What a person decides about a run: an answer, a task left out or done again, an edited plan, the end.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::{Caller, Refusal, RefusalKind, found, over};
 use crate::dialect::ultra::report::SESSION_PREFIX;
@@ -37,7 +37,7 @@ pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<Ev
         }
         _ => person_wanted(state, caller, id, "skip")?,
     }
-    Ok(EventKind::UnitSkipped { unit: unit.id.clone(), why: neutral(why, 300) })
+    Ok(EventKind::UnitSkipped { unit: unit.id.clone(), why: sanitize(why, 300) })
 }
 
 /// A person has a unit done again that failed, was left out, or could not be proved.
@@ -101,7 +101,7 @@ pub fn answer(
     plan_sha256: Option<String>,
 ) -> Result<EventKind, Refusal> {
     let known = state.gates.iter().find(|known| known.gate.id == gate).ok_or_else(|| {
-        let message = format!("the run has no gate `{}`", neutral(gate, 60));
+        let message = format!("the run has no gate `{}`", sanitize(gate, 60));
         Refusal::new(RefusalKind::NotFound, message, "`omo next` shows the one that waits")
     })?;
     if let Some(answer) = &known.answer {
@@ -113,7 +113,7 @@ pub fn answer(
     }
     let options: Vec<&str> = known.gate.options.iter().map(|option| option.id.as_str()).collect();
     if !options.contains(&option) {
-        let message = format!("gate {gate} has no option `{}`", neutral(option, 60));
+        let message = format!("gate {gate} has no option `{}`", sanitize(option, 60));
         return Err(Refusal::new(RefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
     }
     // The question of a decision is put to the person within the turn; everything else ends the turn.
@@ -166,7 +166,7 @@ pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Opti
 /// It has ended.
 pub fn cancel(state: &RunState, why: &str) -> Result<EventKind, Refusal> {
     if state.phase == Phase::Executing {
-        return Ok(EventKind::Cancelled { why: neutral(why, 300) });
+        return Ok(EventKind::Cancelled { why: sanitize(why, 300) });
     }
     Err(Refusal::new(RefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }

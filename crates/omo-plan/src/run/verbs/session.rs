@@ -1,7 +1,7 @@
 //! What only a run of a task session knows: commands that show something, a verdict on the whole, and tasks that
 //! come later.
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::{Caller, Refusal, RefusalKind, found, of_ticket, over};
 use crate::id;
@@ -61,7 +61,7 @@ pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<E
         }
     }
     if let Some(id) = verdict.evidence_ids.iter().find(|id| state.evidence.iter().all(|known| known.id != **id)) {
-        let message = format!("there is no evidence `{}`", neutral(id, 20));
+        let message = format!("there is no evidence `{}`", sanitize(id, 20));
         return Err(Refusal::new(RefusalKind::NotFound, message, "`omo evidence list` shows what there is"));
     }
     // A verification begins when every task is done: one that is not came later.
@@ -81,8 +81,8 @@ const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo 
 
 /// A verdict as it is kept.
 fn said(verdict: Verdict) -> Verdict {
-    let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, neutral(&why, MAX_WHY))).collect();
-    Verdict { reopen, note: neutral(&verdict.note, MAX_WHY), ..verdict }
+    let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, sanitize(&why, MAX_WHY))).collect();
+    Verdict { reopen, note: sanitize(&verdict.note, MAX_WHY), ..verdict }
 }
 
 /// Adds a task that the plan did not have.

@@ -1,7 +1,7 @@
 //! A worker begins with a unit, is judged by what was measured, gives up, or is gone.
 
 use omo_core::check::{Check, CheckOutcome, CheckVerdict};
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 
 use super::{Refusal, RefusalKind, found, lost, over, unanswered};
 use crate::model::{Dialect, OnFailure, Unit, UnitKind};
@@ -199,7 +199,7 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     if let Some(evidence) = violation(state, unit, &end.files) {
         events.push(EventKind::UnitFailed { unit: id, is_final: true, end: UnitEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
-        let evidence = format!("changed what it must not change: {}", neutral(&measured.tampered.join(", "), 300));
+        let evidence = format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), 300));
         events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(EventKind::UnitHeld {
@@ -279,7 +279,7 @@ fn claimed(
         Refusal::new(RefusalKind::Precondition, message, hint)
     })?;
     let named = state.evidence.iter().filter(|known| evidence_ids.contains(&known.id));
-    let named = named.map(|known| format!("{} `{}`", known.id, neutral(&known.command, 120).replace('`', "'")));
+    let named = named.map(|known| format!("{} `{}`", known.id, sanitize(&known.command, 120).replace('`', "'")));
     let checked = (!outcomes.is_empty()).then(|| evidence(outcomes));
     let said: Vec<String> = checked.into_iter().chain(named).collect();
     let end = UnitEnd { evidence: said.join("; "), ..end };
@@ -289,7 +289,7 @@ fn claimed(
 /// What the checks showed, on one line.
 fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(Check, CheckOutcome))| {
-        format!("`{}` {}", neutral(&check.command, 120).replace('`', "'"), neutral(outcome.words(), 160))
+        format!("`{}` {}", sanitize(&check.command, 120).replace('`', "'"), sanitize(outcome.words(), 160))
     };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();
@@ -303,7 +303,7 @@ fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
 fn violation(state: &RunState, unit: &Unit, files: &[String]) -> Option<String> {
     let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never.as_slice()).unwrap_or_default();
     let never = Planned::of(unit.never.iter().chain(of_group).map(String::as_str));
-    let file = neutral(files.iter().find(|file| never.cover(file))?, 200);
+    let file = sanitize(files.iter().find(|file| never.cover(file))?, 200);
     Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", unit.id))
 }
 
@@ -312,11 +312,11 @@ fn violation(state: &RunState, unit: &Unit, files: &[String]) -> Option<String> 
 fn uncommitted(commit: Option<&CommitOutcome>, end: &UnitEnd) -> Option<String> {
     match commit? {
         CommitOutcome::Made { .. } => None,
-        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", neutral(why, 300))),
+        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, 300))),
         CommitOutcome::Nothing => {
             let own: Vec<&str> =
                 end.files.iter().filter(|file| !end.out_of_scope.contains(file)).map(String::as_str).collect();
-            let shown = neutral(&own.join(", "), 300);
+            let shown = sanitize(&own.join(", "), 300);
             (!own.is_empty()).then(|| format!("there was nothing to commit, and it has changed {shown}"))
         }
     }
@@ -349,7 +349,7 @@ fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<EventKind> {
 ///
 /// As [`of_ticket`].
 pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<EventKind>, Refusal> {
-    ended_without_a_word(state, ticket, &format!("given up: {}", neutral(why, 300)), files)
+    ended_without_a_word(state, ticket, &format!("given up: {}", sanitize(why, 300)), files)
 }
 
 /// An attempt has ended and was not judged; `why` says so.
@@ -365,7 +365,7 @@ pub(super) fn ended_without_a_word(
         let end = UnitEnd { attempt, evidence, files, ..UnitEnd::default() };
         return Ok(vec![EventKind::UnitFailed { unit: unit.id.clone(), is_final: true, end }]);
     }
-    let evidence = neutral(why, 320);
+    let evidence = sanitize(why, 320);
     Ok(failed(unit, UnitEnd { attempt, evidence, files, ..UnitEnd::default() }, state))
 }
 

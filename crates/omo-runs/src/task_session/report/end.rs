@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use omo_core::words::checks::code;
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::event::{Unfinished, Verdict};
 use omo_plan::run::report::{UnitRow, report};
@@ -38,7 +38,7 @@ pub fn finished_block(state: &RunState) -> String {
 fn said(state: &RunState, amount: Amount) -> String {
     match (phase(state), &state.phase) {
         (_, Phase::Cancelled { why }) => {
-            let why = neutral(why, 200);
+            let why = sanitize(why, 200);
             let why = why.trim_end_matches('.');
             let colon = if why.is_empty() { "" } else { ": " };
             format!("Execution cancelled{colon}{why}. Session ID: {}\n", session(state))
@@ -165,7 +165,7 @@ pub(super) fn unsearched(state: &RunState) -> Vec<&str> {
 
 /// An added line that looks unfinished: where it is, and the word.
 pub(super) fn unfinished_line(line: &Unfinished) -> String {
-    format!("`{}:{}` {}", code(&line.file, 76), line.line, neutral(&line.word, 40))
+    format!("`{}:{}` {}", code(&line.file, 76), line.line, sanitize(&line.word, 40))
 }
 
 fn unfinished_section(text: &mut String, state: &RunState, rows: usize) {
@@ -225,7 +225,7 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
     match known.map(|known| (known.status, known.end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
         Some((UnitStatus::Failed | UnitStatus::Passed, Some(end))) => {
-            let unsaid = || vec![format!("The verifier: {}", neutral(&end.evidence, columns))];
+            let unsaid = || vec![format!("The verifier: {}", sanitize(&end.evidence, columns))];
             issues.extend(verdict(state).map_or_else(unsaid, |said| objections(said, columns)));
         }
         Some(_) if a_task_failed => {
@@ -235,7 +235,7 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
     }
     for (place, outcome) in &state.final_checks {
         if let Some(check) = state.plan.final_checks.get(*place).filter(|_| !outcome.is_green()) {
-            let detail = neutral(outcome.words(), 100);
+            let detail = sanitize(outcome.words(), 100);
             issues.push(format!("{} {detail}, run again at the end", pasted(&check.command, columns)));
         }
     }
@@ -244,9 +244,10 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
 
 /// What a verifier has said, point by point.
 fn objections(verdict: &Verdict, columns: usize) -> Vec<String> {
-    let reopened = verdict.reopen.iter().map(|(id, why)| format!("Task {id}: {}", neutral(why, columns)));
-    let note =
-        Some(&verdict.note).filter(|note| !note.is_empty()).map(|note| format!("Its note: {}", neutral(note, columns)));
+    let reopened = verdict.reopen.iter().map(|(id, why)| format!("Task {id}: {}", sanitize(why, columns)));
+    let note = Some(&verdict.note)
+        .filter(|note| !note.is_empty())
+        .map(|note| format!("Its note: {}", sanitize(note, columns)));
     let word = if verdict.passed { "PASS" } else { "FAIL" };
     std::iter::once(format!("The verifier says {word}")).chain(reopened).chain(note).collect()
 }

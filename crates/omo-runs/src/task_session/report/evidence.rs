@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use omo_core::check::{CheckOutcome, CheckVerdict};
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::event::{Evidence, Verdict};
 use omo_plan::run::state::{RunState, UnitState, UnitStatus};
@@ -159,7 +159,7 @@ fn verdict_line(state: &RunState, verdict: &Verdict, Amount { rows, columns }: A
     let shown_by = state.evidence.iter().filter(|known| verdict.evidence_ids.contains(&known.id));
     let mut points: Vec<String> = shown_by.map(evidence_line).collect();
     if !verdict.note.is_empty() {
-        points.push(format!("Its note: {}", neutral(&verdict.note, columns + 24)));
+        points.push(format!("Its note: {}", sanitize(&verdict.note, columns + 24)));
     }
     let gap = if points.is_empty() { "" } else { "\n" };
     format!("Verdict of the verifier: {word}\n\n{}{gap}", listed(&points, rows))
@@ -167,6 +167,6 @@ fn verdict_line(state: &RunState, verdict: &Verdict, Amount { rows, columns }: A
 
 /// A piece of evidence on one line: its id, its command, and how that ended.
 pub(super) fn evidence_line(known: &Evidence) -> String {
-    let id = neutral(&known.id, 20);
+    let id = sanitize(&known.id, 20);
     format!("{id} {}, exit {}", pasted(&known.command, 70), exit(Some(&known.outcome), false))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
 
@@ -31,7 +31,7 @@ pub fn retry_lines(state: &RunState) -> String {
     let is_judged = again.iter().any(|(unit, _)| is_verification(unit));
     let what = if is_judged { "Verification Failed" } else { "Tasks Failed" };
     let tasks = again.iter().filter(|(unit, _)| !is_verification(unit)).map(|(unit, known)| {
-        let why = neutral(known.why.as_deref().unwrap_or_default(), WHY_CHARS);
+        let why = sanitize(known.why.as_deref().unwrap_or_default(), WHY_CHARS);
         format!("↻ Reset for retry: {} (attempt {}): {why}", unit.id, known.attempts + 1)
     });
     let tasks: Vec<String> = tasks.collect();

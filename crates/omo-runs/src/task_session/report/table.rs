@@ -1,7 +1,7 @@
 //! Tables in Markdown whose columns stand in line in a terminal, too.
 
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use unicode_width::UnicodeWidthStr;
 
 /// A table under its heads, with an empty line behind it. Every row has as many cells as there are heads.
@@ -36,7 +36,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 
 /// Text of a task in a cell; what is behind so many characters is cut off.
 pub(crate) fn cell(text: &str, most: usize) -> String {
-    escaped(&neutral(text, most))
+    escaped(&sanitize(text, most))
 }
 
 /// A command in a cell, as code; cut as well.

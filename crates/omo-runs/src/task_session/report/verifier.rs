@@ -1,7 +1,7 @@
 //! What the verifier of a task session has to know: how every task ended, and what was put forward for it.
 
 use omo_core::words::command::pasted;
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::report::{UnitRow, report};
 use omo_plan::run::state::RunState;
@@ -19,8 +19,8 @@ const _: () = assert!(TASKS_BYTES + 2 * PART_BYTES < BRIEF_BYTES - 1_400);
 
 /// What the verifier reads; at most [`BRIEF_BYTES`] long.
 pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
-    let mut text = head(state, &neutral(&unit.id, 64));
-    let own: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", neutral(text, 200))).collect();
+    let mut text = head(state, &sanitize(&unit.id, 64));
+    let own: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", sanitize(text, 200))).collect();
     push(&mut text, "What you judge the whole by", &own, PART_BYTES / 2, "and more");
     let rows: Vec<UnitRow> = report("", state).units;
     let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
@@ -48,28 +48,28 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
 fn task_lines(state: &RunState, row: &UnitRow) -> Vec<String> {
     let Some(unit) = state.plan.unit(&row.id).filter(|unit| !is_verification(unit)) else { return Vec::new() };
     let known = state.units.get(&row.id);
-    let mut lines = vec![format!("- {}: {} ({})", row.id, neutral(&row.title, 80), row.standing)];
+    let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), row.standing)];
     for check in &row.checks {
         let verdict = check.verdict.unwrap_or("not run");
         let before = if row.vacuous.contains(&check.command) { ", as it was before the work" } else { "" };
         lines.push(format!("  - checked: {} {verdict}{before}", pasted(&check.command, 120)));
     }
-    lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", neutral(text, 200))));
+    lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", sanitize(text, 200))));
     let ids = known.map(|known| known.evidence_ids.as_slice()).unwrap_or_default();
     let named = state.evidence.iter().filter(|evidence| ids.contains(&evidence.id));
     lines.extend(named.map(|evidence| format!("  - claimed with {}", evidence_line(evidence))));
     if ids.is_empty() && !unit.criteria.is_empty() {
-        lines.push(format!("  - nothing was put forward: {}", neutral(&row.evidence, 120)));
+        lines.push(format!("  - nothing was put forward: {}", sanitize(&row.evidence, 120)));
     }
     if let Some(note) = &row.note {
-        lines.push(format!("  - its worker says: {}", neutral(note, 160)));
+        lines.push(format!("  - its worker says: {}", sanitize(note, 160)));
     }
     lines
 }
 
 fn verdict_before(state: &RunState) -> Vec<String> {
     let Some(verdict) = state.verdicts.last().filter(|verdict| !verdict.passed) else { return Vec::new() };
-    let reopened = verdict.reopen.iter().map(|(id, why)| format!("- {id}: {}", neutral(why, 200)));
-    let note = Some(&verdict.note).filter(|note| !note.is_empty()).map(|note| format!("- {}", neutral(note, 200)));
+    let reopened = verdict.reopen.iter().map(|(id, why)| format!("- {id}: {}", sanitize(why, 200)));
+    let note = Some(&verdict.note).filter(|note| !note.is_empty()).map(|note| format!("- {}", sanitize(note, 200)));
     reopened.chain(note).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::neutral;
+use omo_core::words::sanitize;
 use omo_plan::model::{Unit, UnitKind};
 use omo_plan::run::state::{RunState, Standing, UnitStatus};
 use omo_plan::task_session::model;
@@ -22,13 +22,13 @@ pub(super) fn is_verification(unit: &Unit) -> bool {
 /// What the session is called: its folder's name.
 pub(super) fn session(state: &RunState) -> String {
     let name = state.plan.source.path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
-    neutral(name.unwrap_or_default(), 64)
+    sanitize(name.unwrap_or_default(), 64)
 }
 
 /// What the session is for.
 pub(super) fn goal(state: &RunState) -> String {
     let goal = if state.plan.goal.is_empty() { &state.plan.title } else { &state.plan.goal };
-    neutral(goal, GOAL_CHARS)
+    sanitize(goal, GOAL_CHARS)
 }
 
 /// How often the tasks were gone over, of how often they may be: `2/5`.
