@@ -68,7 +68,7 @@ impl RunState {
         match &event.what {
             EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
             EventKind::HandedOut { units, .. } => {
-                self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts })
+                self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts });
             }
             EventKind::Taken => self.take(event),
             EventKind::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
