@@ -12,7 +12,7 @@ mod scope;
 mod watched;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -350,17 +350,20 @@ fn rules_at(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The lines of a `.gitignore` that are neither empty nor a comment.
+fn rules_in(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// The lines of a `.gitignore` that brought files back, and were taken out of it; and that those which are left stand in
 /// another order, since the last one that matches decides.
 fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
     let now = rules_at(&top.join(path_of(&bytes_of(source))));
-    let (old, new): (Vec<&str>, Vec<&str>) =
-        (before.lines().map(str::trim_end).collect(), now.lines().map(str::trim_end).collect());
+    let (old, new): (HashSet<&str>, HashSet<&str>) = (rules_in(before).collect(), rules_in(&now).collect());
     let is_gone = |line: &&str| line.starts_with('!') && !new.contains(line);
-    let gone = old.iter().copied().filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back"));
-    let is_rule = |line: &&str| !line.is_empty() && !line.starts_with('#');
-    let left = old.iter().copied().filter(|line| is_rule(line) && new.contains(line));
-    let is_reordered = !left.eq(new.iter().copied().filter(|line| is_rule(line) && old.contains(line)));
+    let gone = rules_in(before).filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back"));
+    let left = rules_in(before).filter(|line| new.contains(line));
+    let is_reordered = !left.eq(rules_in(&now).filter(|line| old.contains(line)));
     let reordered = is_reordered.then(|| format!("what {source} had brought back: its lines stand in another order"));
     gone.chain(reordered).collect()
 }

@@ -235,6 +235,8 @@ fn what_became_ignored_is_told() {
     assert_eq!(told(), [""; 0]);
     it.write(".gitignore", "*.log\n");
     assert_eq!(told(), ["what `!kept.log` in .gitignore had brought back"]);
+    it.write(".gitignore", "!kept.log\n*.log\n");
+    assert_eq!(told(), ["what .gitignore had brought back: its lines stand in another order"]);
     it.write(".gitignore", "*.log\n!kept.log\n/conftest.py\n");
     it.write("conftest.py", "x");
     it.write("hidden/.gitignore", "*\n");
