@@ -54,17 +54,20 @@ const NOT_QUICK: [&str; 15] = [
     "windows",
     "worktree",
 ];
-/// Where tests stand that take as long: they compile programs, break whole plugins, or play runs of plans.
-const NOT_QUICK_FILES: [&str; 10] = [
+/// Where tests stand that take as long: they compile programs, break whole plugins, wait for what never ends, or play
+/// runs of plans.
+const NOT_QUICK_FILES: [&str; 12] = [
     "blackbox/cheats.rs",
     "blackbox/clone_builds.rs",
     "blackbox/direct.rs",
     "blackbox/doctor/",
     "blackbox/exec/",
+    "blackbox/gates.rs",
     "blackbox/launchers.rs",
     "blackbox/local/",
     "blackbox/plan_run.rs",
     "blackbox/runs/",
+    "blackbox/statusline.rs",
     "blackbox/unbuilt_prompts.rs",
 ];
 /// How many random cases are enough after an edit.
