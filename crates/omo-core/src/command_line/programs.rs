@@ -19,9 +19,12 @@ pub fn is_shell(name: &str) -> bool {
 
 /// Whether a program only reads, compares or compiles the files that it is given: it runs none of them, and no tests.
 pub fn is_reader(name: &str) -> bool {
-    let has = |name: &str| READERS.split_ascii_whitespace().any(|reader| reader == name);
-    // A compiler for another system: `x86_64-linux-gnu-gcc`.
-    has(name) || name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
+    READERS.split_ascii_whitespace().any(|reader| reader == name) || is_cross_compiler(name)
+}
+
+/// Whether this is a compiler for another system: `x86_64-linux-gnu-gcc`.
+fn is_cross_compiler(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
 }
 
 /// Whether an interpreter is asked to look at the files that it is given, and not to run them.
@@ -61,10 +64,7 @@ pub fn is_builder(name: &str, arguments: &[&str]) -> bool {
             has(&["build", "b", "install", "test", "t", "compile", "publish", "build-exe", "build-lib", "run"])
         }
         "npm" | "pnpm" | "yarn" => arguments.iter().any(|word| word.contains("build") || word.contains("compile")),
-        _ => {
-            BUILDERS.split_ascii_whitespace().any(|builder| builder == name)
-                || name.rsplit_once('-').is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
-        }
+        _ => BUILDERS.split_ascii_whitespace().any(|builder| builder == name) || is_cross_compiler(name),
     }
 }
 

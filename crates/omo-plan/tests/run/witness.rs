@@ -180,7 +180,7 @@ impl Witness {
         let (about, opened, answer) = self.gates.get_mut(gate).unwrap();
         assert!(self.end.is_none() && answer.is_none(), "{gate} was answered, or asked in a run that is over");
         let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
-        assert!(has_person || matches!(about, QuestionKind::Decisions { .. }), "{gate} answered by nobody");
+        assert!(has_person || matches!(about, QuestionKind::Decisions { .. }), "{gate} was answered without a person");
         *answer = Some(option.to_owned());
     }
 

@@ -42,8 +42,9 @@ pub(super) struct Reading<'a> {
     packages: BTreeMap<PathBuf, Option<std::rc::Rc<Package>>>,
     /// Where programs were found that are called by their name.
     programs: BTreeMap<String, Option<PathBuf>>,
-    /// The lines that were read, each with the folders that it runs in.
-    lines: BTreeSet<(Vec<PathBuf>, String)>,
+    /// The digests of the lines that were read, each with the folders that it runs in and with whether it is a script of
+    /// `package.json`.
+    lines: BTreeSet<(Vec<PathBuf>, bool, String)>,
     /// The folders that were searched for modules of Python.
     python_folders: BTreeSet<PathBuf>,
     task_files: BTreeSet<PathBuf>,
@@ -98,8 +99,7 @@ impl<'a> Reading<'a> {
         if line.len() > MAX_LINE_BYTES {
             self.budget.overrun();
         }
-        let is_new =
-            self.lines.insert((state.folders.clone(), format!("{}{}", state.is_script, digest(line.as_bytes()))));
+        let is_new = self.lines.insert((state.folders.clone(), state.is_script, digest(line.as_bytes())));
         if state.depth > MAX_DEPTH || !is_new || !self.budget.take_command() {
             return;
         }
