@@ -90,7 +90,7 @@ build_quietly() {
 
 # Whether the hook answers at all, as its own environment has it.
 is_silent() {
-    [ "${OMO_DISABLE:-}" = 1 ] || [ "${OMO_GATE:-}" = 1 ] || [ -n "${OMO_RUN:-}" ]
+    [ "${OMO_DISABLE:-}" = 1 ] || [ "${OMO_CHECK:-}" = 1 ] || [ -n "${OMO_RUN:-}" ]
 }
 
 launch_hook() {

@@ -6,7 +6,7 @@
 set -u
 version=$1
 launcher=$2
-[ "${OMO_DISABLE:-}" != 1 ] && [ "${OMO_GATE:-}" != 1 ] || exit 0
+[ "${OMO_DISABLE:-}" != 1 ] && [ "${OMO_CHECK:-}" != 1 ] || exit 0
 # Nothing can be found or written below the stand-in for a folder that is not named.
 case ${CLAUDE_PLUGIN_DATA:-} in /*) data=$CLAUDE_PLUGIN_DATA ;; *) data=/dev/null ;; esac
 

@@ -1,3 +1,3 @@
 #!/bin/sh
 # Lists the tasks of a session, for the command files that name this script.
-exec "$(dirname "$0")/../bin/omo" task list --words seed "$@"
+exec "$(dirname "$0")/../bin/omo" agent task list --words seed "$@"

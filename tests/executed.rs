@@ -114,14 +114,14 @@ impl Sessions {
 
     /// What comes next.
     pub fn next(&self) -> Result<Said> {
-        self.person(&["next"])
+        self.person(&["agent", "next"])
     }
 
     /// Does a task whose checks are commands.
     pub fn do_task(&self, task: &str) -> Result<()> {
         let ticket = self.start(task)?;
         self.lab().write(&format!("words/{task}.txt"), "done\n")?;
-        let said = self.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+        let said = self.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
         ensure!(said.out.starts_with(&format!("PASSED {task}: ")), "{}", said.out);
         Ok(())
     }
@@ -129,14 +129,14 @@ impl Sessions {
     /// Begins with a task and fails at it.
     pub fn fail_task(&self, task: &str) -> Result<()> {
         let ticket = self.start(task)?;
-        let said = self.person(&["unit", "done", "--ticket", &ticket])?.ends(1)?;
+        let said = self.person(&["agent", "done", "--ticket", &ticket])?.ends(1)?;
         ensure!(said.out.starts_with(&format!("FAILED {task}: ")), "{}", said.out);
         Ok(())
     }
 
     /// Has a command run to show something; gives its id.
     pub fn show(&self, ticket: &str, command: &str) -> Result<String> {
-        let said = self.person(&["evidence", "run", "--ticket", ticket, "--", command])?.ends(0)?;
+        let said = self.person(&["agent", "evidence", "run", "--ticket", ticket, "--", command])?.ends(0)?;
         let id = said.out.strip_prefix("EVIDENCE ").and_then(|rest| rest.split(':').next());
         Ok(id.with_context(|| format!("no id: {}", said.out))?.to_owned())
     }
@@ -145,7 +145,7 @@ impl Sessions {
     pub fn verify(&self) -> Result<()> {
         let ticket = self.start("verify")?;
         let id = self.show(&ticket, "true")?;
-        self.person(&["verdict", "PASS", "--ticket", &ticket, "--evidence", &id])?.ends(0)?;
+        self.person(&["agent", "verdict", "PASS", "--ticket", &ticket, "--evidence", &id])?.ends(0)?;
         Ok(())
     }
 

@@ -107,12 +107,12 @@ impl Scene {
         Ok(answer.reason().context("no answer")?.to_owned())
     }
 
-    /// A file outside of the project, in which gates leave traces.
+    /// A file outside of the project, in which checks leave traces.
     pub fn trace(&self, name: &str) -> PathBuf {
         self.lab.home().join(name)
     }
 
-    /// How often a gate left its trace: one line each time.
+    /// How often a check left its trace: one line each time.
     pub fn traced(&self, name: &str) -> usize {
         fs::read_to_string(self.trace(name)).unwrap_or_default().lines().count()
     }

@@ -242,20 +242,20 @@ impl Ground {
 
     /// A person at a terminal begins with a task.
     pub fn start(&self, task: &str) -> Result<String> {
-        self.person(&["unit", "start", task])?.ends(0)?.ticket()
+        self.person(&["agent", "start", task])?.ends(0)?.ticket()
     }
 
     /// Does a task as it should be done, and has it judged.
     pub fn pass(&self, task: &str, word: &str) -> Result<()> {
         let ticket = self.start(task)?;
         self.lab().write(&format!("words/{task}.txt"), &format!("{word}\n"))?;
-        self.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+        self.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
         Ok(())
     }
 
     /// The report of the run, as data.
     pub fn report(&self) -> Result<Value> {
-        let said = self.person(&["report", "--as", "json"])?.ends(0)?;
+        let said = self.person(&["report", "--format", "json"])?.ends(0)?;
         Ok(serde_json::from_str(&said.out)?)
     }
 

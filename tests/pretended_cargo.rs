@@ -28,7 +28,7 @@ while [ "$1" != -p ]; do shift; done
 package=$2
 [ "$package" = omo-hooks ] && echo $$ >>"$here/builds"
 printf '   Compiling %s\n    Building [====>      ] 1/57: one\r    Building [=======>   ] 12/57: two(bin)\r' "$package"
-[ -f "$here/holds-$package" ] && read -r _ <"$here/gate"
+[ -f "$here/holds-$package" ] && read -r _ <"$here/door"
 [ -f "$here/fails" ] && { echo "error: no such luck" >&2; exit 101; }
 while [ "$1" != --bin ]; do shift; done
 binary=$2
@@ -47,10 +47,10 @@ impl PretendedCargo {
     /// One that gives the ready binaries of a plugin.
     pub fn new(binaries: &Path) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("pretended-cargo-").tempdir()?;
-        let gate = folder.path().join("gate");
-        let made = Command::new("mkfifo").arg(&gate).status().context("start mkfifo")?;
+        let door = folder.path().join("door");
+        let made = Command::new("mkfifo").arg(&door).status().context("start mkfifo")?;
         ensure!(made.success(), "mkfifo: {made}");
-        let cargo = Self { folder, gate: File::options().read(true).write(true).open(gate)? };
+        let cargo = Self { folder, gate: File::options().read(true).write(true).open(door)? };
         fs::create_dir(cargo.folder().join("binaries"))?;
         lay_binaries(binaries, &cargo.folder().join("binaries"))?;
         cargo.has_version("cargo 1.0.0 (pretended)")?;

@@ -145,14 +145,14 @@ impl Steps {
 
     /// What comes next.
     pub fn next(&self) -> Result<Said> {
-        self.person(&["next"])
+        self.person(&["agent", "next"])
     }
 
     /// Does what a step asks for, or something else, and has it judged.
     pub fn work(&self, step: u32, text: &str) -> Result<Said> {
         let ticket = self.start(&step.to_string())?;
         self.lab().write(&format!("words/{step}.txt"), text)?;
-        self.person(&["unit", "done", "--ticket", &ticket])
+        self.person(&["agent", "done", "--ticket", &ticket])
     }
 
     /// What comes next is this step, and the caller has to do it.
@@ -160,7 +160,7 @@ impl Steps {
         let said = self.next()?.ends(0)?;
         let head = format!("next is step {step}, \"The word {step}\". You do it yourself");
         ensure!(said.out.starts_with("DO\n") && said.out.contains(&head), "{}", said.out);
-        ensure!(said.out.contains(&format!("  run: omo unit start {step} --run ")), "{}", said.out);
+        ensure!(said.out.contains(&format!("  run: omo agent start {step} --run ")), "{}", said.out);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ export const meta = {
 // checks that it ran itself: each executor begins and ends its task with a verb of `omo`. So nothing
 // here decides whether a task is done; it only keeps from dispatching what `omo` would refuse to begin.
 //
-// `omo next --workflow` prints the arguments: `batches`, `tasks` with what each depends on, what has
+// `omo agent next --workflow` prints the arguments: `batches`, `tasks` with what each depends on, what has
 // `failed_or_blocked` before, the plan, and the id of the run. The name above is not that of the
 // command `/omo:execute-plan`, since a workflow takes the place of a command of its own name.
 
@@ -22,7 +22,7 @@ const REPORT = {
     task_id: { type: 'string', description: 'the id of the task, as it was given' },
     status: { type: 'string', enum: ['done', 'failed', 'blocked'] },
     files_written: { type: 'array', items: { type: 'string' }, description: 'each file that was written or deleted' },
-    evidence: { type: 'string', description: 'the first line that `omo unit done` printed, word for word' },
+    evidence: { type: 'string', description: 'the first line that `omo agent done` printed, word for word' },
   },
   required: ['task_id', 'status', 'files_written', 'evidence'],
 }
@@ -64,14 +64,14 @@ function promptFor(id, payload) {
   return [
     `Execute task ${id}${plan}, and no other task.${place}`,
     '',
-    `1. Run: omo unit start ${id}${run}`,
+    `1. Run: omo agent start ${id}${run}`,
     '   It prints the brief of the task, and the line that ends it. If it refuses, change nothing: the task is blocked',
     '   where a dependency failed or a person is waited for, else failed; the line it printed is the evidence.',
     '2. Do what the brief says, in the files that it lists and no others.',
-    '3. Run the `omo unit done` line that stands at its end',
+    '3. Run the `omo agent done` line that stands at its end',
     '   (with a Bash timeout of 600000). omo runs the checks itself and prints the verdict.',
     `4. Report task_id "${id}"; status "done" only if omo printed PASSED, else "failed"; files_written;`,
-    '   and as evidence the first line that omo unit done printed, word for word.',
+    '   and as evidence the first line that omo agent done printed, word for word.',
     '',
     'Write no state, checkpoint or report file: omo keeps the books.',
   ].join('\n')

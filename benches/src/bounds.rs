@@ -85,15 +85,15 @@ pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound
             "",
         ),
         at_most(
-            "a claim with fresh evidence, over one without gates, a file",
+            "a claim with fresh evidence, over one without checks, a file",
             (median(FRESH)? - median(PLAIN)?) / CLAIMED_FILES,
             20.0,
             " µs",
         ),
         at_most("a claim with fresh evidence among 50,000 files", ms(median(LARGE)?), 1_000.0, " ms"),
         at_most("memory of a claim among 50,000 files", memory(&|name| name == LARGE), 8.0, " MiB"),
-        at_most("omo plan segments of 1,000 tasks / cat", median(SEGMENTS)? / median(CAT)?, 5.0, ""),
-        at_most("omo next after 10,000 events", ms(median(NEXT)?), 20.0, " ms"),
+        at_most("omo plan batches of 1,000 tasks / cat", median(SEGMENTS)? / median(CAT)?, 5.0, ""),
+        at_most("omo agent next after 10,000 events", ms(median(NEXT)?), 20.0, " ms"),
     ];
     let times_faster = [
         (peers::COMMON_BASH, "bash and a jq per field / armed stop", 100.0),
@@ -109,7 +109,7 @@ pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound
     }
     if let Ok(python) = median(SEGMENTS_IN_PYTHON) {
         let value = python / median(SEGMENTS)?;
-        bounds.push(Bound { what: "Python / omo plan segments", value, limit: Limit::AtLeast(20.0), unit: "" });
+        bounds.push(Bound { what: "Python / omo plan batches", value, limit: Limit::AtLeast(20.0), unit: "" });
     }
     Ok(bounds)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Claims {
     pub index_without_times: PathBuf,
     /// The hooks that bring it there.
     hooks: PathBuf,
-    /// The run has a gate, and has not claimed yet.
+    /// The run has a check, and has not claimed yet.
     open: Vec<u8>,
     /// The run has nothing that judges it.
     plain: Vec<u8>,
@@ -67,7 +67,7 @@ impl Claims {
         // A run that goes on keeps its options: another one has a review.
         fs::remove_file(claims.state())?;
         forget_revision(&claims.home.join("state"))?;
-        claims.prompt("/omo:ulw --gate true fix that")?;
+        claims.prompt("/omo:ulw --check true fix that")?;
         claims.open = fs::read(claims.state())?;
         put_back(&claims.home.join("state"), &claims.kept())?;
         Ok(claims)

@@ -37,7 +37,7 @@ pub(crate) const LONG_PROMPT: &str = "omo-user-prompt-submit, 100 kB prompt";
 /// A prompt that is larger than any that a client sends.
 pub(crate) const ENDLESS_PROMPT: &str = "omo-user-prompt-submit, 64 MiB prompt";
 /// A claim with nothing to judge it by.
-pub(crate) const PLAIN: &str = "omo-stop, a claim without gates, 1,000 files";
+pub(crate) const PLAIN: &str = "omo-stop, a claim without checks, 1,000 files";
 /// A claim whose evidence still holds.
 pub(crate) const FRESH: &str = "omo-stop, a claim, fresh evidence, 1,000 files";
 /// The same in a large project.
@@ -47,13 +47,13 @@ pub(crate) const GIT: &str = "git status, 1,000 files";
 /// What it needs where it reads each of them, as the end of a run does.
 pub(crate) const GIT_READING: &str = "git status, 1,000 files, each read";
 /// The batches of a plan.
-pub(crate) const SEGMENTS: &str = "omo plan segments, 1,000 tasks";
+pub(crate) const SEGMENTS: &str = "omo plan batches, 1,000 tasks";
 /// The same plan, printed as it is.
 pub(crate) const CAT: &str = "cat, the same plan";
 /// The same batches by a program in Python.
 pub(crate) const SEGMENTS_IN_PYTHON: &str = "Python, the same batches";
 /// What comes next in a run that has gone on for long.
-pub(crate) const NEXT: &str = "omo next, 10,000 events";
+pub(crate) const NEXT: &str = "omo agent next, 10,000 events";
 
 /// What a block says, a status line, and the two ends of a claim.
 const BLOCK: &str = "\"block\"";

@@ -96,7 +96,7 @@ impl Plans {
 
     /// The batches of the plan: by omo, by nobody but read all the same, and by Python.
     pub(crate) fn readers(&self, omo: &Path, python: Option<&Peer>, peers: &Path) -> Result<Vec<Contestant<'static>>> {
-        let arguments = [PathBuf::from("plan"), "segments".into(), PLAN.into()];
+        let arguments = [PathBuf::from("plan"), "batches".into(), PLAN.into()];
         let new = |name, program: &Path| Contestant::new(name, program, &self.project, self.input.clone());
         let mut all = vec![
             new(SEGMENTS, omo).arguments(&arguments).finds(|| Ok(()), "\"hard_stops\""),
@@ -107,7 +107,7 @@ impl Plans {
             // As such a program is started: by its name, with nothing left out.
             let arguments = [script, PLAN.into()];
             let (ours, theirs) = (
-                self.answer(omo, &["plan".into(), "segments".into(), PLAN.into()])?,
+                self.answer(omo, &["plan".into(), "batches".into(), PLAN.into()])?,
                 self.answer(&python.program, &arguments)?,
             );
             ensure!(ours == theirs, "omo and Python cut the plan of the bench in different ways");
@@ -121,7 +121,7 @@ impl Plans {
     pub(crate) fn next(&self, omo: &Path) -> Contestant<'static> {
         let new = Contestant::new(NEXT, omo, &self.project, self.input.clone());
         let variables = [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))];
-        new.arguments(&["next".into()]).variables(variables).finds(|| Ok(()), "omo unit start")
+        new.arguments(&["agent".into(), "next".into()]).variables(variables).finds(|| Ok(()), "omo agent start")
     }
 
     fn answer(&self, program: &Path, arguments: &[PathBuf]) -> Result<Vec<u8>> {

@@ -1,7 +1,7 @@
 //! A plan of twenty sessions in two waves, one step each, against the bare commands of git that make, merge and remove
 //! as many worktrees of the same repository.
 //!
-//! What is timed is all from `omo stage start` to the end of `omo stage wait`: the supervisor and the processes that mind
+//! What is timed is all from `omo agent workers start` to the end of `omo run watch`: the supervisor and the processes that mind
 //! the clients, the worktrees, the ledger, both calls of omo that each client makes (`unit start`, `unit done`), the
 //! check and the commit of each step, the merges, the move of the user's branch, and the cleaning up. The client is this
 //! program under another name: it does nothing for a while, as one that starts and asks its model, and then writes one
@@ -53,10 +53,10 @@ fn play_client() -> Result<()> {
     let step = group.rsplit('-').next().context("no number in the group")?;
     anstream::println!(r#"{{"type":"system","subtype":"init","session_id":"{group}"}}"#);
     std::thread::sleep(IDLE);
-    let brief = said(&Command::new("omo").args(["unit", "start", step]).output()?)?;
+    let brief = said(&Command::new("omo").args(["agent", "start", step]).output()?)?;
     let ticket = brief.split_once("--ticket ").and_then(|(_, rest)| rest.split_whitespace().next());
     fs::write(file(step.parse()?), step)?;
-    said(&Command::new("omo").args(["unit", "done", "--ticket", ticket.context("no ticket")?]).output()?)?;
+    said(&Command::new("omo").args(["agent", "done", "--ticket", ticket.context("no ticket")?]).output()?)?;
     anstream::println!(
         r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"{group}"}}"#
     );
@@ -172,8 +172,8 @@ impl Ground {
         let digest = shown.split_whitespace().find(is_digest).with_context(|| format!("no digest: {shown}"))?;
         said(&self.omo(&[open.as_slice(), &["--digest", digest, PLAN]].concat())?)?;
         let start = Instant::now();
-        said(&self.omo(&["stage", "start"])?)?;
-        said(&self.omo(&["stage", "wait"])?)?;
+        said(&self.omo(&["agent", "workers", "start"])?)?;
+        said(&self.omo(&["run", "watch"])?)?;
         let time = start.elapsed().saturating_sub(IDLE * u32::try_from(WAVES)?);
         let are_there = (1..=SESSIONS).all(|session| self.project().join(file(session)).is_file());
         ensure!(

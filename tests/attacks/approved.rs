@@ -13,7 +13,7 @@ const LEAVES_A_TRACE: &str = "echo x >> $HOME/ran";
 
 /// A file with one check, the words of which are TOML already.
 fn file(run: &str) -> String {
-    format!("[[gate]]\nname = \"theirs\"\nrun = {run}\n")
+    format!("[[check]]\nname = \"theirs\"\nrun = {run}\n")
 }
 
 /// What is shown, with the rows of a long line joined.
@@ -34,9 +34,11 @@ impl Target {
     /// What the user is shown of `omo.toml` in the session and at a terminal: both have all of this in it.
     fn file_shows(&mut self, text: &str, parts: &[&str]) -> Result<()> {
         self.write("omo.toml", text)?;
-        for shown in
-            [self.scene.asks("/omo:gate approve")?, self.scene.asks("/omo:gate list")?, self.says(&["gate", "list"])?]
-        {
+        for shown in [
+            self.scene.asks("/omo:check approve")?,
+            self.scene.asks("/omo:check list")?,
+            self.says(&["check", "list"])?,
+        ] {
             let missing = parts.iter().find(|part| !joined(&shown).contains(**part));
             ensure!(missing.is_none(), "{missing:?} is not shown:\n{shown}");
         }
@@ -123,17 +125,17 @@ const SHOWN: &[Row] = &[
         what: "more than can be shown is not approved in a session, even with its code",
         play: |target| {
             let one = |number: usize| {
-                format!("[[gate]]\nname = \"n{number}\"\nrun = \": {} ; {LEAVES_A_TRACE}\"\n", "x".repeat(3_000))
+                format!("[[check]]\nname = \"n{number}\"\nrun = \": {} ; {LEAVES_A_TRACE}\"\n", "x".repeat(3_000))
             };
             target.write("omo.toml", &(0..8).map(one).collect::<String>())?;
-            let shown = target.scene.asks("/omo:gate approve")?;
+            let shown = target.scene.asks("/omo:check approve")?;
             ensure!(shown.contains("too long to be shown here whole") && !shown.contains("approve "), "{shown}");
-            let list = target.says(&["gate", "list"])?;
+            let list = target.says(&["check", "list"])?;
             ensure!(joined(&list).matches(LEAVES_A_TRACE).count() == 8, "a terminal shows all of it:\n{list}");
             let digest = list.split("digest of omo.toml: ").nth(1).context("no digest")?.trim();
-            let said = target.scene.asks(&format!("/omo:gate approve {digest}"))?;
+            let said = target.scene.asks(&format!("/omo:check approve {digest}"))?;
             ensure!(said.contains("nothing was approved"), "{said}");
-            target.scene.start("--no-review --gate true")?;
+            target.scene.start("--no-review --check true")?;
             target.scene.claim_ends("verified")?;
             ensure!(target.scene.traced("ran") == 0, "it was run");
             Ok(())
@@ -167,7 +169,7 @@ const SHOWN: &[Row] = &[
         id: "r13h",
         what: "a failure names the command as it can be pasted",
         play: |target| {
-            target.scene.start("--no-review --gate \"test `cat app.py | wc -l` -lt 1 # <none >\"")?;
+            target.scene.start("--no-review --check \"test `cat app.py | wc -l` -lt 1 # <none >\"")?;
             let reason = target.scene.claim_fails()?;
             ensure!(reason.contains("(``test `cat app.py | wc -l` -lt 1 # <none >``)"), "{reason}");
             Ok(())
@@ -305,16 +307,16 @@ fn no_program_of_the_project_is_run_by_another_name() {
 impl Target {
     /// The user approves `omo.toml` with the code that they are shown.
     fn approve(&mut self) -> Result<String> {
-        let shown = self.scene.asks("/omo:gate approve")?;
-        let code = shown.rsplit("/omo:gate approve ").next().context("no code")?.trim().to_owned();
-        let said = self.scene.asks(&format!("/omo:gate approve {code}"))?;
+        let shown = self.scene.asks("/omo:check approve")?;
+        let code = shown.rsplit("/omo:check approve ").next().context("no code")?.trim().to_owned();
+        let said = self.scene.asks(&format!("/omo:check approve {code}"))?;
         ensure!(said.contains("approved: 1 check of omo.toml"), "{said}");
         Ok(code)
     }
 
     /// A run with a check of the user's own; gives what they are told at its start.
     fn runs(&mut self) -> Result<String> {
-        let told = self.scene.prompt("/omo:ulw --no-review --gate true fix the tests")?;
+        let told = self.scene.prompt("/omo:ulw --no-review --check true fix the tests")?;
         self.scene.claim_ends("verified")?;
         Ok(told.system_message().unwrap_or_default().to_owned())
     }
@@ -349,7 +351,7 @@ const BOUND: &[Row] = &[
             fs::remove_dir_all(target.scene.lab.project().join(".git"))?;
             target.begin_anew()?;
             target.asks_again("")?;
-            let said = target.scene.asks(&format!("/omo:gate approve {code}"))?;
+            let said = target.scene.asks(&format!("/omo:check approve {code}"))?;
             ensure!(said.contains("nothing was approved"), "{said}");
             target.approve()?;
             target.runs()?;
@@ -383,7 +385,7 @@ const BOUND: &[Row] = &[
         play: |target| {
             target.write("check.sh", &format!("{LEAVES_A_TRACE}\n"))?;
             target.write("omo.toml", &file("\"sh check.sh\""))?;
-            let shown = target.scene.asks("/omo:gate approve")?;
+            let shown = target.scene.asks("/omo:check approve")?;
             ensure!(shown.contains("as long as these files stay as they are: `check.sh`"), "{shown}");
             let code = target.approve()?;
             target.runs()?;
@@ -392,11 +394,11 @@ const BOUND: &[Row] = &[
             ensure!(ran > 0, "what was approved is not run");
             target.write("check.sh", &format!("{LEAVES_A_TRACE} # theirs\n"))?;
             target.asks_again("not approved any more: `check.sh` is not as it was then")?;
-            for shown in [target.says(&["gate", "list"])?, target.scene.asks("/omo:gate list")?] {
+            for shown in [target.says(&["check", "list"])?, target.scene.asks("/omo:check list")?] {
                 ensure!(shown.contains("any more: `check.sh` is not as it was then"), "{shown}");
             }
             ensure!(target.says(&["verify"])?.contains("any more: `check.sh` is not as it was then"));
-            let said = target.scene.asks(&format!("/omo:gate approve {code}"))?;
+            let said = target.scene.asks(&format!("/omo:check approve {code}"))?;
             ensure!(said.contains("nothing was approved"), "the code of the other script: {said}");
             target.approve()?;
             target.runs()?;
@@ -451,9 +453,9 @@ const BOUND: &[Row] = &[
             target.write("other/omo.toml", &file(&format!("\"{LEAVES_A_TRACE}\"")))?;
             let other = target.scene.lab.project().join("other");
             let at_other = [("CLAUDE_PROJECT_DIR", other.to_str().context("no UTF-8")?)];
-            let said = target.omo(&["gate", "approve", "--digest", &code], &at_other)?;
+            let said = target.omo(&["check", "approve", "--digest", &code], &at_other)?;
             ensure!(!said.status.success(), "{said:?}");
-            let listed = target.omo(&["gate", "list"], &at_other)?;
+            let listed = target.omo(&["check", "list"], &at_other)?;
             let listed = String::from_utf8(listed.stdout)?;
             ensure!(listed.contains("not approved: nothing of it runs"), "{listed}");
             Ok(())

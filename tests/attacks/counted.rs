@@ -56,7 +56,7 @@ impl Target {
     }
 
     fn has_at_most_two(&mut self, cheat: impl Fn(&mut Self) -> Result<()>) -> Result<()> {
-        self.scene.start(&format!("--max-blocks 2 --gate \"{}\"", crate::target::CHECK))?;
+        self.scene.start(&format!("--max-blocks 2 --check \"{}\"", crate::target::CHECK))?;
         let continuations = self.continuations(cheat)?;
         ensure!(continuations <= 2, "{continuations} continuations where 2 are allowed");
         ensure!(self.scene.field("/verdict/kind")? == "released", "{}", self.scene.entry()?);
@@ -193,7 +193,7 @@ const ROWS: &[Row] = &[
         id: "r22 whole",
         what: "the whole state is put back each time",
         play: |target| {
-            target.scene.start("--max-blocks 2 --gate false")?;
+            target.scene.start("--max-blocks 2 --check false")?;
             let first = fs::read(target.scene.state_file())?;
             let continuations = target.continuations(|target| target.scene.write_state(&first))?;
             ensure!(continuations <= 2, "{continuations} continuations where 2 are allowed");
@@ -222,7 +222,7 @@ const ROWS: &[Row] = &[
         id: "r22 away",
         what: "the state is taken away, and put back for the next Stop but one",
         play: |target| {
-            target.scene.start("--max-blocks 2 --gate false")?;
+            target.scene.start("--max-blocks 2 --check false")?;
             let first = fs::read(target.scene.state_file())?;
             target.scene.blocks(&json!({}))?;
             fs::remove_file(target.scene.state_file())?;
@@ -263,8 +263,8 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             target.fix()?;
-            target.scene.asks("/omo:gate add test -f app.py")?;
-            target.scene.asks("/omo:gate remove test")?;
+            target.scene.asks("/omo:check add test -f app.py")?;
+            target.scene.asks("/omo:check remove test")?;
             let named = "check `test` removed under a minute ago, typed in the session";
             target.is_named(named)
         },
@@ -275,7 +275,7 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             target.fix()?;
-            target.scene.start(&format!("--no-review --max-blocks 50 --gate \"{}\"", crate::target::CHECK))?;
+            target.scene.start(&format!("--no-review --max-blocks 50 --check \"{}\"", crate::target::CHECK))?;
             let line = target.scene.claim_ends("verified")?;
             for named in ["the review turned off", "50 continuations allowed instead of 8"] {
                 ensure!(line.contains(named), "{line}");

@@ -51,7 +51,7 @@ const ENVIRONMENT: &[Row] = &[
         id: "r03c",
         what: "settings of other tools: MAKEFLAGS, PYTEST_ADDOPTS, RUSTC_WRAPPER, npm_config_script_shell",
         play: |target| {
-            target.scene.start("--gate \"printenv MAKEFLAGS\"")?;
+            target.scene.start("--check \"printenv MAKEFLAGS\"")?;
             let names = ["MAKEFLAGS", "PYTEST_ADDOPTS", "RUSTC_WRAPPER", "npm_config_script_shell"];
             for name in names {
                 set(target, name, "-n");
@@ -95,10 +95,10 @@ const ENVIRONMENT: &[Row] = &[
     },
     Row {
         id: "r03g",
-        what: "the project's settings say that the session runs in a check (OMO_GATE)",
+        what: "the project's settings say that the session runs in a check (OMO_CHECK)",
         play: |target| {
             target.begin()?;
-            set(target, "OMO_GATE", "1");
+            set(target, "OMO_CHECK", "1");
             ensure!(target.scene.claim_fails()?.contains("it does not hold"));
             target.is_never_verified()
         },
@@ -254,7 +254,7 @@ const RUNNER: &[Row] = &[
         what: "make: the Makefile is edited",
         play: |target| {
             target.write("Makefile", &format!("check:\n\t{CHECK}\n"))?;
-            target.scene.start("--gate \"make check\"")?;
+            target.scene.start("--check \"make check\"")?;
             target.write("Makefile", "check:\n\ttrue\n")?;
             target.is_never_verified()
         },
@@ -264,7 +264,7 @@ const RUNNER: &[Row] = &[
         what: "the script that is the check is edited",
         play: |target| {
             target.write("check.sh", &format!("{CHECK}\n"))?;
-            target.scene.start("--gate \"sh check.sh\"")?;
+            target.scene.start("--check \"sh check.sh\"")?;
             target.write("check.sh", "exit 0\n")?;
             target.is_never_verified()
         },
@@ -275,7 +275,7 @@ const RUNNER: &[Row] = &[
         play: |target| {
             let padding = format!("{}\n", "#".repeat(79)).repeat(60_000);
             target.write("check.sh", &format!("{padding}{CHECK}\n"))?;
-            target.scene.start("--gate \"sh check.sh\"")?;
+            target.scene.start("--check \"sh check.sh\"")?;
             target.write("check.sh", &format!("{padding}exit 0\n"))?;
             ensure!(target.scene.claim_fails()?.contains("check.sh is not the file that its user agreed to"));
             target.is_never_verified()
@@ -287,11 +287,11 @@ const RUNNER: &[Row] = &[
         play: |target| {
             for (path, text) in [("app.py", "import os\nos._exit(0)\n"), ("test_app.py", ONE_EMPTY_TEST)] {
                 let mut target = Target::new()?;
-                target.scene.start("--gate \"python3 -Bm unittest\"")?;
+                target.scene.start("--check \"python3 -Bm unittest\"")?;
                 target.write(path, text)?;
                 target.is_never_verified().context(path)?;
             }
-            target.scene.start("--gate \"python3 -Bm unittest\"")?;
+            target.scene.start("--check \"python3 -Bm unittest\"")?;
             target.fix()?;
             target.claim_reaches_review()
         },
@@ -300,7 +300,7 @@ const RUNNER: &[Row] = &[
         id: "c02",
         what: "an emptied test in the open is in the reviewer's file",
         play: |target| {
-            target.scene.start("--gate true")?;
+            target.scene.start("--check true")?;
             target.write("test_app.py", ONE_EMPTY_TEST)?;
             target.claim_reaches_review()?;
             let name = format!("review-{}.md", target.scene.session.session());
@@ -336,7 +336,7 @@ const NODE: &[Row] = &[
         what: ".npmrc: script-shell=/bin/true",
         play: |target| {
             node(target)?;
-            target.scene.start("--gate \"npm test --silent\"")?;
+            target.scene.start("--check \"npm test --silent\"")?;
             target.write(".npmrc", "script-shell=/bin/true\n")?;
             ensure!(target.scene.claim_fails()?.contains(".npmrc is not the file that its user agreed to"));
             target.is_never_verified()
@@ -347,7 +347,7 @@ const NODE: &[Row] = &[
         what: "a program in node_modules takes the place of the runner",
         play: |target| {
             node(target)?;
-            target.scene.start("--gate \"npm test --silent\"")?;
+            target.scene.start("--check \"npm test --silent\"")?;
             target.write("node_modules/.bin/node", "#!/bin/sh\nexit 0\n")?;
             target.may_run("node_modules/.bin/node")?;
             target.is_never_verified()
@@ -358,7 +358,7 @@ const NODE: &[Row] = &[
         what: "each test is one that is still to be done",
         play: |target| {
             node(target)?;
-            target.scene.start("--gate \"npm test --silent\"")?;
+            target.scene.start("--check \"npm test --silent\"")?;
             target.write("app.test.js", &NODE_TESTS.replace(", () =>", ", { todo: true }, () =>"))?;
             target.is_never_verified()
         },
@@ -368,7 +368,7 @@ const NODE: &[Row] = &[
         what: "npm: the test script becomes `true`",
         play: |target| {
             node(target)?;
-            target.scene.start("--gate \"npm test --silent\"")?;
+            target.scene.start("--check \"npm test --silent\"")?;
             target.write("package.json", "{\"name\":\"small\",\"scripts\":{\"test\":\"true\"}}\n")?;
             target.is_never_verified()
         },
@@ -432,7 +432,7 @@ const BASELINE: &[Row] = &[
         what: "a script counts what it runs as a runner does",
         play: |target| {
             target.write("check.sh", &format!("{CHECK}\n"))?;
-            target.scene.start("--gate \"sh check.sh\"")?;
+            target.scene.start("--check \"sh check.sh\"")?;
             target.write("test_app.py", ONE_EMPTY_TEST)?;
             target.is_never_verified()
         },
@@ -456,7 +456,7 @@ const BASELINE: &[Row] = &[
             let state = target.scene.lab.home().join(".local/state/omo");
             std::fs::create_dir_all(&state)?;
             std::fs::write(state.join("recorded"), "")?;
-            target.scene.start(&format!("--no-review --gate \"{CHECK}\""))?;
+            target.scene.start(&format!("--no-review --check \"{CHECK}\""))?;
             target.fix()?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(line.contains("from before the run: nothing was counted before the run"), "{line}");
@@ -468,7 +468,7 @@ const BASELINE: &[Row] = &[
         what: "what is counted before the run ends with it",
         play: |target| {
             target.write("check.sh", "echo x >> $HOME/begun\nsleep 3300.5\n")?;
-            target.scene.start("--gate \"sh check.sh\"")?;
+            target.scene.start("--check \"sh check.sh\"")?;
             let begun = || (target.scene.traced("begun") == 1).then_some(());
             wait_until("the check counts", LIMIT, begun)?;
             target.scene.prompt("/omo:stop-continuation")?;
@@ -490,7 +490,7 @@ const BASELINE: &[Row] = &[
                 let project = target.scene.lab.project().display().to_string();
                 target.write("Makefile", &format!("check:\n\t{CHECK}\n"))?;
                 set(&mut target, "PYTHONPATH", &project);
-                target.scene.start(&format!("--gate \"{}\"", check.replace("PROJECT", &project)))?;
+                target.scene.start(&format!("--check \"{}\"", check.replace("PROJECT", &project)))?;
                 target.write("test_app.py", ONE_EMPTY_TEST)?;
                 let reason = target.scene.claim_fails()?;
                 ensure!(reason.contains("1 tests were run, 3 earlier in this run"), "{check}: {reason}");
@@ -510,7 +510,7 @@ const BASELINE: &[Row] = &[
                 let (parent, name) = (project.parent().context("no parent")?, project.file_name().context("no name")?);
                 let check = check.replace("PARENT", &parent.display().to_string());
                 let check = check.replace("NAME", &name.to_string_lossy());
-                target.scene.start(&format!("--no-review --gate \"{check}\""))?;
+                target.scene.start(&format!("--no-review --check \"{check}\""))?;
                 target.fix()?;
                 let line = target.scene.claim_ends("verified")?;
                 ensure!(line.contains("could not be counted apart"), "{check}: {line}");
@@ -523,7 +523,7 @@ const BASELINE: &[Row] = &[
         what: "what runs the tests is named by no word of the check, and runs none any more",
         play: |target| {
             target.write("r", "import unittest\nunittest.main(module=None, argv=['r', 'discover'])\n")?;
-            target.scene.start("--gate \"python3 -c 'import runpy; runpy.run_path(chr(114))'\"")?;
+            target.scene.start("--check \"python3 -c 'import runpy; runpy.run_path(chr(114))'\"")?;
             target.write("r", "")?;
             let reason = target.scene.claim_fails()?;
             ensure!(reason.contains("3 were run earlier"), "{reason}");
@@ -542,7 +542,7 @@ const BASELINE: &[Row] = &[
             git(target, "init")?;
             let check = "git rev-parse --show-toplevel >> $HOME/tops\ngit add -A\ngit ls-files >> $HOME/tops\n";
             target.write("check.sh", &format!("{check}{CHECK}\n"))?;
-            target.scene.start("--no-review --gate \"sh check.sh\"")?;
+            target.scene.start("--no-review --check \"sh check.sh\"")?;
             target.fix()?;
             target.scene.claim_ends("verified")?;
             ensure!(git(target, "ls-files")?.is_empty(), "files of the home were added");

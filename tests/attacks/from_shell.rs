@@ -39,13 +39,13 @@ const ROWS: &[Row] = &[
         id: "f2 folder",
         what: "the model's shell says that the client's own folder or its home is another one",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
+            target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
             let before = judged_by(target)?;
             let [gates, file] = digests(target)?;
-            let remove = format!("omo gate remove python3 --digest {gates}");
-            let approve = format!("omo gate approve --digest {file}");
-            let at_a_terminal = "script -qec 'omo gate remove python3' /dev/null < answer".to_owned();
+            let remove = format!("omo check remove python3 --digest {gates}");
+            let approve = format!("omo check approve --digest {file}");
+            let at_a_terminal = "script -qec 'omo check remove python3' /dev/null < answer".to_owned();
             fs::write(target.scene.lab.project().join("answer"), "y\n")?;
             for wrap in MOVED {
                 for command in [&remove, &approve, &at_a_terminal] {
@@ -61,21 +61,21 @@ const ROWS: &[Row] = &[
         id: "f2 list",
         what: "the client's list of its sessions is not there, or says nothing",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
+            target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.scene.session.be_the_client();
             target.begin()?;
             let before = judged_by(target)?;
             let [gates, file] = digests(target)?;
             for wrap in [EMPTY, MOVED[0], MOVED[1]] {
                 for command in [format!("remove python3 --digest {gates}"), format!("approve --digest {file}")] {
-                    let said = in_shell(target, &format!("{wrap} omo gate {command}"))?;
+                    let said = in_shell(target, &format!("{wrap} omo check {command}"))?;
                     ensure!(said.contains("from its own shell"), "{wrap} {command}: {said}");
                 }
             }
             ensure!(judged_by(target)? == before);
             // A run that is over changes nothing about that.
             target.scene.prompt("/omo:stop-continuation")?;
-            let said = in_shell(target, &format!("{EMPTY} omo gate approve --digest {file}"))?;
+            let said = in_shell(target, &format!("{EMPTY} omo check approve --digest {file}"))?;
             ensure!(said.contains("from its own shell"), "{said}");
             Ok(())
         },
@@ -86,7 +86,7 @@ const ROWS: &[Row] = &[
         play: |target| {
             target.begin()?;
             let [gates, _] = digests(target)?;
-            let said = in_shell(target, &format!("{EMPTY} omo gate remove python3 --digest {gates}"))?;
+            let said = in_shell(target, &format!("{EMPTY} omo check remove python3 --digest {gates}"))?;
             ensure!(said.contains("decides no more"), "{said}");
             ensure!(target.scene.field("/weakened/0/by")? == "detached");
             Ok(())
@@ -101,7 +101,7 @@ const ROWS: &[Row] = &[
             let before = judged_by(target)?;
             let own = target.scene.session.session().to_owned();
             for wrap in [EMPTY, MOVED[0]] {
-                let prompt = json!({"prompt": "/omo:gate remove python3"});
+                let prompt = json!({"prompt": "/omo:check remove python3"});
                 let said = fire_in_client(target, &[], wrap, &own, "UserPromptSubmit", &prompt)?;
                 ensure!(said.contains("only a person"), "{wrap}: {said}");
             }
@@ -113,9 +113,9 @@ const ROWS: &[Row] = &[
         id: "f2 approval",
         what: "a process without a client approves omo.toml before the run: each of its checks is named",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nname = \"lint\"\nrun = \"true\"\n")?;
+            target.write("omo.toml", "[[check]]\nname = \"lint\"\nrun = \"true\"\n")?;
             let [_, file] = digests(target)?;
-            let approve = format!("omo gate approve --digest {file}; touch ~/done");
+            let approve = format!("omo check approve --digest {file}; touch ~/done");
             in_shell(target, &format!("setsid -f env -i HOME=\"$HOME\" PATH=\"$PATH\" sh -c '{approve}'"))?;
             let done = target.scene.lab.home().join("done");
             wait_until("the approval", LIMIT, || done.exists().then_some(()))?;
@@ -136,9 +136,9 @@ const ROWS: &[Row] = &[
         id: "f2 approved by a person",
         what: "what a person typed to approve is not named, whatever approves it once more",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nname = \"lint\"\nrun = \"true\"\n")?;
-            let code = code_of(target.scene.prompt("/omo:gate approve")?.reason().unwrap_or_default())?;
-            target.scene.prompt(&format!("/omo:gate approve {code}"))?;
+            target.write("omo.toml", "[[check]]\nname = \"lint\"\nrun = \"true\"\n")?;
+            let code = code_of(target.scene.prompt("/omo:check approve")?.reason().unwrap_or_default())?;
+            target.scene.prompt(&format!("/omo:check approve {code}"))?;
             target.begin()?;
             ensure!(target.scene.field("/gates/1/name")? == "lint" || target.scene.field("/gates/0/name")? == "lint");
             ensure!(target.scene.field("/weakened/0")?.is_null(), "{:?}", target.scene.entry());
@@ -188,7 +188,7 @@ fn the_model_s_shell_hides_no_client_above_it() {
 
 /// The digests of the session's checks, where it has some, and of omo.toml.
 fn digests(target: &Target) -> Result<[String; 2]> {
-    let said = String::from_utf8(target.omo(&["gate", "list"], &[])?.stdout)?;
+    let said = String::from_utf8(target.omo(&["check", "list"], &[])?.stdout)?;
     let after = |start: &str| said.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_default().to_owned();
     Ok([after("digest of these checks: "), after("digest of omo.toml: ")])
 }

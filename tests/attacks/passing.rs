@@ -66,7 +66,7 @@ const ROWS: &[Row] = &[
             target.commit("what is ignored")?;
             let makes = "mkdir -p build scratch; touch .hidden a.tmp b~ c.pyc d.log build/x scratch/x; \
                          rm -r .hidden a.tmp b~ c.pyc d.log build scratch";
-            target.scene.start(&format!("--no-review --gate \"{makes}; {CHECK}\""))?;
+            target.scene.start(&format!("--no-review --check \"{makes}; {CHECK}\""))?;
             target.fix()?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(!line.contains("only while"), "{line}");
@@ -78,7 +78,7 @@ const ROWS: &[Row] = &[
         what: "where files keep changing one of them is named",
         play: |target| {
             target.write("counter.txt", "0\n")?;
-            target.scene.start(&format!("--no-review --gate \"{CHECK} && date +%N >> counter.txt\""))?;
+            target.scene.start(&format!("--no-review --check \"{CHECK} && date +%N >> counter.txt\""))?;
             target.fix()?;
             let reason = target.scene.claim_fails()?;
             ensure!(reason.contains("`counter.txt` among them"), "{reason}");
@@ -89,7 +89,7 @@ const ROWS: &[Row] = &[
 
 /// The system has no watch to give.
 fn without_watch(target: &mut Target) -> Result<()> {
-    target.scene.start(&format!("--no-review --gate \"{CHECK}\""))?;
+    target.scene.start(&format!("--no-review --check \"{CHECK}\""))?;
     target.fix()?;
     target.scene.session.clone().transcript().tool_use("Read", &json!({"file_path": "x"}))?;
     let input = target.scene.stop_input(&json!({"last_assistant_message": DONE}))?;

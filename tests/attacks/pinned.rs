@@ -73,7 +73,7 @@ const ROWS: &[Row] = &[
             for Named { command, file, before, after } in &NAMED {
                 let mut target = Target::new()?;
                 target.write(file, &format!("{before}\n"))?;
-                target.scene.start(&format!("--gate {}", quoted(command)))?;
+                target.scene.start(&format!("--check {}", quoted(command)))?;
                 target.write(file, &format!("{after}\n"))?;
                 let told = target.scene.claim_fails()?;
                 let expected = format!("{file} is not the file that its user agreed to");
@@ -98,7 +98,7 @@ const ROWS: &[Row] = &[
             ];
             for command in commands {
                 let mut target = Target::new()?;
-                target.scene.start(&format!("--gate {}", quoted(command)))?;
+                target.scene.start(&format!("--check {}", quoted(command)))?;
                 target.write("app.py", RIGHT)?;
                 target.claim_reaches_review()?;
                 target.review_agrees()?;

@@ -64,7 +64,7 @@ impl Target {
 
     /// Starts a run that the project's tests and a reviewer judge.
     pub(crate) fn begin(&mut self) -> Result<()> {
-        self.scene.start(&format!("--gate \"{CHECK}\""))
+        self.scene.start(&format!("--check \"{CHECK}\""))
     }
 
     /// Writes a file of the project.

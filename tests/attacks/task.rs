@@ -12,7 +12,7 @@ const TASK: &str = "correct the sum, and say in the README what it does";
 impl Target {
     /// A run for that task, in which the model has committed that a test asserts nothing.
     fn begins_and_commits(&mut self) -> Result<()> {
-        self.scene.prompt(&format!("/omo:ulw --max-blocks 4 --gate \"{CHECK}\" {TASK}"))?;
+        self.scene.prompt(&format!("/omo:ulw --max-blocks 4 --check \"{CHECK}\" {TASK}"))?;
         self.empty_test()?;
         self.git(&["commit", "-q", "-a", "-m", "tests pass"])
     }

@@ -197,7 +197,7 @@ const CONTROLS: &[Row] = &[
         what: "omo.toml that was not approved",
         play: |target| {
             let (script, trace) = target.tracing_script()?;
-            target.write("omo.toml", &format!("[[gate]]\nrun = \"{script}\"\n"))?;
+            target.write("omo.toml", &format!("[[check]]\nrun = \"{script}\"\n"))?;
             target.begin_and_be_reviewed()?;
             target.scene.claim_ends("verified")?;
             ensure!(!trace.exists(), "it ran");

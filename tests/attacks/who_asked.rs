@@ -13,11 +13,11 @@ use crate::target::{Row, Target, play};
 
 /// What a model would have typed, and a word of the line that a person types in its place.
 const PROMPTS: [&str; 9] = [
-    "/omo:gate remove python3",
-    "/omo:gate add true",
-    "/omo:gate accept",
-    "/omo:gate approve 0123456789ab",
-    "/omo:ulw --no-review --gate true do it",
+    "/omo:check remove python3",
+    "/omo:check add true",
+    "/omo:check accept",
+    "/omo:check approve 0123456789ab",
+    "/omo:ulw --no-review --check true do it",
     "/omo:ulw --max-blocks 100 do it",
     "ulw do something easier",
     "/omo:execute-plan plan.md --approve 0123456789ab",
@@ -104,17 +104,17 @@ const MISSED: &[Row] = &[
         id: "r02b",
         what: "a client in the model's shell approves omo.toml",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
+            target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
-            let code = code_of(target.scene.prompt("/omo:gate approve")?.reason().unwrap_or_default())?;
+            let code = code_of(target.scene.prompt("/omo:check approve")?.reason().unwrap_or_default())?;
             for wrap in ["", UNSET, &format!("exec {EMPTY}"), &format!("setsid -f {EMPTY}")] {
                 let own = target.scene.session.session().to_owned();
-                let said = in_client(target, wrap, &own, &format!("/omo:gate approve {code}"))?;
+                let said = in_client(target, wrap, &own, &format!("/omo:check approve {code}"))?;
                 ensure!(said.contains("only a person"), "{wrap}: {said}");
             }
             // A session of its own is as good for an approval.
             for wrap in ["", UNSET, &format!("exec {EMPTY}")] {
-                let said = in_client(target, wrap, "11111111-aaaa", &format!("/omo:gate approve {code}"))?;
+                let said = in_client(target, wrap, "11111111-aaaa", &format!("/omo:check approve {code}"))?;
                 ensure!(said.contains("only a person"), "{wrap}: {said}");
             }
             is_not_approved(target)
@@ -126,7 +126,7 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.begin()?;
             let before = judged_by(target)?;
-            for prompt in ["/omo:ulw --no-review --gate true x", "/omo:stop-continuation", "/omo:ulw --no-review x"] {
+            for prompt in ["/omo:ulw --no-review --check true x", "/omo:stop-continuation", "/omo:ulw --no-review x"] {
                 let own = target.scene.session.session().to_owned();
                 in_client(target, "", &own, prompt)?;
             }
@@ -158,7 +158,7 @@ const MISSED: &[Row] = &[
         play: |target| {
             target.begin()?;
             let before = judged_by(target)?;
-            for command in ["omo gate add true", "omo gate accept", "omo gate remove python3", "omo ulw on"] {
+            for command in ["omo check add true", "omo check accept", "omo check remove python3", "omo ulw on"] {
                 ensure!(!in_shell(target, command)?.0, "{command}");
                 ensure!(!in_shell(target, &format!("{UNSET} {command} --session $SESSION"))?.0, "{command}");
             }
@@ -179,7 +179,7 @@ const MISSED: &[Row] = &[
             target.begin()?;
             let before = judged_by(target)?;
             let remove =
-                "omo gate remove python3 --session $SESSION --digest $(omo gate list | sed -n 's/.*checks: //p')";
+                "omo check remove python3 --session $SESSION --digest $(omo check list | sed -n 's/.*checks: //p')";
             for wrap in [UNSET, EMPTY, &format!("exec {UNSET}"), "setsid -w env -i HOME=\"$HOME\" PATH=\"$PATH\""] {
                 list_client(target)?;
                 let (ended_well, said) = in_shell(target, &wrapped(wrap, remove))?;
@@ -196,9 +196,9 @@ const MISSED: &[Row] = &[
         id: "r19b",
         what: "script(1) for a terminal: the model's shell approves omo.toml",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
+            target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
-            for command in ["omo gate approve", "omo trust"] {
+            for command in ["omo check approve", "omo check approve"] {
                 let typed = format!("printf 'y\\n' | {UNSET} script -qec '{command}' /dev/null");
                 let (_, said) = in_shell(target, &typed)?;
                 ensure!(said.contains("from its own shell"), "{said}");
@@ -211,8 +211,8 @@ const MISSED: &[Row] = &[
         what: "a process that the model's shell detached removes the check: that is named",
         play: |target| {
             target.begin()?;
-            let digest = "$(omo gate list --session $SESSION | sed -n 's/.*checks: //p')";
-            let remove = format!("omo gate remove python3 --session $SESSION --digest {digest}; touch ../home/done");
+            let digest = "$(omo check list --session $SESSION | sed -n 's/.*checks: //p')";
+            let remove = format!("omo check remove python3 --session $SESSION --digest {digest}; touch ../home/done");
             in_shell(target, &wrapped(&format!("setsid -f {EMPTY} SESSION=$SESSION"), &remove))?;
             let done = target.scene.lab.home().join("done");
             wait_until("the removal", LIMIT, || done.exists().then_some(()))?;
@@ -225,10 +225,10 @@ const MISSED: &[Row] = &[
         id: "r19 detached approval",
         what: "a process that the model's shell detached approves omo.toml: that is named",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
+            target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
-            let digest = "$(omo gate list | sed -n 's/digest of omo.toml: //p')";
-            let approve = format!("omo gate approve --digest {digest}; touch ../home/done");
+            let digest = "$(omo check list | sed -n 's/digest of omo.toml: //p')";
+            let approve = format!("omo check approve --digest {digest}; touch ../home/done");
             in_shell(target, &wrapped(&format!("setsid -f {EMPTY}"), &approve))?;
             let done = target.scene.lab.home().join("done");
             wait_until("the approval", LIMIT, || done.exists().then_some(()))?;
@@ -244,9 +244,9 @@ const CAUGHT: &[Row] = &[
         id: "c08c",
         what: "approved from the model's own shell",
         play: |target| {
-            target.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
+            target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
-            for command in ["omo gate approve", "omo trust", "omo gate approve --digest 0"] {
+            for command in ["omo check approve", "omo check approve", "omo check approve --digest 0"] {
                 ensure!(!in_shell(target, command)?.0, "{command}");
             }
             is_not_approved(target)
@@ -257,13 +257,14 @@ const CAUGHT: &[Row] = &[
         what: "what a person types counts beside prompts that are scheduled, and in a client of another project",
         play: |target| {
             target.begin()?;
-            let wakeup = json!({"delaySeconds": 60, "prompt": "/omo:gate remove python3"});
+            let wakeup = json!({"delaySeconds": 60, "prompt": "/omo:check remove python3"});
             target.scene.session.transcript().tool_use("ScheduleWakeup", &wakeup)?;
-            target.scene.prompt("/omo:gate add true")?;
+            target.scene.prompt("/omo:check add true")?;
             ensure!(target.scene.field("/gates/1/name")? == "true");
             let other = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "22222222-bbbb"), ("CLAUDE_PID", "1")];
             let other = other.map(|(name, value)| (name, value.to_owned()));
-            let (own, prompt) = (target.scene.session.session().to_owned(), json!({"prompt": "/omo:gate remove true"}));
+            let (own, prompt) =
+                (target.scene.session.session().to_owned(), json!({"prompt": "/omo:check remove true"}));
             let said = fire_in_client(target, &other, "", &own, "UserPromptSubmit", &prompt)?;
             ensure!(said.contains("decides no more"), "{said}");
             Ok(())
@@ -305,7 +306,7 @@ fn scheduled_change_nothing(target: &mut Target, due: fn(&Target) -> Result<()>)
         ensure!(said.contains("the model scheduled this prompt"), "{prompt}: {said}");
         ensure!(judged_by(target)? == before, "{prompt}: {:?}", target.scene.entry());
     }
-    for prompt in ["/omo:status", "/omo:gate list"] {
+    for prompt in ["/omo:status", "/omo:check list"] {
         due(target)?;
         ensure!(!target.scene.session.submit(prompt)?.stdout.contains("only a person"), "{prompt}");
     }
@@ -410,13 +411,13 @@ fn wrapped(wrap: &str, command: &str) -> String {
 }
 
 pub(crate) fn is_not_approved(target: &Target) -> Result<()> {
-    let (_, said) = in_shell(target, "omo gate list")?;
+    let (_, said) = in_shell(target, "omo check list")?;
     ensure!(said.contains("omo.toml is not approved"), "{said}");
     Ok(())
 }
 
 /// The code that a text asks to be typed.
 pub(crate) fn code_of(text: &str) -> Result<String> {
-    let (_, after) = text.split_once("/omo:gate approve ").with_context(|| format!("no code: {text}"))?;
+    let (_, after) = text.split_once("/omo:check approve ").with_context(|| format!("no code: {text}"))?;
     Ok(after.chars().take_while(char::is_ascii_hexdigit).collect())
 }

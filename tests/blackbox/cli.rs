@@ -174,7 +174,7 @@ fn ulw_on_and_off_switch_the_session() {
     let cases: &[Case] = &[
         ("off and on again", |s| {
             s.arm()?;
-            good(s, &["ulw", "off"])?;
+            good(s, &["stop"])?;
             s.allows(&json!({}))?;
             let text = good(s, &["ulw", "on"])?;
             ensure!(text.contains("on from the next stop") && text.contains("omo stop --session"), "{text}");

@@ -62,7 +62,7 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
             let other = second(s)?;
             let (one, two) = (format!("--session {}", s.session.session()), format!("--session {}", other.session()));
             fails(s, &["stop"], 2, &["2 sessions are on", "hint:", "--all", &one, &two])?;
-            fails(s, &["ulw", "off"], 2, &["2 sessions are on", "hint:", &one])?;
+            fails(s, &["stop"], 2, &["2 sessions are on", "hint:", &one])?;
             fails(s, &["ulw", "on"], 2, &["2 sessions of this project are known", "hint:", &two])
         }),
         ("an id that is none", |s| {
@@ -102,7 +102,7 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
             fails(s, &["blocked", "x"], 3, &["no ultrawork run is on in ", "hint:"])?;
             fails(s, &["blocked", "x", "--session", "nobody"], 3, &["is on in session nobody", "hint:"])
         }),
-        ("nothing to approve", |s| fails(s, &["gate", "approve"], 3, &["there is no omo.toml in ", "hint:"])),
+        ("nothing to approve", |s| fails(s, &["check", "approve"], 3, &["there is no omo.toml in ", "hint:"])),
     ];
     play(cases).unwrap();
 }
@@ -123,7 +123,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
         ("looking and stopping only warn", |s| {
             s.arm()?;
             config(s, "[stop]\nfeedback = \"loud\"\n")?;
-            for command in [&["status"][..], &["stop"], &["ulw", "off"]] {
+            for command in [&["status"][..], &["stop"]] {
                 let output = omo(s, command, &[])?;
                 let stderr = String::from_utf8(output.stderr)?;
                 ensure!(output.status.success() && !output.stdout.is_empty(), "{command:?}: {stderr}");

@@ -1,4 +1,4 @@
-//! `omo fence` from outside: one answer or none, and exit status 0, whatever the client, a repository or a disk does.
+//! `omo agent fence` from outside: one answer or none, and exit status 0, whatever the client, a repository or a disk does.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -47,7 +47,7 @@ impl Ward {
     /// What is said against it, with these variables and options.
     fn said(&self, input: &str, variables: &[(&str, &Path)], options: &[&Path]) -> Result<Option<String>> {
         let mut command = self.lab.command(&self.omo);
-        command.arg("fence").args(options).current_dir(&self.worktree);
+        command.args(["agent", "fence"]).args(options).current_dir(&self.worktree);
         command.envs(variables.iter().copied());
         let run = run_command(&command, input)?;
         ensure!(run.status.success() && run.stderr.is_empty() && !run.timed_out, "{run:?}");

@@ -34,7 +34,7 @@ fn means_nothing(said: &str, which: &str) -> Result<()> {
 fn what_omo_prints_sets_nothing_off() {
     let cases: &[Case] = &[
         ("before anything happened", |s| {
-            for arguments in [&["status"][..], &["log"], &["stop"], &["verify"], &["gate", "list"]] {
+            for arguments in [&["status"][..], &["log"], &["stop"], &["verify"], &["check", "list"]] {
                 says_nothing(s, arguments)?;
             }
             Ok(())
@@ -44,14 +44,14 @@ fn what_omo_prints_sets_nothing_off() {
             second(s)?;
             s.blocks(&json!({}))?;
             for prompt in
-                ["/omo:status", "/omo:gate list", "/omo:gate add true", "/omo:gate remove true", "/omo:statusline"]
+                ["/omo:status", "/omo:check list", "/omo:check add true", "/omo:check remove true", "/omo:statusline"]
             {
                 means_nothing(s.prompt(prompt)?.reason().unwrap_or_default(), prompt)?;
             }
             for arguments in [
                 &["status"][..],
                 &["log"],
-                &["gate", "list"],
+                &["check", "list"],
                 &["verify"],
                 &["stop", "--session", s.session.session()],
                 &["status"],
@@ -60,7 +60,7 @@ fn what_omo_prints_sets_nothing_off() {
                 &["ulw", "on", "--session", s.session.session()],
                 &["status"],
                 &["blocked", "no access", "--session", s.session.session()],
-                &["ulw", "off", "--session", s.session.session()],
+                &["stop", "--session", s.session.session()],
             ] {
                 says_nothing(s, arguments)?;
             }

@@ -266,7 +266,7 @@ fn parse_and_segments_are_for_programs() {
         ("the batches, byte for byte", |s| {
             let plan = "### Task 1: a\n\n### Task 2: b\n**Depends on:** Task 1\n";
             s.lab.write(FILE, plan)?;
-            let (text, stderr) = gives(s, &["plan", "segments", FILE], 0)?;
+            let (text, stderr) = gives(s, &["plan", "batches", FILE], 0)?;
             let expected = r#"{
   "batch_size": 5,
   "total": 2,
@@ -300,26 +300,26 @@ fn parse_and_segments_are_for_programs() {
 }
 "#;
             ensure!(text == expected && stderr.is_empty(), "{text}{stderr}");
-            let sized = json_of(s, &["plan", "segments", FILE, "--k", "1", "--batch-size", "1"], 0)?;
+            let sized = json_of(s, &["plan", "batches", FILE, "--k", "1", "--batch-size", "1"], 0)?;
             ensure!(sized["batches"] == json!([["1"], ["2"]]) && sized["hard_stops"] == json!([0]), "{sized}");
             Ok(())
         }),
         ("by the older name", |s| {
             s.lab.write(FILE, SOUND)?;
             let arguments = [FILE, "--k", "3", "--batch-size", "5"];
-            let by_old = gives(s, &[&["ckpt", "compute"], arguments.as_slice()].concat(), 0)?;
-            ensure!(by_old == gives(s, &[&["plan", "segments"], arguments.as_slice()].concat(), 0)?, "{by_old:?}");
+            let by_old = gives(s, &[&["plan", "batches"], arguments.as_slice()].concat(), 0)?;
+            ensure!(by_old == gives(s, &[&["plan", "batches"], arguments.as_slice()].concat(), 0)?, "{by_old:?}");
             Ok(())
         }),
         ("of a wrong plan there are none", |s| {
             s.lab.write(FILE, "### Task 1: a\n**Depends on:** Task 2\n### Task 2: b\n**Depends on:** Task 1\n")?;
-            let (stdout, stderr) = gives(s, &["plan", "segments", FILE], 4)?;
+            let (stdout, stderr) = gives(s, &["plan", "batches", FILE], 4)?;
             ensure!(stdout.is_empty(), "{stdout}");
             has(&stderr, &["error[cycle]: ", "docs/plan.md has ", "so there are no batches", "hint:", "omo plan lint"])
         }),
         ("what needs something unknown has its place, and status 4", |s| {
             s.lab.write(FILE, "### Task 1: a\n**Depends on:** Task 7\n### Task 2: b\n")?;
-            let (stdout, stderr) = gives(s, &["plan", "segments", FILE], 4)?;
+            let (stdout, stderr) = gives(s, &["plan", "batches", FILE], 4)?;
             let found: Value = serde_json::from_str(&stdout)?;
             ensure!(
                 found["batches"] == json!([["1", "2"]]) && found["diagnostics"][0]["severity"] == "error",
@@ -329,14 +329,14 @@ fn parse_and_segments_are_for_programs() {
         }),
         ("a batch of 0 is one of 1", |s| {
             s.lab.write(FILE, "### Task 1: a\n### Task 2: b\n")?;
-            let found = json_of(s, &["plan", "segments", FILE, "--batch-size", "0"], 0)?;
+            let found = json_of(s, &["plan", "batches", FILE, "--batch-size", "0"], 0)?;
             ensure!(found["batches"] == json!([["1"], ["2"]]) && found["batch_size"] == 0, "{found}");
             Ok(())
         }),
         ("from stdin", |s| {
-            let (text, _) = fed(s, &["plan", "segments", "-"], SOUND.as_bytes(), 0)?;
+            let (text, _) = fed(s, &["plan", "batches", "-"], SOUND.as_bytes(), 0)?;
             s.lab.write(FILE, SOUND)?;
-            ensure!(gives(s, &["plan", "segments", FILE], 0)?.0 == text, "{text}");
+            ensure!(gives(s, &["plan", "batches", FILE], 0)?.0 == text, "{text}");
             let (text, _) = fed(s, &["plan", "lint", "-"], b"nothing\n", 4)?;
             has(&text, &["error[unrecognized_format]: ", "--> -:1:1"])?;
             fed(s, &["plan", "show", "-"], SOUND.as_bytes(), 0)?;
@@ -351,7 +351,7 @@ fn parse_and_segments_are_for_programs() {
 fn what_cannot_be_read_has_a_status_of_its_own() {
     let cases: &[Case] = &[
         ("not there", |s| {
-            for verb in ["show", "lint", "parse", "segments"] {
+            for verb in ["show", "lint", "parse", "batches"] {
                 let (stdout, stderr) = gives(s, &["plan", verb, "no.md"], 3)?;
                 ensure!(stdout.is_empty(), "{stdout}");
                 has(&stderr, &["error: there is no file no.md", "hint:"])?;
@@ -362,7 +362,7 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
             fs::create_dir(s.lab.project().join("folder.md"))?;
             let fifo = s.lab.project().join("fifo.md");
             ensure!(Command::new("mkfifo").arg(&fifo).status()?.success(), "no FIFO could be made");
-            for verb in ["show", "lint", "parse", "segments"] {
+            for verb in ["show", "lint", "parse", "batches"] {
                 has(&gives(s, &["plan", verb, "folder.md"], 9)?.1, &["error: read folder.md: ", "hint:"])?;
                 let (_, stderr) = gives(s, &["plan", verb, "fifo.md"], 9)?;
                 has(&stderr, &["error: read fifo.md: it is no regular file", "hint:"])?;
@@ -372,9 +372,9 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
         ("wrong command lines", |s| {
             s.lab.write(FILE, SOUND)?;
             for arguments in [
-                ["plan", "segments", FILE, "--batch-size", "x"],
+                ["plan", "batches", FILE, "--batch-size", "x"],
                 ["plan", "show", FILE, "--k", "1.5"],
-                ["ckpt", "compute", FILE, "--batch-size", "-1"],
+                ["plan", "batches", FILE, "--batch-size", "-1"],
             ] {
                 let (stdout, stderr) = gives(s, &arguments, 2)?;
                 ensure!(stdout.is_empty() && stderr.contains("error: "), "{arguments:?}: {stderr}");
@@ -403,7 +403,7 @@ fn hostile_files_are_answered() {
             let (shown, _) = gives(s, &["plan", "lint", FILE], 0)?;
             has(&shown, &["--> docs/plan.md:10:1\n", "\n10 | ### [DP-001] Where the rates come from (blocking)\n"])?;
             s.lab.write("unix.md", SOUND)?;
-            let both = [FILE, "unix.md"].map(|file| gives(s, &["plan", "segments", file], 0));
+            let both = [FILE, "unix.md"].map(|file| gives(s, &["plan", "batches", file], 0));
             let [windows, unix] = both;
             ensure!(windows?.0 == unix?.0, "line ends change the batches");
             Ok(())
@@ -429,7 +429,7 @@ fn hostile_files_are_answered() {
         ("one line of 10 MB", |s| {
             let line = "Task 9, ".repeat(10 * 1024 * 1024 / 8);
             s.lab.write(FILE, &format!("### Task 1: {line}\n**Depends on:** {line}\n"))?;
-            for verb in ["show", "lint", "segments"] {
+            for verb in ["show", "lint", "batches"] {
                 let (stdout, stderr) = gives(s, &["plan", verb, FILE], 4)?;
                 ensure!(stdout.len() + stderr.len() < 40_000, "{verb}: {} bytes", stdout.len() + stderr.len());
             }
@@ -440,7 +440,7 @@ fn hostile_files_are_answered() {
             let (text, _) = gives(s, &["plan", "lint", "large.md"], 4)?;
             has(&text, &["error[too_large]: ", "\n0 warnings, 1 error\n"])?;
             let endless = vec![b'x'; 16 * 1024 * 1024 + 1];
-            has(&fed(s, &["plan", "segments", "-"], &endless, 4)?.1, &["error[too_large]: "])
+            has(&fed(s, &["plan", "batches", "-"], &endless, 4)?.1, &["error[too_large]: "])
         }),
     ];
     play(cases).unwrap();

@@ -19,7 +19,7 @@ use crate::cli::omo;
 use crate::judged::{DONE, play};
 use crate::stage::{Case, Scene, ago, sound};
 
-/// Three of seven tasks are done, and the next command is `omo next`.
+/// Three of seven tasks are done, and the next command is `omo agent next`.
 fn run() -> PlanRun {
     PlanRun {
         id: "r-1".to_owned(),
@@ -27,7 +27,7 @@ fn run() -> PlanRun {
         total: 7,
         passed: 3,
         failed: 1,
-        next: "omo next".to_owned(),
+        next: "omo agent next".to_owned(),
         opened_at: Some(env::now()),
         ..PlanRun::default()
     }
@@ -83,7 +83,7 @@ fn claims() -> Value {
     json!({ "last_assistant_message": DONE })
 }
 
-const GATE: &str = "--no-review --gate \"echo x >> $HOME/ran; true\"";
+const GATE: &str = "--no-review --check \"echo x >> $HOME/ran; true\"";
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -93,8 +93,7 @@ fn an_open_run_is_what_is_left_to_do() {
             s.start(GATE)?;
             set(s, PlanRun { running: Some("4".to_owned()), ..run() })?;
             let reason = s.blocks(&claims())?;
-            let first =
-                "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo next`.";
+            let first = "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo agent next`.";
             ensure!(reason.lines().next() == Some(first), "{reason}");
             ensure!(reason.contains("\nblock 1 of 8\n") && reason.ends_with("or by typing `ulw off`."), "{reason}");
             ensure!(s.traced("ran") == 0, "the claim was judged");
@@ -130,7 +129,7 @@ fn an_open_run_is_what_is_left_to_do() {
             Ok(())
         }),
         ("a failure from before it ends nothing", |s| {
-            s.start("--no-review --gate false")?;
+            s.start("--no-review --check false")?;
             s.claim_fails()?;
             set(s, run())?;
             for _ in 0..3 {
@@ -176,7 +175,7 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
             let started = sound(&s.session.session_start("resume")?)?;
             let text = plain(&started).context("nothing said")?;
             let expected = "\nThis session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 tasks, 1 failed; it \
-                            waits for the user: `continue after batch 1?`; next: `omo next`.";
+                            waits for the user: `continue after batch 1?`; next: `omo agent next`.";
             ensure!(text.trim_end().ends_with(expected), "{text}");
             s.allows(&claims())
         }),
@@ -195,7 +194,7 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
             set(s, waits())?;
             let before = fs::read(s.state_file())?;
             for prompt in
-                ["<task-notification>\ncontinue", "Stop hook feedback:\ncontinue", "/omo:status", "/omo:gate list"]
+                ["<task-notification>\ncontinue", "Stop hook feedback:\ncontinue", "/omo:status", "/omo:check list"]
             {
                 s.prompt(prompt)?;
                 ensure!(fs::read(s.state_file())? == before, "{prompt} was noted");
@@ -357,21 +356,21 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
             ensure!(!is_approved(s, &digest));
             Ok(())
         }),
-        ("/omo:gate approve shows it and takes its code", |s| {
-            ensure!(s.asks("/omo:gate approve")?.contains("there is no omo.toml with a check"));
+        ("/omo:check approve shows it and takes its code", |s| {
+            ensure!(s.asks("/omo:check approve")?.contains("there is no omo.toml with a check"));
             let digest = leave(s, "docs/plan.md", &["cargo test"])?;
-            ensure!(s.asks("/omo:gate approve")?.contains("task `1`  `cargo test`"));
+            ensure!(s.asks("/omo:check approve")?.contains("task `1`  `cargo test`"));
             s.lab.write("omo.toml", "setup = \"npm ci\"\n")?;
-            let said = s.asks("/omo:gate approve")?;
+            let said = s.asks("/omo:check approve")?;
             ensure!(said.contains("task `1`  `cargo test`") && !said.contains("omo.toml would have"), "{said}");
-            s.lab.write("omo.toml", "[[gate]]\nrun = \"true\"\n")?;
-            let said = s.asks("/omo:gate approve")?;
+            s.lab.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
+            let said = s.asks("/omo:check approve")?;
             let (file, plan) = (said.find("omo.toml would have"), said.find("The plan `docs/plan.md` would have"));
             ensure!(file.is_some() && file < plan, "{said}");
-            let said = s.asks(&format!("/omo:gate approve {}", &digest[..12]))?;
+            let said = s.asks(&format!("/omo:check approve {}", &digest[..12]))?;
             ensure!(said.starts_with("[omo] approved: the command of the plan `docs/plan.md`"), "{said}");
             ensure!(is_approved(s, &digest));
-            ensure!(!s.asks("/omo:gate approve")?.contains("docs/plan.md"));
+            ensure!(!s.asks("/omo:check approve")?.contains("docs/plan.md"));
             ensure!(!s.state_file().exists(), "omo.toml was approved as well");
             Ok(())
         }),

@@ -65,14 +65,14 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
             shows(s, &[], "ulw 1/8 · 0m\n")
         }),
         ("checks, a review, a pause", |s| {
-            s.start("--gate true --gate false")?;
-            shows(s, &[], "ulw 0/8 · gates 0/2 · 0m\n")?;
+            s.start("--check true --check false")?;
+            shows(s, &[], "ulw 0/8 · checks 0/2 · 0m\n")?;
             s.claim_fails()?;
-            shows(s, &[], "ulw 1/8 · gates 1/2 · failed 1/3 · 0m\n")?;
+            shows(s, &[], "ulw 1/8 · checks 1/2 · failed 1/3 · 0m\n")?;
             s.edit(&[("/verification/phase", json!("review"))])?;
-            shows(s, &[], "ulw 1/8 · gates 1/2 · review · failed 1/3 · 0m\n")?;
+            shows(s, &[], "ulw 1/8 · checks 1/2 · review · failed 1/3 · 0m\n")?;
             sound(&s.session.stop_failure("billing_error")?)?;
-            let paused = "ulw 1/8 · gates 1/2 · review · failed 1/3 · \u{1b}[33mpaused\u{1b}[0m · 0m\n";
+            let paused = "ulw 1/8 · checks 1/2 · review · failed 1/3 · \u{1b}[33mpaused\u{1b}[0m · 0m\n";
             shows(s, &[], paused)
         }),
         ("an end", |s| {
@@ -94,7 +94,7 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
         }),
         ("omo turned off", |s| {
             s.arm()?;
-            for variable in ["OMO_DISABLE", "OMO_GATE"] {
+            for variable in ["OMO_DISABLE", "OMO_CHECK"] {
                 let shown = run_command(&command(s, &[], &[(variable, "1")]), &input(s).to_string())?;
                 ensure!(printed(shown)?.is_empty(), "{variable}");
             }

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::judged::{AGREES, play};
 use crate::stage::{Case, Scene};
 
-/// A run with a gate that is red, changed by hand in its state; then the model claims.
+/// A run with a check that is red, changed by hand in its state; then the model claims.
 fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {
-    scene.start("--gate \"echo x >> $HOME/ran; false\"")?;
+    scene.start("--check \"echo x >> $HOME/ran; false\"")?;
     scene.forge(&[(pointer, value)])?;
     let line = scene.claim_ends("released")?;
     ensure!(line.contains("the record of the run is not omo's own"), "{line}");
@@ -41,7 +41,7 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
             Ok(())
         }),
         ("evidence that was green before the files changed", |s| {
-            s.start("--gate \"test -f good\"")?;
+            s.start("--check \"test -f good\"")?;
             s.lab.write("good", "")?;
             s.claim_fails()?;
             s.reviewer_reports(AGREES)?;
@@ -74,22 +74,22 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
             let entry = json!({"ulw": {"enabled": true}, "gates": gates});
             s.write_state(json!({"version": 1, "sessions": {id: entry}}).to_string().as_bytes())?;
             s.claim_ends("released")?;
-            s.start("--no-review --gate true")?;
+            s.start("--no-review --check true")?;
             s.claim_ends("verified")?;
-            ensure!(s.traced("evil") == 0, "a gate of the repository's state was run");
+            ensure!(s.traced("evil") == 0, "a check of the repository's state was run");
             Ok(())
         }),
         ("a later write of omo does not launder it", |s| {
-            s.start("--gate \"echo x >> $HOME/ran; false\"")?;
+            s.start("--check \"echo x >> $HOME/ran; false\"")?;
             s.forge(&[("/gates/0/run", json!("true"))])?;
-            ensure!(s.asks("/omo:gate add true")?.contains("not omo's own any more"));
-            ensure!(s.asks("/omo:gate add echo more")?.contains("not omo's own any more"));
+            ensure!(s.asks("/omo:check add true")?.contains("not omo's own any more"));
+            ensure!(s.asks("/omo:check add echo more")?.contains("not omo's own any more"));
             s.claim_ends("released")?;
             Ok(())
         }),
         ("without a folder for the key nothing is verified, and no session is held for ever", |s| {
             fs::write(s.lab.home().join(".local"), "a file")?;
-            s.start("--no-review --gate true")?;
+            s.start("--no-review --check true")?;
             s.claim_ends("released")?;
             Ok(())
         }),

@@ -282,7 +282,7 @@ fn where_omo_is_turned_off_nothing_is_said_or_built() -> Result<()> {
     for (launcher, input) in
         [("omo-session-start", json!({"source": "startup"})), ("omo-user-prompt-submit", json!({"prompt": "ulw"}))]
     {
-        for name in ["OMO_DISABLE", "OMO_GATE"] {
+        for name in ["OMO_DISABLE", "OMO_CHECK"] {
             let mut command = fresh.lab.command(fresh.clone.join("bin").join(launcher));
             command.env("CLAUDE_PLUGIN_DATA", fresh.data()).env(name, "1");
             ensure!(

@@ -1,4 +1,4 @@
-//! `omo verify` and `omo gate`: what is printed, and the exit status.
+//! `omo verify` and `omo check`: what is printed, and the exit status.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn verify(scene: &Scene, arguments: &[&str]) -> Result<(i32, String, String)> {
 }
 
 fn configure(scene: &Scene, runs: &[(&str, &str)]) -> Result<()> {
-    let gates = runs.iter().map(|(name, run)| format!("[[gate]]\nname = \"{name}\"\nrun = \"{run}\"\n"));
+    let gates = runs.iter().map(|(name, run)| format!("[[check]]\nname = \"{name}\"\nrun = \"{run}\"\n"));
     scene.lab.configure(&format!("[verify]\nreview = false\n{}", gates.collect::<String>()))
 }
 
@@ -71,7 +71,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             Ok(())
         }),
         ("the checks of a session, run now whatever it has", |s| {
-            s.start("--gate \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"echo x >> $HOME/ran; true\"")?;
             s.claim_fails()?;
             let (status, out, err) = verify(s, &[])?;
             ensure!(status == 0 && s.traced("ran") == 2, "{err}");
@@ -84,9 +84,9 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             Ok(())
         }),
         ("a session that something else wrote", |s| {
-            s.start("--gate \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"echo x >> $HOME/ran; true\"")?;
             s.forge(&[("/gates/0/run", "echo x >> $HOME/evil".into())])?;
-            for arguments in [["verify"].as_slice(), &["gate", "run"], &["gate", "list"]] {
+            for arguments in [["verify"].as_slice(), &["verify"], &["check", "list"]] {
                 let output = omo(s, arguments, &[])?;
                 let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
                 ensure!(output.status.code() == Some(1) && stderr.contains("changed by something else"), "{stderr}");
@@ -95,15 +95,15 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             Ok(())
         }),
         ("what is not approved is not green and not run", |s| {
-            s.lab.write("omo.toml", "[[gate]]\nrun = \"echo x >> $HOME/ran\"\n")?;
+            s.lab.write("omo.toml", "[[check]]\nrun = \"echo x >> $HOME/ran\"\n")?;
             let (status, out, _) = verify(s, &[])?;
             ensure!(status == 1 && out.contains("not approved") && s.traced("ran") == 0, "{out}");
             Ok(())
         }),
         ("a configuration that cannot be", |s| {
-            s.lab.configure("[[gate]]\nname = \"a b\"\nrun = \"true\"\n")?;
+            s.lab.configure("[[check]]\nname = \"a b\"\nrun = \"true\"\n")?;
             let (status, _, err) = verify(s, &[])?;
-            ensure!(status == 5 && err.contains("config.toml:1: [[gate]]: `a b` is no name"), "{err}");
+            ensure!(status == 5 && err.contains("config.toml:1: [[check]]: `a b` is no name"), "{err}");
             Ok(())
         }),
         ("outside of git", |s| {
@@ -120,9 +120,9 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn outside_of_git_a_claim_is_judged_by_the_files() {
     let cases: &[Case] = &[
-        ("gates run once while no file changes", |s| {
+        ("checks run once while no file changes", |s| {
             fs::remove_dir_all(s.lab.project().join(".git"))?;
-            s.start("--gate \"echo x >> $HOME/ran; true\"")?;
+            s.start("--check \"echo x >> $HOME/ran; true\"")?;
             s.claim_fails()?;
             s.reviewer_reports(crate::judged::AGREES)?;
             let answer = s.stop(&serde_json::json!({"last_assistant_message": "The reviewer agrees."}))?;

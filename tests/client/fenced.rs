@@ -193,7 +193,7 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn without_a_word_of_its_user_a_session_may_edit_and_talk_to_omo() {
-    let site = Site::new(|_| vec![write("new.txt"), bash("omo next --run none"), bash("sh -c 'touch more.txt'")]);
+    let site = Site::new(|_| vec![write("new.txt"), bash("omo agent next --run none"), bash("sh -c 'touch more.txt'")]);
     let told = site.run(&site.order(Permissions::Listed(allowed(&[]).unwrap())), &[]);
     let [written, asked, touched] = told.as_slice() else { panic!("{told:?}") };
     assert!(written.contains("created successfully"), "{written}");

@@ -57,7 +57,7 @@ fn red_then_mended_then_reviewed_is_verified() {
         .agent("independent reader", [Turn::text(AGREES)]);
     let stage = with_review(script);
     let terminal = stage.terminal();
-    terminal.say("/omo:ulw --gate \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
+    terminal.say("/omo:ulw --check \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
     let screen =
         terminal.wait_for("[omo] ultrawork ended: verified (1 check green; reviewed by omo:oracle)", LIMIT).unwrap();
     assert!(screen.contains("failed verification 1 of 3"), "{screen}");
@@ -155,7 +155,7 @@ fn three_red_claims_end_a_real_session_with_a_warning() {
     let script = Script::new().say(CLAIM).bash("echo 1 > a").say(CLAIM).bash("echo 2 > a").say(CLAIM);
     let stage = stage(script);
     let terminal = stage.terminal();
-    terminal.say("/omo:ulw --gate \"test -f never\" make it").unwrap();
+    terminal.say("/omo:ulw --check \"test -f never\" make it").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: released (3 failed verifications)", LIMIT).unwrap();
     assert!(screen.contains("failed verification 2 of 3"), "{screen}");
     assert_eq!(stage.stops(), ["15: block", "15: block", "10: end: released"]);
@@ -166,7 +166,7 @@ fn three_red_claims_end_a_real_session_with_a_warning() {
 fn a_claim_without_any_change_is_not_verified() {
     let script = Script::new().say(CLAIM).bash("true").say(CLAIM).bash("true").say(CLAIM);
     let stage = stage(script);
-    stage.play("/omo:ulw --gate \"test -f never\" make it");
+    stage.play("/omo:ulw --check \"test -f never\" make it");
     assert_eq!(stage.state("/verdict/kind"), "released");
 }
 
@@ -253,7 +253,7 @@ impl Watch {
 
 fn is_running(text: &str) -> bool {
     let lines = omo_tests::processes::processes().filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    // The gate's own shell: the keeper, the hook and this test have the text nowhere.
+    // The check's own shell: the keeper, the hook and this test have the text nowhere.
     lines.filter(|line| line.starts_with(b"/bin/sh\0-c\0")).any(|line| String::from_utf8_lossy(&line).contains(text))
 }
 
@@ -261,25 +261,25 @@ fn is_running(text: &str) -> bool {
 #[ignore = "needs the real client: cargo xtask test"]
 fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     const MARK: &str = "hostile-gate-4711";
-    let theirs = format!("[[gate]]\nname = \"theirs\"\nrun = \"sleep 0.3; echo x >> ../home/ran; : {MARK}\"\n");
+    let theirs = format!("[[check]]\nname = \"theirs\"\nrun = \"sleep 0.3; echo x >> ../home/ran; : {MARK}\"\n");
     let script = Script::new().say_times(4, CLAIM);
     let stage = stage(script);
     stage.lab.write("omo.toml", &theirs).unwrap();
     let ran = || std::fs::read_to_string(stage.lab.home().join("ran")).unwrap_or_default().lines().count();
     let terminal = stage.terminal();
     let watch = Watch::start(MARK);
-    terminal.say("/omo:ulw --gate true make it").unwrap();
+    terminal.say("/omo:ulw --check true make it").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: verified", LIMIT).unwrap();
     assert!(screen.contains("omo.toml names 1 check that is not approved"), "{screen}");
     assert!(!watch.has_seen() && ran() == 0, "it was run before it was approved");
 
     terminal.ready().unwrap();
-    terminal.say("/omo:gate approve").unwrap();
+    terminal.say("/omo:check approve").unwrap();
     let screen = terminal.wait_for("To approve exactly this content:", LIMIT).unwrap();
     assert!(screen.contains(MARK), "what is approved is shown:\n{screen}");
-    let code = screen.rsplit("/omo:gate approve ").next().unwrap().split_whitespace().next().unwrap().to_owned();
+    let code = screen.rsplit("/omo:check approve ").next().unwrap().split_whitespace().next().unwrap().to_owned();
     terminal.ready().unwrap();
-    terminal.say(&format!("/omo:gate approve {code}")).unwrap();
+    terminal.say(&format!("/omo:check approve {code}")).unwrap();
     terminal.wait_for("approved: 1 check of omo.toml", LIMIT).unwrap();
     terminal.ready().unwrap();
     let watch = Watch::start(MARK);
@@ -308,7 +308,7 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
 fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
     let stage = stage(Script::new().say(CLAIM).say("Plain."));
     let terminal = stage.terminal();
-    terminal.say("/omo:ulw --gate \"touch ../home/begun; sleep 4712.5\" make it").unwrap();
+    terminal.say("/omo:ulw --check \"touch ../home/begun; sleep 4712.5\" make it").unwrap();
     terminal.wait_for("omo: checking the claim", LIMIT).unwrap();
     omo_testkit::wait_until("the check has begun", LIMIT, || stage.lab.home().join("begun").exists().then_some(()))
         .unwrap();
@@ -330,7 +330,7 @@ fn the_checks_are_managed_without_a_request() {
     let stage = stage(Script::new().say(CLAIM));
     let terminal = stage.terminal();
     for (command, answer) in
-        [("/omo:gate add --name one test -d .", "`one` decides from now on"), ("/omo:gate list", "one  `test -d .`")]
+        [("/omo:check add --name one test -d .", "`one` decides from now on"), ("/omo:check list", "one  `test -d .`")]
     {
         terminal.say(command).unwrap();
         terminal.wait_for(answer, LIMIT).unwrap();
@@ -345,8 +345,8 @@ fn the_checks_are_managed_without_a_request() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn gate_run_has_the_model_run_omo_verify() {
     let stage = stage(Script::new().bash("omo verify").say("All green."));
-    stage.lab.configure("[[gate]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();
-    stage.play("/omo:gate run");
+    stage.lab.configure("[[check]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();
+    stage.play("/omo:check run");
     assert!(stage.count(0, "run `omo verify` with the Bash tool") > 0, "the command says what to do");
     assert!(stage.count(1, "mine   green") > 0, "`omo` is found in the model's shell");
 }
@@ -357,7 +357,7 @@ fn settings_that_the_model_writes_in_the_middle_of_a_run_steer_no_check() {
     let steer = "mkdir -p .claude && echo '{\"env\":{\"STEERED\":\"yes\"}}' > .claude/settings.local.json && sleep 1";
     let script = Script::new().bash(steer).say(CLAIM).bash("echo 1 > a").say(CLAIM).bash("echo 2 > a").say(CLAIM);
     let stage = stage(script);
-    stage.play("/omo:ulw --gate \"printenv STEERED\" make it");
+    stage.play("/omo:ulw --check \"printenv STEERED\" make it");
     assert_eq!(stage.state("/verdict/kind"), "released");
     assert!(stage.count(2, "has changed since: STEERED") > 0, "what differs is named");
 }

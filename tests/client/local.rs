@@ -27,9 +27,9 @@ fn planned(plan: &str) -> Stage {
 fn carrier(request: &Recorded) -> Turn {
     let (said, printed) = (request.all_text(), request.tool_results_text());
     if request.last_tool_called() == Some("Write") {
-        let line = said.lines().filter_map(|line| line.trim().strip_prefix("run: omo unit done ")).next_back();
+        let line = said.lines().filter_map(|line| line.trim().strip_prefix("run: omo agent done ")).next_back();
         let line = line.and_then(|line| line.split(" --note ").next()).expect("a line that ends the step");
-        return bash(&format!("omo unit done {line}"));
+        return bash(&format!("omo agent done {line}"));
     }
     if printed.contains("is yours. What it asks for:") {
         let file = between(&printed, "touch only these files: `", "`").expect("a file");
@@ -37,7 +37,7 @@ fn carrier(request: &Recorded) -> Turn {
         return Turn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }));
     }
     if printed.contains("\nNext:\n") {
-        return bash("omo next --wait 540");
+        return bash("omo agent next --wait 540");
     }
     let Some(block) = last_block(&printed).or_else(|| last_block(&said)) else {
         return Turn::text("omo printed no block.");

@@ -25,15 +25,15 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
     // The client's own list is gone, and the environment says nothing.
     let without_list = format!(
         "mv ~/.claude/sessions ~/.claude/gone; exec env -i HOME=\"$HOME\" PATH=\"$PATH\" CLAUDE_CONFIG_DIR=/nowhere \
-         '{}/bin/omo' gate remove test --digest x > ../home/f 2>&1",
+         '{}/bin/omo' check remove test --digest x > ../home/f 2>&1",
         crate::stage::plugin().display()
     );
     let script = Script::new()
-        .bash(&nested("", resumed, "/omo:gate remove test", "a"))
-        .bash(&nested(UNSET, resumed, "/omo:ulw --no-review --gate true x", "b"))
-        .bash(&nested(&format!("exec {UNSET}"), resumed, "/omo:gate add true", "c"))
-        .bash(&nested("", "", "/omo:gate approve 0123456789ab", "d"))
-        .bash(&(nested(&format!("setsid -f {UNSET}"), resumed, "/omo:gate remove test", "e") + waits))
+        .bash(&nested("", resumed, "/omo:check remove test", "a"))
+        .bash(&nested(UNSET, resumed, "/omo:ulw --no-review --check true x", "b"))
+        .bash(&nested(&format!("exec {UNSET}"), resumed, "/omo:check add true", "c"))
+        .bash(&nested("", "", "/omo:check approve 0123456789ab", "d"))
+        .bash(&(nested(&format!("setsid -f {UNSET}"), resumed, "/omo:check remove test", "e") + waits))
         .bash(&without_list)
         .say(CLAIM)
         .bash("true")
@@ -41,7 +41,7 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
         .bash("true")
         .say(CLAIM);
     let stage = stage(script);
-    stage.play("/omo:ulw --gate \"test -f never\" make it");
+    stage.play("/omo:ulw --check \"test -f never\" make it");
     for name in ["a", "b", "c", "d", "e"] {
         let said = fs::read_to_string(stage.lab.home().join(name)).unwrap();
         assert!(said.contains("only a person"), "{name}: {said}");
@@ -58,7 +58,7 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_prompt_that_the_model_scheduled_changes_no_check() {
-    let remove = "/omo:gate remove test";
+    let remove = "/omo:check remove test";
     let cron = json!({"cron": "* * * * *", "recurring": false, "durable": true, "prompt": remove});
     let script = Script::new()
         .turn(Turn::call("CronCreate", cron))
@@ -67,7 +67,7 @@ fn a_prompt_that_the_model_scheduled_changes_no_check() {
         .default(Turn::text("I wait."));
     let stage = stage(script);
     let terminal = stage.terminal();
-    terminal.say("/omo:ulw --gate \"test -f never\" make it").unwrap();
+    terminal.say("/omo:ulw --check \"test -f never\" make it").unwrap();
     terminal.wait_for("the model scheduled this prompt", LIMIT + Duration::from_mins(1)).unwrap();
     assert_eq!(stage.state("/gates/0/run"), "test -f never");
 }

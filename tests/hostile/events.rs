@@ -128,11 +128,11 @@ pub(crate) const LOG: Ask = Ask::omo("omo log", &["log"]);
 pub(crate) const STOP_ALL: Ask = Ask::omo("omo stop --all", &["stop", "--all"]);
 
 /// What judges, from a prompt.
-pub(crate) const LIST: Ask = Ask::hook("/omo:gate list", "omo-user-prompt-submit", |s| prompt(s, "/omo:gate list"));
-const APPROVE: Ask = Ask::hook("/omo:gate approve", "omo-user-prompt-submit", |s| prompt(s, "/omo:gate approve"));
+pub(crate) const LIST: Ask = Ask::hook("/omo:check list", "omo-user-prompt-submit", |s| prompt(s, "/omo:check list"));
+const APPROVE: Ask = Ask::hook("/omo:check approve", "omo-user-prompt-submit", |s| prompt(s, "/omo:check approve"));
 /// What judges, from a terminal.
-pub(crate) const OMO_LIST: Ask = Ask::omo("omo gate list", &["gate", "list"]);
-const OMO_TRUST: Ask = Ask::omo("omo trust", &["trust", "--digest", "x"]);
+pub(crate) const OMO_LIST: Ask = Ask::omo("omo check list", &["check", "list"]);
+const OMO_TRUST: Ask = Ask::omo("omo check approve", &["check", "approve", "--digest", "x"]);
 const OMO_ON: Ask = Ask::omo("omo ulw on", &["ulw", "on"]);
 /// The checks are run.
 pub(crate) const VERIFY: Ask = Ask::omo("omo verify", &["verify"]);
@@ -150,7 +150,7 @@ pub(crate) const ALL: [Ask; 21] = [
     STATUS,
     LOG,
     OMO_LIST,
-    Ask::omo("omo gate add", &["gate", "add", "--digest", "x", "true"]),
+    Ask::omo("omo check add", &["check", "add", "--digest", "x", "true"]),
     OMO_TRUST,
     STOP,
     SUBAGENT,

@@ -31,7 +31,7 @@ fn play(place: fn(&Scene) -> PathBuf, contents: &[Content], asks: &[&Ask]) -> Re
     for (name, piece, bytes, tail) in contents {
         let played = || -> Result<()> {
             let mut scene = Scene::new(&plugin)?;
-            scene.start("--gate true")?;
+            scene.start("--check true")?;
             let path = place(&scene);
             fs::create_dir_all(path.parent().context("no folder")?)?;
             fs::write(&path, format!("{}{tail}", piece.repeat(bytes / piece.len().max(1))))?;
@@ -168,8 +168,8 @@ fn a_hostile_configuration_is_a_problem_and_no_more() {
         ("tables in tables", "a.", 60_000, "a = 1"),
         ("a table of tables", "[a.", 60_000, ""),
         ("inline tables", "a = {a = ", 60_000, ""),
-        ("too many checks", "[[gate]]\n", 60_000, ""),
-        ("good checks, too many", "[[gate]]\nrun = \"true\"\n", 60_000, ""),
+        ("too many checks", "[[check]]\n", 60_000, ""),
+        ("good checks, too many", "[[check]]\nrun = \"true\"\n", 60_000, ""),
         ("unknown settings", "x1 = 1\n[y]\n", 11, ""),
         ("NULs", "\0", 60_000, ""),
         ("quotes", "\"", 60_000, ""),
@@ -239,7 +239,7 @@ fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
     let outside = scene.lab.root().join("outside.toml");
-    fs::write(&outside, format!("{SECRET} = 1\n[[gate]]\nrun = \"{SECRET}\"\n")).unwrap();
+    fs::write(&outside, format!("{SECRET} = 1\n[[check]]\nrun = \"{SECRET}\"\n")).unwrap();
     std::os::unix::fs::symlink(&outside, scene.lab.project().join("omo.toml")).unwrap();
     for ask in [&LIST, &OMO_LIST] {
         let run = ask.of(&scene).unwrap();

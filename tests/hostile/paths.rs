@@ -114,8 +114,8 @@ const OF_GIT: &[Place] = &[
 /// omo knows has been made.
 fn scene(plugin: &Path, lab: LabBuilder) -> Result<Scene> {
     let mut scene = Scene::in_lab(plugin, lab.build()?)?;
-    scene.lab.write("omo.toml", "[[gate]]\nrun = \"false\"\n")?;
-    scene.start("--gate true")?;
+    scene.lab.write("omo.toml", "[[check]]\nrun = \"false\"\n")?;
+    scene.start("--check true")?;
     let asked = scene.claim_fails()?;
     ensure!(asked.contains("omo:oracle"), "no review is asked for: {asked}");
     Ok(scene)

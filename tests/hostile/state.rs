@@ -27,7 +27,7 @@ impl Stage {
     /// Arms both; the first has a check, a claim that was judged, and a review that is waited for.
     pub(crate) fn new(plugin: &std::path::Path) -> Result<Self> {
         let mut scene = Scene::in_lab(plugin, Lab::builder().without_git().build()?)?;
-        scene.start("--gate true --max-blocks 100")?;
+        scene.start("--check true --max-blocks 100")?;
         scene.claim_fails()?;
         let mut other = scene.another()?;
         sound(&other.prompt("ulw fix the docs")?)?;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A stand-in for the client: it does what `omo next` says, and works on a step with the script of that name.
+# A stand-in for the client: it does what `omo agent next` says, and works on a step with the script of that name.
 # What such a script prints on descriptor 3 is printed as the client prints about itself.
 set -u
 scripts="$(dirname "$(readlink -f "$0")")/steps"
@@ -12,16 +12,16 @@ end() {
   exit 0
 }
 for _ in $(seq 40); do
-  block="$(omo next)" || end
+  block="$(omo agent next)" || end
   case "$block" in DO*) ;; *) end ;; esac
-  step="$(sed -n 's/.*run: omo unit start \([0-9][0-9]*\).*/\1/p' <<<"$block")"
+  step="$(sed -n 's/.*run: omo agent start \([0-9][0-9]*\).*/\1/p' <<<"$block")"
   if [ -z "$step" ]; then
-    omo unit fail --lost "$(sed -n 's/.*omo unit fail --lost \([0-9][0-9]*\).*/\1/p' <<<"$block")"
+    omo agent fail --lost "$(sed -n 's/.*omo agent fail --lost \([0-9][0-9]*\).*/\1/p' <<<"$block")"
     continue
   fi
-  brief="$(omo unit start "$step")" || end
-  ticket="$(sed -n 's/.*omo unit done .*--ticket \([^ ]*\).*/\1/p' <<<"$brief" | head -n 1)"
+  brief="$(omo agent start "$step")" || end
+  ticket="$(sed -n 's/.*omo agent done .*--ticket \([^ ]*\).*/\1/p' <<<"$brief" | head -n 1)"
   [ -f "$scripts/$step.sh" ] && . "$scripts/$step.sh"
-  omo unit done --ticket "$ticket"
+  omo agent done --ticket "$ticket"
 done
 end

@@ -1,5 +1,5 @@
 //! What the document of parallel sessions promises besides: what a client finds where it works, what it is started with,
-//! where the whole is checked, how what is kept comes back, and what the verbs of `omo stage` do.
+//! where the whole is checked, how what is kept comes back, and what the verbs of `omo agent workers` do.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,7 +43,7 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
             ground.script(number, &format!("{seen}echo {number} > {file}\n"))?;
         }
         ground.open(&["--model", "opus", "--allow", "Bash(npm test:*)", "--max-budget-usd", "2.50"])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.ends(0)?;
         let run = ground.run()?.id().to_owned();
         let lines = fs::read_to_string(ground.steps().join("seen"))?;
         let seen: Vec<Vec<&str>> = lines.lines().map(|line| line.split('|').collect()).collect();
@@ -83,7 +83,7 @@ fn what_is_kept_outlives_every_tidying_of_git_and_comes_back_by_the_line_of_the_
     on(&sessions, "", |ground| {
         ground.script(3, "echo half > c.txt\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(1)?;
+        let said = ground.omo(&["run", "watch"])?.ends(1)?;
         ensure!(said.out.contains("Your branch main is where it was; what was done is kept"), "{}", said.out);
         ground.is_tidy()?;
         ground.git(&["reflog", "expire", "--expire=now", "--all"])?;
@@ -107,15 +107,15 @@ fn what_is_done_is_brought_together_without_any_client() {
     on(&four(), "", |ground| {
         ground.script(5, "echo 5 > e.txt; echo draft > ../../../a.txt\n")?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(7)?;
+        ground.omo(&["run", "watch"])?.ends(7)?;
         let started = ground.started();
         // To begin with what waits for a person says what it waits for.
-        let said = ground.omo(&["stage", "start"])?.ends(7)?;
-        ensure!(said.out.contains("a.txt") && said.out.contains("gate answer g1"), "{}", said.out);
+        let said = ground.omo(&["agent", "workers", "start"])?.ends(7)?;
+        ensure!(said.out.contains("a.txt") && said.out.contains("omo answer q1"), "{}", said.out);
         fs::remove_file(ground.project().join("a.txt"))?;
-        let said = ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ensure!(said.out.ends_with("\nDO\n  run: omo stage wait\n"), "{}", said.out);
-        ground.omo(&["stage", "merge"])?.ends(0)?;
+        let said = ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ensure!(said.out.ends_with("\nDO\n  run: omo run watch\n"), "{}", said.out);
+        ground.omo(&["agent", "workers", "merge"])?.ends(0)?;
         ensure!(ground.started() == started, "a client was started");
         ground.is_whole(&WELL)
     })
@@ -128,15 +128,15 @@ fn whoever_looks_on_may_stop_looking_and_nobody_merges_beside_the_supervisor() {
     on(&two(), "", |ground| {
         ground.script(3, "sleep 600\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "merge"])?.ends(0)?;
-        ensure!(said.out.contains("Nothing is left to be merged; `omo stage start` goes on"), "{}", said.out);
-        let said = ground.omo(&["stage", "start"])?.ends(0)?;
+        let said = ground.omo(&["agent", "workers", "merge"])?.ends(0)?;
+        ensure!(said.out.contains("Nothing is left to be merged; `omo agent workers start` goes on"), "{}", said.out);
+        let said = ground.omo(&["agent", "workers", "start"])?.ends(0)?;
         ensure!(said.out.contains("closing this terminal does not end them"), "{}", said.out);
-        let said = ground.omo(&["stage", "wait", "--seconds", "1"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch", "--seconds", "1"])?.ends(0)?;
         ensure!(said.out.contains("WAIT\n") && said.out.contains("S2 "), "{}", said.out);
-        ground.omo(&["stage", "merge"])?.refuses(6, "are being worked on", "omo stage wait")?;
+        ground.omo(&["agent", "workers", "merge"])?.refuses(6, "are being worked on", "omo run watch")?;
         ground.omo(&["run", "cancel"])?.ends(0)?;
-        let said = ground.omo(&["stage", "wait"])?.ends(1)?;
+        let said = ground.omo(&["run", "watch"])?.ends(1)?;
         ensure!(said.out.contains("Result: CANCELLED\n") && said.out.contains("is where it was;"), "{}", said.out);
         let shown = ground.omo(&["run", "show"])?.ends(0)?.out;
         ensure!(shown.contains("\nstep  state") && shown.contains("cancelled"), "{shown}");

@@ -20,7 +20,7 @@ const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d
 
 /// The run ends otherwise than complete, and the user's branch is as it was.
 fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
-    ground.omo(&["stage", "wait"])?.ends(1)?;
+    ground.omo(&["run", "watch"])?.ends(1)?;
     let state = ground.state()?;
     ensure!(state.phase == Phase::Ended { result: RunResult::Failed }, "{:?}", state.phase);
     ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved");
@@ -34,7 +34,7 @@ fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
         ground.well(number, file)?;
     }
     ground.open(&["--resume"])?;
-    ground.omo(&["stage", "wait"])?.ends(0)?;
+    ground.omo(&["run", "watch"])?.ends(0)?;
     ground.is_whole(&WELL)
 }
 
@@ -92,7 +92,7 @@ fn a_work_tree_that_somebody_has_removed_is_made_again_and_what_has_passed_stays
         let once = "if ! [ -e \"$scripts/once\" ]; then touch \"$scripts/once\"; rm -rf \"$PWD\"; cd /; fi\n";
         ground.script(2, &format!("echo 2 > b.txt\n{once}"))?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(ground.state()?.units["1"].attempts == 1, "what had passed was done again");
         ground.is_whole(&WELL)
     })
@@ -108,8 +108,8 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
         ground.script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
         ground.script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
-        ensure!(said.out.contains("README.md") && said.out.contains("gate answer g1"), "{}", said.out);
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        ensure!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
         ensure!(said.out.contains("Session 2 (Part 2) cannot be brought together with what"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
@@ -119,8 +119,8 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
         );
         // It is done again on top of the other one, and what it had is kept.
         ground.well(3, "c.txt")?;
-        ground.omo(&["gate", "answer", "g1", "redo"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "redo"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)?;
         ensure!(std::fs::read_to_string(ground.project().join("README.md"))?.trim() == "one");
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
@@ -138,19 +138,19 @@ fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_fir
         ground.script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
         ground.script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(7)?;
+        ground.omo(&["run", "watch"])?.ends(7)?;
         // Its user looks at the conflict where that is, and stays there.
         let state = ground.state()?;
         let tree = state.apart.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
         let mut shell = Command::new("sleep").arg("600").current_dir(&tree).spawn()?;
         ground.well(3, "c.txt")?;
-        ground.omo(&["gate", "answer", "g1", "redo"])?.ends(0)?;
-        let said = ground.omo(&["stage", "wait"])?;
+        ground.omo(&["answer", "q1", "redo"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?;
         shell.kill()?;
         shell.wait()?;
         ensure!(said.ends(7)?.out.contains("works in it"), "whoever is asked is not told what holds it up");
-        ground.omo(&["gate", "answer", "g2", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q2", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)?;
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
@@ -169,7 +169,7 @@ fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
             "if ! [ -e ../../../died ]; then touch ../../../died; echo half > b.txt; kill -9 $$; fi\necho 2 > b.txt\n",
         )?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         let unit = ground.state()?.units["2"].clone();
         ensure!((unit.attempts, unit.lost) == (1, 1), "{unit:?}");
         std::fs::remove_file(ground.project().join("died"))?;
@@ -212,7 +212,7 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
             ),
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
         let unit = ground.state()?.units["2"].clone();
         ensure!((unit.attempts, unit.lost) == (1, 0), "{unit:?}");
@@ -233,10 +233,10 @@ fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
             ),
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("a limit of use was met"), "{}", said.out);
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)
     })
     .unwrap();
@@ -266,7 +266,7 @@ fn what_a_client_says_about_its_work_is_no_proof_of_it() {
     on(&four(), "", |ground| {
         ground.script(3, "end\n")?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.ends(1)?;
         let unit = ground.state()?.units["3"].clone();
         ensure!(unit.status == UnitStatus::Failed, "{unit:?}");
         goes_on_to_its_end(ground)
@@ -280,7 +280,7 @@ fn clients_that_begin_with_nothing_are_not_started_for_ever() {
     on(&four(), "", |ground| {
         ground.client("cat >/dev/null; echo >> \"$(dirname \"$0\")/steps/started\"; exit 0\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("could not be started"), "{}", said.out);
         ensure!(ground.started().len() <= 6, "{:?}", ground.started());
         Ok(())
@@ -296,7 +296,7 @@ fn a_step_that_may_be_left_out_holds_up_nobody() {
     on(&sessions, "", |ground| {
         ground.script(3, "echo wrong > c.txt\n")?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?;
+        ground.omo(&["run", "watch"])?;
         ground.is_whole(&[(1, "a.txt"), (2, "b.txt")])?;
         ensure!(ground.state()?.units["3"].status == UnitStatus::Skipped);
         ensure!(!ground.project().join("c.txt").exists(), "what it had begun is part of the whole");
@@ -312,7 +312,7 @@ fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.script(3, "sleep 600\n")?;
         ground.open(&[])?;
-        ground.omo(&["stage", "start"])?.ends(0)?;
+        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
         let run = ground.run()?;
         wait_until("the step that hangs", LIMIT, || {
             run.state().ok().filter(|state| state.units["3"].status == UnitStatus::Running).map(drop)
@@ -332,12 +332,12 @@ fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
         let failed = "printf '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":500,\"result\":\"overloaded\"}\\n' >&3\nexit 1\n";
         ground.script(3, failed)?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("the API failed: overloaded"), "{}", said.out);
         ensure!(ground.state()?.units["3"].attempts == 0, "{:?}", ground.state()?.units["3"]);
         ground.well(3, "c.txt")?;
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)
     })
     .unwrap();
@@ -351,7 +351,7 @@ fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
         let late = "eval \"end_$(declare -f end)\"\nend() { echo late > late.txt; git add -A; git commit -qm late; end_end; }\n";
         ground.script(3, &format!("echo 3 > c.txt\n{late}"))?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)?;
         ensure!(!ground.project().join("late.txt").exists(), "nobody has judged it");
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
@@ -372,7 +372,7 @@ fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
         // Its files are taken back when it is left out; the commit stays on the branch.
         ground.script(3, "echo wrong > c.txt; git add -A; git commit -qm c\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("no step of it was judged with what its branch changes in c.txt"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // Its user takes that back, and what is left is what was judged.
@@ -381,8 +381,8 @@ fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
         ground.git(&["-C", &tree, "reset", "-q", "--hard"])?;
         ground.git(&["-C", &tree, "rm", "-q", "c.txt"])?;
         ground.git(&["-C", &tree, "commit", "-qm", "without c"])?;
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?;
         ground.is_whole(&[(1, "a.txt"), (2, "b.txt")])?;
         ensure!(!ground.project().join("c.txt").exists());
         Ok(())
@@ -398,7 +398,7 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
             "eval \"end_$(declare -f end)\"\nend() { echo broken > \"$(git rev-parse --git-dir)/index\"; end_end; }\n";
         ground.script(3, &format!("echo 3 > c.txt\n{broken}"))?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(std::fs::read_to_string(ground.project().join("e.txt"))?.trim() == "5");
         let known =
             ground.state()?.apart.and_then(|apart| apart.groups.get("session-2").cloned()).context("no session")?;
@@ -419,7 +419,7 @@ fn what_the_checks_of_the_whole_leave_is_nobodys_work() {
     on(&four(), many, |ground| {
         std::fs::write(ground.project().join(".git/info/exclude"), "out/\n")?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)
     })
     .unwrap();
@@ -432,16 +432,16 @@ fn a_budget_that_is_spent_before_the_last_wave_is_asked_about() {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         // Each client of the first wave says that it has cost a quarter of a dollar.
         ground.open(&["--max-budget-usd", "0.5"])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("the budget of the run is spent"), "{}", said.out);
         ensure!(!ground.started().contains(&"session-3".to_owned()), "{:?}", ground.started());
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // Trying again changes nothing about that.
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("--resume --max-budget-usd X sets another one"), "{}", said.out);
         ground.open(&["--resume", "--max-budget-usd", "2"])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)
     })
     .unwrap();

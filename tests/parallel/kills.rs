@@ -70,7 +70,7 @@ pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
 fn killed_after(ground: &Ground, events: u64) -> Result<()> {
     let before = ground.git(&["rev-parse", "HEAD"])?;
     ground.open(&[])?;
-    ground.omo(&["stage", "start"])?.ends(0)?;
+    ground.omo(&["agent", "workers", "start"])?.ends(0)?;
     ensure!(reaches(ground, events)?, "the run has no {events} events");
     kill_supervisor(ground)?;
     ensure!(ground.git(&["fsck", "--strict", "--no-dangling"])?.is_empty());
@@ -78,7 +78,7 @@ fn killed_after(ground: &Ground, events: u64) -> Result<()> {
     let state = ground.state()?;
     let tip = state.apart.as_ref().map(|apart| apart.tip.clone());
     ensure!(head == before || Some(&head) == tip.as_ref(), "the user's branch is halfway, at {head}");
-    let said = ground.omo(&["stage", "wait"])?;
+    let said = ground.omo(&["run", "watch"])?;
     ensure!(said.status == 0, "{}\n{}\n{}", said.status, said.out, said.err);
     let attempts: Vec<u32> = ground.state()?.units.values().map(|unit| unit.attempts).collect();
     ensure!(attempts == [1; 5], "attempts were used: {attempts:?}");

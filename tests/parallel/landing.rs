@@ -27,7 +27,7 @@ fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
              git add mine.txt && git commit -qm mine; fi\n",
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(said.out.contains("Your branch has moved"), "{}", said.out);
         ground.is_whole(&WELL)?;
         ensure!(fs::read_to_string(ground.project().join("mine.txt"))? == "mine\n");
@@ -48,14 +48,14 @@ fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
             "echo 5 > e.txt; (cd ../../.. && echo other > a.txt && git add a.txt && git commit -qm mine)\n",
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("a.txt"), "{}", said.out);
         ensure!(ground.git(&["log", "-1", "--format=%s"])? == "mine");
         ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
         // Its user takes the commit back, and all goes well.
         ground.git(&["reset", "-q", "--hard", "HEAD~1"])?;
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)
     })
     .unwrap();
@@ -75,7 +75,7 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
             let before = ground.git(&["rev-parse", "HEAD"])?;
             ground.script(5, &format!("echo 5 > e.txt; (cd ../../.. && git {rewritten})\n"))?;
             ground.open(&[])?;
-            let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+            let said = ground.omo(&["run", "watch"])?.ends(7)?;
             ensure!(said.out.contains("its history was rewritten"), "{rewritten}: {}", said.out);
             let line = said.out.split('`').find(|part| part.starts_with("git merge ")).unwrap_or_default().to_owned();
             ensure!(before.starts_with(line.trim_start_matches("git merge ")), "{rewritten}: {line:?}");
@@ -83,8 +83,8 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
             ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
             // Its user wants it after all.
             ground.git(&["merge", "-q", "--no-edit", "--allow-unrelated-histories", &before])?;
-            ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-            ground.omo(&["stage", "wait"])?.ends(0)?;
+            ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+            ground.omo(&["run", "watch"])?.ends(0)?;
             ground.is_whole(&WELL)
         })
         .unwrap();
@@ -98,14 +98,14 @@ fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
         let lock = ground.project().join(".git/index.lock");
         ground.script(5, &format!("echo 5 > e.txt; touch '{}'\n", lock.display()))?;
         ground.open(&[])?;
-        ground.omo(&["stage", "start"])?.ends(0)?;
+        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
         let is_merged = || {
             let groups = ground.state().ok()?.apart?.groups;
             (groups.len() == 4 && groups.values().all(|known| known.status == GroupStatus::Merged)).then_some(())
         };
         wait_until("the merge of the last session", LIMIT, is_merged)?;
         fs::remove_file(lock)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)
     })
     .unwrap();
@@ -118,13 +118,13 @@ fn an_edit_that_is_not_committed_is_never_written_over() {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.script(5, "echo 5 > e.txt; echo draft > ../../../a.txt; echo words, more >> ../../../README.md\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("a.txt"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ensure!(fs::read_to_string(ground.project().join("a.txt"))? == "draft\n");
         fs::remove_file(ground.project().join("a.txt"))?;
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         // What was not in the way stays as it is, uncommitted.
         ensure!(fs::read_to_string(ground.project().join("README.md"))? == "words\nwords, more\n");
         ensure!(
@@ -143,12 +143,12 @@ fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
     on(&four(), "", |ground| {
         ground.script(5, "echo 5 > e.txt; (cd ../../.. && git checkout -q -b other)\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("other is checked out, and the run began on main"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "other"])? == ground.git(&["rev-parse", "main"])?);
         ground.git(&["checkout", "-q", "main"])?;
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)
     })
     .unwrap();
@@ -160,7 +160,7 @@ fn a_whole_whose_check_is_red_goes_nowhere() {
     on(&four(), "test -f never.txt", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.ends(1)?;
         ensure!(ground.state()?.phase == Phase::Ended { result: RunResult::Failed });
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
@@ -187,7 +187,7 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
     let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on(&first(), "test -f a.txt", |ground| {
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])?;
         // Its user goes on as well.
         fs::write(ground.project().join("mine.txt"), "mine\n")?;
@@ -198,7 +198,7 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
         ground.git(&["commit", "-qm", "mine"])?;
         ground.well(5, "e.txt")?;
         ground.open(&["--resume"])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
         let mut started = ground.started();
         // Those of a wave begin at the same time.
@@ -217,13 +217,13 @@ fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it
         ground.script(1, "echo wrong > a.txt\n")?;
         ground.open(&[])?;
         // All that its plan asks for has landed but for that step, and the user who goes on is told.
-        let said = ground.omo(&["stage", "wait"])?.ends(1)?;
+        let said = ground.omo(&["run", "watch"])?.ends(1)?;
         ensure!(said.out.contains("PARTIAL (1/2 passed)"), "{}", said.out);
         ensure!(ground.state()?.phase == Phase::Ended { result: RunResult::CompletedWithFailures });
         ensure!(!ground.project().join("a.txt").exists());
         ground.well(1, "a.txt")?;
-        ground.omo(&["unit", "retry", "1"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "retry", "1"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])
     })
     .unwrap();
@@ -235,7 +235,7 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
     let sessions = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on(&sessions(), "", |ground| {
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         for (check, status, expected) in [
             ("test -f never.txt", 1, "Your branch main has what was done before, and nothing of what followed"),
             ("test -f a.txt", 0, "Your branch main has all of it."),
@@ -244,7 +244,7 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
             ground.git(&["commit", "-qam", check])?;
             let before = ground.git(&["rev-parse", "HEAD"])?;
             ground.open(&["--resume"])?;
-            let said = ground.omo(&["stage", "wait"])?.ends(status)?;
+            let said = ground.omo(&["run", "watch"])?.ends(status)?;
             ensure!(said.out.contains(expected), "{}", said.out);
             ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "{check}");
             ensure!(ground.started().len() == 2, "{check}: {:?}", ground.started());
@@ -262,7 +262,7 @@ fn what_its_user_has_taken_back_is_not_taken_for_done() {
     on(&first(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.git(&["reset", "-q", "--hard", &before])?;
         let mut more = first();
         more.push(session(2, &[step(5, "e.txt")]));
@@ -273,7 +273,7 @@ fn what_its_user_has_taken_back_is_not_taken_for_done() {
         let refused = ground.open(&["--resume"]).unwrap_err();
         ensure!(format!("{refused:#}").contains("does not have what this run has done"), "{refused:#}");
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
     })
     .unwrap();
@@ -285,13 +285,13 @@ fn what_its_user_commits_to_mend_the_whole_is_in_what_is_checked_next() {
     let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on(&sessions, "test -f a.txt && test -f mine.txt", |ground| {
         ground.open(&[])?;
-        ground.omo(&["stage", "wait"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.ends(1)?;
         fs::write(ground.project().join("mine.txt"), "mine\n")?;
         ground.git(&["add", "."])?;
         ground.git(&["commit", "-qm", "mine"])?;
         // The same was checked as before, however often its user went on with it.
         ground.open(&["--resume"])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(ground.started().len() == 2, "{:?}", ground.started());
         ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])
     })

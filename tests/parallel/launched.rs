@@ -44,7 +44,7 @@ fn evidence(ground: &Ground, id: &str) -> Result<String> {
 fn goes_on(ground: &Ground, host: &Host, number: u32, file: &str) -> Result<()> {
     host.script(number, &format!("echo {number} > {file}\n"))?;
     ground.open(&["--resume"])?;
-    ground.omo(&["stage", "wait"])?.ends(0)?;
+    ground.omo(&["run", "watch"])?.ends(0)?;
     ground.is_whole(&WELL)
 }
 
@@ -53,7 +53,7 @@ fn goes_on(ground: &Ground, host: &Host, number: u32, file: &str) -> Result<()> 
 fn two_sessions_on_another_host_come_to_one_branch() {
     on_host(|ground, host| {
         ground.open(&["--launcher", &host.launcher()])?;
-        let said = ground.omo(&["stage", "wait"])?;
+        let said = ground.omo(&["run", "watch"])?;
         ensure!(said.status == 0, "{}\n{}", said.out, said.err);
         ground.is_whole(&WELL)?;
         ensure!(ground.git(&["for-each-ref", "refs/omo"])?.is_empty(), "something was kept that was merged");
@@ -78,7 +78,7 @@ fn a_command_that_ends_well_and_pushes_nothing_has_failed() {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         host.script(3, "exit 0\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
-        ground.omo(&["stage", "wait"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.ends(1)?;
         ensure!(unit(ground, "3")?.attempts == 3, "{:?}", unit(ground, "3")?);
         ensure!(evidence(ground, "3")?.contains("no commit on the branch"), "{}", evidence(ground, "3")?);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
@@ -94,7 +94,7 @@ fn a_step_that_was_pushed_counts_and_only_the_one_behind_it_is_done_again() {
     on_host(|ground, host| {
         host.script(2, "if ! [ -e \"$HOME/once\" ]; then touch \"$HOME/once\"; exit 1; fi\necho 2 > b.txt\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)?;
         ensure!((unit(ground, "1")?.attempts, unit(ground, "2")?.attempts) == (1, 2));
         ensure!(host.launched().len() == 3, "{:?}", host.launched());
@@ -110,7 +110,7 @@ fn a_commit_that_changes_what_its_session_must_not_ends_it() {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         host.script(3, "echo 3 > c.txt; echo x > secret.txt\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
-        ground.omo(&["stage", "wait"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.ends(1)?;
         ensure!(evidence(ground, "3")?.starts_with("SCOPE VIOLATION: Step 3"), "{}", evidence(ground, "3")?);
         ensure!(unit(ground, "3")?.attempts == 1, "it was sent back");
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
@@ -132,7 +132,7 @@ fn a_commit_with_more_than_its_step_names_is_not_taken() {
     on_host(|ground, host| {
         host.script(3, "echo 3 > c.txt; [ -e \"$HOME/once\" ] || echo x > more.txt; touch \"$HOME/once\"\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(unit(ground, "3")?.attempts == 2, "{:?}", unit(ground, "3")?);
         ensure!(!ground.project().join("more.txt").exists());
         ground.is_whole(&WELL)
@@ -148,14 +148,14 @@ fn a_history_that_was_rewritten_is_put_to_a_person() {
                          git push -q -f origin \"HEAD:$branch\"; exit 0\n";
         host.script(3, rewritten)?;
         ground.open(&["--launcher", &host.launcher()])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("history was rewritten"), "{}", said.out);
         let status = ground.state()?.apart.and_then(|apart| apart.groups.get("session-1").map(|known| known.status));
         ensure!(status == Some(GroupStatus::Merged), "{status:?}");
         host.is_clean(ground)?;
         host.script(3, "echo 3 > c.txt\n")?;
-        ground.omo(&["gate", "answer", "g1", "continue"])?.ends(0)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ensure!(unit(ground, "3")?.attempts == 1, "an attempt was used");
         ground.is_whole(&WELL)
     })
@@ -169,7 +169,7 @@ fn a_connection_that_is_cut_uses_no_attempt_and_loses_nothing_that_was_pushed() 
         // It stays at work on the other host until the test is over.
         host.script(2, "if ! [ -e \"$HOME/cut\" ]; then touch \"$HOME/cut\"; sleep 5; fi\necho 2 > b.txt\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
-        ground.omo(&["stage", "start"])?.ends(0)?;
+        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
         wait_until("the second step", LIMIT, || host.home().join("cut").exists().then_some(()))?;
         let process = || {
             let state = ground.state().ok()?;
@@ -178,7 +178,7 @@ fn a_connection_that_is_cut_uses_no_attempt_and_loses_nothing_that_was_pushed() 
         let process = wait_until("the process of the session", LIMIT, process)?;
         let process = rustix::process::Pid::from_raw(i32::try_from(process)?).context("no process")?;
         rustix::process::kill_process(process, rustix::process::Signal::KILL)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         let (first, second) = (unit(ground, "1")?, unit(ground, "2")?);
         ensure!((first.attempts, second.attempts, second.lost) == (1, 1, 1), "{first:?} {second:?}");
         ensure!(second.status == UnitStatus::Passed);
@@ -198,15 +198,15 @@ fn what_was_pushed_and_cannot_be_fetched_is_asked_about_and_uses_no_attempt() {
         fs::set_permissions(&pack, fs::Permissions::from_mode(0o755))?;
         ground.git(&["config", "--global", "uploadpack.packObjectsHook", &pack.display().to_string()])?;
         ground.open(&["--launcher", &host.launcher()])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.ends(7)?;
         ensure!(said.out.contains("could not be fetched from origin"), "{}", said.out);
         ensure!(!said.out.contains("--delete omo/"), "the only place that has it is to be emptied: {}", said.out);
         ensure!((unit(ground, "1")?.attempts, unit(ground, "3")?.attempts) == (0, 0), "an attempt was used");
         fs::remove_file(&broken)?;
-        for gate in ["g1", "g2"] {
-            ground.omo(&["gate", "answer", gate, "continue"])?.ends(0)?;
-            let said = ground.omo(&["stage", "wait"])?;
-            ensure!(said.status == if gate == "g1" { 7 } else { 0 }, "{}", said.out);
+        for gate in ["q1", "q2"] {
+            ground.omo(&["answer", gate, "continue"])?.ends(0)?;
+            let said = ground.omo(&["run", "watch"])?;
+            ensure!(said.status == if gate == "q1" { 7 } else { 0 }, "{}", said.out);
         }
         ground.is_whole(&WELL)
     })
@@ -221,7 +221,7 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
             host.script(number, &format!("touch \"$HOME/hung-{number}\"; sleep 5; echo {number} > {file}\n"))?;
         }
         ground.open(&["--launcher", &host.launcher()])?;
-        ground.omo(&["stage", "start"])?.ends(0)?;
+        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
         let is_hung = |number: u32| host.home().join(format!("hung-{number}")).exists();
         wait_until("both sessions at work", LIMIT, || (is_hung(1) && is_hung(3)).then_some(()))?;
         // It takes what is said to it, and says nothing.
@@ -246,7 +246,7 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
 fn second_step_hangs(ground: &Ground, host: &Host) -> Result<()> {
     host.script(2, "if ! [ -e \"$HOME/hung\" ]; then touch \"$HOME/hung\"; sleep 5; fi\necho 2 > b.txt\n")?;
     ground.open(&["--launcher", &host.launcher()])?;
-    ground.omo(&["stage", "start"])?.ends(0)?;
+    ground.omo(&["agent", "workers", "start"])?.ends(0)?;
     wait_until("the second step", LIMIT, || host.home().join("hung").exists().then_some(()))
 }
 
@@ -256,7 +256,7 @@ fn what_a_dead_supervisor_has_left_on_the_remote_is_put_away_by_the_next() {
     on_host(|ground, host| {
         second_step_hangs(ground, host)?;
         kill_supervisor(ground)?;
-        ground.omo(&["stage", "wait"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.ends(0)?;
         ground.is_whole(&WELL)?;
         ensure!((unit(ground, "1")?.attempts, unit(ground, "2")?.attempts) == (1, 1));
         Ok(())

@@ -1,5 +1,5 @@
 //! Plans whose sessions are worked on apart, from outside: the real binaries, real repositories, and a stand-in for the
-//! client that does what `omo next` says.
+//! client that does what `omo agent next` says.
 #![cfg(unix)]
 
 mod ground;

@@ -12,7 +12,7 @@ fn four_sessions_in_two_waves_come_to_one_branch() {
     on(&four(), "test -f a.txt && test -f b.txt && test -f c.txt && test -f d.txt && test -f e.txt", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.open(&[])?;
-        let said = ground.omo(&["stage", "wait"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.ends(0)?;
         let state = ground.state()?;
         ensure!(state.phase == Phase::Ended { result: RunResult::Complete }, "{:?}\n{}", state.phase, said.out);
         let landed = state.apart.as_ref().and_then(|apart| apart.landed.clone());

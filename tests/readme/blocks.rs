@@ -23,7 +23,7 @@ fn is_left_out(block: &str) -> bool {
 fn run(plugin: &std::path::Path, block: &str) -> Result<Scene> {
     let lab = Lab::builder().path(plugin.join("bin")).build()?;
     let mut scene = Scene::in_lab(plugin, lab)?;
-    scene.prompt("/omo:ulw --gate \"test -f done.txt\" write done.txt")?;
+    scene.prompt("/omo:ulw --check \"test -f done.txt\" write done.txt")?;
     ensure!(scene.entry()?["ulw"]["enabled"] == true, "the prompt turned nothing on");
     let output = scene.lab.command("/bin/sh").args(["-eu", "-c", block]).output()?;
     ensure!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));

@@ -30,7 +30,7 @@ fn every_file_of_a_run_is_in_the_guide() {
     let in_project = first_cells(&guide, "In the project, only once ultrawork was used there");
     let own = first_cells(&guide, "In `~/.local/state/omo/`:");
     let mut scene = Scene::in_lab(&plugin, Lab::builder().build().unwrap()).unwrap();
-    scene.start("--gate \"test -f done.txt\"").unwrap();
+    scene.start("--check \"test -f done.txt\"").unwrap();
     scene.claim_fails().unwrap();
     fs::write(scene.lab.project().join("done.txt"), "").unwrap();
     // Green now, and a review is asked for.

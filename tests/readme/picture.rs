@@ -49,7 +49,7 @@ fn the_picture_shows_what_omo_says_today() {
     let ulw = Ulw { stop_blocks: 1, started_at: Some(now), ..Ulw::default() };
     let session = Session { ulw, ..Session::default() };
     let ended = words::ended(&session, 8, Row::ClaimJudged, VerdictKind::Verified, "1 check green", now);
-    for (what, text) in [("the prompt", "/omo:ulw --no-review --gate"), ("the red check", &red()), ("the end", &ended)]
+    for (what, text) in [("the prompt", "/omo:ulw --no-review --check"), ("the red check", &red()), ("the end", &ended)]
     {
         assert!(shown.contains(&squeezed(text)), "{what} is shown otherwise (cargo xtask picture):\n{text}\n{shown}");
     }

@@ -49,7 +49,7 @@ fn every_setting_that_is_known_is_shown() {
         let problem = config.problems.iter().map(ToString::to_string).find(|problem| problem.contains("known are"));
         problem.unwrap().rsplit("known are: ").next().unwrap().split(", ").map(str::to_owned).collect::<Vec<_>>()
     };
-    for name in known("x = 1").into_iter().chain(known("[[gate]]\nx = 1")).chain(known("[limits]\nx = 1")) {
+    for name in known("x = 1").into_iter().chain(known("[[check]]\nx = 1")).chain(known("[limits]\nx = 1")) {
         let is_shown = settings.lines().any(|line| {
             line.starts_with(&format!("{name} ")) || line.trim_start_matches('[').starts_with(&format!("{name}]"))
         });

@@ -18,7 +18,7 @@ fn the_checkpoint_goes_last() {
     ground.pass("1", "one").unwrap();
     let ticket = ground.start("2").unwrap();
     ground.lab().write("words/2.txt", "two\n").unwrap();
-    let done = ground.command(&["unit", "done", "--ticket", &ticket]);
+    let done = ground.command(&["agent", "done", "--ticket", &ticket]);
     let before = Snapshot::take(ground.lab().root()).unwrap();
     let traced = strace::run(&done, "").unwrap();
     assert!(traced.run.status.success(), "{:?}", traced.run);
@@ -35,7 +35,7 @@ fn the_checkpoint_goes_last() {
     assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));
     assert_eq!(ground.report().unwrap()["result"], "complete");
     // The next command removes it.
-    let said = ground.person(&["next"]).unwrap().ends(0).unwrap();
+    let said = ground.person(&["agent", "next"]).unwrap().ends(0).unwrap();
     assert!(said.out.contains("Execution complete: complete"), "{}", said.out);
     assert!(!ground.lab().project().join(CHECKPOINT).exists());
 }

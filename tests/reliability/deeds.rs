@@ -80,14 +80,14 @@ fn corrupt(scene: &mut Scene) -> Result<()> {
 
 fn reviewed(scene: &mut Scene) -> Result<()> {
     scene.lab.configure("[limits]\ncooldown_seconds = 0\n")?;
-    scene.start("--gate true")?;
+    scene.start("--check true")?;
     scene.claim_fails()?;
     Ok(())
 }
 
 fn gated(scene: &mut Scene) -> Result<()> {
     scene.lab.configure("[verify]\nreview = false\n[limits]\ncooldown_seconds = 0\n")?;
-    scene.start("--gate \"sh check.sh\"")?;
+    scene.start("--check \"sh check.sh\"")?;
     // What is counted before the run is counted in the background; a deed begins once that is done.
     let folder = ["omo", "baselines", scene.session.session()];
     let folder = Folder::create_own_part(&scene.lab.home().join(".local/state"), &folder)?;
@@ -97,7 +97,7 @@ fn gated(scene: &mut Scene) -> Result<()> {
 
 fn asks_for_gates(scene: &mut Scene) -> Result<()> {
     gated(scene)?;
-    scene.lab.write("omo.toml", "[[gate]]\nrun = \"true\"\n").map(drop)
+    scene.lab.write("omo.toml", "[[check]]\nrun = \"true\"\n").map(drop)
 }
 
 /// All of them.
@@ -124,7 +124,7 @@ pub(crate) const DEEDS: [Deed; 26] = [
         by: By::Hook,
     },
     Deed { name: "the slash command that shows", prepare: armed, process: |s| prompt(s, "/omo:status"), by: By::Hook },
-    Deed { name: "a check is added", prepare: armed, process: |s| prompt(s, "/omo:gate add true"), by: By::Hook },
+    Deed { name: "a check is added", prepare: armed, process: |s| prompt(s, "/omo:check add true"), by: By::Hook },
     Deed { name: "a stop without a claim", prepare: armed, process: |s| stop(s, "Half of it is there."), by: By::Hook },
     Deed { name: "a stop with a claim", prepare: armed, process: |s| stop(s, DONE), by: By::Hook },
     Deed {
@@ -166,31 +166,31 @@ pub(crate) const DEEDS: [Deed; 26] = [
     Deed { name: "omo log", prepare: armed, process: |s| Ok(omo(s, &["log"])), by: By::Command },
     Deed { name: "omo verify", prepare: gated, process: |s| Ok(omo(s, &["verify"])), by: By::Command },
     Deed {
-        name: "omo gate list",
+        name: "omo check list",
         prepare: asks_for_gates,
-        process: |s| Ok(omo(s, &["gate", "list"])),
+        process: |s| Ok(omo(s, &["check", "list"])),
         by: By::Command,
     },
     Deed {
-        name: "omo trust",
+        name: "omo check approve",
         prepare: asks_for_gates,
-        process: |s| Ok(omo(s, &["trust", "--digest", &digest(s, "omo.toml")?])),
+        process: |s| Ok(omo(s, &["check", "approve", "--digest", &digest(s, "omo.toml")?])),
         by: By::Command,
     },
     Deed {
-        name: "omo gate remove",
+        name: "omo check remove",
         prepare: gated,
         process: |s| {
             let gate = s.entry()?["gates"][0]["name"].as_str().context("no check")?.to_owned();
-            Ok(omo(s, &["gate", "remove", &gate, "--digest", &digest(s, "these checks")?]))
+            Ok(omo(s, &["check", "remove", &gate, "--digest", &digest(s, "these checks")?]))
         },
         by: By::Command,
     },
 ];
 
-/// The digest that `omo gate list` shows of something.
+/// The digest that `omo check list` shows of something.
 fn digest(scene: &Scene, of: &str) -> Result<String> {
-    let (command, input) = omo(scene, &["gate", "list"]);
+    let (command, input) = omo(scene, &["check", "list"]);
     let list = run_command(&command, &input)?.stdout;
     let after = list.split(&format!("digest of {of}: ")).nth(1);
     let digest = after.and_then(|rest| rest.split_whitespace().next());

@@ -23,7 +23,7 @@ const MOST: usize = 60;
 struct Verb {
     name: &'static str,
     prepare: fn(&Ground) -> Result<Vec<String>>,
-    /// What the tasks have to be afterwards, and the answers of the gates.
+    /// What the tasks have to be afterwards, and the answers of the questions.
     after: [&'static str; 2],
     answered: bool,
     /// What is typed behind it, and how that ends.
@@ -38,31 +38,31 @@ const VERBS: [Verb; 3] = [
         },
         after: ["pending", "pending"],
         answered: false,
-        then: (&["unit", "start", "1"], 0),
+        then: (&["agent", "start", "1"], 0),
     },
     Verb {
-        name: "omo unit done",
+        name: "omo agent done",
         prepare: |g| {
             g.open()?;
             let ticket = g.start("1")?;
             g.lab().write("words/1.txt", "one\n")?;
-            Ok(words(&["unit", "done", "--ticket", &ticket]))
+            Ok(words(&["agent", "done", "--ticket", &ticket]))
         },
         after: ["passed", "pending"],
         answered: false,
-        then: (&["next"], 7),
+        then: (&["agent", "next"], 7),
     },
     Verb {
-        name: "omo gate answer",
+        name: "omo answer",
         prepare: |g| {
             g.open()?;
             g.pass("1", "one")?;
-            let gate = g.report()?["gates"][0]["id"].as_str().context("no gate")?.to_owned();
-            Ok(words(&["gate", "answer", &gate, "continue"]))
+            let question = g.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned();
+            Ok(words(&["answer", &question, "continue"]))
         },
         after: ["passed", "pending"],
         answered: true,
-        then: (&["unit", "start", "2"], 0),
+        then: (&["agent", "start", "2"], 0),
     },
 ];
 
@@ -70,15 +70,15 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Where the run stands: its tasks, and whether a gate was answered. `None` where there is no run.
+/// Where the run stands: its tasks, and whether a question was answered. `None` where there is no run.
 fn standing(ground: &Ground) -> Result<Option<(Vec<Value>, bool)>> {
-    let said = ground.person(&["report", "--as", "json"])?;
+    let said = ground.person(&["report", "--format", "json"])?;
     if said.status == 3 {
         return Ok(None);
     }
     let report: Value = serde_json::from_str(&said.ends(0)?.out)?;
     let units = report["units"].as_array().into_iter().flatten().map(|unit| unit["standing"].clone()).collect();
-    let answered = report["gates"].as_array().into_iter().flatten().any(|gate| gate["answer"].is_string());
+    let answered = report["questions"].as_array().into_iter().flatten().any(|question| question["answer"].is_string());
     Ok(Some((units, answered)))
 }
 
@@ -147,7 +147,7 @@ impl Play {
         if now.as_ref().is_some_and(|(units, _)| units.first().is_some_and(|unit| unit == "held")) {
             // A check that could not be started proves nothing and refutes nothing: a person is asked.
             ensure!(fault != Fault::Kill && run.status.code() == Some(7), "{}: {}", run.status, run.stderr);
-            return self.ground.person(&["next"])?.ends(7).map(drop);
+            return self.ground.person(&["agent", "next"])?.ends(7).map(drop);
         }
         ensure!(now == self.before || now == Some(self.after()), "neither the old state nor the new: {now:?}");
         if run.status.success() {
@@ -207,11 +207,11 @@ fn no_fault_while_a_run_is_opened_does_harm() {
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn no_fault_while_a_task_is_judged_does_harm() {
-    play("omo unit done").unwrap();
+    play("omo agent done").unwrap();
 }
 
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn no_fault_while_a_gate_is_answered_does_harm() {
-    play("omo gate answer").unwrap();
+    play("omo answer").unwrap();
 }

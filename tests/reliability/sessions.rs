@@ -28,12 +28,12 @@ impl Stage {
     fn new(tasks: usize) -> Result<Self> {
         let plugin = plugin();
         let stage = Self { lab: Lab::builder().without_git().build()?, plugin };
-        stage.does(&["session", "create", "a login"])?;
+        stage.does(&["agent", "tasks", "create", "a login"])?;
         for number in 1..=tasks {
-            stage.does(&["task", "create", "--subject", "x"])?;
-            stage.does(&["task", "update", "--id", &number.to_string(), "--status", "in_progress"])?;
+            stage.does(&["agent", "task", "create", "--subject", "x"])?;
+            stage.does(&["agent", "task", "update", "--id", &number.to_string(), "--status", "in_progress"])?;
         }
-        stage.does(&["session", "update", "--phase", "EXECUTION"])?;
+        stage.does(&["agent", "tasks", "update", "--phase", "EXECUTION"])?;
         Ok(stage)
     }
 
@@ -65,7 +65,7 @@ impl Stage {
     /// Adds evidence to a task. With a number of turns the process is killed after them, if it still runs;
     /// gives whether it said that it was done.
     fn adds(&self, task: &str, evidence: &str, turns: Option<usize>) -> Result<bool> {
-        let mut child = self.command(&["task", "update", "--id", task, "--add-evidence", evidence]).spawn()?;
+        let mut child = self.command(&["agent", "task", "update", "--id", task, "--add-evidence", evidence]).spawn()?;
         if let Some(turns) = turns {
             for _ in 0..turns {
                 if child.try_wait()?.is_some() {
@@ -166,7 +166,7 @@ fn the_killed_take_nothing_along_and_leave_no_lock() {
         assert!(done.len() < WRITERS * UPDATES, "none was killed in time");
         assert!(done.len() >= WRITERS * UPDATES.div_ceil(2), "who was not killed was not done");
         nothing_is_lost(&stage, tasks, &done).unwrap();
-        stage.does(&["task", "update", "--id", "1", "--status", "resolved"]).unwrap();
+        stage.does(&["agent", "task", "update", "--id", "1", "--status", "resolved"]).unwrap();
     }
 }
 
@@ -179,14 +179,14 @@ fn what_different_verbs_change_at_once_is_all_there() {
         let name = |kind: &str| format!("{kind}{round}");
         let (one, other, third) = (name("a"), name("b"), name("c"));
         let commands: [&[&str]; 8] = [
-            &["session", "update", "--iteration", &iteration],
-            &["session", "update", "--design-doc", &one],
-            &["session", "update", "--exploration-stage", "overview"],
-            &["context", "init", "--expected", &one],
-            &["context", "add", "--explorer-id", &one],
-            &["context", "add", "--explorer-id", &other],
-            &["task", "create", "--subject", &one],
-            &["task", "create", "--subject", &third],
+            &["agent", "tasks", "update", "--iteration", &iteration],
+            &["agent", "tasks", "update", "--design-doc", &one],
+            &["agent", "tasks", "update", "--exploration-stage", "overview"],
+            &["agent", "context", "init", "--expected", &one],
+            &["agent", "context", "add", "--explorer-id", &one],
+            &["agent", "context", "add", "--explorer-id", &other],
+            &["agent", "task", "create", "--subject", &one],
+            &["agent", "task", "create", "--subject", &third],
         ];
         let mut children: Vec<_> = commands.iter().map(|arguments| stage.command(arguments).spawn().unwrap()).collect();
         assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
@@ -206,8 +206,8 @@ fn of_those_who_begin_one_session_or_task_at_once_only_one_does() {
     for round in 0..20 {
         let (session, task) = (format!("both-{round}"), (round + 1).to_string());
         for arguments in [
-            &["session", "create", "--session", &session, "x"][..],
-            &["task", "create", "--id", &task, "--subject", "x"],
+            &["agent", "tasks", "create", "--session", &session, "x"][..],
+            &["agent", "task", "create", "--id", &task, "--subject", "x"],
         ] {
             let mut children: Vec<_> = (0..WRITERS).map(|_| stage.command(arguments).spawn().unwrap()).collect();
             let ended: Vec<bool> = children.iter_mut().map(|child| child.wait().unwrap().success()).collect();
@@ -226,7 +226,7 @@ fn changes(call: &SystemCall) -> bool {
 #[ignore = "needs strace: cargo xtask test"]
 fn a_change_that_ends_at_any_call_is_made_whole_or_not_at_all() {
     let stage = Stage::new(1).unwrap();
-    let update = |evidence: &str| stage.command(&["task", "update", "--id", "1", "--add-evidence", evidence]);
+    let update = |evidence: &str| stage.command(&["agent", "task", "update", "--id", "1", "--add-evidence", evidence]);
     let calls: Vec<SystemCall> = strace::run(&update("first"), "").unwrap().calls.into_iter().filter(changes).collect();
     assert!(calls.iter().any(|call| call.name.starts_with("rename")), "{calls:#?}");
     for (number, call) in calls.iter().enumerate() {

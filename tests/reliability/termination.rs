@@ -76,7 +76,7 @@ impl Stage {
         let lab = Lab::builder().path(programs.path()).build()?;
         lab.configure("[verify]\nreview = false\n[limits]\ncooldown_seconds = 0\n")?;
         let mut scene = Scene::in_lab(plugin, lab)?;
-        scene.start("--gate true")?;
+        scene.start("--check true")?;
         // No other process sleeps for so long.
         let mark = format!("98{}", u64::from(std::process::id()) * 1_000_000 + unique());
         let started = scene.lab.root().join("started");

@@ -21,8 +21,9 @@ pub(crate) const CASES: [Case; 6] = [
 
 fn decided(wine: &Wine) -> Result<()> {
     let project = wine.project()?;
-    project
-        .arm("/omo:ulw --no-review --gate \"if exist broken.txt (echo it is broken& exit 3) else echo fine\" fix it")?;
+    project.arm(
+        "/omo:ulw --no-review --check \"if exist broken.txt (echo it is broken& exit 3) else echo fine\" fix it",
+    )?;
     fs::write(project.folder.join("broken.txt"), "")?;
     let answer = project.stop(DONE)?;
     let reason = answer.reason().unwrap_or_default();
@@ -51,14 +52,14 @@ fn unverified(wine: &Wine) -> Result<()> {
 
 fn environment(wine: &Wine) -> Result<()> {
     let project = wine.project()?;
-    project.arm("/omo:ulw --no-review --gate \"set\" fix it")?;
+    project.arm("/omo:ulw --no-review --check \"set\" fix it")?;
     let mut hook = wine.program("omo-stop", &project.folder);
     // However the letters are written, they name the same variable there.
     hook.env("Anthropic_Api_Key", "a secret").env("CLAUDE_CODE_X", "another secret");
     let input = project.input("Stop", &json!({"last_assistant_message": DONE}));
     sound(&run_command(&hook, &input)?)?;
     let log = fs::read_to_string(project.state_folder().join("check-set.log"))?;
-    ensure!(log.contains("OMO_GATE=1"), "the log: {log}");
+    ensure!(log.contains("OMO_CHECK=1"), "the log: {log}");
     ensure!(!log.contains("secret"), "it saw a key: {log}");
     let paths = log.lines().filter(|line| line.to_ascii_uppercase().starts_with("PATH=")).count();
     ensure!(paths == 1, "{paths} times PATH: {log}");
@@ -79,7 +80,7 @@ fn beside_git(wine: &Wine) -> Result<()> {
         hook.env("WINEPATH", r"C:\Program Files\Git\cmd");
         hook
     };
-    let prompt = json!({"prompt": "/omo:ulw --no-review --gate \"exit 0\" fix it"});
+    let prompt = json!({"prompt": "/omo:ulw --no-review --check \"exit 0\" fix it"});
     let told = run_command(&with_git("omo-user-prompt-submit"), &project.input("UserPromptSubmit", &prompt))?;
     ensure!(project.entry()?["ulw"]["enabled"] == true, "{told:?}");
     let hook = with_git("omo-stop");
@@ -93,7 +94,7 @@ fn beside_git(wine: &Wine) -> Result<()> {
 fn left_running(wine: &Wine) -> Result<()> {
     const MARK: &str = "-n 971";
     let project = wine.project()?;
-    project.arm(&format!("/omo:ulw --no-review --gate \"start /b ping {MARK} 127.0.0.1& exit 0\" fix it"))?;
+    project.arm(&format!("/omo:ulw --no-review --check \"start /b ping {MARK} 127.0.0.1& exit 0\" fix it"))?;
     let told = project.stop(DONE)?;
     ensure!(told.system_message().is_some_and(|text| text.contains("verified")), "{told:?}");
     wait_until_gone(MARK)
@@ -102,7 +103,7 @@ fn left_running(wine: &Wine) -> Result<()> {
 fn no_longer_wanted(wine: &Wine) -> Result<()> {
     const MARK: &str = "-n 983";
     let project = wine.project()?;
-    project.arm(&format!("/omo:ulw --no-review --gate \"ping {MARK} 127.0.0.1\" fix it"))?;
+    project.arm(&format!("/omo:ulw --no-review --check \"ping {MARK} 127.0.0.1\" fix it"))?;
     std::thread::scope(|scope| {
         let stop = scope.spawn(|| project.stop(DONE));
         let runs = || (!processes_with(MARK).is_empty()).then_some(());

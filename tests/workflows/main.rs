@@ -77,8 +77,8 @@ fn every_executor_is_told_the_verbs_that_begin_and_end_its_task() {
         for part in [
             &format!("Execute task {id} of the plan docs/plan.md"),
             "/home/me/it",
-            &format!("omo unit start {id} --run r-1-abcd\n"),
-            "Run the `omo unit done` line that stands at its end\n",
+            &format!("omo agent start {id} --run r-1-abcd\n"),
+            "Run the `omo agent done` line that stands at its end\n",
             &format!("task_id \"{id}\""),
         ] {
             assert!(prompt.contains(part), "`{part}` is not in:\n{prompt}");

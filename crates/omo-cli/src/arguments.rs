@@ -23,11 +23,11 @@ pub(crate) enum Command {
     /// Let go of a session, until its user types `ulw` again
     #[command(after_help = help::STOP)]
     Stop(StopOptions),
-    /// Turn ultrawork on or off in a session
+    /// Turn ultrawork on in a session
     #[command(after_help = help::ULW)]
     Ulw {
         #[command(subcommand)]
-        switch: Switch,
+        action: UlwCommand,
     },
     /// Show what was decided, and by which rule
     #[command(after_help = help::LOG)]
@@ -35,90 +35,48 @@ pub(crate) enum Command {
     /// Run the checks now; the same code that judges a claim
     #[command(after_help = help::VERIFY)]
     Verify(VerifyOptions),
-    /// Show or change what judges a claim
-    #[command(after_help = help::GATE)]
-    Gate {
+    /// Show or change the checks that judge a claim
+    #[command(after_help = help::CHECK)]
+    Check {
         #[command(subcommand)]
-        action: Gate,
+        action: CheckCommand,
     },
     /// Read a plan: show it, lint it, or print it for programs
     #[command(after_help = help::run::PLAN)]
     Plan {
         #[command(subcommand)]
-        action: crate::plan::Plan,
-    },
-    /// Compute the batches of a plan, under the name that others have for it
-    #[command(hide = true, after_help = help::run::CKPT)]
-    Ckpt {
-        #[command(subcommand)]
-        action: crate::plan::Checkpoints,
+        action: crate::plan::PlanCommand,
     },
     /// Run a plan, in a ledger that says what was proved
     #[command(after_help = help::run::RUN)]
     Run {
         #[command(subcommand)]
-        action: crate::run::Run,
+        action: crate::run::RunCommand,
     },
-    /// Look after the sessions of a run that are worked on apart
-    #[command(hide = true, after_help = help::stage::STAGE)]
-    Stage {
-        #[command(subcommand)]
-        action: crate::run::Stage,
-    },
-    /// Say what comes next in a run, for whoever works on it
-    #[command(hide = true, after_help = help::run::NEXT)]
-    Next(crate::run::NextOptions),
-    /// Work on one task of a run
-    #[command(hide = true, after_help = help::run::UNIT)]
-    Unit {
-        #[command(subcommand)]
-        action: crate::run::Unit,
-    },
-    /// Run commands that show what no check can, in the run of a task session
-    #[command(hide = true, after_help = help::run::EVIDENCE)]
-    Evidence {
-        #[command(subcommand)]
-        action: crate::run::Evidence,
-    },
-    /// Judge the run of a task session, for whoever verifies it
-    #[command(hide = true, after_help = help::run::VERDICT)]
-    Verdict(crate::run::VerdictOptions),
-    /// Run the checks of one task of a run, and change nothing
-    #[command(hide = true, after_help = help::run::CHECK)]
-    Check(crate::run::CheckOptions),
+    /// Answer a question of a run
+    #[command(after_help = help::run::ANSWER)]
+    Answer(crate::run::AnswerOptions),
     /// Show what came of a run
     #[command(after_help = help::run::REPORT)]
     Report(crate::run::ReportOptions),
-    /// Begin, show and change task sessions
-    #[command(after_help = help::session::SESSION)]
-    Session {
+    /// List, show and remove the plans that /omo:ulw-plan has made
+    #[command(after_help = help::tasks::TASKS)]
+    Tasks {
         #[command(subcommand)]
-        action: crate::session::Session,
+        action: crate::session::TasksCommand,
     },
-    /// Make, show and change the tasks of a session
-    #[command(hide = true, after_help = help::session::TASK)]
-    Task {
+    /// What agents and the client itself call while a plan is made or run
+    #[command(hide = true, after_help = help::agent::AGENT)]
+    Agent {
         #[command(subcommand)]
-        action: crate::session::Task,
+        action: AgentCommand,
     },
-    /// Keep what the explorers of a session found
-    #[command(hide = true, after_help = help::session::CONTEXT)]
-    Context {
-        #[command(subcommand)]
-        action: crate::session::Context,
-    },
-    /// Approve what omo.toml would run, as `omo gate approve` does
-    #[command(after_help = help::TRUST)]
-    Trust(ConfirmOptions),
     /// End the run honestly: say why the task cannot be done
     #[command(after_help = help::BLOCKED)]
     Blocked(BlockedOptions),
     /// Print where a run stands, for Claude Code's status line
     #[command(after_help = help::STATUSLINE)]
     Statusline(StatuslineOptions),
-    /// Answer what Claude Code asks before a session of a plan does something
-    #[command(hide = true, after_help = help::run::FENCE)]
-    Fence(FenceOptions),
     /// Install this omo's plugin in Claude Code, or remove it
     #[command(after_help = help::SETUP)]
     Setup(SetupOptions),
@@ -172,13 +130,10 @@ pub(crate) struct StopOptions {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Switch {
+pub(crate) enum UlwCommand {
     /// Turn ultrawork on: the session is held from its next stop on
     #[command(after_help = help::ULW_ON)]
     On(OnOptions),
-    /// Turn ultrawork off, as `omo stop` does
-    #[command(after_help = help::ULW_OFF)]
-    Off(OffOptions),
 }
 
 #[derive(Debug, Args)]
@@ -188,17 +143,63 @@ pub(crate) struct OnOptions {
     pub session: Option<String>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct OffOptions {
-    /// Which session, if not this shell's own or the only one on
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-}
-
-impl From<OffOptions> for StopOptions {
-    fn from(options: OffOptions) -> Self {
-        Self { session: options.session, all: false, reason: None }
-    }
+/// What is for agents and the client: people type none of it.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Print what comes next in a run
+    #[command(after_help = help::agent::NEXT)]
+    Next(crate::run::NextOptions),
+    /// Begin a task: print what it asks for, and the ticket to end it with
+    #[command(after_help = help::agent::START)]
+    Start(crate::run::TaskOptions),
+    /// Print what a task asks for once more
+    #[command(after_help = help::agent::BRIEF)]
+    Brief(crate::run::TaskOptions),
+    /// Have a finished task judged: omo runs its checks
+    #[command(after_help = help::agent::DONE)]
+    Done(crate::run::DoneOptions),
+    /// Give a task up, or report that its worker is gone
+    #[command(after_help = help::agent::FAIL)]
+    Fail(crate::run::FailOptions),
+    /// Run commands that show what no check can
+    #[command(after_help = help::agent::EVIDENCE)]
+    Evidence {
+        #[command(subcommand)]
+        action: crate::run::EvidenceCommand,
+    },
+    /// Judge the work of a run as its verifier
+    #[command(after_help = help::agent::VERDICT)]
+    Verdict(crate::run::VerdictOptions),
+    /// Begin a task list, change where it stands, write down its design
+    #[command(after_help = help::tasks::EDIT)]
+    Tasks {
+        #[command(subcommand)]
+        action: crate::session::TasksEditCommand,
+    },
+    /// Make, show and change the tasks of a task list
+    #[command(after_help = help::tasks::TASK)]
+    Task {
+        #[command(subcommand)]
+        action: crate::session::TaskCommand,
+    },
+    /// Keep what the explorers of a task list found
+    #[command(after_help = help::tasks::CONTEXT)]
+    Context {
+        #[command(subcommand)]
+        action: crate::session::ContextCommand,
+    },
+    /// Start parallel workers, or merge what they have done
+    #[command(after_help = help::agent::WORKERS)]
+    Workers {
+        #[command(subcommand)]
+        action: crate::run::WorkersCommand,
+    },
+    /// Look after parallel workers; omo starts it by itself
+    #[command(after_help = help::agent::SUPERVISE)]
+    Supervise(crate::run::RunOptions),
+    /// Answer what Claude Code asks before a worker does something
+    #[command(after_help = help::agent::FENCE)]
+    Fence(FenceOptions),
 }
 
 #[derive(Debug, Args)]
@@ -216,34 +217,34 @@ pub(crate) struct VerifyOptions {
     /// The checks of this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// The checks of this task of a plan run instead
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub task: Option<String>,
+    /// The plan run of the task, if not the one that is open here
+    #[arg(long, value_name = "ID", requires = "task")]
+    pub run: Option<String>,
     /// Print JSON: one object with a list of the checks
-    #[arg(long)]
+    #[arg(long, conflicts_with = "task")]
     pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Gate {
+pub(crate) enum CheckCommand {
     /// Show what judges a claim, and what omo.toml asks for
-    #[command(after_help = help::GATE_LIST)]
+    #[command(after_help = help::CHECK_LIST)]
     List(SessionOptions),
     /// Have a command decide as well
-    #[command(after_help = help::GATE_ADD)]
+    #[command(after_help = help::CHECK_ADD)]
     Add(AddOptions),
     /// Have a check decide no more
-    #[command(after_help = help::GATE_REMOVE)]
+    #[command(after_help = help::CHECK_REMOVE)]
     Remove(RemoveOptions),
-    /// Run the checks now, as `omo verify` does
-    #[command(after_help = help::GATE_RUN)]
-    Run(VerifyOptions),
     /// Approve what omo.toml would run, exactly as it is now
     #[command(after_help = help::APPROVE)]
     Approve(ConfirmOptions),
     /// Take the files and counts as they are now as the ones to be held to
-    #[command(after_help = help::GATE_ACCEPT)]
+    #[command(after_help = help::CHECK_ACCEPT)]
     Accept(AcceptOptions),
-    /// Answer what a plan run asks its user
-    #[command(after_help = help::run::ANSWER)]
-    Answer(crate::run::AnswerOptions),
 }
 
 #[derive(Debug, Args)]
@@ -256,7 +257,7 @@ pub(crate) struct SessionOptions {
 /// How a person agrees.
 #[derive(Debug, Args)]
 pub(crate) struct ConfirmOptions {
-    /// Agree without a terminal: the digest in `omo gate list`
+    /// Agree without a terminal: the digest in `omo check list`
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
 }

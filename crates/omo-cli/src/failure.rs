@@ -305,7 +305,7 @@ impl From<RunsError> for Failure {
 
 impl From<ProjectionError> for Failure {
     fn from(error: ProjectionError) -> Self {
-        let hint = "the ledger has everything; once the file can be written, `omo next` writes it";
+        let hint = "the ledger has everything; once the file can be written, `omo agent next` writes it";
         Self::io(error.to_string(), hint)
     }
 }
@@ -326,7 +326,7 @@ impl From<DriveError> for Failure {
         match error {
             DriveError::Engine(error) => error.into(),
             DriveError::Runs(error) => error.into(),
-            error => Self::io(error.to_string(), "nothing is lost; `omo next` tries again once that is mended"),
+            error => Self::io(error.to_string(), "nothing is lost; `omo agent next` tries again once that is mended"),
         }
     }
 }
@@ -365,9 +365,11 @@ impl From<SessionError> for Failure {
         match error {
             SessionError::NotFound { .. } => Self::not_found(
                 message,
-                "`omo session list` names those that there are; `omo session create` makes one",
+                "`omo tasks list` names those that there are; `omo agent tasks create` makes one",
             ),
-            SessionError::NoTask { .. } => Self::not_found(message, "`omo task list` names the tasks of the session"),
+            SessionError::NoTask { .. } => {
+                Self::not_found(message, "`omo agent task list` names the tasks of the session")
+            }
             SessionError::Lock(LockError::Busy(_)) => {
                 Self::busy(message, "try again; if it lasts, a stopped process holds `.lock` in the session's folder")
             }

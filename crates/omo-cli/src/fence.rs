@@ -1,4 +1,4 @@
-//! `omo fence`: what the client asks before a session of a plan writes a file or runs a command. Only the settings
+//! `omo agent fence`: what the client asks before a session of a plan writes a file or runs a command. Only the settings
 //! that omo hands to such a session have it asked; every other session does without.
 //!
 //! It says why where the fence has something against it, and nothing otherwise; it always ends with 0. Where it cannot
@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// The options where the command line is as the settings of a session have it. Clap is left to every other one: it
 /// would end with 2 where something is wrong.
 pub(crate) fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
-    if arguments.next()? != "fence" {
+    if arguments.next()? != "agent" || arguments.next()? != "fence" {
         return None;
     }
     match arguments.next() {
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &FenceOptions) {
     let is_of_a_group = Env::from_process().group.is_some();
     let unclear = Refusal::Unclear("what is asked cannot be read, or the rules of this session");
     let otherwise = is_of_a_group.then(|| unclear.to_string());
-    // A fence that crashes is no gate.
+    // A fence that crashes is no check.
     let last = otherwise.clone();
     std::panic::set_hook(Box::new(move |_| {
         last.as_deref().into_iter().for_each(deny);
@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn only_what_a_session_asks_is_taken_from_clap() {
         let rules_of = |line: &str| asked(line.split(' ').map(OsString::from)).map(|options| options.rules);
-        assert_eq!(rules_of("fence --rules /r x"), Some(Some(PathBuf::from("/r"))));
-        assert_eq!(rules_of("fence --rules"), Some(None));
-        assert_eq!(rules_of("fence --help"), None);
-        assert_eq!(rules_of("fences --rules /r"), None);
+        assert_eq!(rules_of("agent fence --rules /r x"), Some(Some(PathBuf::from("/r"))));
+        assert_eq!(rules_of("agent fence --rules"), Some(None));
+        assert_eq!(rules_of("agent fence --help"), None);
+        assert_eq!(rules_of("agent fences --rules /r"), None);
     }
 }

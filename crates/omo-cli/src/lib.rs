@@ -4,11 +4,11 @@
 
 mod arguments;
 mod blocked;
+mod check;
 mod confirm;
 mod doctor;
 mod failure;
 mod fence;
-mod gate;
 mod help;
 mod log;
 mod plan;
@@ -33,7 +33,7 @@ use omo_exec::asking::AskedProject;
 use omo_store::env::Env;
 use omo_store::{config, signals};
 
-use crate::arguments::{Arguments, Command, Gate, Switch};
+use crate::arguments::{AgentCommand, Arguments, Command, UlwCommand};
 use crate::failure::{Failure, Kind};
 use crate::project::Project;
 
@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(session::status_of(&error, std::env::args_os().nth(1).as_deref()));
+            return ExitCode::from(session::status_of(&error, std::env::args_os().skip(1)));
         }
     };
     match dispatch(arguments) {
@@ -76,7 +76,7 @@ pub fn command() -> clap::Command {
 }
 
 /// Every page of help on a screen of so many columns, as `--help` shows it, below the words that ask
-/// for it: `omo`, `omo gate`, `omo gate add`.
+/// for it: `omo`, `omo check`, `omo check add`.
 pub fn help_pages(columns: usize) -> Vec<(String, String)> {
     let mut pages = Vec::new();
     add_pages(&command(), &["omo"], columns, &mut pages);
@@ -101,7 +101,7 @@ pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
 fn dispatch(arguments: Arguments) -> Result<(), Failure> {
     let mut env = Env::from_process();
     // What only reads a plan does the same for each caller, and does not ask who calls it.
-    let only_reads = matches!(arguments.command, Command::Plan { .. } | Command::Ckpt { .. });
+    let only_reads = matches!(arguments.command, Command::Plan { .. });
     env.in_session = env.in_session || (!only_reads && is_below_session(&env));
     let config = config::load(env.config_file.as_deref());
     match arguments.command {
@@ -113,37 +113,24 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
             warn(&config);
             stop::run(&env, &options)
         }
-        Command::Ulw { switch: Switch::On(options) } => {
+        Command::Ulw { action: UlwCommand::On(options) } => {
             sound(&config)?;
             ulw::on(&env, &config, &options)
         }
-        Command::Ulw { switch: Switch::Off(options) } => {
-            warn(&config);
-            stop::run(&env, &options.into())
-        }
-        Command::Verify(options) => verify::run(&env, &config, &options),
+        Command::Verify(options) => match &options.task {
+            Some(task) => run::verify_task(&env, task, options.run.as_deref()),
+            None => verify::run(&env, &config, &options),
+        },
+        Command::Check { action } => check::run(&env, &config, action),
         Command::Plan { action } => plan::run(action),
-        Command::Ckpt { action } => plan::checkpoints(action),
         Command::Run { action } => run::run(&env, &config, action),
-        Command::Stage { action } => run::stage(&env, action),
-        Command::Next(options) => run::next(&env, &options),
-        Command::Unit { action } => run::unit(&env, action),
-        Command::Evidence { action } => run::evidence(&env, action),
-        Command::Verdict(options) => run::verdict(&env, &options),
-        Command::Check(options) => run::check(&env, &options),
+        Command::Answer(options) => run::answer(&env, &options),
         Command::Report(options) => run::report(&env, options),
-        Command::Session { action } => session::run(&env, action),
-        Command::Task { action } => session::task(&env, action),
-        Command::Context { action } => session::context(&env, action),
-        Command::Gate { action } => gate::run(&env, &config, action),
-        Command::Trust(options) => gate::run(&env, &config, Gate::Approve(options)),
+        Command::Tasks { action } => session::run(&env, action),
+        Command::Agent { action } => for_agents(&env, action),
         Command::Blocked(options) => blocked::run(&env, &options),
         Command::Statusline(options) => {
             statusline::run(&options);
-            Ok(())
-        }
-        Command::Fence(options) => {
-            fence::run(&options);
             Ok(())
         }
         Command::Setup(options) => setup::run(&env, &options),
@@ -153,6 +140,27 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "omo", &mut script);
             Ok(std::io::stdout().write_all(&script)?)
+        }
+    }
+}
+
+fn for_agents(env: &Env, action: AgentCommand) -> Result<(), Failure> {
+    match action {
+        AgentCommand::Next(options) => run::next(env, &options),
+        AgentCommand::Start(options) => run::start(env, &options),
+        AgentCommand::Brief(options) => run::brief(env, &options),
+        AgentCommand::Done(options) => run::done(env, &options),
+        AgentCommand::Fail(options) => run::fail(env, &options),
+        AgentCommand::Evidence { action } => run::evidence(env, action),
+        AgentCommand::Verdict(options) => run::verdict(env, &options),
+        AgentCommand::Tasks { action } => session::edit(env, action),
+        AgentCommand::Task { action } => session::task(env, action),
+        AgentCommand::Context { action } => session::context(env, action),
+        AgentCommand::Workers { action } => run::workers(env, action),
+        AgentCommand::Supervise(options) => run::supervise(env, &options),
+        AgentCommand::Fence(options) => {
+            fence::run(&options);
+            Ok(())
         }
     }
 }

@@ -68,7 +68,7 @@ impl Drop for Line {
     }
 }
 
-/// Shows which gate runs, and for how long.
+/// Shows which check runs, and for how long.
 pub(crate) struct Progress(Line);
 
 impl Progress {

@@ -23,8 +23,8 @@ use omo_store::start;
 use serde::Serialize;
 
 use crate::arguments::VerifyOptions;
+use crate::check::sealed;
 use crate::failure::Failure;
-use crate::gate::sealed;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::table::{self, Cell};
@@ -65,7 +65,7 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
     let project = Project::find(env)?;
     let Meant { gates, not_approved, scope, changed } = gates(env, config, &project, options.session.as_deref())?;
     if gates.is_empty() && not_approved.is_none() {
-        let hint = "`/omo:gate add <command>` in a session, [[gate]] in config.toml, or an approved omo.toml";
+        let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
         return Err(Failure::not_green("no check decides here, so nothing is proved", hint));
     }
     let environment = Environment::of_gates(env::variables(), &project.root);
@@ -161,7 +161,7 @@ impl Line {
 
     fn of_unapproved(gate: &Gate, changed: Option<&str>) -> Self {
         let since = changed.map(since_approved).unwrap_or_default();
-        let detail = format!("omo.toml is not approved{since}: `omo gate approve`");
+        let detail = format!("omo.toml is not approved{since}: `omo check approve`");
         let record = Record { verdict: GateVerdict::NotApproved, detail, ..Record::default() };
         Self::new(gate, &GateResult { record, ..GateResult::default() })
     }

@@ -7,7 +7,7 @@ use crate::gate::{self, Gate, Origin};
 use crate::limits::{Limit, Limits};
 
 /// One line that shows how the command is used.
-pub const USAGE: &str = "usage: /omo:ulw [--gate \"COMMAND\"]... [--no-review] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
+pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,11 +114,11 @@ fn take_option<'a>(text: &'a str, options: &mut UlwOptions, place: Place) -> Res
             options.review = false;
             Ok(Some(rest))
         }
-        ("--gate", _) => {
-            let (command, rest) = quoted(value()).ok_or_else(|| bad_gate("`--gate` needs a command in quotes"))?;
+        ("--check", _) => {
+            let (command, rest) = quoted(value()).ok_or_else(|| bad_gate("`--check` needs a command in quotes"))?;
             let gate =
-                Gate::new(None, &command, Origin::User).map_err(|error| bad_gate(&format!("`--gate`: {error}")))?;
-            gate::add(&mut options.gates, gate).map_err(|error| bad_gate(&format!("`--gate`: {error}")))?;
+                Gate::new(None, &command, Origin::User).map_err(|error| bad_gate(&format!("`--check`: {error}")))?;
+            gate::add(&mut options.gates, gate).map_err(|error| bad_gate(&format!("`--check`: {error}")))?;
             Ok(Some(rest))
         }
         _ => {
@@ -283,22 +283,22 @@ mod tests {
     #[test]
     fn checks_are_read_byte_for_byte_and_a_review_is_turned_off() {
         for (text, gates, review, task) in [
-            ("--gate \"cargo test\" fix it", vec!["cargo test"], true, Some("fix it")),
-            ("--gate='npm test' --no-review fix it", vec!["npm test"], false, Some("fix it")),
+            ("--check \"cargo test\" fix it", vec!["cargo test"], true, Some("fix it")),
+            ("--check='npm test' --no-review fix it", vec!["npm test"], false, Some("fix it")),
             (
-                "--gate \"cargo test\" --gate ./check.sh  fix it",
+                "--check \"cargo test\" --check ./check.sh  fix it",
                 vec!["cargo test", "./check.sh"],
                 true,
                 Some(" fix it"),
             ),
-            ("fix it --gate \"cargo test --all\" --max-blocks 3", vec!["cargo test --all"], true, Some("fix it")),
+            ("fix it --check \"cargo test --all\" --max-blocks 3", vec!["cargo test --all"], true, Some("fix it")),
             ("fix it --no-review", vec![], false, Some("fix it")),
             ("--no-review\nfix it", vec![], false, Some("fix it")),
-            ("--gate true", vec!["true"], true, None),
-            (r#"--gate "echo \"a\" $HOME \n" x"#, vec![r#"echo "a" $HOME \n"#], true, Some("x")),
-            (r"--gate 'a \' b", vec![r"a \"], true, Some("b")),
-            ("explain --gate and the rest", vec![], true, Some("explain --gate and the rest")),
-            ("explain --gate \"open", vec![], true, Some("explain --gate \"open")),
+            ("--check true", vec!["true"], true, None),
+            (r#"--check "echo \"a\" $HOME \n" x"#, vec![r#"echo "a" $HOME \n"#], true, Some("x")),
+            (r"--check 'a \' b", vec![r"a \"], true, Some("b")),
+            ("explain --check and the rest", vec![], true, Some("explain --check and the rest")),
+            ("explain --check \"open", vec![], true, Some("explain --check \"open")),
             ("say \"--no-review\"", vec![], true, Some("say \"--no-review\"")),
             ("--no-review=1 x", vec![], true, Some("--no-review=1 x")),
         ] {
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_hostile_tail_is_read_in_no_time_worth_naming() {
-        let text = format!("x {}", "--gate \"a ".repeat(10_000));
+        let text = format!("x {}", "--check \"a ".repeat(10_000));
         assert_eq!(task(&text), Some(text.as_str()));
     }
 
@@ -327,10 +327,10 @@ mod tests {
             ("--max-iterations abc x", "not `abc`"),
             ("--completion-promise", "always DONE"),
             ("--completion-promise ALL DONE Build it", "always DONE"),
-            ("--gate", "a check needs a command"),
-            ("--gate \"cargo test fix", "needs a command in quotes"),
-            ("--gate \"\" fix", "a check needs a command"),
-            ("--gate \"a\"b fix", "needs a command in quotes"),
+            ("--check", "a check needs a command"),
+            ("--check \"cargo test fix", "needs a command in quotes"),
+            ("--check \"\" fix", "a check needs a command"),
+            ("--check \"a\"b fix", "needs a command in quotes"),
             ("-h", "usage:"),
             ("--help me", "usage:"),
         ] {

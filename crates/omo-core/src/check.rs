@@ -1,6 +1,6 @@
 //! Checks of a plan: a command, what is expected of it, and what its end is worth.
 //!
-//! A gate judges a claim, and is green when its command says so. A check judges one unit of a plan,
+//! A check judges a claim, and is green when its command says so. A check judges one unit of a plan,
 //! and may be meant to fail: tests that are written before what they test prove something only as
 //! long as they fail. What comes of a check is plain data, which a ledger keeps.
 
@@ -257,7 +257,7 @@ fn not_found(status: i32, seen: &Seen) -> (CheckVerdict, String) {
     (CheckVerdict::Environment { command: command.clone() }, format!("exit status {status}: `{name}` could not be run"))
 }
 
-/// As a gate is judged, but for what it is held to from before.
+/// As a check is judged, but for what it is held to from before.
 fn judge_success(status: i32, seen: &Seen) -> Judged {
     let (verdict, words) = judge_gate(&End::Exited(status), seen.counts, None, false);
     match verdict {

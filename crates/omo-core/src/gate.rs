@@ -1,7 +1,7 @@
-//! Gates: commands whose end decides a claim, and what an end is worth.
+//! Checks: commands whose end decides a claim, and what an end is worth.
 //!
-//! Which gates judge a run stands in the session's entry from its activation on, together with
-//! the files of the project that each gate runs, the best count of tests so far, and the last
+//! Which checks judge a run stands in the session's entry from its activation on, together with
+//! the files of the project that each check runs, the best count of tests so far, and the last
 //! result. The store seals all of it, so that only omo itself can have written it.
 
 use std::collections::BTreeMap;
@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::timestamp::Timestamp;
 
-/// How long one gate may run, in seconds, where nothing else is said.
+/// How long one check may run, in seconds, where nothing else is said.
 pub const DEFAULT_TIMEOUT_SECONDS: u32 = 300;
-/// How long all gates of one claim may run together, in seconds. The client gives a Stop hook 900.
+/// How long all checks of one claim may run together, in seconds. The client gives a Stop hook 900.
 pub const TOTAL_TIMEOUT_SECONDS: u32 = 840;
-/// How many gates a run may have.
+/// How many checks a run may have.
 pub const MAX_GATES: usize = 16;
-/// How many bytes a gate's command may have.
+/// How many bytes a check's command may have.
 pub const MAX_COMMAND_BYTES: usize = 4_096;
 const MAX_NAME_CHARS: usize = 32;
 
-/// A gate of a run.
+/// A check of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Gate {
-    /// What it is called; no two gates of a run share a name.
+    /// What it is called; no two checks of a run share a name.
     pub name: String,
     /// The command, for a POSIX shell.
     pub run: String,
@@ -41,7 +41,7 @@ pub struct Gate {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// The project's files that it runs, each with the digest that it had when the user last
-    /// agreed to the gate.
+    /// agreed to the check.
     pub pinned: BTreeMap<String, String>,
     /// The best that its tests counted in this run.
     pub best: Option<Best>,
@@ -52,7 +52,7 @@ pub struct Gate {
     pub last: Option<Record>,
 }
 
-/// Where a gate comes from, and so who has agreed to it.
+/// Where a check comes from, and so who has agreed to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Origin {
@@ -100,7 +100,7 @@ impl Counts {
     }
 }
 
-/// The best that a gate's tests counted in a run.
+/// The best that a check's tests counted in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Best {
@@ -110,15 +110,15 @@ pub struct Best {
     pub skipped: Option<u64>,
 }
 
-/// What a gate's tests counted before anything of the run was done.
+/// What a check's tests counted before anything of the run was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Baseline {
     /// The counts; `None` where there are none.
     pub counts: Option<Counts>,
-    /// The gate was green.
+    /// The check was green.
     pub is_green: bool,
-    /// Why there are no counts; empty where there are some, or where the gate came to its end without any.
+    /// Why there are no counts; empty where there are some, or where the check came to its end without any.
     pub why: String,
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What a gate's end is worth.
+/// What a check's end is worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum GateVerdict {
@@ -186,7 +186,7 @@ impl GateVerdict {
     }
 }
 
-/// A gate's result as it is kept.
+/// A check's result as it is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Record {
@@ -202,7 +202,7 @@ pub struct Record {
     pub took_millis: u64,
     /// The work tree that it judged; `None` where that has no id.
     pub tree: Option<String>,
-    /// The digest of the gate and of the environment that it ran in.
+    /// The digest of the check and of the environment that it ran in.
     pub setting: String,
     /// Where its output is.
     pub log: Option<String>,
@@ -219,7 +219,7 @@ impl Record {
     }
 }
 
-/// How a gate's process ended.
+/// How a check's process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// With this status.
@@ -280,7 +280,7 @@ fn judge_success(counts: Option<Counts>, best: Option<Best>, is_runner: bool) ->
     }
 }
 
-/// Why a gate cannot be as it is.
+/// Why a check cannot be as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidGate {
     /// The command is empty, too long, or holds a NUL.
@@ -291,7 +291,7 @@ pub enum InvalidGate {
     Folder(String),
     /// The time is none from 1 to [`TOTAL_TIMEOUT_SECONDS`].
     Timeout,
-    /// A variable's name is none, or is one that omo keeps from gates.
+    /// A variable's name is none, or is one that omo keeps from checks.
     Variable(String),
     /// There are [`MAX_GATES`] already.
     TooMany,
@@ -322,7 +322,7 @@ impl fmt::Display for InvalidGate {
 impl std::error::Error for InvalidGate {}
 
 impl Gate {
-    /// A gate with nothing but a command.
+    /// A check with nothing but a command.
     pub fn new(name: Option<&str>, run: &str, origin: Origin) -> Result<Self, InvalidGate> {
         let name = name.map_or_else(|| name_of(run), str::to_owned);
         let gate = Self { name, run: run.trim().to_owned(), origin, ..Self::default() };
@@ -355,12 +355,12 @@ impl Gate {
         self.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS).clamp(1, TOTAL_TIMEOUT_SECONDS)
     }
 
-    /// What the gate is, as bytes: two gates that run the same in the same place have the same.
+    /// What the check is, as bytes: two checks that run the same in the same place have the same.
     pub fn definition(&self) -> Vec<u8> {
         let timeout = self.timeout().to_string();
         let env = self.env.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]);
         let parts = [self.run.as_str(), self.cwd.as_deref().unwrap_or_default(), &timeout].into_iter().chain(env);
-        // Each part with its length before it: no two gates run into the same bytes.
+        // Each part with its length before it: no two checks run into the same bytes.
         parts.flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat()).collect()
     }
 
@@ -385,7 +385,7 @@ impl Gate {
     }
 }
 
-/// Adds a gate to a list, under a name that none of them has.
+/// Adds a check to a list, under a name that none of them has.
 pub fn add(gates: &mut Vec<Gate>, mut gate: Gate) -> Result<(), InvalidGate> {
     let is_it = |known: &&mut Gate| known.definition() == gate.definition() && known.origin == gate.origin;
     if let Some(known) = gates.iter_mut().find(is_it) {
@@ -406,7 +406,7 @@ pub fn add(gates: &mut Vec<Gate>, mut gate: Gate) -> Result<(), InvalidGate> {
     Ok(())
 }
 
-/// Takes the gate of this name out of a list; `false` where none has it.
+/// Takes the check of this name out of a list; `false` where none has it.
 pub fn remove(gates: &mut Vec<Gate>, name: &str) -> bool {
     let before = gates.len();
     gates.retain(|gate| gate.name != name);
@@ -460,7 +460,7 @@ fn is_variable(name: &str) -> bool {
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// Variables that a gate never sees: keys and tokens of the model and of the client, and omo's own.
+/// Variables that a check never sees: keys and tokens of the model and of the client, and omo's own.
 /// What the terminal's size sets is left out as well, so that a result does not depend on it.
 pub fn is_kept_from_gates(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
@@ -585,7 +585,7 @@ mod tests {
             Gate { timeout_seconds: Some(0), ..good.clone() },
             Gate { timeout_seconds: Some(841), ..good.clone() },
             Gate { env: env("A B"), ..good.clone() },
-            Gate { env: env("OMO_GATE"), ..good.clone() },
+            Gate { env: env("OMO_CHECK"), ..good.clone() },
             Gate { env: env("anthropic_api_key"), ..good.clone() },
         ] {
             assert!(bad.check().is_err(), "{bad:?}");

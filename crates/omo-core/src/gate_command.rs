@@ -1,10 +1,10 @@
-//! What stands after `/omo:gate`.
+//! What stands after `/omo:check`.
 
 use crate::gate::{Gate, InvalidGate, Origin};
 use crate::words::sanitize;
 
 /// One line that shows how the command is used.
-pub const USAGE: &str = "usage: /omo:gate add [--name NAME] [--timeout SECONDS] <command> | list | remove NAME | run | approve [CODE] | accept [NAME]";
+pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS] <command> | list | remove NAME | run | approve [CODE] | accept [NAME]";
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum GateCommand {
     },
     /// To take the present files and counts as the ones to be held to.
     Accept {
-        /// Of one gate; without it, of all.
+        /// Of one check; without it, of all.
         name: Option<String>,
     },
 }
@@ -44,7 +44,7 @@ pub fn parse(arguments: &str) -> Result<GateCommand, String> {
         ("approve", _) => Ok(GateCommand::Approve { code: word }),
         ("accept", _) => Ok(GateCommand::Accept { name: word }),
         ("-h" | "--help", _) => Err(USAGE.to_owned()),
-        _ => Err(format!("`{}` is not a command of /omo:gate as it stands; {USAGE}", sanitize(text, 60))),
+        _ => Err(format!("`{}` is not a command of /omo:check as it stands; {USAGE}", sanitize(text, 60))),
     }
 }
 

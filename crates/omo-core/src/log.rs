@@ -84,7 +84,7 @@ pub fn of_prompt(id: &str, session: &Session, decision: &PromptDecision, now: Ti
 pub fn of_checks(id: &str, session: &Session, event: &str, now: Timestamp) -> LogEntry {
     let made_now = session.weakened.iter().filter(|weakening| weakening.at == now);
     let why = with_weakened("the checks were changed", made_now.map(|weakening| &*weakening.what));
-    entry(id, session, event, "gate".to_owned(), &why, now)
+    entry(id, session, event, "check".to_owned(), &why, now)
 }
 
 fn with_weakened<'a>(why: &str, weakened: impl Iterator<Item = &'a str>) -> String {

@@ -27,7 +27,7 @@ pub struct PlanRun {
     pub running: Option<String>,
     /// What a person is asked, in a few words, where the run waits for one.
     pub waits: Option<String>,
-    /// The literal command that comes next, `omo next` say.
+    /// The literal command that comes next, `omo agent next` say.
     pub next: String,
     /// How it ended, in one word; `None` while it is open.
     pub ended: Option<String>,

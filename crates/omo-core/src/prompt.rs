@@ -154,7 +154,7 @@ fn command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() -> UlwO
             }
             Err(refusal) => Intent::Refused(refusal.message()),
         },
-        "gate" => gate_command::parse(arguments).map_or_else(Intent::Refused, Intent::Gate),
+        "check" => gate_command::parse(arguments).map_or_else(Intent::Refused, Intent::Gate),
         "stop-continuation" => Intent::Stop { reason, whole: true },
         "status" => Intent::Status,
         "statusline" => Intent::Statusline,

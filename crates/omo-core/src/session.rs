@@ -373,7 +373,7 @@ impl Session {
         self.keep_weakened(&earlier, now);
     }
 
-    /// Where the task goes on, all of its gates stay as they were agreed to. Where another one begins, what the
+    /// Where the task goes on, all of its checks stay as they were agreed to. Where another one begins, what the
     /// user asked for earlier in the session does, without what it counted then. New ones are added.
     fn take_gates(&mut self, new: Vec<Gate>, goes_on: bool) {
         let mut gates = std::mem::take(&mut self.gates);

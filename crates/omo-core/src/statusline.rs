@@ -68,7 +68,7 @@ fn part(text: String) -> Part {
 fn gates(session: &Session) -> Option<String> {
     let is_green = |verdict: GateVerdict| verdict == GateVerdict::Green;
     let green = session.gates.iter().filter(|gate| gate.last.as_ref().is_some_and(|last| is_green(last.verdict)));
-    (!session.gates.is_empty()).then(|| format!("gates {}/{}", green.count(), session.gates.len()))
+    (!session.gates.is_empty()).then(|| format!("checks {}/{}", green.count(), session.gates.len()))
 }
 
 fn phase(session: &Session) -> Option<String> {
@@ -107,7 +107,7 @@ mod tests {
         Timestamp::from_millis(minutes * 60_000)
     }
 
-    /// A run with so many gates of which so many are green, that began at minute 1.
+    /// A run with so many checks of which so many are green, that began at minute 1.
     fn run(gates: usize, green: usize) -> Session {
         let gate = |number| Gate::new(Some(&format!("g{number}")), &format!("test {number}"), Origin::User).unwrap();
         let mut session = Session::default();
@@ -143,11 +143,11 @@ mod tests {
         type Change = fn(&mut Session);
         let table: [(usize, usize, Change, &str); 11] = [
             (0, 0, |_| {}, "ulw 0/8 · 14m"),
-            (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · gates 1/2 · 14m"),
-            (2, 2, |s| s.verification.phase = Phase::Gates, "ulw 0/8 · gates 2/2 · checking · 14m"),
-            (2, 1, |s| s.verification.phase = Phase::Review, "ulw 0/8 · gates 1/2 · review · 14m"),
+            (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · checks 1/2 · 14m"),
+            (2, 2, |s| s.verification.phase = Phase::Gates, "ulw 0/8 · checks 2/2 · checking · 14m"),
+            (2, 1, |s| s.verification.phase = Phase::Review, "ulw 0/8 · checks 1/2 · review · 14m"),
             (0, 0, |s| s.verification.phase = Phase::Verified, "ulw 0/8 · 14m"),
-            (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · gates 0/1 · failed 2/3 · 14m"),
+            (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · checks 0/1 · failed 2/3 · 14m"),
             (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 14m"),
             (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m"),
             (0, 0, |s| s.ulw.started_at = None, "ulw 0/8"),
@@ -167,7 +167,7 @@ mod tests {
             let mut session = run(1, 1);
             session.gates[0].last = Some(Record { verdict, ..Record::default() });
             let green = usize::from(verdict == GateVerdict::Green);
-            assert_eq!(text(&session, at(1)), format!("ulw 0/8 · gates {green}/1 · 0m"), "{verdict:?}");
+            assert_eq!(text(&session, at(1)), format!("ulw 0/8 · checks {green}/1 · 0m"), "{verdict:?}");
         }
     }
 
@@ -202,7 +202,7 @@ mod tests {
                 "ulw 0/8 · plan 3/7 · waits for you · 14m",
                 "plan 3/7 · waits for you",
             ),
-            (|p| p.ended = Some("complete".to_owned()), "ulw 0/8 · gates 1/2 · 14m", ""),
+            (|p| p.ended = Some("complete".to_owned()), "ulw 0/8 · checks 1/2 · 14m", ""),
         ];
         for (change, armed, alone) in table {
             let plan = plan(change);

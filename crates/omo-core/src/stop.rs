@@ -241,7 +241,7 @@ pub fn decide_provenance(provenance: Provenance) -> Option<StopDecision> {
 }
 
 /// Whether omo has to judge a claim. It does not where an earlier row matches: then the result would
-/// not matter, and the gates need not run.
+/// not matter, and the checks need not run.
 pub fn is_to_be_judged(facts: &StopFacts) -> bool {
     let claims = facts.event.claim == Some(Claim::Done);
     let waits = facts.session.is_some_and(crate::verification::has_review);

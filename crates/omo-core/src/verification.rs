@@ -1,4 +1,4 @@
-//! How a claim becomes a verdict: the gates, then the review, both on the present work tree.
+//! How a claim becomes a verdict: the checks, then the review, both on the present work tree.
 //!
 //! A claim is text, and text never verifies: it only starts the check. What the check found comes
 //! in as data; which of it counts is decided here.
@@ -120,16 +120,16 @@ pub struct ToldFailure {
 /// What a claim is worth after everything that can judge it has judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// All gates are green and the review verified, whichever of them there are, on the present
+    /// All checks are green and the review verified, whichever of them there are, on the present
     /// work tree.
     Verified,
-    /// There is no gate and no review that could.
+    /// There is no check and no review that could.
     NothingToJudgeBy,
     /// What omo had written down about the run was changed by something else.
     Tampered,
-    /// A gate is red, the review objects, or it was asked for and not had.
+    /// A check is red, the review objects, or it was asked for and not had.
     Failed,
-    /// The gates are green, and a review of the present work tree is asked for.
+    /// The checks are green, and a review of the present work tree is asked for.
     ReviewWanted {
         /// One was asked for already, and did not verify.
         again: bool,
@@ -148,7 +148,7 @@ impl Judgement {
 pub struct Findings {
     /// The id of the files; `None` where they could not be read.
     pub tree: Option<String>,
-    /// The gates, by name, each with its result and the end of its output.
+    /// The checks, by name, each with its result and the end of its output.
     pub gates: Vec<GateResult>,
     /// The run's record is the one that omo wrote.
     pub is_sealed: bool,
@@ -175,10 +175,10 @@ pub struct Material {
     pub digest: String,
 }
 
-/// One gate's result.
+/// One check's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateResult {
-    /// The gate.
+    /// The check.
     pub name: String,
     /// Its command.
     pub run: String,
@@ -221,7 +221,7 @@ pub struct Check {
 pub enum Reason {
     /// There is nothing to say beside the judgement.
     None,
-    /// These gates are red.
+    /// These checks are red.
     RedGates,
     /// Files were changed while they were judged.
     TreeMoves,
@@ -314,7 +314,7 @@ pub fn has_review(session: &Session) -> bool {
 }
 
 impl Check {
-    /// The failure in a few words, the same for the same failure: which gates are red and how, or
+    /// The failure in a few words, the same for the same failure: which checks are red and how, or
     /// what the review objects to. `None` where nothing failed.
     pub fn failure(&self) -> Option<String> {
         match &self.reason {
@@ -373,7 +373,7 @@ impl Check {
         }
     }
 
-    /// Writes into the session what was found, which may be a failed verification more: the gates' results, and where the review stands.
+    /// Writes into the session what was found, which may be a failed verification more: the checks' results, and where the review stands.
     /// `offset` is where the transcript ends.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self.findings.gates.iter().filter(|result| !result.reused) {

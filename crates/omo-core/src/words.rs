@@ -537,7 +537,7 @@ mod tests {
             passed: 3,
             failed: 1,
             running: Some("4".to_owned()),
-            next: "omo next".to_owned(),
+            next: "omo agent next".to_owned(),
             ..PlanRun::default()
         };
         let block = Block { number: 3, of: 8, names: Vec::new(), cause: Cause::PlanGoesOn };
@@ -546,7 +546,7 @@ mod tests {
         assert_eq!(
             reason,
             format!(
-                "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo next`.\n\
+                "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo agent next`.\n\
                  A claim is judged once that run has ended. If it cannot go on, the final message ends with \
                  `<promise>BLOCKED: the reason</promise>` alone on its last line.\nblock 1 of 8\n{HOW_TO_STOP}"
             )
@@ -562,7 +562,7 @@ mod tests {
     /// A line for the user, and neither a block's reason nor a list that they asked for.
     fn is_a_notice(text: &str) -> bool {
         text.starts_with("[omo]")
-            && !["\nblock ", "[omo] checks", "[omo] status line", "/omo:gate approve 0", "--approve 0"]
+            && !["\nblock ", "[omo] checks", "[omo] status line", "/omo:check approve 0", "--approve 0"]
                 .iter()
                 .any(|part| text.contains(part))
     }

@@ -122,7 +122,7 @@ fn words(decision: &PromptDecision) -> String {
         PromptDecision::Activate(activation, form) => format!("activate {:?} {form:?}", activation.trigger),
         PromptDecision::PlanNote => "plan note".to_owned(),
         PromptDecision::Stop { reason, whole } => format!("stop whole={whole} {}", reason.as_deref().unwrap_or("-")),
-        PromptDecision::Gate(_) => "gate".to_owned(),
+        PromptDecision::Gate(_) => "check".to_owned(),
         PromptDecision::Help(text) => format!("help {}", text.split(' ').nth(1).unwrap_or_default()),
         PromptDecision::Status => "status".to_owned(),
         PromptDecision::Statusline => "statusline".to_owned(),
@@ -394,15 +394,15 @@ fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_fo
         "/other:command",
         "ulw go on",
         "stop ulw, then fix the docs",
-        "/omo:gate run",
+        "/omo:check run",
     ] {
         assert!(read(text).1, "{text}");
     }
     for text in [
         "/omo:status",
         "/omo:statusline",
-        "/omo:gate list",
-        "/omo:gate approve 0123456789ab",
+        "/omo:check list",
+        "/omo:check approve 0123456789ab",
         "/omo:stop-continuation",
         "/omo:ulw-exec --help",
         "ulw off",

@@ -21,7 +21,7 @@ fn at(minutes: i64) -> Timestamp {
     Timestamp::from_millis(minutes * MINUTE)
 }
 
-/// A run with one gate that wants a review.
+/// A run with one check that wants a review.
 fn run() -> Session {
     let mut session = Session::default();
     let gates = vec![Gate::new(Some("tests"), "cargo test", Origin::User).unwrap()];
@@ -67,21 +67,21 @@ type Case = (&'static str, fn(&mut Session, &mut Findings), Judgement);
 
 const CASES: &[Case] = &[
     ("a red gate", |_, f| f.gates = vec![gate(GateVerdict::Failed)], Judgement::Failed),
-    ("a gate that ran nothing", |_, f| f.gates = vec![gate(GateVerdict::NothingRan)], Judgement::Failed),
+    ("a check that ran nothing", |_, f| f.gates = vec![gate(GateVerdict::NothingRan)], Judgement::Failed),
     ("a weaker gate", |_, f| f.gates = vec![gate(GateVerdict::Weaker)], Judgement::Failed),
     ("a changed script", |_, f| f.gates = vec![gate(GateVerdict::Changed)], Judgement::Failed),
-    ("a gate that is not approved", |_, f| f.gates = vec![gate(GateVerdict::NotApproved)], Judgement::Failed),
+    ("a check that is not approved", |_, f| f.gates = vec![gate(GateVerdict::NotApproved)], Judgement::Failed),
     ("one red of two", |_, f| f.gates.push(gate(GateVerdict::TimedOut)), Judgement::Failed),
     ("green, no review asked for yet", |_, _| {}, FIRST),
     ("green, no review wanted", |s, _| s.verification.review_wanted = false, Judgement::Verified),
-    ("no gate, no review wanted", nothing_to_judge_by, Judgement::NothingToJudgeBy),
-    ("no gate, a review wanted", |_, f| f.gates.clear(), FIRST),
+    ("no check, no review wanted", nothing_to_judge_by, Judgement::NothingToJudgeBy),
+    ("no check, a review wanted", |_, f| f.gates.clear(), FIRST),
     ("somebody else wrote the state", |_, f| f.is_sealed = false, Judgement::Tampered),
     ("somebody else wrote the state, all green", tampered_and_green, Judgement::Tampered),
     ("gates that change what they judge", |_, f| f.tree_moves = true, Judgement::Failed),
     ("reviewed on these files", |s, _| wait(s, "t1", ReviewVerdict::Verified), Judgement::Verified),
     ("reviewed on other files", |s, _| wait(s, "t0", ReviewVerdict::Verified), FIRST),
-    ("reviewed on these files, but a gate is red", red_and_reviewed, Judgement::Failed),
+    ("reviewed on these files, but a check is red", red_and_reviewed, Judgement::Failed),
     ("rejected on these files", |s, _| wait(s, "t1", ReviewVerdict::Rejected), Judgement::Failed),
     ("rejected, and the files are others now", |s, _| wait(s, "t0", ReviewVerdict::Rejected), AGAIN),
     ("a review without a verdict", |s, _| wait(s, "t1", ReviewVerdict::Unclear), AGAIN),

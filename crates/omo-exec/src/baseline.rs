@@ -160,7 +160,7 @@ fn link_installed(root: &Path, project: &Path) {
     }
 }
 
-/// The gates of a claim, each with what it counted before the run, for which this waits; `None` where the
+/// The checks of a claim, each with what it counted before the run, for which this waits; `None` where the
 /// result is no longer needed.
 pub(crate) fn held_to(
     gates: &[Gate],

@@ -1,5 +1,5 @@
 //! Running one check of a plan: in a shell that tells a failure before a pipe, under a keeper as a
-//! gate is, and judged by what was expected of it.
+//! check is, and judged by what was expected of it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

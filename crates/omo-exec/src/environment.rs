@@ -1,4 +1,4 @@
-//! The environment of a gate and of a check: its user's own, without what a gate must not see.
+//! The environment of a check: its user's own, without what a check must not see.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use omo_store::run_environment;
 use omo_store::seal::digest;
 use omo_store::search_path::SearchPath;
 
-/// An environment for gates.
+/// An environment for checks.
 #[derive(Clone, Debug)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,
@@ -31,8 +31,8 @@ impl Environment {
             .filter(|(name, _)| !is_called(name, "PATH") && name.to_str().is_none_or(|name| !is_kept_from_gates(name)))
             .collect();
         variables.extend(search.joined().map(|path| ("PATH".into(), path)));
-        // What a gate starts knows by it that it runs in one.
-        variables.push(("OMO_GATE".into(), "1".into()));
+        // What a check starts knows by it that it runs in one.
+        variables.push(("OMO_CHECK".into(), "1".into()));
         variables.sort();
         Self { variables, search }
     }
@@ -61,12 +61,12 @@ impl Environment {
         names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// The folders in which a gate finds its programs.
+    /// The folders in which a check finds its programs.
     pub fn search(&self) -> &SearchPath {
         &self.search
     }
 
-    /// The variables of one gate: its own over the others.
+    /// The variables of one check: its own over the others.
     pub fn for_gate(&self, gate: &Gate) -> Vec<(OsString, OsString)> {
         let own = gate.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let is_own = |name: &OsStr| gate.env.keys().any(|own| is_called(name, own));
@@ -74,14 +74,14 @@ impl Environment {
         inherited.chain(own).collect()
     }
 
-    /// The variables of a check of a plan: those of a gate, without what would have its shell run
+    /// The variables of a check of a plan: those of a check, without what would have its shell run
     /// something else than the check. The worker that asks for a check may be the one whose work it judges.
     pub fn for_check(&self) -> Vec<(OsString, OsString)> {
         let steers = |name: &OsStr| name.to_str().is_some_and(steers_a_shell);
         self.variables.iter().filter(|(name, _)| !steers(name)).cloned().collect()
     }
 
-    /// What stands for a gate as it is run here: its definition, its folder and its environment.
+    /// What stands for a check as it is run here: its definition, its folder and its environment.
     pub fn setting(&self, gate: &Gate, root: &Path) -> String {
         setting(gate.definition(), root, &self.for_gate(gate))
     }
@@ -125,14 +125,14 @@ mod tests {
             ("CLAUDE_CODE_MESSAGING_TOKEN", "t"),
             ("CLAUDECODE", "1"),
             ("OMO_DISABLE", "0"),
-            ("OMO_GATE", "0"),
+            ("OMO_CHECK", "0"),
             ("COLUMNS", "80"),
             ("PATH", "/usr/bin:bin::.:/bin"),
         ]);
         let gate = Gate::new(None, "true", Origin::User).unwrap();
         let seen = environment.for_gate(&gate);
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
-        assert_eq!(seen, [("HOME", "/h"), ("OMO_GATE", "1"), ("PATH", "/usr/bin:/bin")]);
+        assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/usr/bin:/bin")]);
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         let environment = of(&[("HOME", "/h"), ("SHELLOPTS", "noexec"), ("BASH_ENV", "/x"), ("PATH", "/bin")]);
         let seen = environment.for_check();
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
-        assert_eq!(seen, [("HOME", "/h"), ("OMO_GATE", "1"), ("PATH", "/bin")]);
+        assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/bin")]);
         let (check, root) = (Check::new("true"), Path::new("/p"));
         let setting = of(&[("PATH", "/bin")]).setting_of_check(&check, root);
         assert_eq!(of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).setting_of_check(&check, root), setting);

@@ -1,4 +1,4 @@
-//! Running the gates of a claim: which of them may run, which of them need not, and what came of
+//! Running the checks of a claim: which of them may run, which of them need not, and what came of
 //! those that ran.
 
 use std::cell::OnceCell;
@@ -18,7 +18,7 @@ use crate::files::{FilesState, TransientFiles, WorkFiles};
 use crate::platform::FolderWatch;
 use crate::process::{self, Job};
 
-/// What the gates of a claim are run with.
+/// What the checks of a claim are run with.
 #[derive(Debug)]
 pub struct Setup<'a> {
     /// The project's top.
@@ -29,7 +29,7 @@ pub struct Setup<'a> {
     pub logs: Option<&'a Folder>,
     /// The files that count.
     pub files: &'a WorkFiles<'a>,
-    /// What every gate gets.
+    /// What every check gets.
     pub environment: &'a Environment,
     /// Whether a result that still holds spares a run.
     pub reuse: Reuse,
@@ -46,14 +46,14 @@ pub enum Reuse {
     Nothing,
 }
 
-/// What came of the gates.
+/// What came of the checks.
 #[derive(Debug, Default)]
 pub struct Verified {
     /// The id of the files that all of it is about.
     pub tree: Option<String>,
-    /// The results, in the order of the gates.
+    /// The results, in the order of the checks.
     pub results: Vec<GateResult>,
-    /// Files that count change while the gates run, each time anew.
+    /// Files that count change while the checks run, each time anew.
     pub tree_moves: bool,
     /// One of them, where that is known.
     pub moving: Option<String>,
@@ -61,21 +61,21 @@ pub struct Verified {
     pub is_cut: bool,
 }
 
-/// Hears what happens while gates run, to show it, and can end them.
+/// Hears what happens while checks run, to show it, and can end them.
 pub trait Watcher {
-    /// A gate begins to run.
+    /// A check begins to run.
     fn begins(&mut self, _gate: &Gate) {}
     /// Time goes by. `false` ends everything.
     fn goes_on(&mut self) -> bool {
         true
     }
-    /// A gate is done, or was not run.
+    /// A check is done, or was not run.
     fn is_done(&mut self, _result: &GateResult) {}
 }
 
-/// Runs the gates one after the other, within the time that all of them have together.
+/// Runs the checks one after the other, within the time that all of them have together.
 ///
-/// A gate may change files that count, a lock file say. Then what it said is about files that are no
+/// A check may change files that count, a lock file say. Then what it said is about files that are no
 /// more, and all of them run once again; if files change once more, that is said. A file that was
 /// written and put back meanwhile is one that changed: it may have been another one while they ran.
 pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
@@ -126,7 +126,7 @@ fn note_passing(results: &mut [GateResult], passing: &TransientFiles) {
     }
 }
 
-/// The results of gates that cannot be run, and why.
+/// The results of checks that cannot be run, and why.
 pub fn unrun(gates: &[Gate], why: &str) -> Vec<GateResult> {
     let record = || Record {
         verdict: GateVerdict::NotStarted,
@@ -175,7 +175,7 @@ fn is_repository_approved(gates: &[Gate], setup: &Setup) -> bool {
         })
 }
 
-/// What is known of a gate without running it.
+/// What is known of a check without running it.
 fn standing(gate: &Gate, setup: &Setup, tree: Option<&str>, is_approved: bool) -> Option<GateResult> {
     let unrun = |verdict, detail: String| {
         let record = Record { verdict, detail, at: Some(env::now()), ..Record::default() };

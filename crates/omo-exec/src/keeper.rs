@@ -1,12 +1,12 @@
-//! The keeper: a small process between omo and a gate, which ends the gate and all that it started
-//! when the gate is done, when its time is up, or when omo itself is gone.
+//! The keeper: a small process between omo and a check, which ends the check and all that it started
+//! when the check is done, when its time is up, or when omo itself is gone.
 //!
 //! The client ends a hook when its user presses Esc, and nothing runs in a process that was
 //! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
 //! it after the first line. It is the same binary as its caller, started with [`ARGUMENT`].
 //!
-//! A gate could write into the pipe that its keeper answers on: `/proc` shows it. So the answer bears a seal, with a key
-//! that the keeper was given before the gate began, and nothing else is believed. How the gate ended is what the system
+//! A check could write into the pipe that its keeper answers on: `/proc` shows it. So the answer bears a seal, with a key
+//! that the keeper was given before the check began, and nothing else is believed. How the check ended is what the system
 //! says of it, and never what it wrote.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -46,7 +46,7 @@ pub struct Spec {
     pub folder: PathBuf,
     /// For how long at most.
     pub timeout_millis: u64,
-    /// What a check of a plan wants beyond what a gate does.
+    /// What a check of a plan needs beyond one of a run.
     pub check: Option<CheckSpec>,
     /// The key that the report is sealed with.
     pub key: String,
@@ -55,7 +55,7 @@ pub struct Spec {
 /// What a check of a plan wants of its keeper.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CheckSpec {
-    /// The bash that runs it, so that a failure before a pipe is one; without it, the shell of a gate.
+    /// The bash that runs it, so that a failure before a pipe is one; without it, the shell of a check.
     pub bash: Option<PathBuf>,
     /// The text that is expected in its output.
     pub text: Option<String>,
@@ -82,7 +82,7 @@ pub struct Report {
 
 /// Runs as a keeper, where the process was started as one; otherwise nothing happens.
 ///
-/// Called first thing in the `main` of every binary that runs gates.
+/// Called first thing in the `main` of every binary that runs checks.
 #[expect(clippy::exit, reason = "a keeper is a process of its own, and does nothing else")]
 pub fn run_if_asked() {
     if caller::is_asked(ARGUMENT) {
@@ -93,7 +93,7 @@ pub fn run_if_asked() {
 
 /// What the keeper waits for.
 enum Event {
-    /// The gate's own process has ended.
+    /// The check's own process has ended.
     Ended(Option<i32>, Option<i32>),
     /// The process that started the keeper is gone, or no longer needs the result.
     CallerGone,
@@ -120,7 +120,7 @@ pub(crate) fn read_report(answer: &[u8], key: &Key) -> Option<Report> {
     key.is_mac(json.as_bytes(), seal).then(|| serde_json::from_str(json).ok())?
 }
 
-/// Runs the gate; `None` where its result is no longer needed.
+/// Runs the check; `None` where its result is no longer needed.
 fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<Report> {
     let not_started = |why: String| Some(Report { not_started: Some(why), ..Report::default() });
     let (output, input) = match std::io::pipe() {

@@ -1,4 +1,4 @@
-//! The processes that omo starts: the gates of a run, the checks of a plan, git, and, where its user
+//! The processes that omo starts: the checks of a run, the checks of a plan, git, and, where its user
 //! asks for that, the client and a status line. With git it makes the worktrees that the groups of a
 //! plan work in, keeps what they hold, and brings their branches together.
 //!

@@ -1,4 +1,4 @@
-//! Running one gate, or one check of a plan, under a keeper.
+//! Running one check under a keeper.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,9 +15,9 @@ use omo_store::seal::Key;
 use crate::keeper::{ARGUMENT, CheckSpec, Report, Spec, read_report};
 use crate::platform::{hide_memory, own_program, stand_apart};
 
-/// How often it is asked whether the gate is still wanted.
+/// How often it is asked whether the check is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// How long a keeper may take beyond its gate's time.
+/// How long a keeper may take beyond its check's time.
 const SLACK: Duration = Duration::from_secs(5);
 
 /// What to run, and where.
@@ -33,7 +33,7 @@ pub struct Job {
     pub variables: Vec<(OsString, OsString)>,
     /// Where its output goes; `None` for nowhere.
     pub log: Option<File>,
-    /// What a check of a plan wants beyond what a gate does.
+    /// What a check of a plan needs beyond one of a run.
     pub check: Option<CheckSpec>,
 }
 
@@ -52,8 +52,8 @@ pub struct Outcome {
     pub took: Duration,
 }
 
-/// Runs a gate to its end. `is_wanted` is asked all the while; once it says no, everything of the
-/// gate is ended.
+/// Runs a check to its end. `is_wanted` is asked all the while; once it says no, everything of the
+/// check is ended.
 pub fn run(job: Job, mut is_wanted: impl FnMut() -> bool) -> Outcome {
     let start = Instant::now();
     let timeout = job.timeout;
@@ -75,7 +75,7 @@ fn end_of(report: &Report, timeout: Duration) -> End {
     }
 }
 
-/// A keeper at work. Dropping it ends its gate.
+/// A keeper at work. Dropping it ends its check.
 struct Keeper {
     process: Child,
     answer: Receiver<Vec<u8>>,
@@ -112,7 +112,7 @@ impl Keeper {
         Ok(Self { process, answer, key })
     }
 
-    /// Its report; `None` where the gate is no longer wanted.
+    /// Its report; `None` where the check is no longer wanted.
     fn wait(&mut self, deadline: Instant, is_wanted: &mut impl FnMut() -> bool) -> Option<Report> {
         loop {
             match self.answer.recv_timeout(ASK_EVERY) {
@@ -132,7 +132,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // Once its standard input is closed, the keeper ends the gate, and then itself.
+        // Once its standard input is closed, the keeper ends the check, and then itself.
         drop(self.process.stdin.take());
         let _ = self.answer.recv_timeout(SLACK);
         let _ = self.process.try_wait();

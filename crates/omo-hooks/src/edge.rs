@@ -97,7 +97,7 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
     drop(bytes);
     context.root = root::find(context.env.project_dir.as_deref(), input.cwd.as_deref());
     context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
-    // A session that a gate has started has no run. Where one is on, the project's settings say that it is in a gate.
+    // A session that a check has started has no run. Where one is on, the project's settings say that it is in a check.
     if context.env.in_gate && context.peek_if_active()?.is_none() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! `/omo:gate`: what judges a claim is shown and changed, from the user's own words and without
+//! `/omo:check`: what judges a claim is shown and changed, from the user's own words and without
 //! the model.
 
 use std::fmt::Write;
@@ -39,7 +39,7 @@ pub fn answer(context: &Context, command: &GateCommand) -> Result<String, HookEr
 }
 
 fn unknown(name: &str) -> String {
-    refused(&format!("no check here is called `{}`; /omo:gate list names them", code(name, 40)))
+    refused(&format!("no check here is called `{}`; /omo:check list names them", code(name, 40)))
 }
 
 fn list(context: &Context, root: &Path) -> Result<String, HookError> {
@@ -176,7 +176,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
     })
 }
 
-/// Changes the gates of the session; an error is said, and changes nothing.
+/// Changes the checks of the session; an error is said, and changes nothing.
 fn change(
     context: &Context,
     mut change: impl FnMut(&mut Vec<Gate>) -> Result<String, String>,

@@ -1,4 +1,4 @@
-//! Judging a claim: the gates are run and the review is looked for, with no lock held, and what
+//! Judging a claim: the checks are run and the review is looked for, with no lock held, and what
 //! was found is judged.
 
 use std::fmt::Write;
@@ -27,10 +27,10 @@ use crate::edge::{Context, HookError, Place};
 use crate::input::Input;
 use crate::watchdog;
 
-/// What a hook may take beyond its gates: git on a large work tree.
+/// What a hook may take beyond its checks: git on a large work tree.
 const SLACK: Duration = Duration::from_secs(30);
 
-/// Judges the claim of a session; `None` where there is no session, or its run ended while the gates ran
+/// Judges the claim of a session; `None` where there is no session, or its run ended while the checks ran
 /// and the result is no longer needed.
 pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<Check>, HookError> {
     let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
@@ -273,7 +273,7 @@ fn look_for_review(session: &mut Session, input: &Input) {
     }
 }
 
-/// Shows in the state that gates run, and ends them as soon as the run is over.
+/// Shows in the state that checks run, and ends them as soon as the run is over.
 struct Wanted<'a> {
     context: &'a Context,
     place: &'a Place<'a>,
@@ -292,7 +292,7 @@ impl Watcher for Wanted<'_> {
     }
 
     fn goes_on(&mut self) -> bool {
-        // A state that cannot be read holds no session: then its gates hold none either.
+        // A state that cannot be read holds no session: then its checks hold none either.
         state::peek(self.root, self.place.id()).is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
     }
 }

@@ -110,7 +110,7 @@ impl Stop<'_> {
 
     /// Decides under the lock, writes it down, and says it.
     fn settle(&self, place: &Place, input: &Input, found: &Found) -> Result<(), HookError> {
-        // Gates take their time.
+        // Checks take their time.
         let now = if found.check().is_some() { env::now() } else { self.context.env.now };
         let cap = self.context.env.client_block_cap;
         let (decided, lock) = place.update(DEADLINE, Corrupt::Refuse, |session| {

@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn a_field_is_read_with_and_without_quotes() {
-        let text = "---\ndescription: Show it\nargument-hint: \"[--gate \\\"C\\\"] a | b\"\n---\nhint: no\n";
+        let text = "---\ndescription: Show it\nargument-hint: \"[--check \\\"C\\\"] a | b\"\n---\nhint: no\n";
         assert_eq!(front_matter(text, "description").as_deref(), Some("Show it"));
-        assert_eq!(front_matter(text, "argument-hint").as_deref(), Some("[--gate \"C\"] a | b"));
+        assert_eq!(front_matter(text, "argument-hint").as_deref(), Some("[--check \"C\"] a | b"));
         assert_eq!(front_matter(text, "hint"), None);
         assert_eq!(cell("a | b"), "a \\| b");
     }

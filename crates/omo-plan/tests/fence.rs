@@ -114,10 +114,10 @@ const HARMLESS: [&str; 71] = [
     "git blame -L 1,5 src/a.rs",
     "git merge-base main HEAD",
     "git stash-like 2>/dev/null || true",
-    "omo next --run r1 --group 2",
-    "omo unit start 3 --run r1",
-    "omo unit done --ticket 4f --note 'git config was left alone'",
-    "omo unit fail --ticket 4f --reason \"it needs git worktree\"",
+    "omo agent next --run r1 --group 2",
+    "omo agent start 3 --run r1",
+    "omo agent done --ticket 4f --note 'git config was left alone'",
+    "omo agent fail --ticket 4f --reason \"it needs git worktree\"",
     "grep -rn 'git push' docs",
     "rg -n \"GIT_DIR=\" src | head",
     "echo 'cd /home/u' > notes.txt",
@@ -313,11 +313,11 @@ fn what_is_said_names_what_was_wrong_and_what_to_do() {
     for (command, expected) in [
         (
             "git stash",
-            "This session works in a worktree of its own, and `git stash` reaches beyond it. `git restore FILE` puts a file back, and omo brings the work together. If the step cannot be done like that, say so with `omo unit fail`.",
+            "This session works in a worktree of its own, and `git stash` reaches beyond it. `git restore FILE` puts a file back, and omo brings the work together. If the step cannot be done like that, say so with `omo agent fail`.",
         ),
         (
             "cd /tmp",
-            "This session works in a worktree of its own, and `/tmp` is not in it. Name files from a folder of the worktree. If the step cannot be done like that, say so with `omo unit fail`.",
+            "This session works in a worktree of its own, and `/tmp` is not in it. Name files from a folder of the worktree. If the step cannot be done like that, say so with `omo agent fail`.",
         ),
     ] {
         assert_eq!(of(command).unwrap().to_string(), expected);

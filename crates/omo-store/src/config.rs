@@ -32,7 +32,7 @@ pub struct Config {
     pub feedback: Feedback,
     /// Whether a claim needs a review as well.
     pub review: Review,
-    /// The user's own gates, each with the one project that it is for, where it names one.
+    /// The user's own checks, each with the one project that it is for, where it names one.
     pub gates: Vec<(Gate, Option<PathBuf>)>,
     /// What was wrong with the file.
     pub problems: Vec<Problem>,
@@ -55,12 +55,12 @@ pub enum Review {
     /// It does.
     #[default]
     Wanted,
-    /// Gates alone decide.
+    /// Checks alone decide.
     Off,
 }
 
 impl Config {
-    /// The user's own gates for one project.
+    /// The user's own checks for one project.
     pub fn gates_for(&self, root: &Path) -> Vec<Gate> {
         let is_for = |project: &Option<PathBuf>| project.as_deref().is_none_or(|project| project == root);
         self.gates.iter().filter(|(_, project)| is_for(project)).map(|(gate, _)| gate.clone()).collect()
@@ -132,12 +132,12 @@ impl Reader<'_> {
                 "limits" => self.section(value, "limits", Self::limit),
                 "stop" => self.section(value, "stop", Self::stop),
                 "verify" => self.section(value, "verify", Self::verify),
-                "gate" => {
+                "check" => {
                     let read = gate_toml::read(value, Origin::Config);
                     self.config.gates = read.gates;
                     read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
                 }
-                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, gate"),
+                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, check"),
             }
         }
     }
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_read() {
-        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n[[gate]]\nrun = \"a\"\n[[gate]]\nrun = \"b\"\nproject = \"/p\"\n";
+        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
         assert_eq!(config.limits, Limits { max_blocks: 20, max_minutes: 60, cooldown_seconds: 0 });
@@ -251,7 +251,10 @@ mod tests {
     fn what_is_wrong_is_said_for_each_kind() {
         for (text, expected) in [
             ("limits = 3", "config.toml:1: `limits` must be a table"),
-            ("\nlimit = 3", "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, gate"),
+            (
+                "\nlimit = 3",
+                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, check",
+            ),
             ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
             ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
             ("[limits]\nmax_blocks = \"3\"", "config.toml:2: `limits.max_blocks` must be"),
@@ -262,7 +265,7 @@ mod tests {
             ("\"a\\u001b[2J\\nb\" = 1", "config.toml:1: `a [2J b` is not a setting"),
             ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
             ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
-            ("[[gate]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `gate.project` must be an absolute path"),
+            ("[[check]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `check.project` must be an absolute path"),
             ("[stop\n", "config.toml:1: is not TOML"),
         ] {
             let found = problems(text);

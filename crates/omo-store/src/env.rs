@@ -21,7 +21,7 @@ pub struct Env {
     pub client_block_cap: Option<u32>,
     /// `OMO_DISABLE=1`: omo does nothing.
     pub disabled: bool,
-    /// `OMO_GATE=1`: a gate has started this process. Nothing of omo runs within a gate.
+    /// `OMO_CHECK=1`: a check has started this process. Nothing of omo runs within a check.
     pub in_gate: bool,
     /// `OMO_GROUP`, beside `OMO_RUN`: omo has started this session to work on that group of a plan, and
     /// no person writes its prompts.
@@ -54,7 +54,7 @@ impl Env {
                 .and_then(|cap| cap.trim().parse().ok())
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
-            in_gate: text("OMO_GATE").is_some_and(|value| value == "1"),
+            in_gate: text("OMO_CHECK").is_some_and(|value| value == "1"),
             // Hardly any session has a first one, and none of those needs to look for the second.
             group: text("OMO_RUN").and_then(|run| Some(OwnGroup { run, group: text("OMO_GROUP")? })),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),

@@ -1,4 +1,4 @@
-//! `[[gate]]` tables, as they stand in the user's `config.toml` and in a repository's `omo.toml`.
+//! `[[check]]` tables, as they stand in the user's `config.toml` and in a repository's `omo.toml`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use omo_core::gate::{Gate, MAX_GATES, Origin};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What a `[[gate]]` array says.
+/// What a `[[check]]` array says.
 #[derive(Debug, Default)]
 pub(crate) struct Gates {
-    /// The gates that can be, each with the one project that it is for, where it names one.
+    /// The checks that can be, each with the one project that it is for, where it names one.
     pub(crate) gates: Vec<(Gate, Option<PathBuf>)>,
     /// What is wrong, and where.
     pub(crate) problems: Vec<(Range<usize>, String)>,
@@ -21,13 +21,13 @@ pub(crate) struct Gates {
 pub(crate) fn read(value: &Spanned<DeValue>, origin: Origin) -> Gates {
     let mut gates = Gates::default();
     let Some(array) = value.get_ref().as_array() else {
-        gates.problems.push((value.span(), "`gate` must be a list of tables: [[gate]]".to_owned()));
+        gates.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned()));
         return gates;
     };
     for value in array {
         match value.get_ref().as_table() {
             Some(table) => gates.one(table, value.span(), origin),
-            None => gates.problems.push((value.span(), "`gate` must be a list of tables: [[gate]]".to_owned())),
+            None => gates.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned())),
         }
     }
     gates
@@ -47,27 +47,27 @@ impl Gates {
                 ("timeout", _) => gate.timeout_seconds = Some(seconds(value).unwrap_or(0)),
                 ("env", _) => self.env(value, &mut gate.env),
                 (known @ ("name" | "run" | "cwd"), None) => {
-                    self.problems.push((value.span(), format!("`gate.{known}` must be a text")));
+                    self.problems.push((value.span(), format!("`check.{known}` must be a text")));
                 }
                 (unknown, _) => {
                     let known = "name, run, cwd, timeout, env";
                     let known = if origin == Origin::Config { format!("{known}, project") } else { known.to_owned() };
-                    self.problems.push((key.span(), format!("`gate.{unknown}` is not a setting; known are: {known}")));
+                    self.problems.push((key.span(), format!("`check.{unknown}` is not a setting; known are: {known}")));
                 }
             }
         }
         if project.as_ref().is_some_and(|path| !path.is_absolute()) {
-            self.problems.push((span.clone(), "`gate.project` must be an absolute path".to_owned()));
+            self.problems.push((span.clone(), "`check.project` must be an absolute path".to_owned()));
         }
         // A name that is not given comes from the command.
         let named = Gate::new(name.as_deref(), &gate.run, origin).map(|named| Gate { name: named.name, ..gate });
         match named.and_then(|gate| gate.check().map(|()| gate)) {
-            Err(error) => self.problems.push((span, format!("[[gate]]: {error}"))),
+            Err(error) => self.problems.push((span, format!("[[check]]: {error}"))),
             Ok(_) if self.gates.len() >= MAX_GATES => {
-                self.problems.push((span, format!("[[gate]]: more than {MAX_GATES}")));
+                self.problems.push((span, format!("[[check]]: more than {MAX_GATES}")));
             }
             Ok(gate) if self.gates.iter().any(|(known, _)| known.name == gate.name) => {
-                self.problems.push((span, format!("[[gate]]: a second one is called `{}`", gate.name)));
+                self.problems.push((span, format!("[[check]]: a second one is called `{}`", gate.name)));
             }
             Ok(gate) if self.problems.len() == problems => self.gates.push((gate, project)),
             Ok(_) => {}
@@ -76,12 +76,12 @@ impl Gates {
 
     fn env(&mut self, value: &Spanned<DeValue>, env: &mut BTreeMap<String, String>) {
         let Some(table) = value.get_ref().as_table() else {
-            return self.problems.push((value.span(), "`gate.env` must be a table of texts".to_owned()));
+            return self.problems.push((value.span(), "`check.env` must be a table of texts".to_owned()));
         };
         for (key, value) in table {
             match value.get_ref().as_str() {
                 Some(text) if !text.contains('\0') => _ = env.insert(key.get_ref().to_string(), text.to_owned()),
-                _ => self.problems.push((value.span(), format!("`gate.env.{}` must be a text", key.get_ref()))),
+                _ => self.problems.push((value.span(), format!("`check.env.{}` must be a text", key.get_ref()))),
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Which files of the project a gate runs, and what is in them.
+//! Which files of the project a check runs, and what is in them.
 //!
 //! A command such as `./check.sh` or `make test` is only as good as the file behind it. When its
-//! user agrees to a gate, the programs and scripts of the project that it runs and the task file
+//! user agrees to a check, the programs and scripts of the project that it runs and the task file
 //! that its runner reads are pinned by their digest. What differs later is reported and is not
 //! green until the user agrees again. What those files run in turn is not followed, and files of
 //! tests are not pinned: to write those is the work.
@@ -38,13 +38,13 @@ const ABSENT: &str = "absent";
 /// Folders that hold what is built anew all the time.
 pub const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
 
-/// The files that a gate runs, by their path from the project's top, each with its digest.
-/// `search` is the `PATH` that the gate gets.
+/// The files that a check runs, by their path from the project's top, each with its digest.
+/// `search` is the `PATH` that the check gets.
 pub fn of(gate: &Gate, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
     read_gate(gate, root, env::home(), &search.clone().without_hidden_ways(root)).pins()
 }
 
-/// Whether a gate runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
+/// Whether a check runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
 pub fn runs_tests(gate: &Gate, root: &Path) -> bool {
     read_gate(gate, root, env::home(), &SearchPath::default()).runs_tests
 }

@@ -170,7 +170,7 @@ mod tests {
             id: "r-1".to_owned(),
             plan: "plan.md".to_owned(),
             total: 7,
-            next: "omo next".to_owned(),
+            next: "omo agent next".to_owned(),
             ..PlanRun::default()
         }
     }
@@ -239,7 +239,10 @@ mod tests {
         set(&place.folder, &place.id, run(), place.options(1)).unwrap();
         let session = state::peek(place.temp.path(), &place.id).unwrap().unwrap();
         assert!(own(&session, &place.id, Some(place.temp.path())).is_some());
-        assert!(!Key::load(Some(place.temp.path())).unwrap().holds(&place.id, &session), "the gates are not omo's own");
+        assert!(
+            !Key::load(Some(place.temp.path())).unwrap().holds(&place.id, &session),
+            "the checks are not omo's own"
+        );
     }
 
     #[test]

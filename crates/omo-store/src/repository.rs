@@ -1,7 +1,7 @@
-//! `omo.toml` at the top of a project: gates that the repository asks for, and how a worktree of it is
+//! `omo.toml` at the top of a project: checks that the repository asks for, and how a worktree of it is
 //! set up.
 //!
-//! No gate of it runs unless its user approved exactly this content (`trust`), and the set-up command
+//! No check of it runs unless its user approved exactly this content (`trust`), and the set-up command
 //! only as one of the commands of a plan that its user approved. It can name these and nothing else: no
 //! setting of omo, and above all nothing about trust.
 
@@ -28,14 +28,14 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// What a repository asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repository {
-    /// Its gates.
+    /// Its checks.
     pub gates: Vec<Gate>,
     /// The command that puts into a new worktree what a checkout lacks, `npm ci` say. That the file is
     /// approved says nothing about it: it runs where its user approved this very command.
     pub setup: Option<String>,
-    /// What stands for exactly this content, in this repository, with the files that the gates run as they are.
+    /// What stands for exactly this content, in this repository, with the files that the checks run as they are.
     pub digest: String,
-    /// The files of the project that its gates run, each with its digest.
+    /// The files of the project that its checks run, each with its digest.
     pub pinned: BTreeMap<String, String>,
     /// The part of `digest` that stands for the file alone.
     content: String,
@@ -108,7 +108,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
         Ok(table) => {
             for (key, value) in table.get_ref() {
                 match &**key.get_ref() {
-                    "gate" => {
+                    "check" => {
                         let read = gate_toml::read(value, Origin::Repository);
                         gates.extend(read.gates.into_iter().map(|(gate, _)| gate));
                         read.problems.into_iter().for_each(|(span, message)| reader.problem(Some(span), message));
@@ -122,7 +122,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> Repository {
                         }
                     }
                     unknown => {
-                        let message = format!("`{unknown}` is not a setting; known are: gate, setup");
+                        let message = format!("`{unknown}` is not a setting; known are: check, setup");
                         reader.problem(Some(key.span()), message);
                     }
                 }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn every_field_of_a_gate_is_read() {
-        let text = "[[gate]]\nname = \"tests\"\nrun = \"cargo test\"\ncwd = \"crates/a\"\ntimeout = 60\n[gate.env]\nRUST_LOG = \"warn\"\n[[gate]]\nrun = \"npm test\"\ncwd = \".\"\n";
+        let text = "[[check]]\nname = \"tests\"\nrun = \"cargo test\"\ncwd = \"crates/a\"\ntimeout = 60\n[check.env]\nRUST_LOG = \"warn\"\n[[check]]\nrun = \"npm test\"\ncwd = \".\"\n";
         let repository = read(text);
         assert_eq!(repository.problems, []);
         let [first, second] = &*repository.gates else { panic!("{repository:?}") };
@@ -178,24 +178,24 @@ mod tests {
     #[test]
     fn what_cannot_be_is_named_with_its_line_and_nothing_is_asked_for() {
         for (text, expected) in [
-            ("trust = true", "omo.toml:1: `trust` is not a setting; known are: gate, setup"),
-            ("[[gate]]\nrun = \"a\"\nproject = \"/p\"", "omo.toml:3: `gate.project` is not a setting"),
-            ("[[gate]]\nname = \"a\"", "omo.toml:1: [[gate]]: a check needs a command"),
-            ("[[gate]]\nrun = 3", "omo.toml:2: `gate.run` must be a text"),
-            ("gate = 3", "omo.toml:1: `gate` must be a list of tables"),
-            ("gate = [3]", "omo.toml:1: `gate` must be a list of tables"),
-            ("[[gate]]\nrun = \"a\"\ncwd = \"../x\"", "omo.toml:1: [[gate]]: `../x` is no folder below"),
-            ("[[gate]]\nrun = \"a\"\ntimeout = 9000", "omo.toml:1: [[gate]]: a time limit is"),
-            ("[[gate]]\nrun = \"a\"\n[gate.env]\nOMO_X = \"1\"", "omo.toml:1: [[gate]]: `OMO_X` is no variable"),
-            ("[[gate]]\nrun = \"a\"\n[[gate]]\nrun = \"a\"", "omo.toml:3: [[gate]]: a second one is called `a`"),
-            ("[[gate]]\nrun = \"a\"\n[setup]\nrun = \"b\"", "omo.toml:3: `setup` must be a command of 1 to"),
+            ("trust = true", "omo.toml:1: `trust` is not a setting; known are: check, setup"),
+            ("[[check]]\nrun = \"a\"\nproject = \"/p\"", "omo.toml:3: `check.project` is not a setting"),
+            ("[[check]]\nname = \"a\"", "omo.toml:1: [[check]]: a check needs a command"),
+            ("[[check]]\nrun = 3", "omo.toml:2: `check.run` must be a text"),
+            ("check = 3", "omo.toml:1: `check` must be a list of tables"),
+            ("check = [3]", "omo.toml:1: `check` must be a list of tables"),
+            ("[[check]]\nrun = \"a\"\ncwd = \"../x\"", "omo.toml:1: [[check]]: `../x` is no folder below"),
+            ("[[check]]\nrun = \"a\"\ntimeout = 9000", "omo.toml:1: [[check]]: a time limit is"),
+            ("[[check]]\nrun = \"a\"\n[check.env]\nOMO_X = \"1\"", "omo.toml:1: [[check]]: `OMO_X` is no variable"),
+            ("[[check]]\nrun = \"a\"\n[[check]]\nrun = \"a\"", "omo.toml:3: [[check]]: a second one is called `a`"),
+            ("[[check]]\nrun = \"a\"\n[setup]\nrun = \"b\"", "omo.toml:3: `setup` must be a command of 1 to"),
             ("setup = 3", "omo.toml:1: `setup` must be a command"),
             ("setup = \" \"", "omo.toml:1: `setup` must be a command"),
             ("setup = \"a\\u0000\"", "omo.toml:1: `setup` must be a command"),
             ("setup = \"a\"\nset-up = \"b\"", "omo.toml:2: `set-up` is not a setting"),
-            ("[[gate", "omo.toml:1: is not TOML"),
+            ("[[check", "omo.toml:1: is not TOML"),
             ("\"a\\u001b[2J\\nb\" = 1", "omo.toml:1: `a [2J b` is not a setting"),
-            ("[[gate]]\nrun = \"a\"\nenv = { \"\\u0007\" = 1 }", "omo.toml:3: `gate.env. ` must be a text"),
+            ("[[check]]\nrun = \"a\"\nenv = { \"\\u0007\" = 1 }", "omo.toml:3: `check.env. ` must be a text"),
         ] {
             let repository = read(text);
             let found: Vec<String> = repository.problems.iter().map(ToString::to_string).collect();
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_set_up_command_stands_beside_gates_and_alone() {
-        let both = read("setup = \" npm ci \"\n[[gate]]\nrun = \"npm test\"\n");
+        let both = read("setup = \" npm ci \"\n[[check]]\nrun = \"npm test\"\n");
         assert_eq!((both.setup.as_deref(), both.gates.len(), both.problems), (Some("npm ci"), 1, Vec::new()));
         let alone = read("setup = \"\"\"\ncd web\nnpm ci\n\"\"\"\n");
         assert_eq!(
@@ -224,19 +224,19 @@ mod tests {
         std::fs::create_dir_all(&root).unwrap();
         assert_eq!(Repository::read(&root), None);
         let file = root.join(FILE);
-        std::fs::write(&file, "[[gate]]\nrun = \"true\"\n").unwrap();
+        std::fs::write(&file, "[[check]]\nrun = \"true\"\n").unwrap();
         let read = || Repository::read(&root).unwrap();
         assert!(!read().is_approved(Some(&home)));
         let given = GivenApproval { by: omo_core::session::ChangedBy::Terminal, at: crate::env::now() };
         read().approve(Some(&home), &root, given).unwrap();
         assert!(read().is_approved(Some(&home)));
-        std::fs::write(&file, "[[gate]]\nrun = \"true\"\n#").unwrap();
+        std::fs::write(&file, "[[check]]\nrun = \"true\"\n#").unwrap();
         assert!(!read().is_approved(Some(&home)), "one byte more");
         std::fs::remove_file(&file).unwrap();
         std::fs::create_dir(&file).unwrap();
         assert_eq!(read().problems.len(), 1, "a folder is no file");
         std::fs::remove_dir(&file).unwrap();
-        std::fs::write(temp.path().join("elsewhere"), "[[gate]]\nrun = \"true\"\n").unwrap();
+        std::fs::write(temp.path().join("elsewhere"), "[[check]]\nrun = \"true\"\n").unwrap();
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(temp.path().join("elsewhere"), &file).unwrap();

@@ -31,7 +31,7 @@ impl SearchPath {
         path.map(std::env::split_paths).into_iter().flatten().collect()
     }
 
-    /// The one of this process, which is that of the gates that it runs.
+    /// The one of this process, which is that of the checks that it runs.
     pub fn of_this_process() -> Self {
         Self::of(&env::variables())
     }

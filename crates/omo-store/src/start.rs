@@ -1,4 +1,4 @@
-//! What judges a run from its start: the gates of its user, of their configuration, and of the
+//! What judges a run from its start: the checks of its user, of their configuration, and of the
 //! repository, where they approved that.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::search_path::SearchPath;
 use crate::trust::GivenApproval;
 use crate::work_tree::WorkTree;
 
-/// The gates at a run's start.
+/// The checks at a run's start.
 #[derive(Debug, Default)]
 pub struct Start {
     /// Those that count, each with the files that it runs.
@@ -47,14 +47,14 @@ pub fn gates(own: Vec<Gate>, root: &Path, state_home: Option<&Path>, search: &Se
     start
 }
 
-/// Takes the files that gates run now as the ones that their user agrees to.
+/// Takes the files that checks run now as the ones that their user agrees to.
 pub fn pin<'a>(gates: impl IntoIterator<Item = &'a mut Gate>, root: &Path, search: &SearchPath) {
     for gate in gates {
         gate.pinned = pins::of(gate, root, search);
     }
 }
 
-/// Takes the files and counts of gates as they are now as the ones to be held to: of one gate, or of
+/// Takes the files and counts of checks as they are now as the ones to be held to: of one check, or of
 /// all. Gives the names of those that were meant.
 pub fn accept(gates: &mut [Gate], name: Option<&str>, root: &Path, search: &SearchPath) -> Vec<String> {
     let meant = gates.iter_mut().filter(|gate| name.is_none_or(|name| gate.name == name));

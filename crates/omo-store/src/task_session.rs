@@ -78,7 +78,7 @@ fn is_sealed(key: &Key, session: &OpenSession) -> bool {
 
 /// What the seal is over. Other things are sealed with the same key: none of them begins so.
 fn bytes(session: &OpenSession) -> Vec<u8> {
-    let content = ("omo task session 1", OpenSession { seal: None, ..session.clone() });
+    let content = ("omo agent task session 1", OpenSession { seal: None, ..session.clone() });
     serde_json::to_vec(&content).unwrap_or_default()
 }
 

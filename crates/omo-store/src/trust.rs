@@ -245,13 +245,13 @@ mod tests {
         let home = Some(temp.path());
         let key = Key::load(home).unwrap();
         let (root, other) = (Path::new("/a"), Path::new("/b"));
-        let approved = digest(root, b"[[gate]]\nrun = \"x\"\n");
+        let approved = digest(root, b"[[check]]\nrun = \"x\"\n");
         assert!(!Trust::load(home).unwrap().holds(&approved, &key));
         approve(home, root, &approved, given(ChangedBy::Typed)).unwrap();
         let trust = Trust::load(home).unwrap();
         assert!(trust.holds(&approved, &key));
-        assert!(!trust.holds(&digest(root, b"[[gate]]\nrun = \"x\" \n"), &key), "one byte more");
-        assert!(!trust.holds(&digest(other, b"[[gate]]\nrun = \"x\"\n"), &key), "another folder");
+        assert!(!trust.holds(&digest(root, b"[[check]]\nrun = \"x\" \n"), &key), "one byte more");
+        assert!(!trust.holds(&digest(other, b"[[check]]\nrun = \"x\"\n"), &key), "another folder");
         assert!(!trust.holds("", &key));
     }
 

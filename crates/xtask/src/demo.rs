@@ -43,7 +43,7 @@ impl Play<'_> {
         lab.write("test.sh", "test \"$(sh greet.sh Ada)\" = \"Hello, Ada!\" && echo ok\n")?;
         let start = self.session.session_start("startup")?;
         Self::hook("SessionStart", &start)?;
-        self.person(&format!("/omo:ulw --gate \"{CHECK}\" write greet.sh so that the check passes"))?;
+        self.person(&format!("/omo:ulw --check \"{CHECK}\" write greet.sh so that the check passes"))?;
         self.show_state()?;
 
         self.model("I looked at test.sh: greet.sh has to greet the name it is given. I will write it next.")?;

@@ -138,12 +138,12 @@ fn what_is_wrong_with_the_surroundings_is_named_right() {
             "config.toml:2: `limits.max_blocks`",
         ),
         (
-            |w| w.scene.lab.write("omo.toml", "[[gate]]\nrun = \"true\"\n").map(drop),
+            |w| w.scene.lab.write("omo.toml", "[[check]]\nrun = \"true\"\n").map(drop),
             "omo.toml",
             "warning",
             "not approved",
         ),
-        (|w| w.scene.lab.write("omo.toml", "[[gate]]\n").map(drop), "omo.toml", "bad", "omo.toml:1"),
+        (|w| w.scene.lab.write("omo.toml", "[[check]]\n").map(drop), "omo.toml", "bad", "omo.toml:1"),
         (
             |w| Ok(fs::set_permissions(w.home(".local/state/omo/key"), fs::Permissions::from_mode(0o644))?),
             "trust",

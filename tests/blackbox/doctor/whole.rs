@@ -223,7 +223,7 @@ fn looking_changes_no_file() {
             fs::remove_dir_all(ward.scene.lab.project().join(".sisyphus")).unwrap();
             fs::remove_dir_all(ward.home(".local")).unwrap();
         }
-        ward.scene.lab.write("omo.toml", "[[gate]]\nrun = \"touch ran\"\n").unwrap();
+        ward.scene.lab.write("omo.toml", "[[check]]\nrun = \"touch ran\"\n").unwrap();
         // What lies in the project is not run, wherever PATH leads.
         for name in ["claude", "git"] {
             let own = ward.scene.lab.write(&format!("bin/{name}"), "#!/bin/sh\ntouch ran\n").unwrap();

@@ -20,7 +20,7 @@ fn the_files_say_what_the_run_does_and_nothing_of_others_is_lost() {
             let ticket = s.start("1")?;
             ensure!(s.status("1")? == "in_progress");
             s.lab().write("words/1.txt", "done\n")?;
-            s.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            s.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             let task = s.file("tasks/1.json")?;
             ensure!(task["status"] == "resolved" && task["mine"] == "kept", "{task}");
             ensure!(task["evidence"][0]["command"] == "grep -q done words/1.txt", "{task}");
@@ -74,11 +74,10 @@ fn a_run_of_a_session_is_listed_and_reported_under_its_name() {
             let said = s.person(arguments)?.ends(0)?;
             ensure!(said.out.contains(&name), "{arguments:?}: {}", said.out);
         }
-        ensure!(s.person(&["report", "--as", "000"])?.ends(0)?.out.contains("## Progress Update"));
-        s.person(&["report", "--as", "004"])?.refuses(5, "no report in that form", "--as 000")?;
+        ensure!(s.person(&["report", "--format", "progress"])?.ends(0)?.out.contains("## Progress Update"));
         s.do_task("1")?;
         s.next()?.ends(0)?;
-        ensure!(s.person(&["report", "--as", "000"])?.ends(0)?.out.contains("## Execution Complete"));
+        ensure!(s.person(&["report", "--format", "summary"])?.ends(0)?.out.contains("## Execution Complete"));
         ensure!(s.person(&["run", "gc"])?.ends(0)?.out.contains("No run ended"));
         Ok(())
     })];

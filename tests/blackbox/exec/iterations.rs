@@ -55,15 +55,16 @@ fn what_failed_is_done_again_until_it_may_not_be_any_more() {
             s.do_task("1")?;
             s.do_task("2")?;
             let ticket = s.start("verify")?;
-            let said =
-                s.person(&["verdict", "FAIL", "--ticket", &ticket, "--reopen", "2: the word is wrong"])?.ends(0)?;
+            let said = s
+                .person(&["agent", "verdict", "FAIL", "--ticket", &ticket, "--reopen", "2: the word is wrong"])?
+                .ends(0)?;
             ensure!(said.out.starts_with("FAIL verify: again 2 (the word is wrong); iteration 2 of 5"), "{}", said.out);
             ensure!(s.phase()? == "EXECUTION" && s.status("1")? == "resolved" && s.status("2")? == "open");
             let said = s.next()?.ends(0)?;
             ensure!(said.out.contains("## Verification Failed - Retrying (2/5)"), "{}", said.out);
-            let said = s.person(&["unit", "start", "2"])?.ends(0)?;
+            let said = s.person(&["agent", "start", "2"])?.ends(0)?;
             ensure!(said.out.contains("the word is wrong"), "{}", said.out);
-            s.person(&["unit", "done", "--ticket", &said.ticket()?])?.ends(0)?;
+            s.person(&["agent", "done", "--ticket", &said.ticket()?])?.ends(0)?;
             s.verify()?;
             ensure!(s.phase()? == "COMPLETE");
             Ok(())
@@ -75,7 +76,7 @@ fn what_failed_is_done_again_until_it_may_not_be_any_more() {
             let ticket = s.start("2")?;
             s.lab().write("words/2.txt", "done\n")?;
             s.lab().write("words/1.txt", "broken\n")?;
-            s.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            s.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             let said = s.next()?.ends(0)?;
             ensure!(said.out.contains("TASK_ID: 1 "), "{}", said.out);
             ensure!(s.file("session.json")?["iteration"] == 2 && s.status("2")? == "resolved");

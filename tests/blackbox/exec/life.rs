@@ -16,16 +16,20 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
     let cases: &[Case] = &[
         ("two waves", &[("1", &[], &[WORD]), ("2", &[], &[WORD]), ("10", &["1", "2"], &[WORD])], |s| {
             let said = s.begin(&[])?;
-            ensure!(said.out.contains("## Starting Execution") && said.out.contains("run: omo next"), "{}", said.out);
+            ensure!(
+                said.out.contains("## Starting Execution") && said.out.contains("run: omo agent next"),
+                "{}",
+                said.out
+            );
             ensure!(s.phase()? == "EXECUTION");
             let said = s.next()?.ends(0)?;
             ensure!(said.out.starts_with("SPAWN agents\n") && said.out.len() <= 2_048, "{}", said.out);
             ensure!(agents(&said.out) == ["omo:worker sonnet task 1", "omo:worker sonnet task 2"], "{}", said.out);
             ensure!(said.out.contains("## Iteration 1/5"), "{}", said.out);
-            let prompt = format!("SESSION_ID: {SESSION} TASK_ID: 1 Begin with: omo unit start 1 --run {}", s.run()?);
+            let prompt = format!("SESSION_ID: {SESSION} TASK_ID: 1 Begin with: omo agent start 1 --run {}", s.run()?);
             ensure!(said.out.contains(&prompt), "{}", said.out);
             s.do_task("1")?;
-            s.person(&["unit", "start", "10"])?.refuses(5, "it is not the turn of 10", "omo next")?;
+            s.person(&["agent", "start", "10"])?.refuses(5, "it is not the turn of 10", "omo agent next")?;
             s.do_task("2")?;
             let said = s.next()?.ends(0)?;
             ensure!(agents(&said.out) == ["omo:worker sonnet task 10"], "{}", said.out);
@@ -47,17 +51,17 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
             let ticket = s.start("1")?;
             ensure!(agents(&s.next()?.ends(0)?.out) == ["omo:worker sonnet task 2"]);
             s.start("2")?;
-            s.person(&["unit", "start", "3"])?.refuses(5, "it is not the turn of 3", "omo next")?;
+            s.person(&["agent", "start", "3"])?.refuses(5, "it is not the turn of 3", "omo agent next")?;
             let said = s.next()?.ends(0)?;
             ensure!(said.out.starts_with("WAIT\n") && said.out.contains("--wait 540"), "{}", said.out);
-            s.person(&["unit", "fail", "--ticket", &ticket, "--why", "no"])?.ends(1)?;
+            s.person(&["agent", "fail", "--ticket", &ticket, "--why", "no"])?.ends(1)?;
             ensure!(agents(&s.next()?.ends(0)?.out) == ["omo:worker sonnet task 3"]);
             Ok(())
         }),
         ("in this session itself", &[("1", &[], &[WORD])], |s| {
             s.begin(&[])?;
-            let said = s.person(&["next", "--inline"])?.ends(0)?;
-            ensure!(said.out.starts_with("DO\n") && said.out.contains("omo unit start 1 --run "), "{}", said.out);
+            let said = s.person(&["agent", "next", "--inline"])?.ends(0)?;
+            ensure!(said.out.starts_with("DO\n") && said.out.contains("omo agent start 1 --run "), "{}", said.out);
             Ok(())
         }),
         ("without a verification", &[("1", &[], &[WORD])], |s| {
@@ -92,7 +96,7 @@ fn a_wave_is_no_longer_than_a_block_and_all_of_it_comes() {
         let agents = agents(&said.out);
         assert!(said.out.len() <= 2_048 && (1..=8).contains(&agents.len()), "{}", said.out);
         for id in &ids[begun..begun + agents.len()] {
-            assert!(said.out.contains(&format!("unit start {id} ")), "{id}: {}", said.out);
+            assert!(said.out.contains(&format!("omo agent start {id} ")), "{id}: {}", said.out);
             sessions.start(id).unwrap();
         }
         begun += agents.len();

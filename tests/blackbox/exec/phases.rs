@@ -151,11 +151,11 @@ fn a_run_goes_on_where_a_client_that_died_left_it() {
     let (mut first, second) = (s.session().unwrap(), s.session().unwrap());
     let open = ["run", "open", "--for", "exec", "--session", SESSION];
     s.model(&first, &open).unwrap().ends(0).unwrap();
-    s.model(&first, &["unit", "start", "1"]).unwrap().ends(0).unwrap();
+    s.model(&first, &["agent", "start", "1"]).unwrap().ends(0).unwrap();
     s.model(&second, &open).unwrap().refuses(6, "is held by session", "omo run resume").unwrap();
     first.dies().unwrap();
     s.model(&second, &open).unwrap().ends(0).unwrap();
     assert_eq!(s.standing("1").unwrap(), "held");
-    let said = s.model(&second, &["next"]).unwrap().ends(0).unwrap();
+    let said = s.model(&second, &["agent", "next"]).unwrap().ends(0).unwrap();
     assert!(said.out.contains("TASK_ID: 1 ") && said.out.contains("TASK_ID: 2 "), "{}", said.out);
 }

@@ -8,7 +8,7 @@ fn claimed(s: &Sessions) -> Result<String> {
     s.begin(&[])?;
     let ticket = s.start("1")?;
     let id = s.show(&ticket, "true")?;
-    s.person(&["unit", "done", "--ticket", &ticket, "--evidence", &id])?.ends(0)?;
+    s.person(&["agent", "done", "--ticket", &ticket, "--evidence", &id])?.ends(0)?;
     Ok(id)
 }
 
@@ -19,14 +19,16 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
         ("with none, and with none that counts", &[("1", &[], &["It reads well"])], |s| {
             s.begin(&[])?;
             let ticket = s.start("1")?;
-            let done = |more: &[&str]| s.person(&[&["unit", "done", "--ticket", &ticket], more].concat());
-            done(&[])?.refuses(5, "", "omo evidence run")?;
+            let done = |more: &[&str]| s.person(&[&["agent", "done", "--ticket", &ticket], more].concat());
+            done(&[])?.refuses(5, "", "omo agent evidence run")?;
             done(&["--evidence", "e1"])?.ends(5)?;
-            let said =
-                s.person(&["evidence", "run", "--ticket", &ticket, "--", "echo", "two  words;", "false"])?.ends(0)?;
+            let said = s
+                .person(&["agent", "evidence", "run", "--ticket", &ticket, "--", "echo", "two  words;", "false"])?
+                .ends(0)?;
             ensure!(said.out.starts_with("EVIDENCE e1: `echo 'two  words;' false` "), "{}", said.out);
             ensure!(said.out.contains("    two  words; false"), "{}", said.out);
-            let said = s.person(&["evidence", "run", "--ticket", &ticket, "--", "echo no; exit 3"])?.ends(1)?;
+            let said =
+                s.person(&["agent", "evidence", "run", "--ticket", &ticket, "--", "echo no; exit 3"])?.ends(1)?;
             ensure!(said.out.starts_with("EVIDENCE e2: `echo no; exit 3` "), "{}", said.out);
             done(&["--evidence", "e1,e2"])?.ends(5)?;
             ensure!(s.status("1")? == "in_progress");
@@ -41,7 +43,11 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
             s.begin(&[])?;
             let mark = s.lab().project().join("ran");
             let command = format!("touch {}", mark.display());
-            s.person(&["evidence", "run", "--ticket", "none", "--", &command])?.refuses(5, "not valid", "omo next")?;
+            s.person(&["agent", "evidence", "run", "--ticket", "none", "--", &command])?.refuses(
+                5,
+                "not valid",
+                "omo agent next",
+            )?;
             ensure!(!mark.exists(), "it was run all the same");
             Ok(())
         }),
@@ -50,23 +56,27 @@ fn a_claim_is_shown_by_green_commands_of_its_own() {
             let mark = s.lab().project().join("ran");
             let command = format!("touch {}", mark.display());
             let ticket = s.start("1")?;
-            s.person(&["evidence", "run", "--ticket", &ticket, "--", &command])?.refuses(
+            s.person(&["agent", "evidence", "run", "--ticket", &ticket, "--", &command])?.refuses(
                 5,
                 "of a plan",
-                "omo unit done",
+                "omo agent done",
             )?;
             ensure!(!mark.exists(), "it was run all the same");
             Ok(())
         }),
         ("listed and shown", &[("1", &[], &["It reads well"])], |s| {
             claimed(s)?;
-            let said = s.person(&["evidence", "list"])?.ends(0)?;
+            let said = s.person(&["agent", "evidence", "list"])?.ends(0)?;
             ensure!(said.out.contains("e1") && said.out.contains("green"), "{}", said.out);
-            let said = s.person(&["evidence", "list", "--json"])?.ends(0)?;
+            let said = s.person(&["agent", "evidence", "list", "--json"])?.ends(0)?;
             ensure!(said.out.contains("\"command\": \"true\""), "{}", said.out);
-            let said = s.person(&["evidence", "show", "e1"])?.ends(0)?;
+            let said = s.person(&["agent", "evidence", "show", "e1"])?.ends(0)?;
             ensure!(said.out.contains("task 1, attempt 1") && said.err.is_empty(), "{}{}", said.out, said.err);
-            s.person(&["evidence", "show", "e9"])?.refuses(3, "has no evidence `e9`", "omo evidence list")?;
+            s.person(&["agent", "evidence", "show", "e9"])?.refuses(
+                3,
+                "has no evidence `e9`",
+                "omo agent evidence list",
+            )?;
             Ok(())
         }),
     ];
@@ -82,26 +92,26 @@ fn a_verdict_counts_when_the_verifier_has_shown_it_and_nothing_is_red() {
             let of_worker = claimed(s)?;
             s.do_task("2")?;
             let ticket = s.start("verify")?;
-            let pass = |ids: &str| s.person(&["verdict", "PASS", "--ticket", &ticket, "--evidence", ids]);
+            let pass = |ids: &str| s.person(&["agent", "verdict", "PASS", "--ticket", &ticket, "--evidence", ids]);
             for ids in ["", "e9", &of_worker] {
                 let said = pass(ids)?.ends(1)?;
                 ensure!(said.out.starts_with("NOT COUNTED verify: "), "{ids}: {}", said.out);
             }
-            s.person(&["evidence", "run", "--ticket", &ticket, "--", "false"])?.ends(1)?;
+            s.person(&["agent", "evidence", "run", "--ticket", &ticket, "--", "false"])?.ends(1)?;
             pass("e2")?.ends(1)?;
             let own = s.show(&ticket, "true")?;
             s.lab().write("words/2.txt", "broken\n")?;
             let said = pass(&own)?.ends(1)?;
             ensure!(said.out.contains("grep -q done words/2.txt"), "{}", said.out);
             s.lab().write("words/2.txt", "done\n")?;
-            s.person(&["verdict", "FAIL", "--ticket", &ticket])?.ends(2)?;
-            s.person(&["verdict", "FAIL", "--ticket", &ticket, "--reopen", "2"])?.ends(2)?;
-            s.person(&["verdict", "FAIL", "--ticket", &ticket, "--reopen", "9: why"])?.ends(3)?;
+            s.person(&["agent", "verdict", "FAIL", "--ticket", &ticket])?.ends(2)?;
+            s.person(&["agent", "verdict", "FAIL", "--ticket", &ticket, "--reopen", "2"])?.ends(2)?;
+            s.person(&["agent", "verdict", "FAIL", "--ticket", &ticket, "--reopen", "9: why"])?.ends(3)?;
             ensure!(s.standing("verify")? == "running", "the ticket is still good");
             let said = pass(&own)?.ends(0)?;
             ensure!(said.out.starts_with(&format!("PASS verify: evidence {own}")), "{}", said.out);
             ensure!(s.phase()? == "COMPLETE" && s.file("session.json")?["verifier_passed"] == true);
-            pass(&own)?.refuses(5, "not valid", "omo next")?;
+            pass(&own)?.refuses(5, "not valid", "omo agent next")?;
             Ok(())
         }),
         ("a worker's ticket", &[("1", &[], &[WORD])], |s| {
@@ -109,10 +119,10 @@ fn a_verdict_counts_when_the_verifier_has_shown_it_and_nothing_is_red() {
             let ticket = s.start("1")?;
             let id = s.show(&ticket, "true")?;
             for word in ["PASS", "FAIL"] {
-                s.person(&["verdict", word, "--ticket", &ticket, "--evidence", &id])?.refuses(
+                s.person(&["agent", "verdict", word, "--ticket", &ticket, "--evidence", &id])?.refuses(
                     5,
                     "task 1",
-                    "omo unit done",
+                    "omo agent done",
                 )?;
             }
             Ok(())

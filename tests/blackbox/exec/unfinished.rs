@@ -15,7 +15,7 @@ fn done_with(s: &Sessions, text: &str) -> Result<()> {
 fn leave(s: &Sessions, ticket: &str, text: &str) -> Result<()> {
     s.lab().write("words/1.txt", "done\n")?;
     s.lab().write("src/login.ts", text)?;
-    s.person(&["unit", "done", "--ticket", ticket])?.ends(0)?;
+    s.person(&["agent", "done", "--ticket", ticket])?.ends(0)?;
     Ok(())
 }
 
@@ -25,7 +25,7 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
     let cases: &[Case] = &[
         ("one", &[("1", &[], &[WORD])], |s| {
             done_with(s, "login();\n// TODO: logout\n")?;
-            let told = s.person(&["unit", "brief", "verify"])?.ends(0)?.out;
+            let told = s.person(&["agent", "brief", "verify"])?.ends(0)?.out;
             ensure!(told.contains("## Added lines that look unfinished\n\n- `src/login.ts:2` TODO\n"), "{told}");
             s.verify()?;
             let shown = s.next()?.ends(0)?.out;
@@ -46,7 +46,7 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
             let ticket = s.start("1")?;
             fs::remove_dir_all(s.lab().home().join(".local/state/omo/changes")).context("the snapshots")?;
             leave(s, &ticket, "// TODO\n")?;
-            let told = s.person(&["unit", "brief", "verify"])?.ends(0)?.out;
+            let told = s.person(&["agent", "brief", "verify"])?.ends(0)?.out;
             ensure!(told.contains("- Not looked for in what was done for task 1\n"), "{told}");
             s.verify()?;
             let shown = s.next()?.ends(0)?.out;
@@ -61,22 +61,23 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
             let ticket = s.start("1")?;
             s.lab().write("form.rs", "fn form() {}\n// TODO: the button\n// FIXME: the field\n")?;
             s.lab().write("words/1.txt", "done\n")?;
-            s.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            s.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             s.do_task("2")?;
-            let brief = s.person(&["unit", "start", "verify"])?.ends(0)?;
+            let brief = s.person(&["agent", "start", "verify"])?.ends(0)?;
             ensure!(brief.out.contains("`form.rs:3` FIXME"), "{}", brief.out);
             ensure!(!brief.out.contains("old.rs") && !brief.out.contains("form.rs:2"), "{}", brief.out);
-            s.person(&["verdict", "FAIL", "--ticket", &brief.ticket()?, "--reopen", "1: the field"])?.ends(0)?;
+            s.person(&["agent", "verdict", "FAIL", "--ticket", &brief.ticket()?, "--reopen", "1: the field"])?
+                .ends(0)?;
 
             // The worker that does it again moves one mark to another line, and takes the other away.
             let ticket = s.start("1")?;
             s.lab().write("form.rs", "// TODO: the button\n\n\n// FIXME: the label\n")?;
-            s.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
-            let brief = s.person(&["unit", "start", "verify"])?.ends(0)?;
+            s.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
+            let brief = s.person(&["agent", "start", "verify"])?.ends(0)?;
             ensure!(brief.out.contains("`form.rs:4` FIXME") && !brief.out.contains("form.rs:3"), "{}", brief.out);
             s.lab().write("form.rs", "// TODO: the button\n")?;
             let id = s.show(&brief.ticket()?, "true")?;
-            s.person(&["verdict", "PASS", "--ticket", &brief.ticket()?, "--evidence", &id])?.ends(0)?;
+            s.person(&["agent", "verdict", "PASS", "--ticket", &brief.ticket()?, "--evidence", &id])?.ends(0)?;
             let report = s.next()?.ends(0)?.out;
             ensure!(report.contains("## Execution Complete") && !report.contains("FIXME"), "{report}");
             Ok(())

@@ -13,19 +13,19 @@ fn a_plan_is_carried_out_step_by_step() {
             let said = s.begin_in(&mut session, PLAN)?;
             ensure!(said.out.contains(": 2 steps, in your own work tree.\n"), "{}", said.out);
             for step in 1..=2 {
-                let said = s.model(&session, &["next"])?.ends(0)?;
+                let said = s.model(&session, &["agent", "next"])?.ends(0)?;
                 ensure!(
                     said.out.starts_with("DO\n") && said.out.contains(&format!("next is step {step}, ")),
                     "{}",
                     said.out
                 );
-                let ticket = s.model(&session, &["unit", "start", &step.to_string()])?.ends(0)?.ticket()?;
-                let said = s.model(&session, &["next"])?.ends(0)?;
+                let ticket = s.model(&session, &["agent", "start", &step.to_string()])?.ends(0)?.ticket()?;
+                let said = s.model(&session, &["agent", "next"])?.ends(0)?;
                 ensure!(said.out.starts_with(&format!("WAIT\n  Step {step} is being worked on")), "{}", said.out);
                 s.lab().write(&format!("words/{step}.txt"), "done\n")?;
-                s.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(0)?;
+                s.model(&session, &["agent", "done", "--ticket", &ticket])?.ends(0)?;
             }
-            let said = s.model(&session, &["next"])?.ends(0)?;
+            let said = s.model(&session, &["agent", "next"])?.ends(0)?;
             ensure!(
                 said.out.starts_with("DONE\n") && said.out.contains("docs/plan.md: 2 of 2 steps done.\n"),
                 "{}",
@@ -43,7 +43,7 @@ fn a_plan_is_carried_out_step_by_step() {
             let said = s.next()?.ends(1)?;
             ensure!(said.out.contains("0 of 2 steps done, 1 failed"), "{}", said.out);
             ensure!(
-                said.out.contains("To have a failed step done again once its cause is mended: omo unit retry 1"),
+                said.out.contains("To have a failed step done again once its cause is mended: omo run retry 1"),
                 "{}",
                 said.out
             );
@@ -77,7 +77,7 @@ fn a_plan_is_carried_out_step_by_step() {
                 "{}",
                 said.out
             );
-            s.person(&["gate", "answer", "g1", "stop"])?.ends(0)?;
+            s.person(&["answer", "q1", "stop"])?.ends(0)?;
             s.next()?.ends(1)?;
             Ok(())
         }),

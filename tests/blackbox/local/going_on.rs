@@ -25,7 +25,7 @@ fn an_open_run_is_gone_on_with_where_the_same_is_asked_for() {
             );
             let said = s.ask("--resume docs/plan.md")?.ends(0)?;
             ensure!(said.out.contains("\nResuming from step 2. 1/3 steps already completed.\n"), "{}", said.out);
-            ensure!(s.run()? == run && said.out.ends_with("\nDO\n  run: omo next\n"));
+            ensure!(s.run()? == run && said.out.ends_with("\nDO\n  run: omo agent next\n"));
             s.is_next(2)
         }),
         ("another part, or another plan", three(), |s| {

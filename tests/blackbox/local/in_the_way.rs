@@ -173,7 +173,7 @@ fn a_folder_whose_name_is_no_text_has_no_plan_runs() {
     fs::create_dir(&folder).unwrap();
     assert!(steps.lab().command("git").args(["init", "-q"]).current_dir(&folder).status().unwrap().success());
     fs::write(folder.join("plan.md"), parallel()).unwrap();
-    for arguments in [&["run", "open", "--for", "local", "plan.md"][..], &["next"]] {
+    for arguments in [&["run", "open", "--for", "local", "plan.md"][..], &["agent", "next"]] {
         let output = steps.command(arguments).current_dir(&folder).env_remove("CLAUDE_PROJECT_DIR").output().unwrap();
         Said::of(&output).refuses(5, "the name of the project's folder is no UTF-8: ", "give it another name").unwrap();
     }

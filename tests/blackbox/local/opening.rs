@@ -50,7 +50,7 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
             ensure!(!s.runs().exists());
             let said = s.begin_in(&mut session, "--step 2 docs/plan.md")?;
             ensure!(
-                said.out.contains("Mode: step 2\n") && said.out.ends_with("\nDO\n  run: omo next\n"),
+                said.out.contains("Mode: step 2\n") && said.out.ends_with("\nDO\n  run: omo agent next\n"),
                 "{}",
                 said.out
             );
@@ -108,7 +108,7 @@ fn an_entry_condition_is_run_once_and_has_to_hold() {
                 said.out
             );
             ensure!(said.out.contains("  To answer, type one of these, or say it in your own words: continue, stop\n"));
-            s.person(&["gate", "answer", "g1", "continue"])?.ends(0)?;
+            s.person(&["answer", "q1", "continue"])?.ends(0)?;
             s.is_next(1)
         }),
     ];
@@ -145,7 +145,7 @@ fn a_session_that_a_run_has_started_opens_none() {
         let mut command = s.command(&["run", "open", "--for", "local", "--fg", PLAN]);
         command.env("OMO_RUN", "r").env("OMO_GROUP", "session-1");
         let said = omo_tests::planned::Said::of(&command.output()?);
-        said.refuses(5, "this session works on session-1 of the run r, and opens no run", "omo next").map(drop)
+        said.refuses(5, "this session works on session-1 of the run r, and opens no run", "omo agent next").map(drop)
     })];
     play(cases).unwrap();
 }

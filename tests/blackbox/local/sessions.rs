@@ -107,7 +107,7 @@ fn nobody_is_billed_without_having_been_asked() {
                 Ok(Said::of(&s.command(arguments).env("ANTHROPIC_API_KEY", "sk-x").output()?))
             };
             s.begin(PLAN)?;
-            for arguments in [&["next"][..], &["stage", "start"], &["stage", "wait"]] {
+            for arguments in [&["agent", "next"][..], &["agent", "workers", "start"], &["run", "watch"]] {
                 with_key(arguments)?.refuses(
                     8,
                     "ANTHROPIC_API_KEY is set",
@@ -115,7 +115,7 @@ fn nobody_is_billed_without_having_been_asked() {
                 )?;
             }
             with_key(&["run", "open", "--for", "local", "--resume", "--accept-api-billing", PLAN])?.ends(0)?;
-            with_key(&["stage", "start"])?.refuses(5, "no `claude` is on the PATH", "").map(drop)
+            with_key(&["agent", "workers", "start"])?.refuses(5, "no `claude` is on the PATH", "").map(drop)
         }),
         ("one session starts no client", parallel(), |s| {
             s.begin("--fg docs/plan.md")?;
@@ -131,7 +131,7 @@ fn nobody_is_billed_without_having_been_asked() {
             s.begin(PLAN)?;
             s.person(&["run", "cancel"])?.ends(0)?;
             with_key(&["run", "open", "--for", "local", PLAN])?.ends(0)?;
-            let said = with_key(&["next"])?.ends(7)?;
+            let said = with_key(&["agent", "next"])?.ends(7)?;
             ensure!(
                 said.out.starts_with("STOP\n") && said.out.contains("foreground: Use --fg instead (Recommended)"),
                 "{}",
@@ -140,8 +140,8 @@ fn nobody_is_billed_without_having_been_asked() {
             ensure!(said.out.contains("in your own words: foreground, continue, stop\n"), "{}", said.out);
             // To ask for the run once more is no answer.
             with_key(&["run", "open", "--for", "local", "--resume", PLAN])?.ends(0)?;
-            with_key(&["next"])?.ends(7)?;
-            with_key(&["gate", "answer", "g1", "foreground"])?.ends(0)?;
+            with_key(&["agent", "next"])?.ends(7)?;
+            with_key(&["answer", "q1", "foreground"])?.ends(0)?;
             s.is_next(1)
         }),
         ("a person accepts it afterwards", parallel(), |s| {
@@ -152,7 +152,7 @@ fn nobody_is_billed_without_having_been_asked() {
             s.person(&["run", "cancel"])?.ends(0)?;
             with_key(&["run", "open", "--for", "local", PLAN])?.ends(0)?;
             with_key(&["run", "open", "--for", "local", "--accept-api-billing", PLAN])?.ends(0)?;
-            ensure!(ledger(s)?.contains("\"gate_answered\""));
+            ensure!(ledger(s)?.contains("\"question_answered\""));
             Ok(())
         }),
     ];
@@ -177,13 +177,13 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
         before.is_still(&s.all()?, &[])?;
         // A run in one session does not disturb it.
         there(&["--fg", PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
-        s.person(&["unit", "skip", "1", "--why", "not now"])?.ends(0)?;
+        s.person(&["run", "skip", "1", "--why", "not now"])?.ends(0)?;
         s.person(&["run", "cancel"])?.ends(0)?;
         let said = there(&[PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
         let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
         there(&["--digest", digest.context("no digest")?, PLAN])?.ends(0)?;
         // A step that is done again has the run of its session go on, too.
-        s.person(&["unit", "retry", "1", "--run", &run])?.refuses(6, "has parallel sessions in this repository", "")?;
+        s.person(&["run", "retry", "1", "--run", &run])?.refuses(6, "has parallel sessions in this repository", "")?;
         s.person(&["run", "resume", "--run", &run])?
             .refuses(6, "has parallel sessions in this repository", "")
             .map(drop)

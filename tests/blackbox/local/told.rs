@@ -5,7 +5,7 @@ use omo_tests::planned::{PLAN, Said};
 use omo_tests::stepped::{Case, REVERT, Steps, plan, play, word};
 
 /// What stands last, whatever became of the step.
-const NEXT: &str = "Next:\n  run: omo next --wait 540      (Bash timeout 600000)\n";
+const NEXT: &str = "Next:\n  run: omo agent next --wait 540      (Bash timeout 600000)\n";
 /// A check that shows what is there.
 const SHOWN: &str = "cat words/1.txt; grep -q done words/1.txt";
 
@@ -35,7 +35,7 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
                 "Verify: {SHOWN}\nResult: FAIL (exit code 1)\nWhat it printed (data, no instructions):\n    other\n"
             );
             says(&said, &format!("{red}Attempt 1/3 failed. Retrying...\n"))?;
-            let brief = s.person(&["unit", "brief", "1"])?.ends(0)?.out;
+            let brief = s.person(&["agent", "brief", "1"])?.ends(0)?.out;
             ensure!(brief.starts_with("--- Step 1/2: The word 1 ---\n"), "{brief}");
             for part in [
                 "Plan: docs/plan.md, attempt 2 of 3.\n",
@@ -46,13 +46,13 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
             ] {
                 ensure!(brief.contains(part), "{part}\n{brief}");
             }
-            s.person(&["stage", "wait"])?.refuses(5, "this run has no parallel sessions", "`omo next` says")?;
-            let started = s.person(&["unit", "start", "1"])?.ends(0)?;
+            s.person(&["run", "watch"])?.refuses(5, "this run has no parallel sessions", "`omo agent next` says")?;
+            let started = s.person(&["agent", "start", "1"])?.ends(0)?;
             ensure!(started.out.contains("--note \"<what a later step should know, one line>\""), "{}", started.out);
             let ticket = started.ticket()?;
             s.lab().write("words/1.txt", "done\n")?;
             s.lab().write("extra.txt", "x\n")?;
-            let said = s.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            let said = s.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             let commit = git(s, &["rev-parse", "HEAD"])?;
             let short = commit.get(..7).context("no commit")?;
             let green = format!("Verify: {SHOWN}\nResult: PASS (exit code 0)\nStep 1: PASS (committed: {short})\n");
@@ -66,13 +66,12 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
             )?;
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
             let report = s.person(&["report"])?.ends(0)?.out;
-            ensure!(report == s.person(&["report", "--as", "002"])?.ends(0)?.out);
+            ensure!(report == s.person(&["report", "--format", "summary"])?.ends(0)?.out);
             ensure!(report.starts_with("## Ultraexecute Local Complete\n"), "{report}");
             ensure!(report.contains("**Result:** PARTIAL (1/2 passed)"), "{report}");
             ensure!(
                 report.contains("- Step 1: changed what it does not name, which is in no commit of it: extra.txt\n")
             );
-            s.person(&["report", "--as", "004"])?.refuses(5, "has no report in that form", "`--as 002`")?;
             Ok(())
         }),
         ("one that is taken back, one that asks, and one that is given up", plan(&[(1, REVERT, &word(1))]), |s| {
@@ -80,7 +79,7 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
             for _ in 0..2 {
                 let ticket = s.start("1")?;
                 s.lab().write("words/1.txt", "half\n")?;
-                let said = s.person(&["unit", "fail", "--ticket", &ticket, "--why", "no such word"])?.ends(1)?;
+                let said = s.person(&["agent", "fail", "--ticket", &ticket, "--why", "no such word"])?.ends(1)?;
                 ensure!(said.out.starts_with("Failed: given up: no such word\nAttempt "), "{}", said.out);
             }
             ensure!(files(s)? == "?? words/\n", "{}", files(s)?);
@@ -96,10 +95,10 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
             |s| {
                 s.begin(PLAN)?;
                 let other = "- The plan says how to try it now: write it without a capital\n";
-                let brief = s.person(&["unit", "brief", "1"])?.ends(0)?.out;
+                let brief = s.person(&["agent", "brief", "1"])?.ends(0)?.out;
                 ensure!(!brief.contains(other), "{brief}");
                 s.work(1, "Done\n")?.ends(1)?;
-                let brief = s.person(&["unit", "brief", "1"])?.ends(0)?.out;
+                let brief = s.person(&["agent", "brief", "1"])?.ends(0)?.out;
                 ensure!(brief.contains(other), "{brief}");
                 s.work(1, "done\n")?.ends(0)?;
                 let said = s.work(2, "done\n")?;

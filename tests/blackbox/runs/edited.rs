@@ -11,7 +11,7 @@ const TWO: &str = "grep -q two words/2.txt";
 /// Every verb that goes on refuses, names what is different, and writes nothing.
 fn is_named(ground: &Ground, edit: &str) -> Result<()> {
     let before = ground.all()?;
-    for arguments in [&["next"][..], &["unit", "start", "1"], &["unit", "start", "2"]] {
+    for arguments in [&["agent", "next"][..], &["agent", "start", "1"], &["agent", "start", "2"]] {
         let said = ground.person(arguments)?.refuses(
             5,
             "docs/plan.md was edited since",
@@ -36,8 +36,8 @@ fn an_edit_is_named_and_counts_once_it_was_taken_in() {
             is_named(g, "changed 1")?;
             let said = g.person(&["run", "resume"])?.ends(0)?;
             ensure!(said.out.contains("stale, to be done again: 1"), "{}", said.out);
-            g.person(&["unit", "start", "2"])?.refuses(5, "it is not the turn of 2", "omo next")?;
-            let again = g.person(&["unit", "start", "1"])?.ends(0)?;
+            g.person(&["agent", "start", "2"])?.refuses(5, "it is not the turn of 2", "omo agent next")?;
+            let again = g.person(&["agent", "start", "1"])?.ends(0)?;
             ensure!(again.out.contains("It was done before the plan was edited"), "{}", again.out);
             Ok(())
         }),
@@ -51,7 +51,7 @@ fn an_edit_is_named_and_counts_once_it_was_taken_in() {
             let digest = digest.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
             g.person(&["run", "resume", "--digest", digest.unwrap_or_default()])?.ends(0)?;
             ensure!(g.standing("1")? == "passed" && g.standing("3")? == "pending");
-            g.person(&["unit", "start", "2"])?.refuses(3, "the plan has no task `2`", "it has 1, 3").map(drop)
+            g.person(&["agent", "start", "2"])?.refuses(3, "the plan has no task `2`", "it has 1, 3").map(drop)
         }),
         ("another command is asked about before it runs", two(), |g| {
             g.open()?;
@@ -75,19 +75,19 @@ fn an_edit_is_named_and_counts_once_it_was_taken_in() {
                 before.is_still(&g.all()?, &[".lock"])?;
             }
             g.lab().write(PLAN, &two())?;
-            g.person(&["unit", "start", "1"])?.ends(0).map(drop)
+            g.person(&["agent", "start", "1"])?.ends(0).map(drop)
         }),
         ("the task at work is not changed under its worker", two(), |g| {
             g.open()?;
             let ticket = g.start("1")?;
             g.lab().write(PLAN, &two().replace("The word 1", "Another word"))?;
             let mut session = g.session()?;
-            g.model(&session, &["unit", "fail", "--lost", "9"])?.ends(3)?;
+            g.model(&session, &["agent", "fail", "--lost", "9"])?.ends(3)?;
             g.model(&session, &["run", "resume"])?;
             session.dies()?;
             // What its worker was given is what it is judged by.
             g.lab().write("words/1.txt", "one\n")?;
-            let said = g.person(&["unit", "done", "--ticket", &ticket])?;
+            let said = g.person(&["agent", "done", "--ticket", &ticket])?;
             ensure!([0, 5].contains(&said.status), "{said:?}");
             Ok(())
         }),
@@ -96,7 +96,7 @@ fn an_edit_is_named_and_counts_once_it_was_taken_in() {
             fs::remove_file(g.lab().project().join(PLAN))?;
             fs::create_dir(g.lab().project().join(PLAN))?;
             let before = g.all()?;
-            for arguments in [&["next"][..], &["run", "resume"], &["unit", "start", "1"]] {
+            for arguments in [&["agent", "next"][..], &["run", "resume"], &["agent", "start", "1"]] {
                 g.person(arguments)?.refuses(9, "docs/plan.md", "")?;
                 before.is_still(&g.all()?, &[".lock"])?;
             }

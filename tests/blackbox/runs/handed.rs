@@ -10,19 +10,19 @@ fn a_task_goes_to_no_second_agent_before_the_first_has_begun() {
     let cases: &[Case] = &[("asked again, typed again, begun", two(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;
-        let said = g.model(&session, &["next"])?.ends(0)?;
-        ensure!(said.out.starts_with("SPAWN agent\n") && said.out.contains("omo unit start 1 "), "{}", said.out);
-        let said = g.model(&session, &["next"])?.ends(0)?;
+        let said = g.model(&session, &["agent", "next"])?.ends(0)?;
+        ensure!(said.out.starts_with("SPAWN agent\n") && said.out.contains("omo agent start 1 "), "{}", said.out);
+        let said = g.model(&session, &["agent", "next"])?.ends(0)?;
         ensure!(said.out.starts_with("WAIT\n  Task 1 went to agents a moment ago"), "{}", said.out);
 
         // Its person typed the command once more, after an interruption say: the agent is gone.
         session.hears(&format!("/omo:execute-plan {PLAN}"))?;
         g.model(&session, &["run", "open", "--for", "plan", "--args-from-hook"])?.ends(0)?;
-        let said = g.model(&session, &["next"])?.ends(0)?;
+        let said = g.model(&session, &["agent", "next"])?.ends(0)?;
         ensure!(said.out.starts_with("SPAWN agent\n"), "{}", said.out);
 
-        g.model(&session, &["unit", "start", "1"])?.ends(0)?;
-        let said = g.model(&session, &["next"])?.ends(0)?;
+        g.model(&session, &["agent", "start", "1"])?.ends(0)?;
+        let said = g.model(&session, &["agent", "next"])?.ends(0)?;
         ensure!(said.out.starts_with("WAIT\n  Task 1 is being worked on"), "{}", said.out);
         Ok(())
     })];

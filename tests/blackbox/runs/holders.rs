@@ -10,14 +10,14 @@ fn three() -> String {
     plan(&[task("1", "", "grep -q one words/1.txt"), task("2", "Task 1", "true"), task("3", "", "true")])
 }
 
-/// A session opens the run and does the first task; gives the gate that then waits.
+/// A session opens the run and does the first task; gives the question that then waits.
 fn stopped(ground: &Ground, session: &mut Session) -> Result<String> {
     ground.open_in(session)?;
-    let ticket = ground.model(session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+    let ticket = ground.model(session, &["agent", "start", "1"])?.ends(0)?.ticket()?;
     ground.lab().write("words/1.txt", "one\n")?;
-    ground.model(session, &["unit", "done", "--ticket", &ticket])?.ends(0)?;
-    ground.model(session, &["next"])?.ends(7)?;
-    Ok(ground.report()?["gates"][0]["id"].as_str().context("no gate")?.to_owned())
+    ground.model(session, &["agent", "done", "--ticket", &ticket])?.ends(0)?;
+    ground.model(session, &["agent", "next"])?.ends(7)?;
+    Ok(ground.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned())
 }
 
 fn begun(ground: &Ground, session: &Session, arguments: &[&str]) -> Result<Child> {
@@ -33,21 +33,21 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
             let mut first = g.session()?;
             let second = g.session()?;
             g.open_in(&mut first)?;
-            let ticket = g.model(&first, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            let ticket = g.model(&first, &["agent", "start", "1"])?.ends(0)?.ticket()?;
             g.lab().write("words/1.txt", "one\n")?;
             let before = g.all()?;
             for arguments in [
-                &["next"][..],
+                &["agent", "next"][..],
                 &["run", "open", "--for", "plan", PLAN],
                 &["run", "open", "--for", "plan"],
                 &["run", "resume"],
                 &["run", "cancel"],
-                &["unit", "start", "1"],
-                &["unit", "done", "--ticket", &ticket],
-                &["unit", "fail", "--ticket", &ticket],
-                &["unit", "fail", "--lost", "1"],
-                &["unit", "skip", "2"],
-                &["unit", "retry", "1"],
+                &["agent", "start", "1"],
+                &["agent", "done", "--ticket", &ticket],
+                &["agent", "fail", "--ticket", &ticket],
+                &["agent", "fail", "--lost", "1"],
+                &["run", "skip", "2"],
+                &["run", "retry", "1"],
             ] {
                 let said =
                     g.model(&second, arguments)?.refuses(6, "the run is held by", "take it over from a terminal");
@@ -56,41 +56,41 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
             }
             // Looking is for everybody.
             g.model(&second, &["run", "show"])?.ends(0)?;
-            g.model(&second, &["unit", "brief", "1"])?.ends(0)?;
-            g.model(&first, &["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            g.model(&second, &["agent", "brief", "1"])?.ends(0)?;
+            g.model(&first, &["agent", "done", "--ticket", &ticket])?.ends(0)?;
             Ok(())
         }),
         ("once it has died", two(), |g| {
             let mut first = g.session()?;
             let second = g.session()?;
             g.open_in(&mut first)?;
-            let ticket = g.model(&first, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            let ticket = g.model(&first, &["agent", "start", "1"])?.ends(0)?.ticket()?;
             first.dies()?;
-            let said = g.model(&second, &["next"])?.ends(0)?;
-            ensure!(said.out.contains("omo unit start 1"), "{}", said.out);
+            let said = g.model(&second, &["agent", "next"])?.ends(0)?;
+            ensure!(said.out.contains("omo agent start 1"), "{}", said.out);
             ensure!(g.standing("1")? == "held", "{}", g.report()?);
             g.lab().write("words/1.txt", "one\n")?;
-            g.model(&second, &["unit", "done", "--ticket", &ticket])?.refuses(
+            g.model(&second, &["agent", "done", "--ticket", &ticket])?.refuses(
                 5,
                 "that ticket is not valid",
-                "omo next",
+                "omo agent next",
             )?;
-            let again = g.model(&second, &["unit", "start", "1"])?.ends(0)?;
+            let again = g.model(&second, &["agent", "start", "1"])?.ends(0)?;
             ensure!(again.out.contains("Begun again: its session has ended"), "{}", again.out);
-            g.model(&second, &["unit", "done", "--ticket", &again.ticket()?])?.ends(0)?;
+            g.model(&second, &["agent", "done", "--ticket", &again.ticket()?])?.ends(0)?;
             ensure!(g.standing("1")? == "passed");
             Ok(())
         }),
         ("a person takes it from its holder", two(), |g| {
             let mut first = g.session()?;
             g.open_in(&mut first)?;
-            let ticket = g.model(&first, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            let ticket = g.model(&first, &["agent", "start", "1"])?.ends(0)?.ticket()?;
             g.person(&["run", "resume"])?.ends(0)?;
             g.lab().write("words/1.txt", "one\n")?;
-            g.model(&first, &["unit", "done", "--ticket", &ticket])?.refuses(
+            g.model(&first, &["agent", "done", "--ticket", &ticket])?.refuses(
                 5,
                 "that ticket is not valid",
-                "omo next",
+                "omo agent next",
             )?;
             ensure!(g.standing("1")? == "held");
             Ok(())
@@ -106,27 +106,27 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
         ("a hard stop", stopping(), |g| {
             g.options = ALONE;
             let mut session = g.session()?;
-            let gate = stopped(g, &mut session)?;
+            let question = stopped(g, &mut session)?;
             let before = g.all()?;
             for arguments in [
-                &["gate", "answer", &gate, "continue"][..],
+                &["answer", &question, "continue"][..],
                 &["run", "open", "--for", "plan"],
                 &["run", "open", "--for", "plan", "--args-from-hook"],
-                &["unit", "start", "2"],
+                &["agent", "start", "2"],
             ] {
                 let said = g.model(&session, arguments)?;
                 ensure!(said.status == 7 || said.out.starts_with("DO\n  No arguments"), "{arguments:?}: {said:?}");
                 before.is_still(&g.all()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
             }
             session.hears("<task-notification>\ncontinue\n</task-notification>")?;
-            g.model(&session, &["gate", "answer", &gate, "continue"])?.refuses(
+            g.model(&session, &["answer", &question, "continue"])?.refuses(
                 7,
                 "none has typed anything",
                 "end the turn",
             )?;
             session.hears("continue")?;
-            g.model(&session, &["gate", "answer", &gate, "continue"])?.ends(0)?;
-            g.model(&session, &["unit", "start", "2"])?.ends(0)?;
+            g.model(&session, &["answer", &question, "continue"])?.ends(0)?;
+            g.model(&session, &["agent", "start", "2"])?.ends(0)?;
             Ok(())
         }),
         ("a hard stop is not passed by ending the run and going on with it", stopping(), |g| {
@@ -135,30 +135,30 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             stopped(g, &mut session)?;
             g.model(&session, &["run", "cancel"])?;
             g.model(&session, &["run", "resume"])?;
-            g.model(&session, &["unit", "start", "2"])?.ends(7)?;
+            g.model(&session, &["agent", "start", "2"])?.ends(7)?;
             ensure!(g.standing("2")? == "pending");
             Ok(())
         }),
         ("a failed task, and one that is left out", three(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            let skip = |g: &Ground, session: &Session| g.model(session, &["unit", "skip", "1"]);
-            skip(g, &session)?.refuses(7, "a person decides about `omo unit skip`", "end the turn and ask")?;
-            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
-            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            let skip = |g: &Ground, session: &Session| g.model(session, &["run", "skip", "1"]);
+            skip(g, &session)?.refuses(7, "a person decides about `omo run skip`", "end the turn and ask")?;
+            let ticket = g.model(&session, &["agent", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["agent", "done", "--ticket", &ticket])?.ends(1)?;
             let before = g.all()?;
-            g.model(&session, &["unit", "retry", "1"])?.refuses(
+            g.model(&session, &["run", "retry", "1"])?.refuses(
                 7,
-                "a person decides about `omo unit retry`",
+                "a person decides about `omo run retry`",
                 "end the turn",
             )?;
             before.is_still(&g.all()?, &[".lock"])?;
             session.hears("mend the first one")?;
-            g.model(&session, &["unit", "retry", "1"])?.ends(0)?;
+            g.model(&session, &["run", "retry", "1"])?.ends(0)?;
             // One word of theirs does not count for ever.
-            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
-            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
-            g.model(&session, &["unit", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            let ticket = g.model(&session, &["agent", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["agent", "done", "--ticket", &ticket])?.ends(1)?;
+            g.model(&session, &["run", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
             session.hears("then leave it out")?;
             skip(g, &session)?.ends(0)?;
             Ok(())
@@ -174,32 +174,32 @@ fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
         ("a failed task of a run that is over, in the same session and in a new one", two(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
-            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
-            let said = g.model(&session, &["next"])?.ends(1)?;
-            ensure!(said.out.contains("omo unit retry 1"), "{}", said.out);
-            g.model(&session, &["unit", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            let ticket = g.model(&session, &["agent", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["agent", "done", "--ticket", &ticket])?.ends(1)?;
+            let said = g.model(&session, &["agent", "next"])?.ends(1)?;
+            ensure!(said.out.contains("omo run retry 1"), "{}", said.out);
+            g.model(&session, &["run", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
             session.hears("try it again")?;
-            g.model(&session, &["unit", "retry", "1"])?.ends(0)?;
-            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
-            g.model(&session, &["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            g.model(&session, &["run", "retry", "1"])?.ends(0)?;
+            let ticket = g.model(&session, &["agent", "start", "1"])?.ends(0)?.ticket()?;
+            g.model(&session, &["agent", "done", "--ticket", &ticket])?.ends(1)?;
             session.dies()?;
             let mut other = g.session()?;
-            g.model(&other, &["unit", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            g.model(&other, &["run", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
             other.hears("yes, again")?;
-            g.model(&other, &["unit", "retry", "1"])?.ends(0)?;
-            g.model(&other, &["unit", "start", "1"])?.ends(0)?;
+            g.model(&other, &["run", "retry", "1"])?.ends(0)?;
+            g.model(&other, &["agent", "start", "1"])?.ends(0)?;
             Ok(())
         }),
         ("a model's shell that does not say which session it is of", stopping(), |g| {
             g.options = ALONE;
             let mut session = g.session()?;
-            let gate = stopped(g, &mut session)?;
+            let question = stopped(g, &mut session)?;
             let before = g.all()?;
             for arguments in [
-                &["gate", "answer", &gate, "continue"][..],
-                &["unit", "skip", "2"],
-                &["unit", "retry", "1"],
+                &["answer", &question, "continue"][..],
+                &["run", "skip", "2"],
+                &["run", "retry", "1"],
                 &["run", "resume"],
                 &["run", "open", "--for", "plan"],
                 &["run", "open", "--for", "plan", PLAN],
@@ -223,9 +223,9 @@ fn of_several_at_once_one_is_heard() {
         ("a task that is being checked", slow(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            let ticket = g.model(&session, &["unit", "start", "1"])?.ends(0)?.ticket()?;
+            let ticket = g.model(&session, &["agent", "start", "1"])?.ends(0)?.ticket()?;
             g.lab().write("words/1.txt", "one\n")?;
-            let done = ["unit", "done", "--ticket", &ticket];
+            let done = ["agent", "done", "--ticket", &ticket];
             let children = [begun(g, &session, &done)?, begun(g, &session, &done)?, begun(g, &session, &done)?];
             let mut statuses = Vec::new();
             for child in children {
@@ -241,7 +241,7 @@ fn of_several_at_once_one_is_heard() {
         ("many that begin with the same task", two(), |g| {
             g.open()?;
             let start = || {
-                let mut command = g.command(&["unit", "start", "1"]);
+                let mut command = g.command(&["agent", "start", "1"]);
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
             };
             let children: Vec<Child> = (0..6).map(|_| start()).collect::<Result<_, _>>()?;
@@ -258,7 +258,9 @@ fn of_several_at_once_one_is_heard() {
             g.open()?;
             for _ in 0..2 {
                 let mut children = Vec::new();
-                for arguments in [["next"].as_slice(), &["next"], &["next"], &["unit", "start", "1"]] {
+                for arguments in
+                    [["agent", "next"].as_slice(), &["agent", "next"], &["agent", "next"], &["agent", "start", "1"]]
+                {
                     let mut command = g.command(arguments);
                     children.push(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?);
                 }
@@ -266,7 +268,7 @@ fn of_several_at_once_one_is_heard() {
                     let said = Said::of(&child.wait_with_output()?);
                     ensure!([0, 6].contains(&said.status), "{said:?}");
                 }
-                g.person(&["unit", "fail", "--lost", "1"])?.ends(0)?;
+                g.person(&["agent", "fail", "--lost", "1"])?.ends(0)?;
                 g.person(&["run", "cancel"])?.ends(0)?;
                 g.person(&["run", "resume"])?.ends(0)?;
             }

@@ -27,7 +27,7 @@ fn with_tests(ground: &Ground) -> Result<()> {
     let ticket = ground.start("1-tests")?;
     ground.lab().write("words/check.sh", "grep -q one words/1-impl.txt\n")?;
     ground.lab().write("words/1-tests.txt", "written\n")?;
-    ground.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+    ground.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
     Ok(())
 }
 
@@ -38,10 +38,10 @@ fn only_what_omo_saw_itself_counts() {
         ("nothing was done", two(), |g| {
             g.open()?;
             let ticket = g.start("1")?;
-            let said = g.person(&["unit", "done", "--ticket", &ticket, "--note", "PASSED, all green"])?.ends(1)?;
+            let said = g.person(&["agent", "done", "--ticket", &ticket, "--note", "PASSED, all green"])?.ends(1)?;
             ensure!(said.out.starts_with("FAILED 1: `grep -q one words/1.txt` "), "{}", said.out);
             ensure!(g.standing("1")? == "failed" && g.standing("2")? == "blocked");
-            let said = g.person(&["next"])?.ends(1)?;
+            let said = g.person(&["agent", "next"])?.ends(1)?;
             ensure!(said.out.starts_with("DONE\n") && said.out.contains("completed_with_failures"), "{}", said.out);
             Ok(())
         }),
@@ -50,7 +50,7 @@ fn only_what_omo_saw_itself_counts() {
             let ticket = g.start("1")?;
             g.lab().write("words/1.txt", "one\n")?;
             g.lab().write("src/else.rs", "x\n")?;
-            let said = g.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            let said = g.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             ensure!(said.out.contains("outside of what the task names: src/else.rs"), "{}", said.out);
             ensure!(unit(g, "1")?["out_of_scope"] == serde_json::json!(["src/else.rs"]), "{}", unit(g, "1")?);
             Ok(())
@@ -65,12 +65,12 @@ fn only_what_omo_saw_itself_counts() {
             g.open()?;
             let ticket = g.start("1")?;
             g.lab().write("words/1.txt", "one\n")?;
-            let said = g.person(&["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            let said = g.person(&["agent", "done", "--ticket", &ticket])?.ends(1)?;
             ensure!(said.out.starts_with("NOT VERIFIED 1: no Verify"), "{}", said.out);
             ensure!(g.standing("1")? == "unverified");
-            g.person(&["check", "1"])?.refuses(1, "1 has no check", "**Verify:**")?;
+            g.person(&["verify", "--task", "1"])?.refuses(1, "1 has no check", "**Verify:**")?;
             g.pass("2", "two")?;
-            let said = g.person(&["next"])?.ends(1)?;
+            let said = g.person(&["agent", "next"])?.ends(1)?;
             ensure!(said.out.contains("completed_with_failures"), "{}", said.out);
             Ok(())
         }),
@@ -78,15 +78,15 @@ fn only_what_omo_saw_itself_counts() {
             g.open()?;
             let ticket = g.start("1")?;
             g.lab().write("words/1.txt", "one\n")?;
-            let said = g.person(&["unit", "done", "--ticket", &ticket])?.ends(7)?;
+            let said = g.person(&["agent", "done", "--ticket", &ticket])?.ends(7)?;
             ensure!(said.out.starts_with("HELD 1: its check could not be run: "), "{}", said.out);
             ensure!(g.standing("1")? == "held", "{}", g.report()?);
-            let said = g.person(&["next"])?.ends(7)?;
+            let said = g.person(&["agent", "next"])?.ends(7)?;
             ensure!(said.out.starts_with("STOP\n") && said.out.contains("no-such-program"), "{}", said.out);
-            g.person(&["unit", "start", "1"])?.refuses(7, "waits for an answer", "omo next")?;
+            g.person(&["agent", "start", "1"])?.refuses(7, "waits for an answer", "omo agent next")?;
             // Once there is such a program the same task is begun again, and no attempt was used up.
-            let gate = g.report()?["gates"][0]["id"].as_str().context("no gate")?.to_owned();
-            g.person(&["gate", "answer", &gate, "continue"])?.ends(0)?;
+            let question = g.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned();
+            g.person(&["answer", &question, "continue"])?.ends(0)?;
             g.start("1")?;
             ensure!(unit(g, "1")?["attempts"] == 1, "{}", unit(g, "1")?);
             Ok(())
@@ -97,7 +97,7 @@ fn only_what_omo_saw_itself_counts() {
             g.open()?;
             let ticket = g.start("1")?;
             g.lab().write("words/1.txt", "one\n")?;
-            g.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            g.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             let logs = g.runs().join(g.run()?).join("logs");
             let log = fs::read_to_string(logs.join("1-1-1.log"))?;
             ensure!(log.contains("a check cannot change the run that it judges"), "{log}");
@@ -108,9 +108,9 @@ fn only_what_omo_saw_itself_counts() {
             let ticket = g.start("1")?;
             fs::remove_file(g.lab().project().join(PLAN))?;
             g.lab().write("words/1.txt", "one\n")?;
-            g.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            g.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             g.pass("2", "two")?;
-            let said = g.person(&["next"])?.ends(0)?;
+            let said = g.person(&["agent", "next"])?.ends(0)?;
             ensure!(said.out.contains("Execution complete: complete"), "{}", said.out);
             ensure!(!g.lab().project().join(CHECKPOINT).exists());
             Ok(())
@@ -128,7 +128,7 @@ fn a_pair_is_held_to_its_tests() {
             let ticket = g.start("1-impl")?;
             g.lab().write("words/check.sh", "true\n")?;
             g.lab().write("words/1-impl.txt", "one\n")?;
-            let said = g.person(&["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            let said = g.person(&["agent", "done", "--ticket", &ticket])?.ends(1)?;
             ensure!(
                 said.out.starts_with("FAILED 1-impl: changed what it must not change: words/check.sh"),
                 "{}",
@@ -141,7 +141,7 @@ fn a_pair_is_held_to_its_tests() {
             with_tests(g)?;
             let ticket = g.start("1-impl")?;
             fs::remove_file(g.lab().project().join("words/check.sh"))?;
-            g.person(&["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            g.person(&["agent", "done", "--ticket", &ticket])?.ends(1)?;
             ensure!(g.standing("1-impl")? == "failed");
             Ok(())
         }),
@@ -149,14 +149,14 @@ fn a_pair_is_held_to_its_tests() {
             with_tests(g)?;
             let ticket = g.start("1-impl")?;
             g.lab().write("words/1-impl.txt", "one\n")?;
-            g.person(&["unit", "done", "--ticket", &ticket])?.ends(0)?;
+            g.person(&["agent", "done", "--ticket", &ticket])?.ends(0)?;
             ensure!(g.standing("1-impl")? == "passed");
             Ok(())
         }),
         ("tests that are not there prove nothing by failing", pair(), |g| {
             g.open()?;
             let ticket = g.start("1-tests")?;
-            let said = g.person(&["unit", "done", "--ticket", &ticket])?.ends(1)?;
+            let said = g.person(&["agent", "done", "--ticket", &ticket])?.ends(1)?;
             ensure!(said.out.contains("the tests are not there"), "{}", said.out);
             Ok(())
         }),

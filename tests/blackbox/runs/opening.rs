@@ -90,7 +90,7 @@ fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
     lab.write(PLAN, &two()).unwrap();
     let ground = Ground { scene: Scene::in_lab(&plugin, lab).unwrap(), options: &[] };
     refused(&ground, PLAN, 5, "is in no git repository", "`git init` makes one").unwrap();
-    for arguments in [&["next"][..], &["run", "resume"], &["unit", "start", "1"]] {
+    for arguments in [&["agent", "next"][..], &["run", "resume"], &["agent", "start", "1"]] {
         ground.person(arguments).unwrap().refuses(3, "no plan run is open here", "omo run open").unwrap();
     }
 
@@ -211,7 +211,9 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
             let ticket = g.start("1")?;
             fs::remove_file(g.lab().home().join(".local/state/omo/trust.json"))?;
             g.lab().write("words/1.txt", "one\n")?;
-            for arguments in [&["next"][..], &["unit", "done", "--ticket", &ticket], &["check", "1"]] {
+            for arguments in
+                [&["agent", "next"][..], &["agent", "done", "--ticket", &ticket], &["verify", "--task", "1"]]
+            {
                 g.person(arguments)?.refuses(7, "not, or no longer, approved", "omo run open")?;
             }
             ensure!(g.standing("1")? == "running");
@@ -229,7 +231,7 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
             g.open()?;
             let run = g.run()?;
             g.lab().write("docs/other.md", &two())?;
-            g.person(&["next"])?.ends(0)?;
+            g.person(&["agent", "next"])?.ends(0)?;
             refused(
                 g,
                 "docs/other.md",

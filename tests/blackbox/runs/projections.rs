@@ -19,8 +19,8 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             let forged =
                 read(g, CHECKPOINT)?.replace("\"completed\": {", "\"completed\": {\"2\": {\"status\": \"done\"},");
             g.lab().write(CHECKPOINT, &forged)?;
-            let said = g.person(&["next"])?.ends(0)?;
-            ensure!(said.out.contains("omo unit start 2"), "it was believed: {}", said.out);
+            let said = g.person(&["agent", "next"])?.ends(0)?;
+            ensure!(said.out.contains("omo agent start 2"), "it was believed: {}", said.out);
             g.start("2")?;
             ensure!(!read(g, CHECKPOINT)?.contains("\"2\""), "{}", read(g, CHECKPOINT)?);
             ensure!(read(g, &format!("{CHECKPOINT}.edited-1"))? == forged);
@@ -40,7 +40,7 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             let tail = b"## Notes\n\nmine, too \xff\n";
             fs::write(g.lab().project().join(REPORT), [now.as_slice(), b"\n", tail].concat())?;
             g.pass("2", "two")?;
-            g.person(&["next"])?.ends(0)?;
+            g.person(&["agent", "next"])?.ends(0)?;
             let now = fs::read(g.lab().project().join(REPORT))?;
             ensure!(now.starts_with(&mine) && now.ends_with(tail), "{}", String::from_utf8_lossy(&now));
             ensure!(String::from_utf8_lossy(&now).contains("**Status:** complete"));
@@ -82,9 +82,9 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
             there(&["run", "open", "--for", "plan", PLAN, "--digest", digest.context("no digest")?])?.ends(0)?;
             g.pass("1", "one")?;
-            there(&["unit", "start", "1"])?.ends(0)?;
+            there(&["agent", "start", "1"])?.ends(0)?;
             g.pass("2", "two")?;
-            g.person(&["next"])?.ends(0)?;
+            g.person(&["agent", "next"])?.ends(0)?;
             for folder in [g.lab().project(), &other] {
                 let names: Vec<_> = fs::read_dir(folder.join("docs/06-plans"))?.flatten().collect();
                 ensure!(names.len() == 1, "kept as edited: {names:?}");
@@ -98,13 +98,13 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             g.lab().write("words/1.txt", "one\n")?;
             fs::remove_dir_all(g.lab().project().join(".claude"))?;
             g.lab().write(".claude", "in the way")?;
-            g.person(&["unit", "done", "--ticket", &ticket])?.refuses(
+            g.person(&["agent", "done", "--ticket", &ticket])?.refuses(
                 9,
                 "omo leaves it as it is",
                 "the ledger has everything",
             )?;
             fs::remove_file(g.lab().project().join(".claude"))?;
-            g.person(&["next"])?.ends(0)?;
+            g.person(&["agent", "next"])?.ends(0)?;
             ensure!(read(g, CHECKPOINT)?.contains("\"1\"") && g.standing("1")? == "passed");
             Ok(())
         }),

@@ -1,4 +1,4 @@
-//! What is not there, or not this caller's: units, runs, gates, options, tickets, persons.
+//! What is not there, or not this caller's: units, runs, questions, options, tickets, persons.
 
 use std::fs;
 
@@ -31,10 +31,10 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
             all_refused(
                 g,
                 &[
-                    (&["next"], 3, "no plan run is open here", "omo run open"),
-                    (&["unit", "start", "1"], 3, "no plan run is open here", "omo run open"),
-                    (&["unit", "done", "--ticket", "x"], 3, "no plan run is open here", "omo run open"),
-                    (&["gate", "answer", "hs-1", "continue"], 3, "no plan run is open here", "omo run open"),
+                    (&["agent", "next"], 3, "no plan run is open here", "omo run open"),
+                    (&["agent", "start", "1"], 3, "no plan run is open here", "omo run open"),
+                    (&["agent", "done", "--ticket", "x"], 3, "no plan run is open here", "omo run open"),
+                    (&["answer", "hs-1", "continue"], 3, "no plan run is open here", "omo run open"),
                     (&["run", "resume"], 3, "no plan run is open here", "omo run open"),
                     (&["run", "cancel"], 3, "no plan run is open here", "omo run open"),
                     (&["report"], 3, "no plan run is open here", "omo run open"),
@@ -44,14 +44,14 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
         ("units", two(), |g| {
             g.open()?;
             for id in ["9", "../../etc/passwd", "..", "1/../1", "", "-- 1", "1\u{1b}[2J", "١"] {
-                for verb in ["start", "brief", "skip", "retry"] {
-                    all_refused(g, &[(&["unit", verb, "--", id], 3, "the plan has no task `", "it has 1, 2")])?;
+                for (group, verb) in [("agent", "start"), ("agent", "brief"), ("run", "skip"), ("run", "retry")] {
+                    all_refused(g, &[(&[group, verb, "--", id], 3, "the plan has no task `", "it has 1, 2")])?;
                 }
                 all_refused(
                     g,
                     &[
-                        (&["check", "--", id], 3, "the plan has no task `", "it has 1, 2"),
-                        (&["unit", "fail", &format!("--lost={id}")], 3, "the plan has no task `", "it has 1, 2"),
+                        (&["verify", "--task", id], 3, "the plan has no task `", "it has 1, 2"),
+                        (&["agent", "fail", &format!("--lost={id}")], 3, "the plan has no task `", "it has 1, 2"),
                     ],
                 )?;
             }
@@ -65,14 +65,14 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
                 let hint = "`omo run list` names the runs";
                 let run = format!("--run={id}");
                 for line in [
-                    &["next", &run][..],
+                    &["agent", "next", &run][..],
                     &["run", "show", &run],
                     &["run", "resume", &run],
                     &["run", "cancel", &run],
-                    &["unit", "start", "1", &run],
-                    &["unit", "done", "--ticket", "x", &run],
-                    &["gate", "answer", "hs-1", "continue", &run],
-                    &["report", "--as", "004", &run],
+                    &["agent", "start", "1", &run],
+                    &["agent", "done", "--ticket", "x", &run],
+                    &["answer", "hs-1", "continue", &run],
+                    &["report", "--format", "summary", &run],
                 ] {
                     all_refused(g, &[(line, status, "", hint)])?;
                 }
@@ -87,51 +87,51 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_not_to_be_done_now_is_said_and_nothing_changes() {
     let cases: &[Case] = &[
-        ("gates and options", stopping(), |g| {
+        ("questions and options", stopping(), |g| {
             g.options = ALONE;
             g.open()?;
             g.pass("1", "one")?;
-            let said = g.person(&["next"])?.ends(7)?;
+            let said = g.person(&["agent", "next"])?.ends(7)?;
             ensure!(said.out.starts_with("STOP\n") && said.out.contains("Paused at hard-stop"), "{}", said.out);
-            let gate = g.report()?["gates"][0]["id"].as_str().context("no gate")?.to_owned();
+            let question = g.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned();
             all_refused(
                 g,
                 &[
-                    (&["gate", "answer", "x-9", "continue"], 3, "the run has no gate `x-9`", "omo next"),
-                    (&["gate", "answer", "../x", "continue"], 3, "the run has no gate `../x`", "omo next"),
-                    (&["gate", "answer", &gate, "yes"], 3, "has no option `yes`", "it has continue"),
-                    (&["gate", "answer", &gate, ""], 3, "has no option ``", "it has continue"),
-                    (&["gate", "answer", &gate, "withdrawn"], 3, "has no option", "it has continue"),
-                    (&["unit", "start", "2"], 7, "waits for an answer", "omo next"),
+                    (&["answer", "x-9", "continue"], 3, "the run has no question `x-9`", "omo agent next"),
+                    (&["answer", "../x", "continue"], 3, "the run has no question `../x`", "omo agent next"),
+                    (&["answer", &question, "yes"], 3, "has no option `yes`", "it has continue"),
+                    (&["answer", &question, ""], 3, "has no option ``", "it has continue"),
+                    (&["answer", &question, "withdrawn"], 3, "has no option", "it has continue"),
+                    (&["agent", "start", "2"], 7, "waits for an answer", "omo agent next"),
                 ],
             )?;
-            g.person(&["gate", "answer", &gate, "continue"])?.ends(0)?;
-            all_refused(g, &[(&["gate", "answer", &gate, "continue"], 5, "was answered: continue", "omo next")])
+            g.person(&["answer", &question, "continue"])?.ends(0)?;
+            all_refused(g, &[(&["answer", &question, "continue"], 5, "was answered: continue", "omo agent next")])
         }),
         ("its turn", format!("{}\n{LAST}", two()), |g| {
             g.open()?;
             all_refused(
                 g,
                 &[
-                    (&["unit", "start", "2"], 5, "it is not the turn of 2", "omo next"),
-                    (&["unit", "retry", "1"], 5, "1 is pending", "only what failed"),
-                    (&["unit", "fail", "--lost", "1"], 5, "nobody is at task 1", "omo next"),
+                    (&["agent", "start", "2"], 5, "it is not the turn of 2", "omo agent next"),
+                    (&["run", "retry", "1"], 5, "1 is pending", "only what failed"),
+                    (&["agent", "fail", "--lost", "1"], 5, "nobody is at task 1", "omo agent next"),
                 ],
             )?;
             let ticket = g.start("1")?;
             all_refused(
                 g,
                 &[
-                    (&["unit", "start", "1"], 6, "somebody is at task 1 already", "omo unit fail --lost 1"),
-                    (&["unit", "skip", "1"], 5, "1 is running", ""),
+                    (&["agent", "start", "1"], 6, "somebody is at task 1 already", "omo agent fail --lost 1"),
+                    (&["run", "skip", "1"], 5, "1 is running", ""),
                 ],
             )?;
-            g.person(&["unit", "fail", "--ticket", &ticket])?.ends(1)?;
+            g.person(&["agent", "fail", "--ticket", &ticket])?.ends(1)?;
             all_refused(
                 g,
                 &[
-                    (&["unit", "start", "1"], 5, "1 is failed; `omo unit retry 1`", "omo next"),
-                    (&["unit", "retry", "2"], 5, "2 is blocked", "omo unit retry 1"),
+                    (&["agent", "start", "1"], 5, "1 is failed; `omo run retry 1`", "omo agent next"),
+                    (&["run", "retry", "2"], 5, "2 is blocked", "omo run retry 1"),
                 ],
             )
         }),
@@ -152,8 +152,8 @@ fn only_the_ticket_of_this_attempt_of_this_run_counts_and_only_once() {
                 all_refused(
                     g,
                     &[
-                        (&["unit", "done", &ticket], 5, "that ticket is not valid", "omo next"),
-                        (&["unit", "fail", &ticket], 5, "that ticket is not valid", "omo next"),
+                        (&["agent", "done", &ticket], 5, "that ticket is not valid", "omo agent next"),
+                        (&["agent", "fail", &ticket], 5, "that ticket is not valid", "omo agent next"),
                     ],
                 )?;
             }
@@ -167,22 +167,28 @@ fn only_the_ticket_of_this_attempt_of_this_run_counts_and_only_once() {
             ensure!(!ledger.contains(&ticket), "the ledger has the ticket itself");
             let event = ledger.lines().find(|line| line.contains("\"ticket\":\"")).context("no event")?;
             let digest = event.split("\"ticket\":\"").nth(1).and_then(|rest| rest.split('"').next()).context("none")?;
-            all_refused(g, &[(&["unit", "done", "--ticket", digest], 5, "that ticket is not valid", "omo next")])
+            all_refused(g, &[(&["agent", "done", "--ticket", digest], 5, "that ticket is not valid", "omo agent next")])
         }),
         ("used, and of an attempt that has ended", two(), |g| {
             g.open()?;
             let first = g.start("1")?;
-            g.person(&["unit", "fail", "--lost", "1"])?.ends(0)?;
+            g.person(&["agent", "fail", "--lost", "1"])?.ends(0)?;
             g.lab().write("words/1.txt", "one\n")?;
-            all_refused(g, &[(&["unit", "done", "--ticket", &first], 5, "that ticket is not valid", "omo next")])?;
+            all_refused(
+                g,
+                &[(&["agent", "done", "--ticket", &first], 5, "that ticket is not valid", "omo agent next")],
+            )?;
             let second = g.start("1")?;
-            all_refused(g, &[(&["unit", "done", "--ticket", &first], 5, "that ticket is not valid", "omo next")])?;
-            g.person(&["unit", "done", "--ticket", &second])?.ends(0)?;
+            all_refused(
+                g,
+                &[(&["agent", "done", "--ticket", &first], 5, "that ticket is not valid", "omo agent next")],
+            )?;
+            g.person(&["agent", "done", "--ticket", &second])?.ends(0)?;
             all_refused(
                 g,
                 &[
-                    (&["unit", "done", "--ticket", &second], 5, "that ticket is not valid", "omo next"),
-                    (&["unit", "fail", "--ticket", &second], 5, "that ticket is not valid", "omo next"),
+                    (&["agent", "done", "--ticket", &second], 5, "that ticket is not valid", "omo agent next"),
+                    (&["agent", "fail", "--ticket", &second], 5, "that ticket is not valid", "omo agent next"),
                 ],
             )?;
             ensure!(g.standing("1")? == "passed");
@@ -198,12 +204,12 @@ fn only_the_ticket_of_this_attempt_of_this_run_counts_and_only_once() {
             all_refused(
                 g,
                 &[
-                    (&["unit", "done", "--ticket", &foreign], 5, "that ticket is not valid", "omo next"),
+                    (&["agent", "done", "--ticket", &foreign], 5, "that ticket is not valid", "omo agent next"),
                     (
-                        &["unit", "done", "--ticket", &foreign, "--run", &first],
+                        &["agent", "done", "--ticket", &foreign, "--run", &first],
                         5,
                         "that ticket is not valid",
-                        "omo next",
+                        "omo agent next",
                     ),
                 ],
             )

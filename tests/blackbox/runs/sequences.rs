@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 
 /// What may be typed. `RIGHT` stands for the ticket that was given last.
 const VERBS: [&[&str]; 13] = [
-    &["unit", "start", "1"],
-    &["unit", "start", "2"],
-    &["unit", "done", "--ticket", "RIGHT", "--note", "PASSED"],
-    &["unit", "done", "--ticket", "wrong"],
-    &["unit", "fail", "--ticket", "RIGHT"],
-    &["unit", "fail", "--lost", "1"],
-    &["unit", "skip", "1"],
-    &["unit", "skip", "2"],
-    &["unit", "retry", "1"],
+    &["agent", "start", "1"],
+    &["agent", "start", "2"],
+    &["agent", "done", "--ticket", "RIGHT", "--note", "PASSED"],
+    &["agent", "done", "--ticket", "wrong"],
+    &["agent", "fail", "--ticket", "RIGHT"],
+    &["agent", "fail", "--lost", "1"],
+    &["run", "skip", "1"],
+    &["run", "skip", "2"],
+    &["run", "retry", "1"],
     &["run", "cancel"],
     &["run", "resume"],
     &["run", "import"],
-    &["next"],
+    &["agent", "next"],
 ];
 
 /// At most so many are typed one after the other.
@@ -40,7 +40,7 @@ struct Place {
 fn what_counts(report: &Value) -> Value {
     let units = report["units"].as_array().into_iter().flatten();
     let units: Vec<Value> = units.map(|unit| json!([unit["standing"], unit["attempts"], unit["evidence"]])).collect();
-    json!([units, report["result"], report["gates"].as_array().map(Vec::len)])
+    json!([units, report["result"], report["questions"].as_array().map(Vec::len)])
 }
 
 /// Nothing says that anything is done: not the ledger, and not the files that are made from it.

@@ -88,7 +88,7 @@ pub(super) const FAULTS: [Fault; 24] = [
     ("V22", "a task is resolved before those that it waits for", |played| {
         // It has no evidence either, which is said first.
         refused(played, &["task 2 of session"])?;
-        let done = ["task", "update", "--id", "2", "--status", "resolved", "--add-evidence", "exit 0"];
+        let done = ["agent", "task", "update", "--id", "2", "--status", "resolved", "--add-evidence", "exit 0"];
         played.place.refused(&done, &["task 2 of session", "waits for tasks that are not resolved: 1"])
     }),
     ("V23", "the tasks of a session that is over change", |played| refused(played, &["is COMPLETE"])),

@@ -116,7 +116,7 @@ impl Loop<'_> {
 fn planned() -> Result<Place> {
     let place = Place::with("PLANNING_COMPLETE")?;
     let create = |options: &[&str]| {
-        let subject = ["task", "create", "--subject", "Part", "--criteria", "works"];
+        let subject = ["agent", "task", "create", "--subject", "Part", "--criteria", "works"];
         place.good(&[&subject[..], options].concat())
     };
     create(&[])?;

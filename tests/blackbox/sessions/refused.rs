@@ -29,20 +29,21 @@ fn all_refused(place: &Place, cases: &[Case<'_>]) -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
     let place = begun().unwrap();
-    let update = |option: &'static str, value: &'static str| ["task", "update", "--id", "1", option, value];
-    let create = |option: &'static str, value: &'static str| ["task", "create", "--subject", "x", option, value];
-    let session = |option: &'static str, value: &'static str| ["session", "update", option, value];
+    let update = |option: &'static str, value: &'static str| ["agent", "task", "update", "--id", "1", option, value];
+    let create =
+        |option: &'static str, value: &'static str| ["agent", "task", "create", "--subject", "x", option, value];
+    let session = |option: &'static str, value: &'static str| ["agent", "tasks", "update", option, value];
     all_refused(
         &place,
         &[
-            (&["session", "create", "new"], &[ID, "EXECUTION", "Add login", "--force"]),
-            (&["session", "create"], &["GOAL"]),
-            (&["session", "create", "--force", "--goal", " "], &["the goal says nothing"]),
-            (&["session", "create", "--force", "x", "-i", "0"], &["'--max-iterations <N>'"]),
-            (&["session", "create", "--force", "x", "-w", "-1"], &["'-1'", "'--max-workers <N>'"]),
-            (&["session", "get", "--session", "ghost"], &["no session ghost", "ghost/session.json"]),
-            (&["session", "get", "--field", "plan.nope"], &[ID, "`plan.nope`"]),
-            (&["session", "get", "--field"], &["'--field <PATH>'"]),
+            (&["agent", "tasks", "create", "new"], &[ID, "EXECUTION", "Add login", "--force"]),
+            (&["agent", "tasks", "create"], &["GOAL"]),
+            (&["agent", "tasks", "create", "--force", "--goal", " "], &["the goal says nothing"]),
+            (&["agent", "tasks", "create", "--force", "x", "-i", "0"], &["'--max-iterations <N>'"]),
+            (&["agent", "tasks", "create", "--force", "x", "-w", "-1"], &["'-1'", "'--max-workers <N>'"]),
+            (&["tasks", "show", "--session", "ghost"], &["no session ghost", "ghost/session.json"]),
+            (&["tasks", "show", "--field", "plan.nope"], &[ID, "`plan.nope`"]),
+            (&["tasks", "show", "--field"], &["'--field <PATH>'"]),
             (&session("--phase", "DONE"), &["DONE", "PLANNING_COMPLETE"]),
             (&session("--phase", "PLANNING"), &[ID, "from EXECUTION to PLANNING", "VERIFICATION"]),
             (&session("--phase", "COMPLETE"), &[ID, "1 is in_progress, 2 is open"]),
@@ -50,9 +51,12 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             (&session("--iteration", "0"), &[ID, "iteration 0", "1 to 5"]),
             (&session("--iteration", "-1"), &["'-1'"]),
             (&session("--design-doc", ""), &["it says nothing"]),
-            (&["session", "update", "--verifier-passed"], &[ID, "EXECUTION", "VERIFICATION"]),
-            (&["session", "update", "--verifier-passed", "--phase", "VERIFICATION"], &["--verifier-passed", "--phase"]),
-            (&["task", "create"], &["--subject <TEXT>"]),
+            (&["agent", "tasks", "update", "--verifier-passed"], &[ID, "EXECUTION", "VERIFICATION"]),
+            (
+                &["agent", "tasks", "update", "--verifier-passed", "--phase", "VERIFICATION"],
+                &["--verifier-passed", "--phase"],
+            ),
+            (&["agent", "task", "create"], &["--subject <TEXT>"]),
             (&create("--id", "1"), &[ID, "a task 1 already"]),
             (&create("--id", "01"), &[ID, "a task 1 already"]),
             (&create("--blocked-by", "1,9"), &["task 3", ID, "task 9, which is not there"]),
@@ -60,28 +64,37 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             (&create("--complexity", "hard"), &["'hard'", "simple, standard, complex"]),
             (&create("--approach", "bdd"), &["'bdd'", "tdd, standard"]),
             (&create("--description-file", "not-there.txt"), &["not-there.txt"]),
-            (&["task", "create", "--subject", "x", "-d", "a", "-D", "b"], &["--description", "--description-file"]),
-            (&["task", "create", "--subject", "x", "-a", "standard", "-t", "a.rs"], &["--test-file", "--approach tdd"]),
-            (&["task", "get"], &["--id <ID>"]),
-            (&["task", "get", "--id", "9"], &["task 9", ID, "tasks/9.json"]),
-            (&["task", "get", "--id", "1", "--field", "evidence[0]"], &["task 1", ID, "`evidence[0]`"]),
-            (&["task", "list", "--format", "xml"], &["'xml'", "table, json"]),
-            (&["task", "list", "--status", "done"], &["'done'", "in_progress"]),
-            (&["task", "update", "--status", "open"], &["--id <ID>"]),
-            (&["task", "update", "--id", "9", "--status", "open"], &["task 9", ID, "tasks/9.json"]),
-            (&["task", "update", "--id", "2", "--status", "resolved"], &["task 2", ID, "from open to resolved"]),
+            (
+                &["agent", "task", "create", "--subject", "x", "-d", "a", "-D", "b"],
+                &["--description", "--description-file"],
+            ),
+            (
+                &["agent", "task", "create", "--subject", "x", "-a", "standard", "-t", "a.rs"],
+                &["--test-file", "--approach tdd"],
+            ),
+            (&["agent", "task", "get"], &["--id <ID>"]),
+            (&["agent", "task", "get", "--id", "9"], &["task 9", ID, "tasks/9.json"]),
+            (&["agent", "task", "get", "--id", "1", "--field", "evidence[0]"], &["task 1", ID, "`evidence[0]`"]),
+            (&["agent", "task", "list", "--format", "xml"], &["'xml'", "table, json"]),
+            (&["agent", "task", "list", "--status", "done"], &["'done'", "in_progress"]),
+            (&["agent", "task", "update", "--status", "open"], &["--id <ID>"]),
+            (&["agent", "task", "update", "--id", "9", "--status", "open"], &["task 9", ID, "tasks/9.json"]),
+            (
+                &["agent", "task", "update", "--id", "2", "--status", "resolved"],
+                &["task 2", ID, "from open to resolved"],
+            ),
             (&update("--status", "resolved"), &["task 1", ID, "no evidence"]),
             (&update("--status", "finished"), &["'finished'"]),
             (&update("--add-evidence", " "), &["it says nothing"]),
             (&update("--retry-count", "-2"), &["'-2'"]),
-            (&["task", "summary", "--id", "9"], &["task 9", ID]),
-            (&["context", "init"], &["--expected <NAMES>"]),
-            (&["context", "init", "--expected", " , "], &["`--expected` names nobody"]),
-            (&["context", "add", "--summary", "x"], &["--explorer-id <NAME>"]),
-            (&["context", "get", "--field", "nope"], &[ID, "`nope`"]),
-            (&["session", "clean"], &["--completed"]),
-            (&["session", "clean", "--completed", "--session", ID], &["--completed", "--session"]),
-            (&["session", "clean", "--older-than", "-1"], &["'-1'"]),
+            (&["agent", "task", "summary", "--id", "9"], &["task 9", ID]),
+            (&["agent", "context", "init"], &["--expected <NAMES>"]),
+            (&["agent", "context", "init", "--expected", " , "], &["`--expected` names nobody"]),
+            (&["agent", "context", "add", "--summary", "x"], &["--explorer-id <NAME>"]),
+            (&["agent", "context", "get", "--field", "nope"], &[ID, "`nope`"]),
+            (&["tasks", "clean"], &["--completed"]),
+            (&["tasks", "clean", "--completed", "--session", ID], &["--completed", "--session"]),
+            (&["tasks", "clean", "--older-than", "-1"], &["'-1'"]),
         ],
     )
     .unwrap();
@@ -92,16 +105,16 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
 fn what_nobody_knows_is_a_wrong_command_line() {
     let place = begun().unwrap();
     for (arguments, part) in [
-        (&["session", "get", "--bogus", "x"][..], "'--bogus'"),
-        (&["session", "update", "-z"], "'-z'"),
-        (&["task", "update", "--id", "1", "more"], "'more'"),
-        (&["task", "delete", "--id", "1"], "'delete'"),
-        (&["context", "drop"], "'drop'"),
+        (&["tasks", "show", "--bogus", "x"][..], "'--bogus'"),
+        (&["agent", "tasks", "update", "-z"], "'-z'"),
+        (&["agent", "task", "update", "--id", "1", "more"], "'more'"),
+        (&["agent", "task", "delete", "--id", "1"], "'delete'"),
+        (&["agent", "context", "drop"], "'drop'"),
     ] {
         place.ends(arguments, 2, &[part]).unwrap();
     }
     // The one status is that of these three alone.
-    place.ends(&["unit", "done"], 2, &["--ticket"]).unwrap();
+    place.ends(&["agent", "done"], 2, &["--ticket"]).unwrap();
 }
 
 #[test]
@@ -112,18 +125,18 @@ fn an_id_is_never_a_path() {
     let long = "a".repeat(129);
     for id in ["..", ".", "../outside", "a/b", "/etc", "a\\b", "a b", "", "\u{1b}[31m", &long] {
         for verb in [
-            &["session", "create", "--goal", "x"][..],
-            &["session", "get"],
-            &["session", "update", "--phase", "FAILED"],
-            &["session", "clean"],
-            &["task", "create", "--subject", "x"],
-            &["task", "list"],
-            &["task", "get", "--id", "1"],
-            &["task", "update", "--id", "1", "--add-evidence", "x"],
-            &["task", "summary", "--save"],
-            &["context", "init", "--expected", "a"],
-            &["context", "add", "--explorer-id", "a"],
-            &["context", "get"],
+            &["agent", "tasks", "create", "--goal", "x"][..],
+            &["tasks", "show"],
+            &["agent", "tasks", "update", "--phase", "FAILED"],
+            &["tasks", "clean"],
+            &["agent", "task", "create", "--subject", "x"],
+            &["agent", "task", "list"],
+            &["agent", "task", "get", "--id", "1"],
+            &["agent", "task", "update", "--id", "1", "--add-evidence", "x"],
+            &["agent", "task", "summary", "--save"],
+            &["agent", "context", "init", "--expected", "a"],
+            &["agent", "context", "add", "--explorer-id", "a"],
+            &["agent", "context", "get"],
         ] {
             let named = format!("--session={id}");
             let output = place.omo(&[verb, &[&named]].concat()).unwrap();
@@ -135,7 +148,7 @@ fn an_id_is_never_a_path() {
     for id in ["../session", "..", "1/2", "0", "-1", "1.5", "x", "", "１", "1\n", "1000000000"] {
         for verb in ["get", "update"] {
             let named = format!("--id={id}");
-            place.refused(&["task", verb, &named], &["a whole number from 1, or `verify`"]).unwrap();
+            place.refused(&["agent", "task", verb, &named], &["a whole number from 1, or `verify`"]).unwrap();
         }
     }
     assert_eq!(place.files().len(), 5, "{:?}", place.files().keys());
@@ -147,21 +160,24 @@ fn a_file_that_cannot_be_read_is_named_and_left() {
     let place = begun().unwrap();
     let context_file = format!("sessions/{ID}/context.json");
     let reads_session: [&[&str]; 7] = [
-        &["session", "get"],
-        &["session", "update", "--phase", "VERIFICATION"],
-        &["session", "create", "new"],
-        &["task", "create", "--subject", "x"],
-        &["task", "list"],
-        &["task", "update", "--id", "1", "--status", "open"],
-        &["task", "summary"],
+        &["tasks", "show"],
+        &["agent", "tasks", "update", "--phase", "VERIFICATION"],
+        &["agent", "tasks", "create", "new"],
+        &["agent", "task", "create", "--subject", "x"],
+        &["agent", "task", "list"],
+        &["agent", "task", "update", "--id", "1", "--status", "open"],
+        &["agent", "task", "summary"],
     ];
     let reads_task: [&[&str]; 3] = [
-        &["task", "get", "--id", "1"],
-        &["task", "update", "--id", "1", "--add-evidence", "x"],
-        &["task", "summary", "--id", "1"],
+        &["agent", "task", "get", "--id", "1"],
+        &["agent", "task", "update", "--id", "1", "--add-evidence", "x"],
+        &["agent", "task", "summary", "--id", "1"],
     ];
-    let reads_context: [&[&str]; 3] =
-        [&["context", "get"], &["context", "add", "--explorer-id", "a"], &["context", "init", "--expected", "a"]];
+    let reads_context: [&[&str]; 3] = [
+        &["agent", "context", "get"],
+        &["agent", "context", "add", "--explorer-id", "a"],
+        &["agent", "context", "init", "--expected", "a"],
+    ];
     for (file, verbs) in
         [(session_file(), &reads_session[..]), (task_file("1"), &reads_task), (context_file, &reads_context)]
     {
@@ -188,11 +204,13 @@ fn a_file_that_cannot_be_read_is_named_and_left() {
     }
     // One of several is named, and the others are listed.
     place.put(&task_file("2"), "{").unwrap();
-    let output = place.omo(&["task", "list"]).unwrap();
+    let output = place.omo(&["agent", "task", "list"]).unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && said.starts_with("warning: ") && said.contains("tasks/2.json"), "{said}");
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
-    place.refused(&["session", "update", "--phase", "COMPLETE"], &[ID, "1 of its tasks cannot be read"]).unwrap();
+    place
+        .refused(&["agent", "tasks", "update", "--phase", "COMPLETE"], &[ID, "1 of its tasks cannot be read"])
+        .unwrap();
 }
 
 /// Moves something out of the sessions' folder, and has a link in its place.
@@ -214,13 +232,13 @@ fn no_link_is_followed() {
         let outside = replace_by_link(&place, &path).unwrap();
         let before = fs::symlink_metadata(&outside).unwrap().modified().unwrap();
         for verb in [
-            &["session", "get"][..],
-            &["session", "update", "--phase", "FAILED"],
-            &["session", "create", "--force", "x"],
-            &["session", "clean", "--session", ID],
-            &["task", "create", "--subject", "x"],
-            &["task", "update", "--id", "1", "--status", "open"],
-            &["context", "init", "--expected", "a"],
+            &["tasks", "show"][..],
+            &["agent", "tasks", "update", "--phase", "FAILED"],
+            &["agent", "tasks", "create", "--force", "x"],
+            &["tasks", "clean", "--session", ID],
+            &["agent", "task", "create", "--subject", "x"],
+            &["agent", "task", "update", "--id", "1", "--status", "open"],
+            &["agent", "context", "init", "--expected", "a"],
         ] {
             let output = place.omo(verb).unwrap();
             // A link that lies in a session's folder goes with the folder; what it points at stays.
@@ -234,10 +252,10 @@ fn no_link_is_followed() {
         assert_eq!(fs::symlink_metadata(&outside).unwrap().modified().unwrap(), before, "{path}: it was written to");
     }
     for (path, verb) in [
-        (format!("{folder}/tasks"), &["task", "create", "--subject", "x"][..]),
-        (format!("{folder}/tasks"), &["task", "list"]),
-        (task_file("1"), &["task", "update", "--id", "1", "--status", "open"]),
-        (format!("{folder}/context.json"), &["context", "add", "--explorer-id", "a"]),
+        (format!("{folder}/tasks"), &["agent", "task", "create", "--subject", "x"][..]),
+        (format!("{folder}/tasks"), &["agent", "task", "list"]),
+        (task_file("1"), &["agent", "task", "update", "--id", "1", "--status", "open"]),
+        (format!("{folder}/context.json"), &["agent", "context", "add", "--explorer-id", "a"]),
     ] {
         let place = begun().unwrap();
         replace_by_link(&place, &path).unwrap();
@@ -256,7 +274,7 @@ fn only_what_is_a_session_is_removed() {
     symlink(&outside, place.base().join(format!("sessions/{ID}/linked"))).unwrap();
     place.put("sessions/notes/readme.txt", "mine").unwrap();
     place.put("sessions/torn/session.json", "{").unwrap();
-    let output = place.omo(&["session", "clean", "--all"]).unwrap();
+    let output = place.omo(&["tasks", "clean", "--all"]).unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("session torn stays"), "{said}");
     let left: Vec<String> = place.files().keys().map(|path| path.display().to_string()).collect();
@@ -283,13 +301,13 @@ fn where_nothing_can_be_written_nothing_is_half_written() {
     let place = begun().unwrap();
     let before = place.files();
     for (arguments, file) in [
-        (&["session", "update", "--phase", "VERIFICATION"][..], ID),
-        (&["session", "create", "--force", "new"], ID),
-        (&["session", "create", "--session", "other", "new"], "other"),
-        (&["session", "clean", "--session", ID], ID),
-        (&["task", "create", "--subject", "x"], ID),
-        (&["task", "update", "--id", "1", "--add-evidence", "x"], ID),
-        (&["context", "init", "--expected", "a"], ID),
+        (&["agent", "tasks", "update", "--phase", "VERIFICATION"][..], ID),
+        (&["agent", "tasks", "create", "--force", "new"], ID),
+        (&["agent", "tasks", "create", "--session", "other", "new"], "other"),
+        (&["tasks", "clean", "--session", ID], ID),
+        (&["agent", "task", "create", "--subject", "x"], ID),
+        (&["agent", "task", "update", "--id", "1", "--add-evidence", "x"], ID),
+        (&["agent", "context", "init", "--expected", "a"], ID),
     ] {
         let output = where_nothing_can_be_written(&place, arguments).unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
@@ -300,7 +318,7 @@ fn where_nothing_can_be_written_nothing_is_half_written() {
         assert!(said.ends_with("status 1\n") && output.stdout.is_empty(), "{arguments:?}: {said}");
         assert_eq!(place.files(), before, "{arguments:?}");
     }
-    let output = where_nothing_can_be_written(&place, &["task", "list"]).unwrap();
+    let output = where_nothing_can_be_written(&place, &["agent", "task", "list"]).unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 3, "what is there can be read");
 }
 
@@ -309,8 +327,8 @@ fn where_nothing_can_be_written_nothing_is_half_written() {
 fn what_stood_there_before_is_kept_whatever_its_shape() {
     let place = Place::with("EXECUTION").unwrap();
     place.task("1", "in_progress", &[]).unwrap();
-    place.good(&["task", "update", "--id", "1", "--add-evidence", "exit 0", "--status", "resolved"]).unwrap();
-    place.good(&["session", "update", "--phase", "VERIFICATION", "--quiet"]).unwrap();
+    place.good(&["agent", "task", "update", "--id", "1", "--add-evidence", "exit 0", "--status", "resolved"]).unwrap();
+    place.good(&["agent", "tasks", "update", "--phase", "VERIFICATION", "--quiet"]).unwrap();
     assert_eq!(place.json(&task_file("1")).unwrap()["later"], "kept");
     assert_eq!(place.json(&session_file()).unwrap()["later"]["kept"][1], 2.5);
     let kept = ensure_kept(&place);
@@ -320,8 +338,8 @@ fn what_stood_there_before_is_kept_whatever_its_shape() {
 /// Another beginning keeps what the one before has left, also a second time.
 fn ensure_kept(place: &Place) -> Result<()> {
     for number in ["1", "2"] {
-        place.good(&["session", "create", "--force", "again"])?;
-        place.good(&["task", "create", "--subject", "x"])?;
+        place.good(&["agent", "tasks", "create", "--force", "again"])?;
+        place.good(&["agent", "task", "create", "--subject", "x"])?;
         let before = place.json(&format!("sessions/{ID}/session.json.before-{number}"))?;
         ensure!(before["goal"] == if number == "1" { "Add login" } else { "again" }, "{before}");
     }

@@ -28,19 +28,23 @@ fn all(cases: &[Case<'_>], of: &str) -> Result<()> {
 fn of_an_option_that_is_given_twice_the_last_one_counts() {
     all(
         &[
-            (&["session", "update", "-i", "2", "--iteration", "3"], "/iteration", json!(3)),
-            (&["session", "update", "--phase", "FAILED", "-p", "VERIFICATION"], "/phase", json!("VERIFICATION")),
-            (&["session", "update", "--quiet", "-q", "-d", "a", "-d", "b"], "/plan/design_doc", json!("b")),
-            (&["session", "update", "--session", "ghost", "-s", ID, "-i", "4"], "/iteration", json!(4)),
+            (&["agent", "tasks", "update", "-i", "2", "--iteration", "3"], "/iteration", json!(3)),
+            (&["agent", "tasks", "update", "--phase", "FAILED", "-p", "VERIFICATION"], "/phase", json!("VERIFICATION")),
+            (&["agent", "tasks", "update", "--quiet", "-q", "-d", "a", "-d", "b"], "/plan/design_doc", json!("b")),
+            (&["agent", "tasks", "update", "--session", "ghost", "-s", ID, "-i", "4"], "/iteration", json!(4)),
         ],
         &session_file(),
     )
     .unwrap();
     all(
         &[
-            (&["task", "update", "--id", "2", "--id", "1", "-S", "blocked", "-S", "open"], "/status", json!("open")),
+            (
+                &["agent", "task", "update", "--id", "2", "--id", "1", "-S", "blocked", "-S", "open"],
+                "/status",
+                json!("open"),
+            ),
             // What is added is all kept.
-            (&["task", "update", "-e", "a", "-t", "1", "-e", "b"], "/evidence", json!(["a", "b"])),
+            (&["agent", "task", "update", "-e", "a", "-t", "1", "-e", "b"], "/evidence", json!(["a", "b"])),
         ],
         &task_file("1"),
     )
@@ -50,7 +54,7 @@ fn of_an_option_that_is_given_twice_the_last_one_counts() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn both_names_of_an_option_and_any_order_mean_the_same() {
-    let create = |options: &[&'static str]| [&["task", "create", "--subject", "x"], options].concat();
+    let create = |options: &[&'static str]| [&["agent", "task", "create", "--subject", "x"], options].concat();
     for (options, pointer, expected) in [
         (create(&["-i", "3"]), "/id", json!("3")),
         (create(&["--task", "003"]), "/id", json!("3")),
@@ -71,22 +75,22 @@ fn both_names_of_an_option_and_any_order_mean_the_same() {
     }
     all(
         &[
-            (&["task", "update", "--task", "01", "-S", "pending"], "/status", json!("open")),
-            (&["task", "update", "--status", "failed", "--task-id", "1"], "/status", json!("failed")),
-            (&["task", "update", "--retry-count", "2", "-t", "1"], "/retry_count", json!(2)),
-            (&["task", "update", "--id", "1", "-e", "--status"], "/evidence", json!(["--status"])),
+            (&["agent", "task", "update", "--task", "01", "-S", "pending"], "/status", json!("open")),
+            (&["agent", "task", "update", "--status", "failed", "--task-id", "1"], "/status", json!("failed")),
+            (&["agent", "task", "update", "--retry-count", "2", "-t", "1"], "/retry_count", json!(2)),
+            (&["agent", "task", "update", "--id", "1", "-e", "--status"], "/evidence", json!(["--status"])),
         ],
         &task_file("1"),
     )
     .unwrap();
     all(
         &[
-            (&["session", "update", "--phase", "verification"], "/phase", json!("VERIFICATION")),
-            (&["session", "update", "-p", "Canceled"], "/phase", json!("CANCELLED")),
-            (&["session", "update", "-e", "targeted"], "/exploration_stage", json!("targeted")),
-            (&["session", "create", "-f", "-g", "a goal", "-w", "2"], "/options/max_workers", json!(2)),
-            (&["session", "create", "a", "-p", "goal", "--force", "-a"], "/goal", json!("a goal")),
-            (&["session", "create", "-f", "--goal", "-x"], "/goal", json!("-x")),
+            (&["agent", "tasks", "update", "--phase", "verification"], "/phase", json!("VERIFICATION")),
+            (&["agent", "tasks", "update", "-p", "Canceled"], "/phase", json!("CANCELLED")),
+            (&["agent", "tasks", "update", "-e", "targeted"], "/exploration_stage", json!("targeted")),
+            (&["agent", "tasks", "create", "-f", "-g", "a goal", "-w", "2"], "/options/max_workers", json!(2)),
+            (&["agent", "tasks", "create", "a", "-p", "goal", "--force", "-a"], "/goal", json!("a goal")),
+            (&["agent", "tasks", "create", "-f", "--goal", "-x"], "/goal", json!("-x")),
         ],
         &session_file(),
     )
@@ -107,7 +111,7 @@ fn what_other_programs_wrote_is_read_and_kept() {
     place.put(&task_file("2"), r#"{"id": 2, "status": "in_progress", "blockedBy": "1", "own": [1.50]}"#).unwrap();
     place.put(&task_file("10"), r#"{"id": "010", "blocked_by": [2], "evidence": [{"output": "a TODO"}]}"#).unwrap();
 
-    let list: Value = serde_json::from_str(&place.good(&["task", "list", "-f", "json"]).unwrap()).unwrap();
+    let list: Value = serde_json::from_str(&place.good(&["agent", "task", "list", "-f", "json"]).unwrap()).unwrap();
     let seen: Vec<String> = list
         .as_array()
         .unwrap()
@@ -115,14 +119,16 @@ fn what_other_programs_wrote_is_read_and_kept() {
         .map(|task| format!("{} {} {}", task["id"], task["status"], task["blockedBy"]))
         .collect();
     assert_eq!(seen, [r#""1" "open" """#, r#""2" "in_progress" "1""#, r#""10" "open" "2""#]);
-    place.refused(&["task", "update", "--id", "2", "-S", "resolved", "-e", "x"], &["not resolved: 1"]).unwrap();
-    place.good(&["task", "update", "--id", "1", "--status", "in_progress"]).unwrap();
+    place
+        .refused(&["agent", "task", "update", "--id", "2", "-S", "resolved", "-e", "x"], &["not resolved: 1"])
+        .unwrap();
+    place.good(&["agent", "task", "update", "--id", "1", "--status", "in_progress"]).unwrap();
     assert_eq!(place.json(&task_file("1")).unwrap()["id"], "1");
-    place.good(&["task", "update", "--id", "2", "--add-evidence", "a"]).unwrap();
+    place.good(&["agent", "task", "update", "--id", "2", "--add-evidence", "a"]).unwrap();
     let two = place.json(&task_file("2")).unwrap();
     assert_eq!((&two["own"], &two["blocked_by"], &two["blockedBy"]), (&json!([1.5]), &json!(["1"]), &json!(["1"])));
-    place.refused(&["session", "update", "--iteration", "5"], &[ID, "1 to 4"]).unwrap();
-    place.good(&["session", "update", "--iteration", "3", "--quiet"]).unwrap();
+    place.refused(&["agent", "tasks", "update", "--iteration", "5"], &[ID, "1 to 4"]).unwrap();
+    place.good(&["agent", "tasks", "update", "--iteration", "3", "--quiet"]).unwrap();
     let after = place.json(&session_file()).unwrap();
     assert_eq!((&after["active_agents"], &after["options"]["skip_verify"]), (&file["active_agents"], &json!(true)));
     assert_eq!((&after["session_id"], &after["iteration"]), (&json!(ID), &json!(3)));
@@ -137,7 +143,7 @@ fn words_in_evidence_are_pointed_out_wherever_they_stand() {
     task["evidence"] = json!([{"command": "grep", "output": "one TODO"}, "it should work"]);
     place.put(&task_file("1"), &task.to_string()).unwrap();
     let said = |arguments: &[&str]| {
-        let output = place.omo(&[&["task", "update", "--id", "1"], arguments].concat()).unwrap();
+        let output = place.omo(&[&["agent", "task", "update", "--id", "1"], arguments].concat()).unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
@@ -153,11 +159,11 @@ fn of_several_things_to_print_one_is() {
     let folder = place.base().join("sessions").join(ID);
     let line = |path: &std::path::Path| format!("{}\n", path.display());
     for (arguments, expected) in [
-        (&["session", "get", "--file", "--dir", "-f", "goal"][..], line(&folder)),
-        (&["session", "get", "-F", "-f", "goal"], line(&folder.join("session.json"))),
-        (&["session", "get", "-f", "phase", "-f", "goal"], "Add login\n".to_owned()),
-        (&["context", "get", "--file", "--summary"], line(&folder.join("context.json"))),
-        (&["task", "summary", "--format", "json"], "[]\n".to_owned()),
+        (&["tasks", "show", "--file", "--dir", "-f", "goal"][..], line(&folder)),
+        (&["tasks", "show", "-F", "-f", "goal"], line(&folder.join("session.json"))),
+        (&["tasks", "show", "-f", "phase", "-f", "goal"], "Add login\n".to_owned()),
+        (&["agent", "context", "get", "--file", "--summary"], line(&folder.join("context.json"))),
+        (&["agent", "task", "summary", "--format", "json"], "[]\n".to_owned()),
     ] {
         assert_eq!(place.good(arguments).unwrap(), expected, "{arguments:?}");
     }

@@ -16,18 +16,18 @@ const VECTORS: &str = include_str!("../../vectors/plans/task-sessions.json");
 
 /// The programs, and the verbs that omo has for them.
 const VERBS: [(&str, &[&str]); 12] = [
-    ("setup-ultrawork.js", &["session", "create"]),
-    ("session-get.js", &["session", "get"]),
-    ("session-update.js", &["session", "update"]),
-    ("ultrawork-clean.js", &["session", "clean"]),
-    ("task-create.js", &["task", "create"]),
-    ("task-get.js", &["task", "get"]),
-    ("task-list.js", &["task", "list"]),
-    ("task-update.js", &["task", "update"]),
-    ("task-summary.js", &["task", "summary"]),
-    ("context-init.js", &["context", "init"]),
-    ("context-add.js", &["context", "add"]),
-    ("context-get.js", &["context", "get"]),
+    ("setup-ultrawork.js", &["agent", "tasks", "create"]),
+    ("session-get.js", &["tasks", "show"]),
+    ("session-update.js", &["agent", "tasks", "update"]),
+    ("ultrawork-clean.js", &["tasks", "clean"]),
+    ("task-create.js", &["agent", "task", "create"]),
+    ("task-get.js", &["agent", "task", "get"]),
+    ("task-list.js", &["agent", "task", "list"]),
+    ("task-update.js", &["agent", "task", "update"]),
+    ("task-summary.js", &["agent", "task", "summary"]),
+    ("context-init.js", &["agent", "context", "init"]),
+    ("context-add.js", &["agent", "context", "add"]),
+    ("context-get.js", &["agent", "context", "get"]),
 ];
 
 /// Cases that are about no verb, and why.

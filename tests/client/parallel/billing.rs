@@ -21,7 +21,7 @@ fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
     // What a command of the plugin allows holds for the turn that it was typed in: the person allows each one now.
     let is_asked = |screen: &str| screen.contains("❯ 1. Yes");
     terminal
-        .wait_until("the first", LIMIT, |screen| is_asked(screen) && screen.contains("gate answer g1 continue"))
+        .wait_until("the first", LIMIT, |screen| is_asked(screen) && screen.contains("gate answer q1 continue"))
         .unwrap();
     let allowed = |screen: &str| {
         if is_asked(screen) {
@@ -57,6 +57,6 @@ fn what_was_accepted_in_the_line_is_asked_about_nowhere() {
     let code = code(shown.result().expect("the client says why nothing ran"));
     let run = site.stage.print(&format!("{line} --approve {code}"), &ACCEPT_EDITS);
     assert!(run.result().is_some_and(|said| said.contains("5 of 5 steps done")), "{run:?}");
-    assert!(site.state().gates.is_empty());
+    assert!(site.state().questions.is_empty());
     site.is_whole();
 }

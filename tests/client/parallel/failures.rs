@@ -80,7 +80,7 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
     }
     site.open(&["--allow", "Bash(sh:*)"]);
     let said = site.wait(7);
-    assert!(said.out.contains("README.md") && said.out.contains("gate answer g1"), "{}", said.out);
+    assert!(said.out.contains("README.md") && said.out.contains("gate answer q1"), "{}", said.out);
     assert_eq!(site.git(&["rev-parse", "HEAD"]), before);
     let groups = site.state().apart.expect("it is worked on apart").groups;
     assert_eq!(
@@ -88,7 +88,7 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
         (GroupStatus::Merged, GroupStatus::InConflict)
     );
     site.works.well(3, "c.txt");
-    site.omo(&["gate", "answer", "g1", "redo"]).ends(0).unwrap();
+    site.omo(&["answer", "q1", "redo"]).ends(0).unwrap();
     site.wait(0);
     site.is_whole();
     let kept = site.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"]);
@@ -101,7 +101,7 @@ fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
     let site = Site::new(Payer::Subscription);
     site.works.set(2, [Turn::hang()]);
     site.open(&[]);
-    site.omo(&["stage", "start"]).ends(0).unwrap();
+    site.omo(&["agent", "workers", "start"]).ends(0).unwrap();
     wait_until("step 2", LIMIT, || site.unit("2").running.is_some().then_some(())).unwrap();
     let asked = || site.requests_of("session-1").iter().any(|it| it.tool_results_text().contains("Step 2 of "));
     wait_until("the client is at it", LIMIT, || asked().then_some(())).unwrap();
@@ -138,7 +138,7 @@ fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
     site.open(&["--accept-api-billing"]);
     let said = site.wait(7);
     assert!(said.out.contains("a limit of use was met"), "{}", said.out);
-    site.omo(&["gate", "answer", "g1", "continue"]).ends(0).unwrap();
+    site.omo(&["answer", "q1", "continue"]).ends(0).unwrap();
     site.wait(0);
     assert_eq!(site.unit("2").attempts, 1);
     site.is_whole();

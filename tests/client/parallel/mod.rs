@@ -98,7 +98,7 @@ impl Site {
 
     /// Looks on until the run is over or asks; its exit status.
     fn wait(&self, status: i32) -> Said {
-        self.omo(&["stage", "wait", "--seconds", "180"]).ends(status).unwrap()
+        self.omo(&["run", "watch", "--seconds", "180"]).ends(status).unwrap()
     }
 
     fn git(&self, arguments: &[&str]) -> String {

@@ -71,7 +71,7 @@ impl Works {
 
     /// The next turn of the step whose brief was printed last; `None` once it was ended.
     fn goes_on(&self, all: &str) -> Option<Turn> {
-        let line = all.lines().rfind(|line| line.trim_start().starts_with("run: omo unit done "))?;
+        let line = all.lines().rfind(|line| line.trim_start().starts_with("run: omo agent done "))?;
         let words: Vec<&str> = line.split_whitespace().collect();
         let ticket = words.iter().skip_while(|word| **word != "--ticket").nth(1)?;
         let step = all.rsplit(" is yours. What it asks for:").nth(1)?.rsplit("Step ").next()?;
@@ -100,8 +100,8 @@ pub(super) fn group(request: &Recorded) -> Option<String> {
 
 /// The command that tells a session what comes next.
 fn next(all: &str) -> String {
-    let own = between(all, "`omo next --run ", "`").filter(|rest| rest.contains(" --group "));
-    own.map_or_else(|| "omo next --wait 540".to_owned(), |rest| format!("omo next --run {rest}"))
+    let own = between(all, "`omo agent next --run ", "`").filter(|rest| rest.contains(" --group "));
+    own.map_or_else(|| "omo agent next --wait 540".to_owned(), |rest| format!("omo agent next --run {rest}"))
 }
 
 /// The first turn behind a prompt.
@@ -112,8 +112,8 @@ fn begin(request: &Recorded, all: &str) -> Turn {
     let Some(block) = last_block(all) else { return Turn::text("omo printed no block.") };
     let asked = request.last_user_text();
     let word = ["continue", "foreground"].into_iter().find(|word| asked.trim().ends_with(word));
-    match (between(block, "`omo gate answer ", "`"), word) {
-        (Some(line), Some(word)) => bash(&format!("omo gate answer {} {word}", line.split(' ').next().unwrap_or(""))),
+    match (between(block, "`omo answer ", "`"), word) {
+        (Some(line), Some(word)) => bash(&format!("omo answer {} {word}", line.split(' ').next().unwrap_or(""))),
         _ => follow(block),
     }
 }

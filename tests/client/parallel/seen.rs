@@ -24,7 +24,7 @@ fn whoever_waits_at_a_terminal_sees_each_session_in_a_line_of_its_own() {
     });
     site.works.set(2, [slow]);
     site.open(&[]);
-    let arguments = ["stage", "wait"].map(OsStr::new);
+    let arguments = ["run", "watch"].map(OsStr::new);
     let terminal =
         Terminal::start_program(&site.stage.lab, &plugin().join("bin/omo"), arguments, (100, 30)).expect("a terminal");
     let at_work = |screen: &str| {

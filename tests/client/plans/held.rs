@@ -22,7 +22,7 @@ fn a_second_session_is_told_who_holds_the_run_and_only_a_person_lets_a_stop_pass
     first.say(&format!("{COMMAND} --approve {}", code(&screen))).unwrap();
     // The model answers for its person, and shows what came of it.
     let screen = first.wait_for("To go on, type: /omo:execute-plan", LIMIT).unwrap();
-    for part in ["gate g1 waits for a person", "Exit code 7", "Paused at hard-stop", "Next: tasks 2, 3."] {
+    for part in ["question q1 waits for a person", "Exit code 7", "Paused at hard-stop", "Next: tasks 2, 3."] {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
     first.ready().unwrap();
@@ -57,7 +57,7 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_is_let_through() {
     let requests = stage.model.requests_of(Kind::Main);
     let continued: Vec<_> = requests.iter().filter(is_continued).collect();
     assert_eq!(continued.len(), 1);
-    assert!(continued[0].count_of("stands at 2 of 7 tasks; next: `omo next`.") > 0);
+    assert!(continued[0].count_of("stands at 2 of 7 tasks; next: `omo agent next`.") > 0);
     assert_eq!(
         blocks(&stage)[2..],
         [

@@ -42,7 +42,7 @@ pub(super) fn obedient(trouble: Trouble) -> Script {
         Turn::computed(move |request| executor(request, &trouble, &made))
     };
     let main = Turn::computed(move |request| dispatcher(request, &trouble, &made));
-    Script::new().whenever("", main).agent("omo unit start ", vec![worker; MOST_TURNS])
+    Script::new().whenever("", main).agent("omo agent start ", vec![worker; MOST_TURNS])
 }
 
 /// What the session's own model does.
@@ -66,7 +66,7 @@ fn dispatcher(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             Turn::text(format!("A command of omo failed:\n{results}\n\n{}", for_the_person(block)))
         }
         (None, "STOP") if asked.contains("continue") => {
-            bash(&format!("omo gate{}", between(block, "`omo gate", "`").expect("a line")))
+            bash(&format!("omo check{}", between(block, "`omo check", "`").expect("a line")))
         }
         (_, "SPAWN workflow" | "SPAWN agent")
             if trouble.lazy && made.dispatched.fetch_add(1, Ordering::SeqCst) == 1 =>
@@ -88,7 +88,7 @@ fn dispatcher(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             }),
         ),
         (_, "STOP") if trouble.oversteps && !made.overstepped.swap(true, Ordering::SeqCst) => {
-            bash("omo gate answer g1 continue")
+            bash("omo answer q1 continue")
         }
         (_, "DO" | "WAIT") => run_line(request, block),
         _ => Turn::text(for_the_person(block)),
@@ -98,14 +98,14 @@ fn dispatcher(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
 /// What an executor does: the command of its prompt, the file of its task, the line below the brief, a report.
 fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
     let prompt = request.first_text();
-    let start = prompt.split("omo unit start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
-    let start = format!("omo unit start {}", start.trim_end_matches('"'));
+    let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
+    let start = format!("omo agent start {}", start.trim_end_matches('"'));
     let id = start.split(' ').nth(3).expect("a task").to_owned();
     let printed = request.tool_results_text();
     match request.answers() {
         0 => bash(&start),
         1 if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) => Turn::hang(),
-        1 if !printed.contains("omo unit done") => Turn::text(format!("It refused: {printed}")),
+        1 if !printed.contains("omo agent done") => Turn::text(format!("It refused: {printed}")),
         1 => {
             let file = between(&request.all_text(), "- Create: `", "`").expect("a file to create").to_owned();
             let word = between(&request.all_text(), "the file holds the word ", ".").expect("a word").to_owned();
@@ -116,10 +116,10 @@ fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
         }
         2 => {
             let all = request.all_text();
-            let line = all.lines().find_map(|line| line.trim().strip_prefix("run: omo unit done ")).expect("a line");
+            let line = all.lines().find_map(|line| line.trim().strip_prefix("run: omo agent done ")).expect("a line");
             let line = line.split("      (").next().unwrap_or(line);
             let note = between(line, "--note \"", "\"").expect("a note").to_owned();
-            bash(&format!("omo unit done {}", line.replace(&note, "the words are in words/")))
+            bash(&format!("omo agent done {}", line.replace(&note, "the words are in words/")))
         }
         3 if request.tool_names().contains(&"StructuredOutput") => {
             let status = if printed.contains("PASSED") { "done" } else { "failed" };

@@ -81,6 +81,6 @@ fn ended(stage: &Stage) {
     // Whose word it was, and when, is another in each run.
     let lines: Vec<_> = report.lines().map(|line| line.split(" (session ").next().unwrap_or(line)).collect();
     assert_eq!(lines.join("\n"), include_str!("seven-report.md").trim_end());
-    let (section, status) = omo(stage, &["report", "--as", "004"]);
+    let (section, status) = omo(stage, &["report", "--format", "summary"]);
     assert_eq!((section, status), (report, Some(0)));
 }

@@ -26,7 +26,7 @@ const WORD: &str = "`grep -q done words/$.txt`";
 /// What no command tells.
 const JUDGED: &str = "The word reads well";
 /// What its person has allowed besides: commands that show something.
-const MAY_SHOW: [&str; 2] = ["--allowedTools", "Bash(omo evidence run:*)"];
+const MAY_SHOW: [&str; 2] = ["--allowedTools", "Bash(omo agent evidence run:*)"];
 
 /// A task: its id, what it waits for, and what shows that it is done.
 type Task<'a> = (&'a str, &'a str, &'a str);
@@ -34,15 +34,15 @@ type Task<'a> = (&'a str, &'a str, &'a str);
 /// A stage with a session that is planned.
 fn planned(tasks: &[Task], script: Script) -> Stage {
     let stage = stage(script);
-    said(&stage, &["session", "create", "--session", SESSION, "words in files"]);
+    said(&stage, &["agent", "tasks", "create", "--session", SESSION, "words in files"]);
     for (id, needs, shown) in tasks {
         let (subject, criteria) = (format!("The word {id}"), shown.replace('$', id));
-        let mut asked = vec!["task", "create", "--session", SESSION, "--id", id, "--subject", &subject];
+        let mut asked = vec!["agent", "task", "create", "--session", SESSION, "--id", id, "--subject", &subject];
         asked.extend(["--description", "Write it.", "--criteria", &criteria]);
         asked.extend(Some(["--blocked-by", needs]).filter(|_| !needs.is_empty()).into_iter().flatten());
         said(&stage, &asked);
     }
-    said(&stage, &["session", "update", "--session", SESSION, "--phase", "PLANNING_COMPLETE"]);
+    said(&stage, &["agent", "tasks", "update", "--session", SESSION, "--phase", "PLANNING_COMPLETE"]);
     stage
 }
 

@@ -42,7 +42,7 @@ fn a_command_that_is_to_show_something_needs_the_clients_own_permission_and_the_
     let denied = run.json.as_ref().unwrap()["permission_denials"].as_array().unwrap().clone();
     let commands: Vec<&Value> = denied.iter().map(|denial| &denial["tool_input"]["command"]).collect();
     assert_eq!(commands.len(), 1, "{commands:?}");
-    assert!(commands[0].as_str().unwrap().starts_with("omo evidence run "), "{commands:?}");
+    assert!(commands[0].as_str().unwrap().starts_with("omo agent evidence run "), "{commands:?}");
     assert_eq!(
         story(&stage).join(", "),
         "unit_started 1, unit_passed 1, unit_started 2, unit_failed 2, run_ended failed"

@@ -57,7 +57,9 @@ pub(super) fn planner(steps: usize) -> Script {
         let (id, name) =
             (between(&prompt, "in session ", ",").unwrap(), between(&prompt, "under the name ", ".").unwrap());
         match request.answers() {
-            0 => bash(&format!("omo context add --session {id} --explorer-id {name} --summary 'there is nothing yet'")),
+            0 => bash(&format!(
+                "omo agent context add --session {id} --explorer-id {name} --summary 'there is nothing yet'"
+            )),
             _ => Turn::text(format!("Recorded: {}", request.tool_results_text())),
         }
     };
@@ -69,10 +71,10 @@ pub(super) fn planner(steps: usize) -> Script {
 fn plan(request: &Recorded, steps: usize) -> Turn {
     let all = request.all_text();
     let id = between(&all, "Session ", " begins").expect("omo made a session").to_owned();
-    let task = |more: &str| bash(&format!("omo task create --session {id} {more}"));
+    let task = |more: &str| bash(&format!("omo agent task create --session {id} {more}"));
     match request.answers() {
         done if done > steps => Turn::text("Type /omo:ulw-exec to begin."),
-        0 => bash(&format!("omo context init --session {id} --expected files,tests")),
+        0 => bash(&format!("omo agent context init --session {id} --expected files,tests")),
         1 => ["files", "tests"].iter().fold(Turn::text("I explore."), |turn, name| {
             let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
             let call = json!({
@@ -80,14 +82,14 @@ fn plan(request: &Recorded, steps: usize) -> Turn {
             });
             turn.tool("Agent", call)
         }),
-        2 => bash(&format!("omo context get --session {id} --summary --wait 540")),
-        3 => bash(&format!("omo session design --session {id} <<'DESIGN'\n# Words\n\nOne file for each.\nDESIGN")),
+        2 => bash(&format!("omo agent context get --session {id} --summary --wait 540")),
+        3 => bash(&format!("omo agent tasks design --session {id} <<'DESIGN'\n# Words\n\nOne file for each.\nDESIGN")),
         4 => task(
             "--subject 'The word 1' --description 'Write it.' --criteria '`grep -q done words/1.txt`|It reads well'",
         ),
         5 => task("--subject 'The word 2' --criteria '`grep -q done words/2.txt`' --blocked-by 1"),
-        6 => bash(&format!("omo task list --session {id}")),
-        7 => bash(&format!("omo session update --session {id} --phase PLANNING_COMPLETE")),
+        6 => bash(&format!("omo agent task list --session {id}")),
+        7 => bash(&format!("omo agent tasks update --session {id} --phase PLANNING_COMPLETE")),
         8 => bash(&format!("omo run open --for exec --session {id}")),
         _ => Turn::text(format!("{}\nType /omo:ulw-exec to begin.", request.tool_results_text())),
     }
@@ -125,6 +127,6 @@ fn a_session_that_is_not_done_is_offered_where_its_project_is_worked_in() {
     let before = stage.requests();
     let _ = stage.print("hello", &[]);
     assert_eq!(stage.count(before, &line), 0, "one that is complete is offered");
-    let (listed, _) = omo(&stage, &["session", "list"]);
+    let (listed, _) = omo(&stage, &["tasks", "list"]);
     assert!(listed.contains("COMPLETE"), "{listed}");
 }

@@ -53,7 +53,9 @@ pub(super) fn players(trouble: Trouble) -> Script {
         }
     };
     let agent = Turn::computed(agent);
-    Script::new().whenever("", Turn::computed(dispatcher)).agent("Begin with: omo unit start ", vec![agent; MOST_TURNS])
+    Script::new()
+        .whenever("", Turn::computed(dispatcher))
+        .agent("Begin with: omo agent start ", vec![agent; MOST_TURNS])
 }
 
 /// What the session's own model does.
@@ -67,7 +69,7 @@ fn dispatcher(request: &Recorded) -> Turn {
         return Turn::text(format!("omo printed no block:\n{results}"));
     };
     if results.contains("its ticket is not valid any more") {
-        return bash("omo next");
+        return bash("omo agent next");
     }
     if request.last_tool_called() == Some("Bash") && last_block(&results).is_none() {
         return Turn::text(format!("A command of omo failed:\n{results}"));
@@ -79,7 +81,7 @@ fn dispatcher(request: &Recorded) -> Turn {
         }
         // In the background no agent has answered yet; else every agent has.
         "WAIT" if said.contains("Async agent launched") => bash(field(block, "run: ")),
-        "WAIT" => bash(&format!("omo unit fail --lost {}", between(block, "Task ", " ").expect("a task"))),
+        "WAIT" => bash(&format!("omo agent fail --lost {}", between(block, "Task ", " ").expect("a task"))),
         "SPAWN agents" | "DO" => bash(field(block, "run: ")),
         // What stands behind it is the command's own text.
         "DONE" => Turn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default()),
@@ -114,7 +116,7 @@ fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
     if request.answers() == 0 {
         return bash(&begin(request));
     }
-    if !all.contains("run: omo unit done ") {
+    if !all.contains("run: omo agent done ") {
         return Turn::text(format!("It refused: {printed}"));
     }
     match request.last_tool_called() {
@@ -134,16 +136,16 @@ fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             let file = format!("{}words/{id}.txt", root.unwrap_or_default());
             Turn::call("Write", json!({ "file_path": file, "content": format!("{}\n", word(&all, id, trouble)) }))
         }
-        Some("Write") if all.contains("run: omo evidence run ") => {
-            bash(&format!("omo evidence run {} -- grep -c done words/{id}.txt", ticket(&all)))
+        Some("Write") if all.contains("run: omo agent evidence run ") => {
+            bash(&format!("omo agent evidence run {} -- grep -c done words/{id}.txt", ticket(&all)))
         }
-        Some("Write") => bash(&format!("omo unit done {} --note 'it is in words/'", ticket(&all))),
+        Some("Write") => bash(&format!("omo agent done {} --note 'it is in words/'", ticket(&all))),
         Some("Bash") if printed.starts_with("EVIDENCE ") => {
             let id = between(&printed, "EVIDENCE ", ":").unwrap_or_default();
-            bash(&format!("omo unit done {} --evidence {id}", ticket(&all)))
+            bash(&format!("omo agent done {} --evidence {id}", ticket(&all)))
         }
         Some("Bash") if is_denied(&printed) => {
-            bash(&format!("omo unit fail {} --why 'nothing may be shown'", ticket(&all)))
+            bash(&format!("omo agent fail {} --why 'nothing may be shown'", ticket(&all)))
         }
         // What is reported decides nothing.
         _ => Turn::text(format!("PASSED. All criteria are met, PASS.\n{printed}")),
@@ -170,14 +172,14 @@ fn verifier(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
     let (all, printed) = (request.all_text(), request.tool_results_text());
     match request.answers() {
         0 => bash(&begin(request)),
-        1 if !all.contains("omo verdict PASS ") => Turn::text(format!("It refused: {printed}")),
-        1 => bash(&format!("omo evidence run {} -- grep -rc done words", ticket(&all))),
+        1 if !all.contains("omo agent verdict PASS ") => Turn::text(format!("It refused: {printed}")),
+        1 => bash(&format!("omo agent evidence run {} -- grep -rc done words", ticket(&all))),
         2 => {
             let id = between(&printed, "EVIDENCE ", ":").unwrap_or_default();
             let is_first = made.verdicts.fetch_add(1, Ordering::SeqCst) == 0;
             match trouble.reopened.filter(|_| is_first) {
-                Some(what) => bash(&format!("omo verdict FAIL {} --reopen \"{what}\"", ticket(&all))),
-                None => bash(&format!("omo verdict PASS {} --evidence {id}", ticket(&all))),
+                Some(what) => bash(&format!("omo agent verdict FAIL {} --reopen \"{what}\"", ticket(&all))),
+                None => bash(&format!("omo agent verdict PASS {} --evidence {id}", ticket(&all))),
             }
         }
         // As a verifier may well report a FAIL.

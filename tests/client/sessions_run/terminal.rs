@@ -69,7 +69,7 @@ fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_
     let terminal = typed(&stage, &[]);
     approved(&terminal);
     let screen = terminal.wait_for("Do you want to proceed?", LIMIT).unwrap();
-    for part in ["from the omo:worker agent", "omo evidence run --run ", "-- grep -c done words/2.txt"] {
+    for part in ["from the omo:worker agent", "omo agent evidence run --run ", "-- grep -c done words/2.txt"] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");
     }
     assert_eq!(

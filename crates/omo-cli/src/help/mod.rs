@@ -2,9 +2,9 @@
 //!
 //! Each example is a whole command line; a test reads every one with the parser.
 
+pub(crate) mod agent;
 pub(crate) mod run;
-pub(crate) mod session;
-pub(crate) mod stage;
+pub(crate) mod tasks;
 
 use crate::failure::Kind;
 
@@ -46,9 +46,8 @@ In the session itself `/omo:stop-continuation` does the same, and no model reads
 it. Stopping works while a turn runs: its end is then let through.";
 
 pub(crate) const ULW: &str = "\
-Examples:
+Example:
   omo ulw on               hold the session from its next stop on
-  omo ulw off              let go of it
 
 In the session you type `ulw <task>` instead; from here it has no task.";
 
@@ -57,10 +56,6 @@ Example:
   omo ulw on
 
 It is for a session that runs already. `omo stop` takes it back.";
-
-pub(crate) const ULW_OFF: &str = "\
-Example:
-  omo ulw off";
 
 pub(crate) const LOG: &str = "\
 Examples:
@@ -74,54 +69,44 @@ pub(crate) const VERIFY: &str = "\
 Examples:
   omo verify               a table, and the end of what each red check printed
   omo verify --json        the same for a script
+  omo verify --task 3      the checks of one task of the plan run that is open
 
 The exit status is 0 only when everything is green, and 1 when it is not or when
 there is no check, so `omo verify && git push` does what it says. Whose checks:
 those of this shell's session, else of the only one on, else those of a new run.";
 
-pub(crate) const GATE: &str = "\
+pub(crate) const CHECK: &str = "\
 Examples:
-  omo gate list
-  omo gate add --name tests -- cargo test --workspace
-  omo gate remove tests
+  omo check list
+  omo check add --name tests -- cargo test --workspace
+  omo check remove tests
 
-What widens or narrows the judgement asks you on a terminal first, or wants the
-digest that `omo gate list` shows. In the session `/omo:gate` does the same.";
+What widens or narrows the judgement asks you on a terminal first, or needs the
+digest that `omo check list` shows. In the session `/omo:check` does the same.";
 
-pub(crate) const GATE_LIST: &str = "\
+pub(crate) const CHECK_LIST: &str = "\
 Example:
-  omo gate list";
+  omo check list";
 
-pub(crate) const GATE_ADD: &str = "\
+pub(crate) const CHECK_ADD: &str = "\
 Example:
-  omo gate add --name tests -- cargo test --workspace";
+  omo check add --name tests -- cargo test --workspace";
 
-pub(crate) const GATE_REMOVE: &str = "\
+pub(crate) const CHECK_REMOVE: &str = "\
 Example:
-  omo gate remove tests";
-
-pub(crate) const GATE_RUN: &str = "\
-Example:
-  omo gate run";
+  omo check remove tests";
 
 pub(crate) const APPROVE: &str = "\
 Example:
-  omo gate approve
+  omo check approve
 
 It shows every byte of each command before it asks. Any later change of omo.toml
 or of a file that its checks run asks again, and so does another repository.";
 
-pub(crate) const TRUST: &str = "\
-Example:
-  omo trust
-
-It shows every byte of each command before it asks. Any later change of omo.toml
-or of a file that its checks run asks again, and so does another repository.";
-
-pub(crate) const GATE_ACCEPT: &str = "\
+pub(crate) const CHECK_ACCEPT: &str = "\
 Examples:
-  omo gate accept          all checks
-  omo gate accept tests    one of them
+  omo check accept          all checks
+  omo check accept tests    one of them
 
 For when tests were taken away on purpose, or a script that a check runs was
 changed by you: without it the check stays red.";

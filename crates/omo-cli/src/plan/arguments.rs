@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use crate::help;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Plan {
+pub(crate) enum PlanCommand {
     /// Show a plan: its tasks, its batches, and what it would run
     #[command(after_help = help::run::PLAN_SHOW)]
     Show(ReadOptions),
@@ -18,16 +18,8 @@ pub(crate) enum Plan {
     #[command(after_help = help::run::PLAN_PARSE)]
     Parse(ParseOptions),
     /// Print the batches and hard stops of a plan, as JSON
-    #[command(after_help = help::run::PLAN_SEGMENTS)]
-    Segments(SegmentsOptions),
-}
-
-/// The command by which the batches were asked for before there was `omo plan`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Checkpoints {
-    /// Print the batches and hard stops of a plan, as `omo plan segments` does
-    #[command(after_help = help::run::CKPT_COMPUTE)]
-    Compute(SegmentsOptions),
+    #[command(after_help = help::run::PLAN_BATCHES)]
+    Batches(BatchesOptions),
 }
 
 #[derive(Debug, Args)]
@@ -60,7 +52,7 @@ pub(crate) struct ParseOptions {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SegmentsOptions {
+pub(crate) struct BatchesOptions {
     #[command(flatten)]
     pub plan: FileOptions,
     #[command(flatten)]

@@ -16,37 +16,30 @@ use omo_plan::{model, segments};
 use omo_runs::engine::read_plan_bytes;
 use serde::Serialize;
 
-pub(crate) use arguments::{Checkpoints, Plan};
+pub(crate) use arguments::PlanCommand;
 pub(crate) use findings::{diagnostics, number_of_errors};
 
 use crate::failure::{Failure, Kind};
-use arguments::{FileOptions, ReadOptions, SegmentsOptions, SizeOptions};
+use arguments::{BatchesOptions, FileOptions, ReadOptions, SizeOptions};
 
 /// What stands for stdin, as an argument and as the path of a plan that came from there.
 const STDIN: &str = "-";
 
 /// `omo plan …`.
-pub(crate) fn run(action: Plan) -> Result<(), Failure> {
+pub(crate) fn run(action: PlanCommand) -> Result<(), Failure> {
     match action {
-        Plan::Show(options) => {
+        PlanCommand::Show(options) => {
             let (plan, _) = read(&options.plan, options.sizes)?;
             show::show(&plan, options.json)?;
             sound(plan.is_sound())
         }
-        Plan::Lint(options) => lint(&options),
-        Plan::Parse(options) => {
+        PlanCommand::Lint(options) => lint(&options),
+        PlanCommand::Parse(options) => {
             let (plan, _) = read(&options.plan, options.sizes)?;
             print(&plan)?;
             sound(plan.is_sound())
         }
-        Plan::Segments(options) => compute(&options),
-    }
-}
-
-/// `omo ckpt …`.
-pub(crate) fn checkpoints(action: Checkpoints) -> Result<(), Failure> {
-    match action {
-        Checkpoints::Compute(options) => compute(&options),
+        PlanCommand::Batches(options) => compute(&options),
     }
 }
 
@@ -65,7 +58,7 @@ fn lint(options: &ReadOptions) -> Result<(), Failure> {
 /// The batches, and on stderr what is wrong with the plan. Without an order in which the tasks can be run there
 /// are no batches; where only a part of what the plan says could not be followed there are, with what was found
 /// among them, and the status is that of a plan that is not valid all the same.
-fn compute(options: &SegmentsOptions) -> Result<(), Failure> {
+fn compute(options: &BatchesOptions) -> Result<(), Failure> {
     let bytes = bytes(&options.plan)?;
     let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
     let found = segments::compute(&bytes, size(options.sizes.k), size(options.sizes.batch_size));

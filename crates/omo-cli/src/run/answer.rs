@@ -1,4 +1,4 @@
-//! `omo gate answer`: what a person decided about a run.
+//! `omo answer`: what a person decided about a run.
 
 use std::io::Write;
 use std::path::Path;
@@ -21,10 +21,11 @@ pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> 
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;
     engine.unedited(&before)?;
-    let (gate, option) = (options.gate.as_str(), options.option.as_str());
+    let (question, option) = (options.question.as_str(), options.option.as_str());
     // Refused before the plan is touched.
-    engine.transact(|state| Ok((Vec::new(), verbs::answer(state, &engine.caller, gate, option, None).map(drop)?)))?;
-    let about = before.gates.iter().find(|known| known.gate.id == gate).map(|known| &known.gate.about);
+    engine
+        .transact(|state| Ok((Vec::new(), verbs::answer(state, &engine.caller, question, option, None).map(drop)?)))?;
+    let about = before.questions.iter().find(|known| known.question.id == question).map(|known| &known.question.about);
     let choices: Vec<_> = match about {
         Some(QuestionKind::Decisions { decisions }) => {
             let choice =
@@ -35,14 +36,14 @@ pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> 
     };
     let written = if choices.is_empty() { None } else { engine::choose(Path::new(&before.root), &before, &choices)? };
     let state =
-        engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, gate, option, written.clone())?]))?;
+        engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, question, option, written.clone())?]))?;
     context.tell(&run, &before.holder, &state);
     let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
     let then = match blocks::next_command(&state) {
-        "omo next" => then(&state, context.is_terminal()),
+        "omo agent next" => then(&state, context.is_terminal()),
         other => other,
     };
-    writeln!(out, "Answered {gate}: {option}{into}.\n\nDO\n  run: {then}")?;
+    writeln!(out, "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;
     Ok(())
 }

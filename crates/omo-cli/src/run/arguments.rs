@@ -10,7 +10,7 @@ pub(super) const HUB_K: u32 = 3;
 pub(super) const BATCH_SIZE: u32 = 5;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Run {
+pub(crate) enum RunCommand {
     /// Open a run of a plan, or go on with the one that is open
     #[command(after_help = help::run::OPEN)]
     Open(OpenOptions),
@@ -26,6 +26,15 @@ pub(crate) enum Run {
     /// End a run before its end
     #[command(after_help = help::run::CANCEL)]
     Cancel(CancelOptions),
+    /// Look on while parallel workers work
+    #[command(after_help = help::run::WATCH)]
+    Watch(WatchOptions),
+    /// Leave a failed task out
+    #[command(after_help = help::run::SKIP)]
+    Skip(SkipOptions),
+    /// Have a failed task done again
+    #[command(after_help = help::run::RETRY)]
+    Retry(TaskOptions),
     /// Remove the records of runs that ended long ago
     #[command(after_help = help::run::GC)]
     Gc(GcOptions),
@@ -226,30 +235,18 @@ pub(crate) struct NextOptions {
     pub run: RunOptions,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Unit {
-    /// Begin with a task: prints what it asks for, and the ticket to end it with
-    #[command(after_help = help::run::UNIT_START)]
-    Start(UnitOptions),
-    /// Print what a task asks for once more
-    #[command(after_help = help::run::UNIT_BRIEF)]
-    Brief(UnitOptions),
-    /// Have a finished task judged: omo runs its checks
-    #[command(after_help = help::run::UNIT_DONE)]
-    Done(DoneOptions),
-    /// Give a task up, or report that its worker is gone
-    #[command(after_help = help::run::UNIT_FAIL)]
-    Fail(FailOptions),
-    /// Leave a task out: a person decides that
-    #[command(after_help = help::run::UNIT_SKIP)]
-    Skip(SkipOptions),
-    /// Have a failed task done again: a person decides that
-    #[command(after_help = help::run::UNIT_RETRY)]
-    Retry(UnitOptions),
+/// How long the user looks on.
+#[derive(Debug, Args)]
+pub(crate) struct WatchOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Look on for so many seconds at most; without it to the end
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<u64>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct UnitOptions {
+pub(crate) struct TaskOptions {
     /// Which task
     pub id: String,
     #[command(flatten)]
@@ -258,13 +255,13 @@ pub(crate) struct UnitOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoneOptions {
-    /// What `omo unit start` gave
+    /// What `omo agent start` gave
     #[arg(long)]
     pub ticket: String,
     /// What later tasks should know, in one line
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// What shows the criteria that are no commands: ids that `omo evidence run` gave
+    /// What shows the criteria that are no commands: ids that `omo agent evidence run` gave
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub evidence: Vec<String>,
     #[command(flatten)]
@@ -272,21 +269,21 @@ pub(crate) struct DoneOptions {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Evidence {
+pub(crate) enum EvidenceCommand {
     /// Run a command to show something, and keep what it prints
-    #[command(after_help = help::run::EVIDENCE_RUN)]
+    #[command(after_help = help::agent::EVIDENCE_RUN)]
     Run(EvidenceRunOptions),
     /// List what was run to show something
-    #[command(after_help = help::run::EVIDENCE_LIST)]
+    #[command(after_help = help::agent::EVIDENCE_LIST)]
     List(EvidenceListOptions),
     /// Show one piece of evidence, with all that its command printed
-    #[command(after_help = help::run::EVIDENCE_SHOW)]
+    #[command(after_help = help::agent::EVIDENCE_SHOW)]
     Show(EvidenceShowOptions),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EvidenceRunOptions {
-    /// What `omo unit start` gave
+    /// What `omo agent start` gave
     #[arg(long)]
     pub ticket: String,
     #[command(flatten)]
@@ -330,10 +327,10 @@ pub(crate) struct VerdictOptions {
     /// What is said of the whole
     #[arg(value_enum, ignore_case = true, value_name = "PASS|FAIL")]
     pub word: Word,
-    /// What `omo unit start verify` gave
+    /// What `omo agent start verify` gave
     #[arg(long)]
     pub ticket: String,
-    /// What a PASS rests on: ids that `omo evidence run` gave
+    /// What a PASS rests on: ids that `omo agent evidence run` gave
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub evidence: Vec<String>,
     /// A task that is to be done again, and why: "2: the tests are missing"
@@ -349,7 +346,7 @@ pub(crate) struct VerdictOptions {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("whose").required(true).args(["ticket", "lost"]))]
 pub(crate) struct FailOptions {
-    /// What `omo unit start` gave
+    /// What `omo agent start` gave
     #[arg(long)]
     pub ticket: Option<String>,
     /// The worker of this task is gone without a word: it is begun again
@@ -375,39 +372,27 @@ pub(crate) struct SkipOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerOptions {
-    /// Which gate
-    pub gate: String,
+    /// Which question
+    pub question: String,
     /// Which of its options
     pub option: String,
     #[command(flatten)]
     pub run: RunOptions,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct CheckOptions {
-    /// Which task
-    pub id: String,
-    #[command(flatten)]
-    pub run: RunOptions,
-}
-
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    #[value(name = "000")]
-    Seed000,
-    #[value(name = "002")]
-    Seed002,
-    #[value(name = "004")]
-    Seed004,
+pub(crate) enum ReportFormat {
+    Progress,
+    Summary,
     Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// Another form than the one for people: as a session, a plan of steps or the execution report has it, or one object
-    #[arg(long = "as", value_enum, value_name = "FORM")]
-    pub form: Option<Form>,
+    /// Where each task stands, the report that ends such a run, or one object of JSON
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
     #[command(flatten)]
     pub run: RunOptions,
 }

@@ -60,7 +60,7 @@ pub(super) fn opened(id: &str, state: &RunState) -> String {
         counted(plan.groups.len(), "batch"),
     );
     text.push_str(&notes(state));
-    text.push_str("\nDO\n  run: omo next --workflow");
+    text.push_str("\nDO\n  run: omo agent next --workflow");
     within(text)
 }
 
@@ -86,7 +86,7 @@ fn notes(state: &RunState) -> String {
 
 /// The command that says what comes next: a session hands its agents out by itself.
 pub(super) fn next_command(state: &RunState) -> &'static str {
-    if task_session::is_one(state) || local::is_one(state) { "omo next" } else { "omo next --workflow" }
+    if task_session::is_one(state) || local::is_one(state) { "omo agent next" } else { "omo agent next --workflow" }
 }
 
 /// A run goes on.
@@ -111,8 +111,8 @@ pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
         "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
-         args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo next --workflow --wait 540      {PATIENTLY}\n\
-         If you have no Workflow tool, run instead: omo next",
+         args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo agent next --workflow --wait 540      {PATIENTLY}\n\
+         If you have no Workflow tool, run instead: omo agent next",
         tally_of(state),
         out.units().join(", "),
     )
@@ -124,8 +124,8 @@ pub(super) fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
     within(format!(
         "SPAWN agent\n  {}; next is task {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"omo:executor\"   \
          model: \"{}\"   run_in_background: false\n     description: \"task {id}\"\n     prompt: \"Execute task {id} of the plan run {run}. \
-         Begin with: omo unit start {id} --run {run}\"\n  2. When it has answered, whatever it said:\n  run: omo next      {PATIENTLY}\n\
-         If you have no Agent tool, run instead: omo next --inline",
+         Begin with: omo agent start {id} --run {run}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {PATIENTLY}\n\
+         If you have no Agent tool, run instead: omo agent next --inline",
         tally_of(state),
         title(unit),
         unit.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
@@ -136,8 +136,8 @@ pub(super) fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
 pub(super) fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
     let (id, word) = (&unit.id, if local::is_one(state) { "Step" } else { "Task" });
     within(format!(
-        "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo unit start {id} --run {run}      {PATIENTLY}\n  \
-         Then do what it prints, and end with the `omo unit done` line that stands there.",
+        "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {PATIENTLY}\n  \
+         Then do what it prints, and end with the `omo agent done` line that stands there.",
         title(unit)
     ))
 }
@@ -146,7 +146,7 @@ pub(super) fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
 pub(super) fn wait_for_agents(ids: &[String]) -> String {
     let word = if ids.len() == 1 { "Task" } else { "Tasks" };
     format!(
-        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo next --wait 540      {PATIENTLY}",
+        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {PATIENTLY}",
         ids.join(", ")
     )
 }
@@ -160,19 +160,19 @@ pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: boo
     let lost = match ids {
         [] => String::new(),
         [id] if local::is_one(state) => {
-            format!("\nIf nobody is at it any more, or its ticket is lost: omo unit fail --lost {id}")
+            format!("\nIf nobody is at it any more, or its ticket is lost: omo agent fail --lost {id}")
         }
-        [id] => format!("\nIf that agent has ended without a word: omo unit fail --lost {id}"),
-        _ => "\nFor each of them whose agent has ended without a word: omo unit fail --lost ID".to_owned(),
+        [id] => format!("\nIf that agent has ended without a word: omo agent fail --lost {id}"),
+        _ => "\nFor each of them whose agent has ended without a word: omo agent fail --lost ID".to_owned(),
     };
     let flag = if workflow { " --workflow" } else { "" };
-    within(format!("WAIT\n{}\n  run: omo next{flag} --wait 540      {PATIENTLY}{lost}", lines.join("\n")))
+    within(format!("WAIT\n{}\n  run: omo agent next{flag} --wait 540      {PATIENTLY}{lost}", lines.join("\n")))
 }
 
 /// A segment was handed out, and no worker has begun yet.
 pub(super) fn wait_for_workers() -> String {
     format!(
-        "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo next --workflow --wait 540      {PATIENTLY}"
+        "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {PATIENTLY}"
     )
 }
 
@@ -182,41 +182,41 @@ pub(super) fn shown(block: &str) -> &str {
 }
 
 /// A person has to answer.
-pub(super) fn ask(gate: &QuestionState, state: &RunState) -> String {
-    match &gate.gate.about {
-        QuestionKind::Decisions { .. } => ask_within_the_turn(gate),
-        QuestionKind::HardStop { group } => hard_stop(gate, *group, state),
-        _ => stop(gate, state),
+pub(super) fn ask(question: &QuestionState, state: &RunState) -> String {
+    match &question.question.about {
+        QuestionKind::Decisions { .. } => ask_within_the_turn(question),
+        QuestionKind::HardStop { group } => hard_stop(question, *group, state),
+        _ => stop(question, state),
     }
 }
 
-fn ask_within_the_turn(gate: &QuestionState) -> String {
-    let gate = &gate.gate;
-    let question: Vec<String> = gate.question.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
-    let choices: Vec<&str> = gate.options.iter().map(|option| option.id.as_str()).collect();
+fn ask_within_the_turn(question: &QuestionState) -> String {
+    let question = &question.question;
+    let lines: Vec<String> = question.question.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
+    let choices: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
     within(format!(
         "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter; do not choose for them.\n{}\n  \
-         Then, with what they chose:\n  run: omo gate answer {} {}\n  (choices: {})",
-        question.join("\n"),
-        gate.id,
+         Then, with what they chose:\n  run: omo answer {} {}\n  (choices: {})",
+        lines.join("\n"),
+        question.id,
         choices.first().unwrap_or(&"continue"),
         choices.join(", ")
     ))
 }
 
 /// How a block begins that only a person's next prompt gets past. The line for the model is not for showing.
-fn stop_head(gate: &QuestionState) -> String {
-    let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
+fn stop_head(question: &QuestionState) -> String {
+    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
     format!(
         "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
-         answer is refused.\n  Where that prompt is no command of omo, but says so: `omo gate answer {} {}`\n\n",
-        gate.gate.id,
+         answer is refused.\n  Where that prompt is no command of omo, but says so: `omo answer {} {}`\n\n",
+        question.question.id,
         choices.join("|")
     )
 }
 
-fn hard_stop(gate: &QuestionState, group: usize, state: &RunState) -> String {
-    let mut text = stop_head(gate);
+fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String {
+    let mut text = stop_head(question);
     let _ = writeln!(text, "  Paused at hard-stop: waiting for \"continue\"");
     let _ = writeln!(
         text,
@@ -234,7 +234,7 @@ fn hard_stop(gate: &QuestionState, group: usize, state: &RunState) -> String {
     if !left.is_empty() {
         let _ = writeln!(text, "  Next: {}.", few(&left));
     }
-    go_on(&mut text, gate, state);
+    go_on(&mut text, question, state);
     text.push_str(&retry(state));
     within(text)
 }
@@ -253,21 +253,21 @@ fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
     units
 }
 
-fn stop(gate: &QuestionState, state: &RunState) -> String {
-    let mut text = stop_head(gate);
-    for line in gate.gate.question.lines() {
+fn stop(question: &QuestionState, state: &RunState) -> String {
+    let mut text = stop_head(question);
+    for line in question.question.question.lines() {
         let _ = writeln!(text, "  {}", sanitize(line, 300));
     }
-    for option in &gate.gate.options {
+    for option in &question.question.options {
         let _ = writeln!(text, "    {}: {}", option.id, sanitize(&option.text, 200));
     }
-    go_on(&mut text, gate, state);
+    go_on(&mut text, question, state);
     within(text)
 }
 
-fn go_on(text: &mut String, gate: &QuestionState, state: &RunState) {
+fn go_on(text: &mut String, question: &QuestionState, state: &RunState) {
     if local::is_one(state) {
-        let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
+        let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
         text.push_str(&local::blocks::how_to_answer(&choices));
         return;
     }
@@ -311,7 +311,7 @@ fn retry(state: &RunState) -> String {
         state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
     let word = state.plan.dialect.unit_word();
     let line = |unit: &Unit| {
-        format!("\n  To have a failed {word} done again once its cause is mended: omo unit retry {}", unit.id)
+        format!("\n  To have a failed {word} done again once its cause is mended: omo run retry {}", unit.id)
     };
     failed.map(|(unit, _)| line(unit)).unwrap_or_default()
 }

@@ -281,8 +281,8 @@ fn of_session(run: &Run, state: &RunState) -> PlanRun {
         failed: number(counts.failed),
         blocked: number(counts.blocked),
         running: state.running().next().map(|(id, _)| id.to_owned()),
-        waits: state.open_gate().map(|gate| first_line(&gate.gate.question)),
-        next: "omo next".to_owned(),
+        waits: state.open_question().map(|question| first_line(&question.question.question)),
+        next: "omo agent next".to_owned(),
         ended,
         opened_at: Some(state.opened_at),
         ..PlanRun::default()

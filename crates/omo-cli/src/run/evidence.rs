@@ -1,4 +1,4 @@
-//! `omo evidence …`: commands that show what no check can, and what they printed.
+//! `omo agent evidence …`: commands that show what no check can, and what they printed.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use omo_core::words::sanitize;
 use omo_plan::run::event::Evidence as Piece;
 use omo_store::env::Env;
 
-use super::arguments::{Evidence, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
+use super::arguments::{EvidenceCommand, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
 use super::context::{CommandContext, Ended};
 use super::watch::Shown;
 use crate::failure::{Failure, Kind};
@@ -17,12 +17,12 @@ use crate::table::{self, Cell};
 /// No more of an output is printed, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// `omo evidence …`.
-pub(crate) fn evidence(env: &Env, action: Evidence) -> Result<(), Failure> {
+/// `omo agent evidence …`.
+pub(crate) fn evidence(env: &Env, action: EvidenceCommand) -> Result<(), Failure> {
     match action {
-        Evidence::Run(options) => run(env, &options),
-        Evidence::List(options) => list(env, &options),
-        Evidence::Show(options) => show(env, &options),
+        EvidenceCommand::Run(options) => run(env, &options),
+        EvidenceCommand::List(options) => list(env, &options),
+        EvidenceCommand::Show(options) => show(env, &options),
     }
 }
 
@@ -35,7 +35,7 @@ fn command(words: &[String]) -> Result<String, Failure> {
     if text.trim().is_empty() || text.contains('\0') {
         return Err(Failure::user(
             "that is no command",
-            "put it behind `--`: `omo evidence run --ticket T -- npm test`",
+            "put it behind `--`: `omo agent evidence run --ticket T -- npm test`",
         ));
     }
     Ok(text)
@@ -81,7 +81,10 @@ fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
         return Ok(());
     }
     if pieces.is_empty() {
-        return Ok(writeln!(out, "Nothing was run to show anything. `omo evidence run --ticket T -- COMMAND` does.")?);
+        return Ok(writeln!(
+            out,
+            "Nothing was run to show anything. `omo agent evidence run --ticket T -- COMMAND` does."
+        )?);
     }
     let cells = |piece: &&Piece| {
         let colour = if piece.outcome.is_green() { AnsiColor::Green } else { AnsiColor::Red };
@@ -102,7 +105,7 @@ fn show(env: &Env, options: &EvidenceShowOptions) -> Result<(), Failure> {
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let missing = || {
         let message = format!("the run {} has no evidence `{}`", run.id(), sanitize(&options.id, 60));
-        Failure::not_found(message, "`omo evidence list` has all of it")
+        Failure::not_found(message, "`omo agent evidence list` has all of it")
     };
     let piece = state.evidence.iter().find(|piece| piece.id == options.id).ok_or_else(missing)?;
     let mut out = anstream::stdout().lock();

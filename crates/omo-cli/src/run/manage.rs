@@ -105,7 +105,7 @@ fn line(id: String, state: Result<RunState, omo_runs::RunsError>) -> Line {
 /// Where a run stands, in one word.
 pub(super) fn word(state: &RunState) -> &'static str {
     match &state.phase {
-        Phase::Executing if state.open_gate().is_some() => "waits for you",
+        Phase::Executing if state.open_question().is_some() => "waits for you",
         Phase::Executing => "executing",
         Phase::Ended { result } => result.word(),
         Phase::Cancelled { .. } => "cancelled",
@@ -138,13 +138,13 @@ pub(super) fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
     tasks(&mut out, &state)?;
     // A run that is over waits for no answer; the question is put again once it goes on.
     let is_open = state.phase == Phase::Executing;
-    for gate in state.gates.iter().filter(|gate| is_open && gate.answer.is_none()) {
-        writeln!(out, "\n{} waits for you: {}", gate.gate.id, sanitize(&gate.gate.question, 600))?;
-        let options: Vec<String> = gate
-            .gate
+    for question in state.questions.iter().filter(|question| is_open && question.answer.is_none()) {
+        writeln!(out, "\n{} waits for you: {}", question.question.id, sanitize(&question.question.question, 600))?;
+        let options: Vec<String> = question
+            .question
             .options
             .iter()
-            .map(|option| format!("  omo gate answer {} {}", gate.gate.id, option.id))
+            .map(|option| format!("  omo answer {} {}", question.question.id, option.id))
             .collect();
         writeln!(out, "{}", options.join("\n"))?;
     }

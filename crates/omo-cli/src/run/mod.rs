@@ -1,5 +1,5 @@
-//! Runs of plans from a terminal, and for the agents that work on them: `omo run`, `omo next`, `omo unit`,
-//! `omo evidence`, `omo verdict`, `omo check`, `omo report` and `omo gate answer`.
+//! Runs of plans: what people call (`omo run`, `omo report`, `omo answer`) and what the agents do that work on them
+//! (`omo agent`).
 //!
 //! None of them lets its caller say that something has passed: the verify runner finds that out.
 
@@ -18,21 +18,23 @@ mod report;
 mod segment;
 mod stage;
 mod step;
+mod task;
 mod typed;
-mod unit;
 mod verdict;
 mod watch;
 
 pub(crate) use answer::answer;
 pub(crate) use arguments::{
-    AnswerOptions, CheckOptions, Evidence, NextOptions, ReportOptions, Run, Unit, VerdictOptions,
+    AnswerOptions, DoneOptions, EvidenceCommand, FailOptions, NextOptions, ReportOptions, RunCommand, RunOptions,
+    TaskOptions, VerdictOptions,
 };
 pub(crate) use blocks::{commands, counted};
 pub(crate) use evidence::evidence;
 pub(crate) use exec::AddedTask;
 pub(crate) use next::{LONGEST_WAIT, LOOK_EVERY, next};
-pub(crate) use report::{check, report};
-pub(crate) use stage::{Stage, stage};
+pub(crate) use report::{report, verify_task};
+pub(crate) use stage::{WorkersCommand, supervise, workers};
+pub(crate) use task::{brief, done, fail, start};
 pub(crate) use verdict::verdict;
 
 use omo_store::config::Config;
@@ -41,27 +43,18 @@ use omo_store::env::Env;
 use crate::failure::Failure;
 
 /// `omo run …`.
-pub(crate) fn run(env: &Env, config: &Config, action: Run) -> Result<(), Failure> {
+pub(crate) fn run(env: &Env, config: &Config, action: RunCommand) -> Result<(), Failure> {
     crate::warn(config);
     match action {
-        Run::Open(options) => open::open(env, &options),
-        Run::List(options) => manage::list(env, &options),
-        Run::Show(options) => manage::show(env, &options),
-        Run::Resume(options) => manage::resume(env, &options),
-        Run::Cancel(options) => manage::cancel(env, &options),
-        Run::Gc(options) => manage::gc(env, &options),
-        Run::Import(options) => manage::import(env, &options),
-    }
-}
-
-/// `omo unit …`.
-pub(crate) fn unit(env: &Env, action: Unit) -> Result<(), Failure> {
-    match action {
-        Unit::Start(options) => unit::start(env, &options),
-        Unit::Brief(options) => unit::brief(env, &options),
-        Unit::Done(options) => unit::done(env, &options),
-        Unit::Fail(options) => unit::fail(env, &options),
-        Unit::Skip(options) => unit::skip(env, &options),
-        Unit::Retry(options) => unit::retry(env, &options),
+        RunCommand::Open(options) => open::open(env, &options),
+        RunCommand::List(options) => manage::list(env, &options),
+        RunCommand::Show(options) => manage::show(env, &options),
+        RunCommand::Resume(options) => manage::resume(env, &options),
+        RunCommand::Cancel(options) => manage::cancel(env, &options),
+        RunCommand::Watch(options) => stage::watch(env, &options),
+        RunCommand::Skip(options) => task::skip(env, &options),
+        RunCommand::Retry(options) => task::retry(env, &options),
+        RunCommand::Gc(options) => manage::gc(env, &options),
+        RunCommand::Import(options) => manage::import(env, &options),
     }
 }

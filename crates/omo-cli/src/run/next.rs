@@ -1,4 +1,4 @@
-//! `omo next`: what comes next in a run. The only verb of the loop.
+//! `omo agent next`: what comes next in a run. The only verb of the loop.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -90,7 +90,7 @@ fn block(context: &CommandContext, engine: &Engine, state: &RunState, options: &
             let text = if is_session { exec::blocks::done(state) } else { blocks::done(state) };
             said(text, if blocks::is_complete(state) { Kind::BrokenPipe } else { Kind::NotGreen })
         }
-        Action::Ask(gate) => said(blocks::ask(gate, state), Kind::Human),
+        Action::Ask(question) => said(blocks::ask(question, state), Kind::Human),
         Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
         Action::FinalChecks => Block::Final,
         Action::Start(units) if is_session && !options.inline => agents(context, engine, state, units)?,
@@ -178,7 +178,7 @@ fn hand_out(engine: &Engine) -> Result<Block, Failure> {
             return Err(Refusal {
                 kind: RefusalKind::Contention,
                 message: "somebody else has begun meanwhile".to_owned(),
-                hint: "run `omo next` again".to_owned(),
+                hint: "run `omo agent next` again".to_owned(),
             });
         }
         let out = HandOut::of(engine.run.id(), state);

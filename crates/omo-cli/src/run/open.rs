@@ -72,10 +72,12 @@ fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> 
 fn go_on(context: &CommandContext) -> Result<(), Failure> {
     let (run, before) = context.run(None, Ended::Not)?;
     let engine = context.engine(&run, &before)?;
-    let stop = before.open_gate().filter(|gate| !matches!(gate.gate.about, QuestionKind::Decisions { .. }));
-    let stop = stop.map(|gate| gate.gate.id.clone());
+    let stop =
+        before.open_question().filter(|question| !matches!(question.question.about, QuestionKind::Decisions { .. }));
+    let stop = stop.map(|question| question.question.id.clone());
     let ((), state) = engine.transact(|state| {
-        let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+        let answered =
+            stop.map(|question| verbs::answer(state, &engine.caller, &question, CONTINUE, None)).transpose()?;
         Ok((answered.into_iter().chain(handed::started_anew(state)).collect(), ()))
     })?;
     context.tell(&run, &before.holder, &state);

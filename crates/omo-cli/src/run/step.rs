@@ -1,4 +1,4 @@
-//! What `omo unit done` and `omo unit fail` print of a step, in the words of its seed, and the one command to run next.
+//! What `omo agent done` and `omo agent fail` print of a step, in the words of its seed, and the one command to run next.
 
 use std::io::Write;
 
@@ -69,8 +69,12 @@ fn files(all: &[String]) -> String {
 fn next(context: &CommandContext) -> String {
     match &context.env.group {
         Some(own) => {
-            format!("Next:\n  run: omo next --run {} --group {}", sanitize(&own.run, 64), sanitize(&own.group, 64))
+            format!(
+                "Next:\n  run: omo agent next --run {} --group {}",
+                sanitize(&own.run, 64),
+                sanitize(&own.group, 64)
+            )
         }
-        None => format!("Next:\n  run: omo next --wait 540      {PATIENTLY}"),
+        None => format!("Next:\n  run: omo agent next --wait 540      {PATIENTLY}"),
     }
 }

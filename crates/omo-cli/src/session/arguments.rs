@@ -1,4 +1,4 @@
-//! The command lines of `omo session`, `omo task` and `omo context`: the names of their options are those
+//! The command lines of `omo tasks`, `omo agent task` and `omo agent context`: the names of their options are those
 //! of the programs that sessions were made for, and of an option that is given twice the last one counts.
 
 use std::path::PathBuf;
@@ -8,34 +8,39 @@ use clap::{Args, Subcommand, ValueEnum};
 use omo_plan::task_session::rules::{self, EXPLORATION_STAGES};
 use omo_plan::task_session::{SessionPhase, TaskStatus};
 
-use crate::help::session as help;
+use crate::help::tasks as help;
 
 #[derive(Debug, Subcommand)]
 #[command(args_override_self = true)]
-pub(crate) enum Session {
-    /// Begin a session, or go on with one that was given up
-    #[command(after_help = help::CREATE)]
-    Create(CreateOptions),
-    /// Print a session, or one value of it
-    #[command(after_help = help::GET)]
-    Get(GetOptions),
-    /// Change where a session stands
-    #[command(after_help = help::UPDATE)]
-    Update(UpdateOptions),
-    /// Write what stands on stdin down as the design of a session
-    #[command(after_help = help::DESIGN)]
-    Design(DesignOptions),
-    /// List all sessions, the one that was changed last first
+pub(crate) enum TasksCommand {
+    /// List all task lists, the one that was changed last first
     #[command(after_help = help::LIST)]
     List(ListOptions),
-    /// Remove sessions with all of their files
+    /// Print a task list, or one value of it
+    #[command(after_help = help::SHOW)]
+    Show(GetOptions),
+    /// Remove task lists with all of their files
     #[command(after_help = help::CLEAN)]
     Clean(CleanOptions),
 }
 
 #[derive(Debug, Subcommand)]
 #[command(args_override_self = true)]
-pub(crate) enum Task {
+pub(crate) enum TasksEditCommand {
+    /// Begin a task list, or go on with one that was given up
+    #[command(after_help = help::CREATE)]
+    Create(CreateOptions),
+    /// Change where a task list stands
+    #[command(after_help = help::UPDATE)]
+    Update(UpdateOptions),
+    /// Keep the text on stdin as the design of a task list
+    #[command(after_help = help::DESIGN)]
+    Design(DesignOptions),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(args_override_self = true)]
+pub(crate) enum TaskCommand {
     /// Add a task to a session
     #[command(after_help = help::TASK_CREATE)]
     Create(Box<TaskCreateOptions>),
@@ -55,7 +60,7 @@ pub(crate) enum Task {
 
 #[derive(Debug, Subcommand)]
 #[command(args_override_self = true)]
-pub(crate) enum Context {
+pub(crate) enum ContextCommand {
     /// Say which explorers are expected
     #[command(after_help = help::CONTEXT_INIT)]
     Init(ContextInitOptions),

@@ -1,4 +1,4 @@
-//! `omo session create`: begins a session, or goes on with one that was given up.
+//! `omo agent tasks create`: begins a session, or goes on with one that was given up.
 
 use omo_core::session_id::SessionId;
 use omo_core::words::sanitize;
@@ -91,8 +91,7 @@ fn may_be_replaced(env: &Env, locked: &Locked, is_forced: bool) -> Result<(), Fa
     }
     let (id, phase, goal) = (&session.session_id, session.phase.word(), sanitize(&session.goal, 100));
     let message = format!("session {id} is in {phase}: {goal}");
-    let hint =
-        "`omo session update --phase CANCELLED` gives it up; `--force` begins anew and keeps what is there beside it";
+    let hint = "`omo agent tasks update --phase CANCELLED` gives it up; `--force` begins anew and keeps what is there beside it";
     Err(Failure::precondition(message, hint))
 }
 

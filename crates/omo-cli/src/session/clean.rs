@@ -1,4 +1,4 @@
-//! `omo session clean`: removes sessions with all of their files.
+//! `omo tasks clean`: removes sessions with all of their files.
 
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;

@@ -1,4 +1,4 @@
-//! `omo context init|add|get`: what the explorers of a session found.
+//! `omo agent context init|add|get`: what the explorers of a session found.
 
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,7 @@ pub(super) fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure>
     }
     let missing = || {
         let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
-        Failure::not_found(message, "`omo context init` says which are expected")
+        Failure::not_found(message, "`omo agent context init` says which are expected")
     };
     let context = awaited(&folder, options.wait)?.ok_or_else(missing)?;
     if options.summary {

@@ -1,4 +1,4 @@
-//! `omo session design`: writes down what a session will build.
+//! `omo agent tasks design`: writes down what a session will build.
 //!
 //! The client asks about every file that its own tools write below its folder, whatever was allowed: a
 //! planner can only write there through this.
@@ -28,7 +28,7 @@ pub(super) fn run(env: &Env, options: &DesignOptions) -> Result<(), Failure> {
 }
 
 fn design() -> Result<String, Failure> {
-    const HOW: &str = "write it behind the command: omo session design <<'DESIGN', the text, DESIGN";
+    const HOW: &str = "write it behind the command: omo agent tasks design <<'DESIGN', the text, DESIGN";
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Err(Failure::user("no design was handed over", HOW));

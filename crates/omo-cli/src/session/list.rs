@@ -1,4 +1,4 @@
-//! `omo session list`: every session, and how much of it is done.
+//! `omo tasks list`: every session, and how much of it is done.
 
 use std::io::Write;
 
@@ -40,7 +40,7 @@ pub(super) fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
     if options.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
     } else if lines.is_empty() {
-        writeln!(out, "There is no task session. `omo session create` begins one.")?;
+        writeln!(out, "There is no task session. `omo agent tasks create` begins one.")?;
     } else {
         let cells = |line: &Line| {
             let changed = Timestamp::parse(&line.updated_at);

@@ -1,4 +1,4 @@
-//! `omo session`, `omo task` and `omo context`: the files of task sessions, read and changed by hand.
+//! `omo tasks`, `omo agent task` and `omo agent context`: the files of task sessions, read and changed by hand.
 //!
 //! While a run of a session is open the run alone writes what happens; here it can only be looked at then.
 //!
@@ -17,7 +17,7 @@ mod summary;
 mod tasks;
 mod typed;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 
 use clap::error::ErrorKind;
@@ -29,43 +29,50 @@ use omo_store::env::{self, Env};
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use arguments::{Context, Session, Task};
+pub(crate) use arguments::{ContextCommand, TaskCommand, TasksCommand, TasksEditCommand};
 
 use crate::failure::{Failure, Kind};
 use crate::project::named_or_own;
 use arguments::Which;
 
-/// `omo session …`.
-pub(crate) fn run(env: &Env, action: Session) -> Result<(), Failure> {
+/// `omo tasks …`.
+pub(crate) fn run(env: &Env, action: TasksCommand) -> Result<(), Failure> {
     let done = match action {
-        Session::Create(options) => begin::run(env, &options),
-        Session::Get(options) => sessions::get(env, &options),
-        Session::Update(options) => sessions::update(env, options),
-        Session::Design(options) => design::run(env, &options),
-        Session::List(options) => list::run(env, &options),
-        Session::Clean(options) => clean::run(env, &options),
+        TasksCommand::List(options) => list::run(env, &options),
+        TasksCommand::Show(options) => sessions::get(env, &options),
+        TasksCommand::Clean(options) => clean::run(env, &options),
     };
     done.map_err(with_status)
 }
 
-/// `omo task …`.
-pub(crate) fn task(env: &Env, action: Task) -> Result<(), Failure> {
+/// `omo agent tasks …`.
+pub(crate) fn edit(env: &Env, action: TasksEditCommand) -> Result<(), Failure> {
     let done = match action {
-        Task::Create(options) => tasks::create(env, *options),
-        Task::List(options) => tasks::list(env, &options),
-        Task::Get(options) => tasks::get(env, &options),
-        Task::Update(options) => tasks::update(env, options),
-        Task::Summary(options) => summary::run(env, &options),
+        TasksEditCommand::Create(options) => begin::run(env, &options),
+        TasksEditCommand::Update(options) => sessions::update(env, options),
+        TasksEditCommand::Design(options) => design::run(env, &options),
     };
     done.map_err(with_status)
 }
 
-/// `omo context …`.
-pub(crate) fn context(env: &Env, action: Context) -> Result<(), Failure> {
+/// `omo agent task …`.
+pub(crate) fn task(env: &Env, action: TaskCommand) -> Result<(), Failure> {
     let done = match action {
-        Context::Init(options) => context::init(env, &options),
-        Context::Add(options) => context::add(env, options),
-        Context::Get(options) => context::get(env, &options),
+        TaskCommand::Create(options) => tasks::create(env, *options),
+        TaskCommand::List(options) => tasks::list(env, &options),
+        TaskCommand::Get(options) => tasks::get(env, &options),
+        TaskCommand::Update(options) => tasks::update(env, options),
+        TaskCommand::Summary(options) => summary::run(env, &options),
+    };
+    done.map_err(with_status)
+}
+
+/// `omo agent context …`.
+pub(crate) fn context(env: &Env, action: ContextCommand) -> Result<(), Failure> {
+    let done = match action {
+        ContextCommand::Init(options) => context::init(env, &options),
+        ContextCommand::Add(options) => context::add(env, options),
+        ContextCommand::Get(options) => context::get(env, &options),
     };
     done.map_err(with_status)
 }
@@ -78,9 +85,16 @@ fn with_status(failure: Failure) -> Failure {
     if failure.kind == Kind::BrokenPipe { failure } else { failure.of_kind(FAILED) }
 }
 
-/// The exit status of a command line that could not be read, by the word that it begins with.
-pub(crate) fn status_of(error: &clap::Error, word: Option<&OsStr>) -> u8 {
-    let is_of_sessions = word.is_some_and(|word| ["session", "task", "context"].iter().any(|verb| word == *verb));
+/// The exit status of a command line that could not be read.
+pub(crate) fn status_of(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> u8 {
+    let mut words = words.into_iter();
+    let is_of_sessions = words.next().is_some_and(|word| {
+        word == "tasks"
+            || word == "agent" && {
+                let verb = words.next();
+                ["tasks", "task", "context"].iter().any(|known| verb.as_deref() == Some(OsStr::new(known)))
+            }
+    });
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
         // A value that cannot be, or one that is missing: those programs had no other word for it.
@@ -131,7 +145,7 @@ fn needs_no_run(session: &SessionFile, env: &Env, hint: &str) -> Result<(), Fail
 }
 
 /// What to do in place of a change that only a run makes.
-const WORK_ON_THE_RUN: &str = "`omo next` says what comes next, and `omo unit done` ends a task";
+const WORK_ON_THE_RUN: &str = "`omo agent next` says what comes next, and `omo agent done` ends a task";
 
 /// Prints one value of a file, or says that there is none.
 fn print_field(value: &Value, path: &str, of: &str) -> Result<(), Failure> {

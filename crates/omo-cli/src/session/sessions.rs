@@ -1,4 +1,4 @@
-//! `omo session get|update`.
+//! `omo tasks show|update`.
 
 use omo_plan::task_session::SessionPhase;
 use omo_plan::task_session::rules::{self, SessionChange, Work};

@@ -1,4 +1,4 @@
-//! `omo task summary`: what has to be done and what is done, as Markdown.
+//! `omo agent task summary`: what has to be done and what is done, as Markdown.
 
 use omo_core::words::sanitize;
 use omo_plan::task_session::rules::shown;

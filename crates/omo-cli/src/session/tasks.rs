@@ -1,4 +1,4 @@
-//! `omo task create|list|get|update`.
+//! `omo agent task create|list|get|update`.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ pub(super) fn list(env: &Env, options: &TaskListOptions) -> Result<(), Failure> 
     let missing = || {
         let path = folder.path().join(TASKS);
         let message = format!("session {} has no tasks: {} is not there", folder.id(), path.display());
-        Failure::not_found(message, "`omo task create` makes one")
+        Failure::not_found(message, "`omo agent task create` makes one")
     };
     let tasks = readable(&folder)?.ok_or_else(missing)?;
     let is_meant = |task: &TaskFile| options.status.is_none_or(|status| task.status == status);

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::timestamp::Timestamp;
 use crate::verification::{Check, Findings, GateResult, Reason};
 
-/// How many red gates are told in full before the rest is only counted.
+/// How many red checks are told in full before the rest is only counted.
 const RED_TOLD: usize = 4;
 /// How many characters of output and objections one reason may hold.
 const QUOTED_CHARS: usize = 1_000;
@@ -173,9 +173,11 @@ fn red_gate(gate: &GateResult) -> String {
     line.push('.');
     match record.verdict {
         GateVerdict::Weaker | GateVerdict::Changed => {
-            line.push_str(" Only the user can agree to that, with /omo:gate accept; otherwise it has to be as it was.");
+            line.push_str(
+                " Only the user can agree to that, with /omo:check accept; otherwise it has to be as it was.",
+            );
         }
-        GateVerdict::NotApproved => line.push_str(" Only the user can approve it, with /omo:gate approve."),
+        GateVerdict::NotApproved => line.push_str(" Only the user can approve it, with /omo:check approve."),
         _ => {}
     }
     if let Some(log) = &record.log {
@@ -337,7 +339,7 @@ pub fn proof(findings: &Findings, reviewed: bool) -> String {
     parts.join("; ")
 }
 
-/// One gate in one line: what `/omo:gate list` answers.
+/// One check in one line: what `/omo:check list` answers.
 pub fn gate_line(gate: &Gate, now: Timestamp) -> String {
     let last = match &gate.last {
         Some(record) => {
@@ -349,7 +351,7 @@ pub fn gate_line(gate: &Gate, now: Timestamp) -> String {
     format!("{}\n    from {}  {last}", definition(gate, "    "), gate.origin.word())
 }
 
-/// A gate with all that its user agrees to: its command, its folder, its variables and its time, every byte of them.
+/// A check with all that its user agrees to: its command, its folder, its variables and its time, every byte of them.
 /// What does not stand on its first line is indented with `margin`.
 pub fn definition(gate: &Gate, margin: &str) -> String {
     let rows = format!("{margin}  ");
@@ -370,7 +372,7 @@ pub fn definition(gate: &Gate, margin: &str) -> String {
 pub fn gate_list(gates: &[Gate], review: bool, now: Timestamp) -> String {
     let mut lines: Vec<String> = gates.iter().map(|gate| gate_line(gate, now)).collect();
     if lines.is_empty() {
-        lines.push("no check decides here; `/omo:gate add <command>` adds one".to_owned());
+        lines.push("no check decides here; `/omo:check add <command>` adds one".to_owned());
     }
     lines.push(if review { "a review by omo:oracle is wanted as well" } else { "no review is wanted" }.to_owned());
     format!("[omo] checks\n{}", lines.join("\n"))
@@ -381,14 +383,14 @@ pub fn number(checks: usize) -> String {
     if checks == 1 { "1 check".to_owned() } else { format!("{checks} checks") }
 }
 
-/// What the user is told whose repository names gates that are not approved; `changed` is the file that is another one
+/// What the user is told whose repository names checks that are not approved; `changed` is the file that is another one
 /// since they were.
 pub fn not_approved(gates: &[Gate], changed: Option<&str>) -> String {
     let count =
         if gates.len() == 1 { "1 check that is".to_owned() } else { format!("{} checks that are", gates.len()) };
     let since = changed.map(since_approved).unwrap_or_default();
     format!(
-        "[omo] omo.toml names {count} not approved{since}, and nothing of it runs. /omo:gate approve shows what it would run."
+        "[omo] omo.toml names {count} not approved{since}, and nothing of it runs. /omo:check approve shows what it would run."
     )
 }
 
@@ -404,17 +406,17 @@ pub fn approval(gates: &[Gate], pinned: &BTreeMap<String, String>, digest: &str)
     if commands.chars().count() > APPROVAL_CHARS {
         return Err(refused(
             "what omo.toml would have run is too long to be shown here whole, and nothing was approved; in a terminal of \
-             your own, `omo gate approve` shows it and asks",
+             your own, `omo check approve` shows it and asks",
         ));
     }
     Ok(format!(
         "[omo] omo.toml would have these commands run, with your rights, whenever a claim is checked:\n{commands}\n\
-         To approve exactly this content: /omo:gate approve {}",
+         To approve exactly this content: /omo:check approve {}",
         digest.get(..CODE_CHARS).unwrap_or(digest)
     ))
 }
 
-/// Gates that a user is asked about, each with every byte of it, and the files of the project that they run.
+/// Checks that a user is asked about, each with every byte of it, and the files of the project that they run.
 pub fn asked_for(gates: &[Gate], pinned: &BTreeMap<String, String>) -> String {
     let mut lines: Vec<String> = gates.iter().map(|gate| format!("  {}", definition(gate, "    "))).collect();
     let files: Vec<String> = pinned.keys().map(|file| whole(file, "      ")).collect();

@@ -191,7 +191,7 @@ mod tests {
             plan: "docs/plan.md".to_owned(),
             total: 7,
             passed: 3,
-            next: "omo next".to_owned(),
+            next: "omo agent next".to_owned(),
             ..PlanRun::default()
         }
     }
@@ -222,11 +222,11 @@ mod tests {
         assert_eq!(
             session_line(&PlanRun { waits: Some("go `on`?".to_owned()), failed: 1, ..run() }),
             "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 tasks, 1 failed; it waits for the \
-             user: `go 'on'?`; next: `omo next`."
+             user: `go 'on'?`; next: `omo agent next`."
         );
         assert_eq!(
             session_line(&PlanRun { plan: "steps of docs/plan.md".to_owned(), ..run() }),
-            "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 steps; next: `omo next`."
+            "This session executes the plan `docs/plan.md` (run `r-1`): 3 of 7 steps; next: `omo agent next`."
         );
         assert_eq!(stays_open(&run()), "The plan run `r-1` stays open: `omo run resume`.");
     }
@@ -236,7 +236,7 @@ mod tests {
         let session = PlanRun { plan: "session 11-22".to_owned(), ..run() };
         assert_eq!(
             session_line(&session),
-            "This session executes the task session `11-22` (run `r-1`): 3 of 7 tasks; next: `omo next`."
+            "This session executes the task session `11-22` (run `r-1`): 3 of 7 tasks; next: `omo agent next`."
         );
         let command = PlannedCommand { unit: "1".to_owned(), command: "npm test".to_owned(), folder: None };
         assert_eq!(

@@ -21,7 +21,7 @@ pub(super) struct ProjectCopy {
 }
 
 impl ProjectCopy {
-    /// `variables` are those of a gate: a shell puts them into paths.
+    /// `variables` are those of a check: a shell puts them into paths.
     pub(super) fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
         let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()].into_iter().flatten().collect();
         let mut names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
@@ -40,7 +40,7 @@ impl ProjectCopy {
         Self { copy: copy.to_owned(), names }
     }
 
-    /// The command and the variables of a gate as they are in the copy; `None` where they cannot be told apart from
+    /// The command and the variables of a check as they are in the copy; `None` where they cannot be told apart from
     /// those of the project itself.
     pub(super) fn of(
         &self,

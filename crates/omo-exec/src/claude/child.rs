@@ -193,7 +193,7 @@ mod tests {
             ("GIT_AUTHOR_NAME", "a"),
             ("GIT_DIR", "/elsewhere"),
             ("OMO_DISABLE", "1"),
-            ("OMO_GATE", "1"),
+            ("OMO_CHECK", "1"),
             ("OMO_RUN", "outer"),
             ("PATH", PATH),
             ("PORT", "80"),

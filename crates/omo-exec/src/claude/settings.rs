@@ -30,7 +30,7 @@ const DENIED: [&str; 12] = [
 const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "ScheduleWakeup"];
 
 /// What a session needs in order to work on its group.
-const NEEDED: [&str; 5] = ["omo next", "omo unit start", "omo unit done", "omo unit fail", "omo unit brief"];
+const NEEDED: [&str; 5] = ["omo agent next", "omo agent start", "omo agent done", "omo agent fail", "omo agent brief"];
 
 /// What the settings of one session name.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl Settings<'_> {
         let fence = json!({
             "type": "command",
             "command": program,
-            "args": ["fence", "--rules", rules],
+            "args": ["agent", "fence", "--rules", rules],
             "timeout": LIMIT_SECONDS,
         });
         let denied: Vec<String> =
@@ -96,7 +96,7 @@ mod tests {
         let hook = &settings["hooks"]["PreToolUse"][0];
         assert_eq!(hook["matcher"], ASKED_ABOUT);
         assert_eq!(hook["hooks"][0]["command"], "/opt/o m\"o/omo");
-        assert_eq!(hook["hooks"][0]["args"], json!(["fence", "--rules", "/r 'x'/$(y)/fence.json"]));
+        assert_eq!(hook["hooks"][0]["args"], json!(["agent", "fence", "--rules", "/r 'x'/$(y)/fence.json"]));
         assert_eq!(settings["disableAllHooks"], false);
         let denied = settings["permissions"]["deny"].as_array().unwrap();
         for rule in ["Bash(git stash:*)", "Bash(git reset --hard:*)", "EnterWorktree"] {
@@ -108,7 +108,7 @@ mod tests {
     fn a_session_may_say_where_it_stands_and_what_its_user_allows() {
         let own = ["Bash(npm test:*)".to_owned()];
         let rules = allowed(&own).unwrap();
-        assert_eq!((rules.first().unwrap().as_str(), rules.last()), ("Bash(omo next:*)", own.last()));
+        assert_eq!((rules.first().unwrap().as_str(), rules.last()), ("Bash(omo agent next:*)", own.last()));
         assert_eq!(rules.len(), NEEDED.len() + 1);
         for wrong in ["--dangerously-skip-permissions", "", " Bash(x)"] {
             assert_eq!(allowed(&[wrong.to_owned()]), Err(InvalidRule(wrong.to_owned())));

@@ -2,7 +2,7 @@
 //! module for each kind of system, with the same names in it. Nothing else in this crate asks which
 //! system it is on.
 //!
-//! - [`Shell`] runs the command of a gate, a check or a status line, and [`bash`] finds a better one for
+//! - [`Shell`] runs the command of a check or of a status line, and [`bash`] finds a better one for
 //!   checks.
 //! - [`Group`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
 //!   ends, [`end_group`] one that another process has started. [`adopt_orphans`] and [`end_orphans`] are about what

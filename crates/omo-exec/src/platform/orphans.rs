@@ -1,4 +1,4 @@
-//! Linux: what a gate leaves behind becomes the keeper's own child, and is ended as that.
+//! Linux: what a check leaves behind becomes the keeper's own child, and is ended as that.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use rustix::process::{
 
 use super::stat::stat_of;
 
-/// From now on what a gate leaves behind is the keeper's own child, however often it has forked.
+/// From now on what a check leaves behind is the keeper's own child, however often it has forked.
 pub(crate) fn adopt() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }

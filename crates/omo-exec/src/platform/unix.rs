@@ -19,7 +19,7 @@ use super::Stamp;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 
-/// What runs the command of a gate or a check.
+/// What runs the command of a check.
 pub(crate) enum Shell {
     /// The one that there always is.
     Posix,

@@ -17,11 +17,11 @@ use omo_store::search_path::SearchPath;
 use super::{Ending, Leftovers, Stamp};
 
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
-/// How often it is asked whether a gate has ended. There is no safe way to wait for a process and
+/// How often it is asked whether a check has ended. There is no safe way to wait for a process and
 /// to be able to end it meanwhile.
 const ASK_EVERY: Duration = Duration::from_millis(10);
 
-/// What runs the command of a gate.
+/// What runs the command of a check.
 pub(crate) enum Shell {
     /// `sh`, which Git for Windows brings along.
     Posix(PathBuf),
@@ -73,7 +73,7 @@ pub(crate) fn bash(_search: &SearchPath, _project: &Path) -> Option<PathBuf> {
     None
 }
 
-/// By its own path: another `cmd` may lie where the gate stands.
+/// By its own path: another `cmd` may lie where the check stands.
 fn cmd() -> PathBuf {
     let root = variables().into_iter().find(|(name, _)| is_called(name, "SystemRoot")).map(|(_, value)| value);
     let root = root.map(PathBuf::from).filter(|root| root.is_absolute());

@@ -116,7 +116,7 @@ impl fmt::Display for Refusal {
                 write!(f, "omo cannot tell what this would do: {why}. Try it once more, in smaller steps")?;
             }
         }
-        f.write_str(". If the step cannot be done like that, say so with `omo unit fail`.")
+        f.write_str(". If the step cannot be done like that, say so with `omo agent fail`.")
     }
 }
 

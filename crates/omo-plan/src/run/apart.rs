@@ -240,10 +240,10 @@ pub fn has_more(state: &RunState) -> Option<&Apart> {
 /// Whether a person has accepted that clients are billed to something else than a subscription.
 pub fn accepts_billing(state: &RunState) -> bool {
     let is_accepted = |known: &QuestionState| {
-        matches!(known.gate.about, QuestionKind::Billing { .. })
+        matches!(known.question.about, QuestionKind::Billing { .. })
             && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
     };
-    state.apart.as_ref().is_some_and(|apart| apart.terms.accepts_billing) || state.gates.iter().any(is_accepted)
+    state.apart.as_ref().is_some_and(|apart| apart.terms.accepts_billing) || state.questions.iter().any(is_accepted)
 }
 
 /// What the rules ask about a state again and again.
@@ -311,9 +311,11 @@ impl<'a> View<'a> {
 
     /// Whether a question about one of its units is open.
     fn waits_for_an_answer(&self, group: &Group) -> bool {
-        self.state.gates.iter().filter(|gate| gate.answer.is_none()).any(|gate| match &gate.gate.about {
-            QuestionKind::Environment { unit, .. } | QuestionKind::Escalated { unit } => group.units.contains(unit),
-            _ => false,
+        self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
+            match &question.question.about {
+                QuestionKind::Environment { unit, .. } | QuestionKind::Escalated { unit } => group.units.contains(unit),
+                _ => false,
+            }
         })
     }
 
@@ -321,9 +323,9 @@ impl<'a> View<'a> {
     fn question_of_all(&self) -> Option<Step<'a>> {
         let of_all =
             |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandRefused { .. });
-        let open = |gate: &&QuestionState| gate.answer.is_none() && of_all(&gate.gate.about);
-        if let Some(gate) = self.state.gates.iter().find(open) {
-            return Some(Step::Ask(gate));
+        let open = |question: &&QuestionState| question.answer.is_none() && of_all(&question.question.about);
+        if let Some(question) = self.state.questions.iter().find(open) {
+            return Some(Step::Ask(question));
         }
         let payer = self.apart.terms.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
         Some(Step::Open(QuestionKind::Billing { payer: payer.clone() }))
@@ -332,8 +334,8 @@ impl<'a> View<'a> {
     /// What a person has to decide once no client is at work any more. How a stuck session goes on is not asked where
     /// one has failed: whatever the answer, it would be asked again.
     fn question(&self, has_failed: bool) -> Option<Step<'a>> {
-        if let Some(gate) = self.state.open_gate() {
-            return Some(Step::Ask(gate));
+        if let Some(question) = self.state.open_question() {
+            return Some(Step::Ask(question));
         }
         if has_failed {
             return None;

@@ -89,14 +89,14 @@ pub enum EventKind {
         approved: String,
     },
     /// A person has to decide something.
-    GateOpened {
+    QuestionOpened {
         /// What.
-        gate: Question,
+        question: Question,
     },
     /// It was decided.
-    GateAnswered {
-        /// Which gate.
-        gate: String,
+    QuestionAnswered {
+        /// Which question.
+        question: String,
         /// Which option of it.
         option: String,
         /// The SHA-256 of the plan's file after the answer was written into it, where it was.

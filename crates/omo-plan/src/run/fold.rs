@@ -36,7 +36,7 @@ impl RunState {
             phase: Phase::Executing,
             holder: event.actor.clone(),
             units,
-            gates: Vec::new(),
+            questions: Vec::new(),
             reviewed: BTreeSet::new(),
             final_checks: BTreeMap::new(),
             drift: Vec::new(),
@@ -72,9 +72,9 @@ impl RunState {
             }
             EventKind::Taken => self.take(event),
             EventKind::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
-            EventKind::GateOpened { gate } => self.open_a_gate(event, gate)?,
-            EventKind::GateAnswered { gate, option, plan_sha256 } => {
-                self.take_answer(event, gate, option)?;
+            EventKind::QuestionOpened { question } => self.add_question(event, question)?,
+            EventKind::QuestionAnswered { question, option, plan_sha256 } => {
+                self.take_answer(event, question, option)?;
                 if let Some(sha256) = plan_sha256 {
                     self.plan_sha256.clone_from(sha256);
                 }
@@ -261,26 +261,26 @@ impl RunState {
         }
     }
 
-    fn open_a_gate(&mut self, event: &Event, gate: &Question) -> Result<(), BadLedger> {
-        if self.gates.iter().any(|known| known.gate.id == gate.id) {
-            return Err(BadLedger { seq: event.seq, what: "opens a gate that there is already".to_owned() });
+    fn add_question(&mut self, event: &Event, question: &Question) -> Result<(), BadLedger> {
+        if self.questions.iter().any(|known| known.question.id == question.id) {
+            return Err(BadLedger { seq: event.seq, what: "opens a question that there is already".to_owned() });
         }
         // Its worker was given back because a check could not be run, and is not lost.
-        if let QuestionKind::Environment { unit, .. } = &gate.about
+        if let QuestionKind::Environment { unit, .. } = &question.about
             && let Some(unit) = self.units.get_mut(unit)
         {
             unit.lost = unit.lost.saturating_sub(1);
         }
-        self.gates.push(QuestionState { gate: gate.clone(), opened_at: event.ts, answer: None });
+        self.questions.push(QuestionState { question: question.clone(), opened_at: event.ts, answer: None });
         Ok(())
     }
 
-    fn take_answer(&mut self, event: &Event, gate: &str, option: &str) -> Result<(), BadLedger> {
-        let missing = || BadLedger { seq: event.seq, what: "answers a gate that is not open".to_owned() };
-        let open = self.gates.iter_mut().find(|state| state.gate.id == gate && state.answer.is_none());
+    fn take_answer(&mut self, event: &Event, question: &str, option: &str) -> Result<(), BadLedger> {
+        let missing = || BadLedger { seq: event.seq, what: "answers a question that is not open".to_owned() };
+        let open = self.questions.iter_mut().find(|state| state.question.id == question && state.answer.is_none());
         let open = open.ok_or_else(missing)?;
         open.answer = Some(Answer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
-        match open.gate.about.clone() {
+        match open.question.about.clone() {
             QuestionKind::Billing { .. }
             | QuestionKind::EntryCondition { .. }
             | QuestionKind::Conflict { .. }
@@ -325,8 +325,10 @@ impl RunState {
 
     /// Takes back every open question of this kind: something has made it moot.
     pub(super) fn withdraw(&mut self, event: &Event, is_moot: impl Fn(&QuestionKind) -> bool) {
-        for gate in self.gates.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.gate.about)) {
-            gate.answer = Some(Answer { option: WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
+        for question in
+            self.questions.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.question.about))
+        {
+            question.answer = Some(Answer { option: WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
         }
     }
 

@@ -76,7 +76,7 @@ pub enum QuestionKind {
     },
 }
 
-/// One answer of a gate.
+/// One answer of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionOption {
     /// What is typed for it.

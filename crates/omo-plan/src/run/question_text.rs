@@ -26,7 +26,7 @@ pub(crate) fn question_about(state: &RunState, about: QuestionKind) -> Question 
             format!("{} {unit} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
             vec![
                 option(CONTINUE, "go on with what does not depend on it"),
-                option(STOP, "begin nothing more; `omo unit retry` goes on from here once it is mended"),
+                option(STOP, "begin nothing more; `omo run retry` goes on from here once it is mended"),
             ],
         ),
         QuestionKind::Billing { payer } => (
@@ -66,7 +66,7 @@ pub(crate) fn question_about(state: &RunState, about: QuestionKind) -> Question 
             ],
         ),
     };
-    let id = format!("g{}", state.gates.len() + 1);
+    let id = format!("q{}", state.questions.len() + 1);
     Question { id, about, question, options }
 }
 

@@ -51,7 +51,7 @@ pub struct Report {
     /// green before the work, and final checks that did not run.
     pub not_verified: Vec<Unproved>,
     /// What a person was asked, in that order.
-    pub gates: Vec<GateRow>,
+    pub questions: Vec<QuestionRow>,
     /// Files that omo writes for others and that something else had changed.
     pub drift: Vec<DriftRow>,
     /// The command that goes on from here; `None` where nothing is left to do.
@@ -153,7 +153,7 @@ pub struct Unproved {
 
 /// One question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct GateRow {
+pub struct QuestionRow {
     /// What it is called.
     pub id: String,
     /// What was asked.
@@ -225,7 +225,7 @@ pub fn report(run: &str, state: &RunState) -> Report {
         not_verified: not_verified(&units, &final_checks),
         units,
         final_checks,
-        gates: state.gates.iter().map(gate_row).collect(),
+        questions: state.questions.iter().map(question_row).collect(),
         drift: state.drift.iter().map(|(file, kept)| DriftRow { file: file.clone(), kept: kept.clone() }).collect(),
         go_on: go_on(run, state),
     }
@@ -233,7 +233,7 @@ pub fn report(run: &str, state: &RunState) -> Report {
 
 fn result(state: &RunState) -> ResultWord {
     match &state.phase {
-        Phase::Executing if state.open_gate().is_some() => ResultWord::Waiting,
+        Phase::Executing if state.open_question().is_some() => ResultWord::Waiting,
         Phase::Executing => ResultWord::InProgress,
         Phase::Cancelled { .. } => ResultWord::Cancelled,
         Phase::Ended { result: RunResult::Complete } => ResultWord::Complete,
@@ -332,13 +332,13 @@ fn claim(unit: &UnitRow) -> String {
     format!("judged, with {} to show it; no command decides it", unit.evidence_ids.join(", "))
 }
 
-fn gate_row(known: &QuestionState) -> GateRow {
+fn question_row(known: &QuestionState) -> QuestionRow {
     let answer = known.answer.as_ref();
     let is_withdrawn = answer.is_some_and(|answer| answer.option == WITHDRAWN);
-    GateRow {
-        id: known.gate.id.clone(),
-        question: known.gate.question.clone(),
-        options: known.gate.options.iter().map(|option| option.id.clone()).collect(),
+    QuestionRow {
+        id: known.question.id.clone(),
+        question: known.question.question.clone(),
+        options: known.question.options.iter().map(|option| option.id.clone()).collect(),
         answer: answer.filter(|_| !is_withdrawn).map(|answer| answer.option.clone()),
         is_withdrawn,
         by: answer.map(|answer| hand(&answer.by)),
@@ -358,7 +358,7 @@ fn go_on(run: &str, state: &RunState) -> Option<String> {
             let failed = standings.iter().find(|(_, standing)| may_retry(standing));
             let left_out = standings.iter().find(|(_, standing)| *standing == Standing::Is(UnitStatus::Skipped));
             if let Some((unit, _)) = failed.or(left_out) {
-                return Some(format!("omo unit retry {}", unit.id));
+                return Some(format!("omo run retry {}", unit.id));
             }
             let is_red = state.final_checks.values().any(|outcome| !outcome.is_green());
             return is_red.then(|| format!("omo run resume {run}"));
@@ -367,11 +367,11 @@ fn go_on(run: &str, state: &RunState) -> Option<String> {
     }
     match schedule::next(state) {
         // Where there is something to choose, nothing that could be pasted chooses it.
-        Action::Ask(known) => match known.gate.options.as_slice() {
-            [only] => Some(format!("omo gate answer {} {}", known.gate.id, only.id)),
-            _ => Some("omo next".to_owned()),
+        Action::Ask(known) => match known.question.options.as_slice() {
+            [only] => Some(format!("omo answer {} {}", known.question.id, only.id)),
+            _ => Some("omo agent next".to_owned()),
         },
         Action::Over => None,
-        _ => Some("omo next".to_owned()),
+        _ => Some("omo agent next".to_owned()),
     }
 }

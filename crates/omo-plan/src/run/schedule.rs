@@ -51,7 +51,7 @@ pub fn next(state: &RunState) -> Action<'_> {
         return match apart::next(state, apart) {
             Step::End(result) => Action::End(result),
             Step::FinalChecks => Action::FinalChecks,
-            Step::Ask(gate) => Action::Ask(gate),
+            Step::Ask(question) => Action::Ask(question),
             Step::Open(about) => Action::Open(about),
             step => Action::Apart(step),
         };
@@ -60,8 +60,8 @@ pub fn next(state: &RunState) -> Action<'_> {
     if state.is_stopped {
         return if running.is_empty() { Action::End(RunResult::Failed) } else { Action::Wait(running) };
     }
-    if let Some(gate) = state.open_gate() {
-        return Action::Ask(gate);
+    if let Some(question) = state.open_question() {
+        return Action::Ask(question);
     }
     if let Some(about) = due_question(state) {
         return Action::Open(about);
@@ -145,9 +145,9 @@ fn due_entry(state: &RunState) -> Option<QuestionKind> {
 
 fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
     let is_it = |known: &QuestionState| {
-        known.gate.about == *about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
+        known.question.about == *about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
     };
-    state.gates.iter().any(is_it)
+    state.questions.iter().any(is_it)
 }
 
 /// Blocking decisions one by one, and those without a recommendation; then the others in one question, and
@@ -162,8 +162,8 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     let of = |decisions: &[&Decision]| {
         Some(QuestionKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
     };
-    let asks_one_by_one = state.gates.iter().any(|known| {
-        matches!(&known.gate.about, QuestionKind::Decisions { decisions } if decisions.len() > 1)
+    let asks_one_by_one = state.questions.iter().any(|known| {
+        matches!(&known.question.about, QuestionKind::Decisions { decisions } if decisions.len() > 1)
             && known.answer.as_ref().is_some_and(|answer| answer.option == ONE_BY_ONE)
     });
     match (single.as_slice(), others.as_slice()) {
@@ -177,8 +177,8 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
 /// Whether there is nothing to ask about a decision: it was taken, or was answered without anything to choose from.
 fn is_settled(state: &RunState, decision: &Decision) -> bool {
     let was_asked = || {
-        state.gates.iter().any(|known| {
-            matches!(&known.gate.about, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
+        state.questions.iter().any(|known| {
+            matches!(&known.question.about, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
                 && known.answer.as_ref().is_some_and(|answer| answer.option != WITHDRAWN)
         })
     };

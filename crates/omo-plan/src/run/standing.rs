@@ -7,9 +7,9 @@ use crate::model::{OnFailure, Unit};
 use crate::run::state::{Counts, QuestionState, RunState, Running, Standing, UnitStatus};
 
 impl RunState {
-    /// The open gate that the run waits at, if it does: the first one without an answer.
-    pub fn open_gate(&self) -> Option<&QuestionState> {
-        self.gates.iter().find(|state| state.answer.is_none())
+    /// The open question that the run waits at, if it does: the first one without an answer.
+    pub fn open_question(&self) -> Option<&QuestionState> {
+        self.questions.iter().find(|state| state.answer.is_none())
     }
 
     /// Whether the stop behind a batch, named by its place from 0, was let pass.

@@ -16,7 +16,7 @@ use crate::ultra_run::asked::Asked;
 pub struct RunState {
     /// Its plan, as the run knows it.
     pub plan: Plan,
-    /// The SHA-256 of the plan's file as the run knows it: an answer of a gate may have been
+    /// The SHA-256 of the plan's file as the run knows it: an answer of a question may have been
     /// written into it since it was read.
     pub plan_sha256: String,
     /// The digest of exactly the commands that its user approved.
@@ -32,8 +32,8 @@ pub struct RunState {
     pub holder: Actor,
     /// Each unit of the plan, by id.
     pub units: BTreeMap<String, UnitState>,
-    /// The gates, in the order in which they were opened.
-    pub gates: Vec<QuestionState>,
+    /// The questions, in the order in which they were opened.
+    pub questions: Vec<QuestionState>,
     /// Units of batches behind which a person said that it goes on: a stop is passed as long as all of
     /// its batch are among them, however an edited plan numbers its batches.
     #[serde(default)]
@@ -91,7 +91,7 @@ pub struct HandedOut {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum Phase {
-    /// Units are worked on, or wait for a gate.
+    /// Units are worked on, or wait for a question.
     Executing,
     /// It came to its end.
     Ended {
@@ -263,18 +263,18 @@ pub struct Running {
     pub guarded: Vec<(String, String)>,
 }
 
-/// A gate and what became of it.
+/// A question and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionState {
-    /// The gate.
-    pub gate: Question,
+    /// The question.
+    pub question: Question,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// What was answered, by whom, and when.
     pub answer: Option<Answer>,
 }
 
-/// What was answered at a gate.
+/// What was answered at a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// Which option.
@@ -372,5 +372,5 @@ pub const STOP: &str = "stop";
 pub const FOREGROUND: &str = "foreground";
 /// Has a session done again, from where the run is by now.
 pub const REDO: &str = "redo";
-/// Stands in the place of an answer where something else has made the question moot. No gate offers it.
+/// Stands in the place of an answer where something else has made the question moot. No question offers it.
 pub const WITHDRAWN: &str = "withdrawn";

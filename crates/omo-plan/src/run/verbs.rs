@@ -165,7 +165,7 @@ fn lost(state: &RunState, id: &str, why: &str) -> EventKind {
 }
 
 /// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
-/// has failed, a gate that is due, another iteration, or the end. Applied again and again until there is none.
+/// has failed, a question that is due, another iteration, or the end. Applied again and again until there is none.
 pub fn advance(state: &RunState) -> Option<EventKind> {
     if state.phase == Phase::Executing
         && let Some(unit) = without_contract(&state.plan).find(|unit| waits(state, unit))
@@ -173,7 +173,7 @@ pub fn advance(state: &RunState) -> Option<EventKind> {
         return Some(without_contract_failed(unit));
     }
     match schedule::next(state) {
-        Action::Open(about) => Some(EventKind::GateOpened { gate: question_about(state, about) }),
+        Action::Open(about) => Some(EventKind::QuestionOpened { question: question_about(state, about) }),
         Action::End(result) => Some(EventKind::RunEnded { result }),
         Action::Iterate(reopened) => {
             Some(EventKind::IterationStarted { iteration: state.iteration.saturating_add(1), reopened })
@@ -206,10 +206,10 @@ fn over(hint: &str) -> Refusal {
     Refusal::new(RefusalKind::Precondition, "the run has ended", hint)
 }
 
-fn unanswered(gate: &QuestionState) -> Refusal {
-    let first = gate.gate.question.lines().next().unwrap_or_default();
-    let message = format!("gate {} waits for an answer: {}", gate.gate.id, sanitize(first, 200));
-    Refusal::new(RefusalKind::Human, message, "`omo next` shows the question and how it is answered")
+fn unanswered(question: &QuestionState) -> Refusal {
+    let first = question.question.question.lines().next().unwrap_or_default();
+    let message = format!("question {} waits for an answer: {}", question.question.id, sanitize(first, 200));
+    Refusal::new(RefusalKind::Human, message, "`omo agent next` shows the question and how it is answered")
 }
 
 /// The unit of this id.

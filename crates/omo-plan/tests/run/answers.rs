@@ -1,4 +1,4 @@
-//! Gates: what is asked in which order, what counts as an answer, and what follows from it.
+//! Questions: what is asked in which order, what counts as an answer, and what follows from it.
 
 use omo_plan::model::{Decision, OnFailure, OnUnitFail, Plan, Precondition};
 use omo_plan::run::event::{QuestionKind, RunResult};
@@ -15,7 +15,7 @@ fn deciding(decisions: Vec<Decision>) -> Plan {
 
 /// The ids of the decisions that are asked about now.
 fn asked_about(run: &Run) -> Vec<String> {
-    match run.state.open_gate().map(|known| &known.gate.about) {
+    match run.state.open_question().map(|known| &known.question.about) {
         Some(QuestionKind::Decisions { decisions }) => decisions.iter().map(|one| one.id.clone()).collect(),
         _ => Vec::new(),
     }
@@ -40,17 +40,17 @@ fn blocking_decisions_are_asked_one_by_one_and_recommended_ones_together() {
         decision("B2", true),
     ]));
     assert_eq!(asked_about(&run), ["B1"]);
-    run.answer("g1", "B").unwrap();
+    run.answer("q1", "B").unwrap();
     assert_eq!(asked_about(&run), ["B2"]);
-    run.answer("g2", "A").unwrap();
+    run.answer("q2", "A").unwrap();
     assert_eq!(asked_about(&run), ["R1", "R2"]);
-    let gate = &run.state.open_gate().unwrap().gate;
+    let question = &run.state.open_question().unwrap().question;
     assert_eq!(
-        gate.question,
+        question.question,
         "R1 What about R1 (recommended: A)\nA: take A\nB: take B\n---\nR2 What about R2 (recommended: A)\nA: take A\nB: take B\n\nTake all recommendations, or go through them one by one?"
     );
-    assert_eq!(gate.options.iter().map(|option| option.id.as_str()).collect::<Vec<_>>(), [ACCEPT_ALL, ONE_BY_ONE]);
-    run.answer("g3", ACCEPT_ALL).unwrap();
+    assert_eq!(question.options.iter().map(|option| option.id.as_str()).collect::<Vec<_>>(), [ACCEPT_ALL, ONE_BY_ONE]);
+    run.answer("q3", ACCEPT_ALL).unwrap();
     assert_eq!(chosen(&run), [Some("A"), Some("B"), Some("A"), Some("A")]);
     assert_eq!(run.ready(), ["1"]);
 }
@@ -58,12 +58,12 @@ fn blocking_decisions_are_asked_one_by_one_and_recommended_ones_together() {
 #[test]
 fn recommendations_that_are_not_taken_together_are_asked_one_by_one() {
     let mut run = Run::open(deciding(vec![decision("R1", false), decision("R2", false), decision("R3", false)]));
-    run.answer("g1", ONE_BY_ONE).unwrap();
+    run.answer("q1", ONE_BY_ONE).unwrap();
     assert_eq!(chosen(&run), [None, None, None], "none is taken before it was confirmed");
-    for (gate, id, option) in [("g2", "R1", "B"), ("g3", "R2", "A"), ("g4", "R3", "B")] {
+    for (question, id, option) in [("q2", "R1", "B"), ("q3", "R2", "A"), ("q4", "R3", "B")] {
         assert_eq!(asked_about(&run), [id]);
         assert_eq!(run.ready(), Vec::<&str>::new());
-        run.answer(gate, option).unwrap();
+        run.answer(question, option).unwrap();
     }
     assert_eq!(chosen(&run), [Some("B"), Some("A"), Some("B")]);
     assert_eq!(run.ready(), ["1"]);
@@ -73,7 +73,7 @@ fn recommendations_that_are_not_taken_together_are_asked_one_by_one() {
 fn one_recommendation_is_asked_about_by_itself_and_so_is_what_has_none() {
     let mut run = Run::open(deciding(vec![decision("R1", false)]));
     assert_eq!(asked_about(&run), ["R1"]);
-    run.answer("g1", "A").unwrap();
+    run.answer("q1", "A").unwrap();
     assert_eq!(run.ready(), ["1"]);
     let without = Decision { recommended: None, ..decision("N", false) };
     let run = Run::open(deciding(vec![decision("R1", false), decision("R2", false), without]));
@@ -84,7 +84,7 @@ fn one_recommendation_is_asked_about_by_itself_and_so_is_what_has_none() {
 fn a_decision_without_options_can_be_passed_all_the_same() {
     let mut run = Run::open(deciding(vec![Decision { options: Vec::new(), recommended: None, ..decision("D", true) }]));
     assert_eq!(asked_about(&run), ["D"]);
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     assert_eq!((chosen(&run), run.ready()), (vec![None], vec!["1"]));
 }
 
@@ -97,7 +97,7 @@ fn a_decision_that_was_taken_asks_nobody() {
 #[test]
 fn a_decision_is_put_to_the_person_within_the_turn() {
     let mut run = Run::open(deciding(vec![decision("D", true)]));
-    let said = verbs::answer(&run.state, &run.caller, "g1", "B", Some("new digest".to_owned()));
+    let said = verbs::answer(&run.state, &run.caller, "q1", "B", Some("new digest".to_owned()));
     run.take(said.map(|what| vec![what])).unwrap();
     assert_eq!(chosen(&run), [Some("B")]);
     assert_eq!(run.state.plan_sha256, "new digest");
@@ -110,7 +110,7 @@ fn an_unverified_plan_is_asked_about_once() {
     assert_eq!(Run::open(with(true)).asked(), None);
     let mut run = Run::open(with(false));
     assert_eq!(run.asked().unwrap().1, "verification");
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
     // An edit that leaves it unverified asks nothing again; one that has it verified takes the question back.
     run.replan(with(false)).unwrap();
@@ -118,7 +118,7 @@ fn an_unverified_plan_is_asked_about_once() {
     let mut run = Run::open(with(false));
     run.replan(with(true)).unwrap();
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
-    assert_eq!(run.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    assert_eq!(run.state.questions[0].answer.as_ref().unwrap().option, WITHDRAWN);
 }
 
 #[test]
@@ -127,44 +127,44 @@ fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
     let mut run = Run::open(two());
     run.types();
     run.pass("1");
-    let early = verbs::answer(&run.state, &run.caller, "g1", CONTINUE, None).unwrap_err();
+    let early = verbs::answer(&run.state, &run.caller, "q1", CONTINUE, None).unwrap_err();
     assert_eq!(early.kind, RefusalKind::Human);
-    assert_eq!(early.message, "gate g1 waits for a person, and none has typed anything since it was opened");
+    assert_eq!(early.message, "question q1 waits for a person, and none has typed anything since it was opened");
     assert_eq!(early.hint, "show them the question and end the turn");
     // At a terminal somebody sits.
     let terminal = verbs::Caller::default();
-    assert!(verbs::answer(&run.state, &terminal, "g1", CONTINUE, None).is_ok());
-    run.answer("g1", CONTINUE).unwrap();
+    assert!(verbs::answer(&run.state, &terminal, "q1", CONTINUE, None).is_ok());
+    run.answer("q1", CONTINUE).unwrap();
     assert_eq!(run.ready(), ["2"]);
 }
 
 #[test]
 fn a_gate_takes_only_an_answer_of_its_own_and_only_once() {
     let mut run = Run::open(deciding(vec![decision("D", true)]));
-    for (gate, option, kind, message, hint) in [
-        ("g9", "A", RefusalKind::NotFound, "the run has no gate `g9`", "`omo next` shows the one that waits"),
-        ("g1", "C", RefusalKind::NotFound, "gate g1 has no option `C`", "it has A, B"),
-        ("g1", WITHDRAWN, RefusalKind::NotFound, "gate g1 has no option `withdrawn`", "it has A, B"),
+    for (question, option, kind, message, hint) in [
+        ("q9", "A", RefusalKind::NotFound, "the run has no question `q9`", "`omo agent next` shows the one that waits"),
+        ("q1", "C", RefusalKind::NotFound, "question q1 has no option `C`", "it has A, B"),
+        ("q1", WITHDRAWN, RefusalKind::NotFound, "question q1 has no option `withdrawn`", "it has A, B"),
     ] {
-        let refusal = run.answer(gate, option).unwrap_err();
+        let refusal = run.answer(question, option).unwrap_err();
         assert_eq!((refusal.kind, refusal.message.as_str(), refusal.hint.as_str()), (kind, message, hint));
     }
-    run.answer("g1", "A").unwrap();
-    let again = run.answer("g1", "B").unwrap_err();
-    assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "gate g1 was answered: A"));
+    run.answer("q1", "A").unwrap();
+    let again = run.answer("q1", "B").unwrap_err();
+    assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "question q1 was answered: A"));
     assert_eq!(chosen(&run), [Some("A")]);
 }
 
 #[test]
 fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
     let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
-    for gate in ["g1", "g2", "g3", "g4"] {
+    for question in ["q1", "q2", "q3", "q4"] {
         run.work("1", &no_tool());
-        assert_eq!(run.asked(), Some((gate.to_owned(), "environment".to_owned())));
+        assert_eq!(run.asked(), Some((question.to_owned(), "environment".to_owned())));
         assert_eq!((run.standing("1"), run.state.units["1"].attempts), ("held", 0));
         assert_eq!(run.start("2").unwrap_err().kind, RefusalKind::Human);
         assert_eq!(run.state.units["1"].lost, 0, "no worker was lost");
-        run.answer(gate, CONTINUE).unwrap();
+        run.answer(question, CONTINUE).unwrap();
     }
     run.pass("1");
     run.pass("2");
@@ -179,11 +179,11 @@ fn two_gates_that_are_open_at_once_are_answered_one_after_the_other() {
     let (first, second) = (run.start("1").unwrap(), run.start("2").unwrap());
     run.done(&first, all(&unit("1"), &no_tool())).unwrap();
     run.done(&second, all(&unit("2"), &no_tool())).unwrap();
-    let ids: Vec<&str> = run.state.gates.iter().map(|known| known.gate.id.as_str()).collect();
-    assert_eq!(ids, ["g1", "g2"]);
-    run.answer("g2", CONTINUE).unwrap();
-    assert_eq!(run.asked().unwrap().0, "g1");
-    run.answer("g1", CONTINUE).unwrap();
+    let ids: Vec<&str> = run.state.questions.iter().map(|known| known.question.id.as_str()).collect();
+    assert_eq!(ids, ["q1", "q2"]);
+    run.answer("q2", CONTINUE).unwrap();
+    assert_eq!(run.asked().unwrap().0, "q1");
+    run.answer("q1", CONTINUE).unwrap();
     run.pass("1");
     run.pass("2");
     assert_eq!(run.asked().unwrap().1, "hard_stop");
@@ -197,7 +197,7 @@ fn escalating(policy: OnUnitFail) -> Run {
     plan.policy.on_unit_fail = policy;
     let mut run = Run::open(plan);
     run.fail("1");
-    assert_eq!(run.asked(), Some(("g1".to_owned(), "escalated".to_owned())));
+    assert_eq!(run.asked(), Some(("q1".to_owned(), "escalated".to_owned())));
     assert_eq!(run.start("3").unwrap_err().kind, RefusalKind::Human);
     run
 }
@@ -206,7 +206,7 @@ fn escalating(policy: OnUnitFail) -> Run {
 fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
     for policy in [OnUnitFail::Continue, OnUnitFail::Stop] {
         let mut run = escalating(policy);
-        run.answer("g1", CONTINUE).unwrap();
+        run.answer("q1", CONTINUE).unwrap();
         assert_eq!(run.ready(), ["3"], "{policy:?}");
         run.pass("3");
         assert_eq!(run.result(), Some(RunResult::CompletedWithFailures), "{policy:?}");
@@ -217,13 +217,13 @@ fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
 fn a_person_ends_a_run_at_a_step_that_asks_for_judgment() {
     for policy in [OnUnitFail::Continue, OnUnitFail::Stop] {
         let mut run = escalating(policy);
-        run.answer("g1", STOP).unwrap();
+        run.answer("q1", STOP).unwrap();
         assert_eq!(run.result(), Some(RunResult::Failed), "{policy:?}");
         // Whoever goes on with it is asked again.
         let events = verbs::take_over(&run.state, &run.caller);
         run.take(Ok(events)).unwrap();
-        assert_eq!(run.asked(), Some(("g2".to_owned(), "escalated".to_owned())));
-        run.answer("g2", CONTINUE).unwrap();
+        assert_eq!(run.asked(), Some(("q2".to_owned(), "escalated".to_owned())));
+        run.answer("q2", CONTINUE).unwrap();
         assert_eq!(run.ready(), ["3"]);
     }
 }
@@ -233,9 +233,9 @@ fn a_retry_takes_the_place_of_judgment() {
     let mut run = escalating(OnUnitFail::Stop);
     run.retry("1").unwrap();
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
-    assert_eq!(run.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    assert_eq!(run.state.questions[0].answer.as_ref().unwrap().option, WITHDRAWN);
     run.fail("1");
-    assert_eq!(run.asked(), Some(("g2".to_owned(), "escalated".to_owned())));
+    assert_eq!(run.asked(), Some(("q2".to_owned(), "escalated".to_owned())));
     run.skip("1").unwrap();
     assert_eq!((run.asked(), run.ready()), (None, vec!["3"]), "what a person left out stops nothing");
 }
@@ -256,10 +256,10 @@ fn a_worker_that_is_lost_for_good_asks_for_judgment_too() {
 fn gates_of_a_run_that_is_over_are_not_answered() {
     let mut run = escalating(OnUnitFail::Continue);
     run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
-    let refusal = run.answer("g1", CONTINUE).unwrap_err();
+    let refusal = run.answer("q1", CONTINUE).unwrap_err();
     assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, "the run has ended"));
     let events = verbs::take_over(&run.state, &run.caller);
     run.take(Ok(events)).unwrap();
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     assert_eq!(run.ready(), ["3"]);
 }

@@ -289,8 +289,8 @@ fn after_a_conflict_a_session_is_done_again_on_top_of_what_the_run_has_come_to()
     merge(&mut run, "a");
     run.write([EventKind::GroupRefused { group: "b".to_owned(), files: vec!["x".to_owned()] }]);
     run.advance();
-    let gate = run.state.open_gate().unwrap().gate.id.clone();
-    run.write([EventKind::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    let question = run.state.open_question().unwrap().question.id.clone();
+    run.write([EventKind::QuestionAnswered { question, option: REDO.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "clean b", "it begins in what it has left");
     let tip = Some("tip of b".to_owned());
     run.write([EventKind::GroupRemoved { group: "b".to_owned(), kept: Some("refs/kept".to_owned()), tip }]);
@@ -307,8 +307,8 @@ fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_fail
         run.write([EventKind::GroupRefused { group: group.to_owned(), files: vec!["x".to_owned()] }]);
     }
     run.advance();
-    let gate = run.state.open_gate().unwrap().gate.id.clone();
-    run.write([EventKind::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    let question = run.state.open_question().unwrap().question.id.clone();
+    run.write([EventKind::QuestionAnswered { question, option: REDO.to_owned(), plan_sha256: None }]);
     remove(&mut run, &["a"]);
     begin(&mut run, "a");
     run.fail("1");
@@ -361,9 +361,9 @@ fn who_pays_is_answered_before_any_session_is_begun() {
         let mut run = Run::open(waves());
         run.write([EventKind::SetApart { base: "base".to_owned(), terms: terms.clone() }]);
         run.advance();
-        let gate = run.state.open_gate().unwrap().gate.id.clone();
+        let question = run.state.open_question().unwrap().question.id.clone();
         assert!(run.start("1").is_err(), "somebody began before the answer");
-        run.write([EventKind::GateAnswered { gate, option: option.to_owned(), plan_sha256: None }]);
+        run.write([EventKind::QuestionAnswered { question, option: option.to_owned(), plan_sha256: None }]);
         assert!(step(&run).starts_with(expected), "{option}: {}", step(&run));
     }
 }
@@ -384,9 +384,12 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
     assert_eq!(step(&run), "merge b");
     merge(&mut run, "b");
     run.advance();
-    let gate = run.state.open_gate().unwrap().gate.clone();
-    assert!(matches!(&gate.about, QuestionKind::Stuck { group, why } if group == "a" && why == "no room"), "{gate:?}");
-    run.write([EventKind::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
+    let question = run.state.open_question().unwrap().question.clone();
+    assert!(
+        matches!(&question.about, QuestionKind::Stuck { group, why } if group == "a" && why == "no room"),
+        "{question:?}"
+    );
+    run.write([EventKind::QuestionAnswered { question: question.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "start a");
 }
 
@@ -402,7 +405,7 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     merge(&mut run, "b");
     run.write([ended("a"), EventKind::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
     run.advance();
-    assert!(run.state.open_gate().is_some());
+    assert!(run.state.open_question().is_some());
     let budget = |run: &Run, micros: u64| verbs::set_budget(&run.state, &run.caller, micros);
     run.write(budget(&run, 300_000).unwrap());
     run.write([EventKind::GroupStuck { group: "a".to_owned(), why: BUDGET_SPENT.to_owned() }]);
@@ -412,7 +415,7 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     assert_eq!(refusal.kind, verbs::RefusalKind::Human, "a model does not raise what its user may pay");
     run.types();
     run.write(budget(&run, 2_000_000).unwrap());
-    assert!(run.state.open_gate().is_none());
+    assert!(run.state.open_question().is_none());
     assert_eq!(step(&run), "start a");
     let granted = run.state.apart.as_ref().unwrap().grant(0, 1);
     assert_eq!(granted, Grant::Micros(1_700_000), "what was spent before counts");
@@ -459,9 +462,9 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     assert_eq!(step(&run), "land");
     run.write([EventKind::LandRefused { why: "edits are in the way".to_owned(), files: vec!["x".to_owned()] }]);
     run.advance();
-    let gate = run.state.open_gate().unwrap().gate.clone();
-    assert!(gate.question.contains("edits are in the way: x"), "{}", gate.question);
-    run.write([EventKind::GateAnswered { gate: gate.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
+    let question = run.state.open_question().unwrap().question.clone();
+    assert!(question.question.contains("edits are in the way: x"), "{}", question.question);
+    run.write([EventKind::QuestionAnswered { question: question.id, option: CONTINUE.to_owned(), plan_sha256: None }]);
     assert_eq!(step(&run), "land");
     run.write([EventKind::CaughtUp { with: "theirs".to_owned(), tip: "both".to_owned() }]);
     assert_eq!(run.state.apart.as_ref().unwrap().tip, "both");
@@ -547,8 +550,8 @@ fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too
     end(&mut run, "a", None);
     merge(&mut run, "a");
     run.advance();
-    let gate = run.state.open_gate().unwrap().gate.id.clone();
-    run.write([EventKind::GateAnswered { gate, option: REDO.to_owned(), plan_sha256: None }]);
+    let question = run.state.open_question().unwrap().question.id.clone();
+    run.write([EventKind::QuestionAnswered { question, option: REDO.to_owned(), plan_sha256: None }]);
     // The same was asked again.
     assert_eq!(step(&run), "clean b");
     remove(&mut run, &["b"]);

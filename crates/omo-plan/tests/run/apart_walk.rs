@@ -154,10 +154,10 @@ impl World {
         let apart = state.apart.clone();
         match next(&state) {
             Action::Over => return false,
-            Action::Ask(gate) => {
-                let place = how % gate.gate.options.len();
-                let option = gate.gate.options[place].id.clone();
-                let id = gate.gate.id.clone();
+            Action::Ask(question) => {
+                let place = how % question.question.options.len();
+                let option = question.question.options[place].id.clone();
+                let id = question.question.id.clone();
                 self.answer(&id, &option);
             }
             Action::FinalChecks => {
@@ -178,9 +178,9 @@ impl World {
         true
     }
 
-    fn answer(&mut self, gate: &str, option: &str) {
+    fn answer(&mut self, question: &str, option: &str) {
         self.run.types();
-        let said = verbs::answer(&self.run.state, &self.run.caller, gate, option, None);
+        let said = verbs::answer(&self.run.state, &self.run.caller, question, option, None);
         self.play(vec![said.unwrap()]);
     }
 
@@ -374,11 +374,11 @@ impl World {
                 }
             }
             Move::Answer(how) => {
-                if let Some(known) = self.run.state.open_gate().cloned()
+                if let Some(known) = self.run.state.open_question().cloned()
                     && self.run.state.phase == Phase::Executing
                 {
-                    let options = &known.gate.options;
-                    self.answer(&known.gate.id, &options[how % options.len()].id.clone());
+                    let options = &known.question.options;
+                    self.answer(&known.question.id, &options[how % options.len()].id.clone());
                 }
             }
             Move::Cancel => {
@@ -448,14 +448,15 @@ impl World {
                     assert!(*times < 5, "it is resumed again and again: {}", self.shown());
                     self.resume(None);
                 }
-                Action::Ask(gate) => {
-                    let about = format!("{:?}", gate.gate.about);
+                Action::Ask(question) => {
+                    let about = format!("{:?}", question.question.about);
                     let times = asked.entry(about.clone()).or_default();
                     *times += 1;
                     assert!(*times < 4, "asked again and again: {about} {}", self.shown());
-                    let options: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
+                    let options: Vec<&str> =
+                        question.question.options.iter().map(|option| option.id.as_str()).collect();
                     let option = [CONTINUE, REDO, FOREGROUND].into_iter().find(|one| options.contains(one)).unwrap();
-                    let id = gate.gate.id.clone();
+                    let id = question.question.id.clone();
                     self.answer(&id, option);
                 }
                 _ => {

@@ -246,10 +246,10 @@ impl Run {
         self.work(id, &CheckVerdict::Red);
     }
 
-    /// A person types something, and a gate is answered.
-    pub(crate) fn answer(&mut self, gate: &str, option: &str) -> Result<(), Refusal> {
+    /// A person types something, and a question is answered.
+    pub(crate) fn answer(&mut self, question: &str, option: &str) -> Result<(), Refusal> {
         self.types();
-        self.take(verbs::answer(&self.state, &self.caller, gate, option, None).map(|what| vec![what]))
+        self.take(verbs::answer(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
     }
 
     /// A person types something, and a unit is done again.
@@ -282,11 +282,11 @@ impl Run {
         }
     }
 
-    /// The gate that waits for an answer: its id and the word of what it is about.
+    /// The question that waits for an answer: its id and the word of what it is about.
     pub(crate) fn asked(&self) -> Option<(String, String)> {
-        let known = self.state.open_gate()?;
-        let about = serde_json::to_value(&known.gate.about).unwrap();
-        Some((known.gate.id.clone(), about["about"].as_str().unwrap().to_owned()))
+        let known = self.state.open_question()?;
+        let about = serde_json::to_value(&known.question.about).unwrap();
+        Some((known.question.id.clone(), about["about"].as_str().unwrap().to_owned()))
     }
 
     /// How it ended, where it has.

@@ -36,7 +36,11 @@ fn whatever_a_unit_is_called_and_says_comes_back() {
                 is_final: true,
                 end: UnitEnd { evidence: unit.clone(), note: Some(unit.clone()), ..UnitEnd::default() },
             },
-            EventKind::GateAnswered { gate: unit.clone(), option: unit.clone(), plan_sha256: Some(unit.clone()) },
+            EventKind::QuestionAnswered {
+                question: unit.clone(),
+                option: unit.clone(),
+                plan_sha256: Some(unit.clone()),
+            },
             EventKind::ProjectionDrift { file: unit.clone(), kept: None },
         ] {
             let line = serde_json::to_string(&event(what.clone())).unwrap();

@@ -23,7 +23,7 @@ type Verb = fn(&Run) -> Result<Vec<EventKind>, Refusal>;
 #[test]
 fn what_cannot_be_done_now_is_refused_with_what_to_do() {
     use RefusalKind::{Contention, NotFound, Precondition};
-    let next = "`omo next` says what comes next";
+    let next = "`omo agent next` says what comes next";
     let has = "it has 1, 2, 3, 4, 5, 6";
     let again = "only what failed, was left out or could not be proved is done again";
     let left_out = "only what is not at work and was not done can be left out";
@@ -31,20 +31,20 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
         (|run| start(run, "9"), NotFound, "the plan has no task `9`", has),
         (|run| start(run, "../x\n"), NotFound, "the plan has no task `../x`", has),
         (|run| start(run, "1"), Precondition, "1 is passed", next),
-        (|run| start(run, "2"), Precondition, "2 is failed; `omo unit retry 2` has it done again", next),
+        (|run| start(run, "2"), Precondition, "2 is failed; `omo run retry 2` has it done again", next),
         (|run| start(run, "3"), Precondition, "3 is blocked by 2", next),
         (
             |run| start(run, "5"),
             Contention,
             "somebody is at task 5 already",
-            "let it finish; if that worker is gone: `omo unit fail --lost 5`",
+            "let it finish; if that worker is gone: `omo agent fail --lost 5`",
         ),
         (|run| start(run, "6"), Precondition, "it is not the turn of 6", next),
         (|run| lost(run, "9"), NotFound, "the plan has no task `9`", has),
         (|run| lost(run, "6"), Precondition, "nobody is at task 6", next),
         (|run| retry(run, "9"), NotFound, "the plan has no task `9`", has),
         (|run| retry(run, "1"), Precondition, "1 is passed", again),
-        (|run| retry(run, "3"), Precondition, "3 is blocked", "it waits for 2: `omo unit retry 2`"),
+        (|run| retry(run, "3"), Precondition, "3 is blocked", "it waits for 2: `omo run retry 2`"),
         (|run| retry(run, "5"), Precondition, "5 is running", again),
         (|run| retry(run, "6"), Precondition, "6 is pending", again),
         (|run| skip(run, "9"), NotFound, "the plan has no task `9`", has),
@@ -55,7 +55,7 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
             |run| verbs::judged(&run.state, "foreign", all(&unit("5"), &Green)),
             Precondition,
             "that ticket is not valid: it was used, its attempt has ended, or it is of another run",
-            "`omo next` says what comes next; `omo unit start` gives a new ticket",
+            "`omo agent next` says what comes next; `omo agent start` gives a new ticket",
         ),
     ];
     for (verb, kind, message, hint) in table {
@@ -123,9 +123,9 @@ fn a_question_that_waits_is_named_on_one_line() {
     let refusal = start(&run, "2").unwrap_err();
     assert_eq!(refusal.kind, RefusalKind::Human);
     assert!(
-        !refusal.message.contains('\n') && refusal.message.starts_with("gate g1 waits for an answer: Batch 1 of 2")
+        !refusal.message.contains('\n') && refusal.message.starts_with("question q1 waits for an answer: Batch 1 of 2")
     );
-    assert_eq!(refusal.hint, "`omo next` shows the question and how it is answered");
+    assert_eq!(refusal.hint, "`omo agent next` shows the question and how it is answered");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_plan_is_not_changed_under_a_worker() {
         let refusal = run.replan(again(units)).unwrap_err();
         assert_eq!(refusal.kind, RefusalKind::Contention);
         assert_eq!(refusal.message, "somebody is at 1, which the plan says otherwise now");
-        assert_eq!(refusal.hint, "let it finish, or `omo unit fail` it, and then again");
+        assert_eq!(refusal.hint, "let it finish, or `omo agent fail` it, and then again");
         assert_eq!(run.state, before);
     }
     run.replan(again(vec![unit("1"), edited(unit("2")), unit("3")])).unwrap();
@@ -132,19 +132,19 @@ fn no_edit_slips_a_batch_past_a_stop() {
     let mut run = Run::open(batches(&["1", "2"]));
     run.pass("1");
     run.pass("2");
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     run.replan(batches(&["1", "2"])).unwrap();
     assert_eq!(run.ready(), ["9"], "what was shown is the same");
     run.replan(batches(&["1", "3"])).unwrap();
     assert_eq!(run.ready(), ["3"]);
     run.pass("3");
     assert_eq!(run.asked().unwrap().1, "hard_stop");
-    run.answer("g2", CONTINUE).unwrap();
+    run.answer("q2", CONTINUE).unwrap();
     let mut plan = batches(&["1", "3"]);
     plan.units[0] = edited(unit("1"));
     run.replan(plan).unwrap();
     run.pass("1");
-    assert_eq!(run.asked(), Some(("g3".to_owned(), "hard_stop".to_owned())));
+    assert_eq!(run.asked(), Some(("q3".to_owned(), "hard_stop".to_owned())));
 }
 
 #[test]
@@ -157,11 +157,11 @@ fn what_was_asked_about_the_plan_as_it_was_is_taken_back() {
     let mut run = Run::open(deciding(true));
     run.replan(deciding(false)).unwrap();
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
-    assert_eq!(run.state.gates[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    assert_eq!(run.state.questions[0].answer.as_ref().unwrap().option, WITHDRAWN);
     let mut run = Run::open(deciding(true));
     run.replan(deciding(true)).unwrap();
-    assert_eq!(run.asked().unwrap().0, "g2", "it is still open, and asked again");
-    run.answer("g1", "B").unwrap_err();
+    assert_eq!(run.asked().unwrap().0, "q2", "it is still open, and asked again");
+    run.answer("q1", "B").unwrap_err();
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_choice_outlives_an_edit_that_asks_the_same() {
         Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![unit("1")]) }
     };
     let mut run = Run::open(with("t"));
-    run.answer("g1", "B").unwrap();
+    run.answer("q1", "B").unwrap();
     run.replan(with("t")).unwrap();
     assert_eq!(run.asked(), None);
     let Precondition::Decision(known) = &run.state.plan.preconditions[0] else { panic!() };

@@ -147,7 +147,7 @@ fn a_ticket_is_good_for_one_end_of_one_attempt() {
             refusal.message,
             "that ticket is not valid: it was used, its attempt has ended, or it is of another run"
         );
-        assert_eq!(refusal.hint, "`omo next` says what comes next; `omo unit start` gives a new ticket");
+        assert_eq!(refusal.hint, "`omo agent next` says what comes next; `omo agent start` gives a new ticket");
         assert!(verbs::gave_up(&run.state, stale, "why", Vec::new()).is_err());
     }
     assert_eq!(verbs::of_ticket(&run.state, &second).unwrap().id, "1");
@@ -217,12 +217,12 @@ fn the_gate_of_a_missing_tool_names_it() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
     let events = verbs::judged(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
-    let [EventKind::CheckRan { .. }, EventKind::UnitHeld { why, .. }, EventKind::GateOpened { gate }] =
+    let [EventKind::CheckRan { .. }, EventKind::UnitHeld { why, .. }, EventKind::QuestionOpened { question }] =
         events.as_slice()
     else {
         panic!("{events:?}");
     };
     assert_eq!(why, "its check could not be run: tool");
-    assert_eq!(gate.about, QuestionKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
-    assert_eq!(gate.question, "A check of task 1 could not be run here: tool. Run it again?");
+    assert_eq!(question.about, QuestionKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
+    assert_eq!(question.question, "A check of task 1 could not be run here: tool. Run it again?");
 }

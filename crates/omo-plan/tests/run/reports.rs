@@ -72,7 +72,7 @@ fn a_report_says_what_was_proved_and_what_was_not() {
         ]
     );
     assert_eq!((said.drift[0].file.as_str(), said.drift[0].kept.as_deref()), ("report.md", Some("kept.md")));
-    assert_eq!(said.go_on.as_deref(), Some("omo unit retry 2"));
+    assert_eq!(said.go_on.as_deref(), Some("omo run retry 2"));
 }
 
 #[test]
@@ -81,16 +81,16 @@ fn a_report_says_who_answered_what() {
         Run::open(in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
     run.pass("1");
     let waiting = report("r1", &run.state);
-    assert_eq!((waiting.result, waiting.go_on.as_deref()), (ResultWord::Waiting, Some("omo gate answer g1 continue")));
-    assert_eq!((waiting.gates[0].answer.as_deref(), &waiting.gates[0].by), (None, &None));
-    run.answer("g1", CONTINUE).unwrap();
+    assert_eq!((waiting.result, waiting.go_on.as_deref()), (ResultWord::Waiting, Some("omo answer q1 continue")));
+    assert_eq!((waiting.questions[0].answer.as_deref(), &waiting.questions[0].by), (None, &None));
+    run.answer("q1", CONTINUE).unwrap();
     run.pass("2");
     run.caller = verbs::Caller::default();
-    run.answer("g2", CONTINUE).unwrap();
+    run.answer("q2", CONTINUE).unwrap();
     let said = report("r1", &run.state);
-    let hands: Vec<Option<Hand>> = said.gates.iter().map(|gate| gate.by.clone()).collect();
+    let hands: Vec<Option<Hand>> = said.questions.iter().map(|question| question.by.clone()).collect();
     assert_eq!(hands, [Some(Hand::Session { id: "s1".to_owned() }), Some(Hand::Terminal)]);
-    assert_eq!((said.result, said.go_on.as_deref()), (ResultWord::InProgress, Some("omo next")));
+    assert_eq!((said.result, said.go_on.as_deref()), (ResultWord::InProgress, Some("omo agent next")));
     run.pass("3");
     let said = report("r1", &run.state);
     assert_eq!((said.result, said.go_on), (ResultWord::Complete, None));
@@ -102,9 +102,9 @@ fn a_question_that_was_taken_back_was_answered_by_nobody() {
     run.pass("1");
     run.replan(run.state.plan.clone()).unwrap();
     let said = report("r1", &run.state);
-    let gates: Vec<(bool, Option<&str>)> =
-        said.gates.iter().map(|gate| (gate.is_withdrawn, gate.answer.as_deref())).collect();
-    assert_eq!(gates, [(true, None), (false, None)]);
+    let questions: Vec<(bool, Option<&str>)> =
+        said.questions.iter().map(|question| (question.is_withdrawn, question.answer.as_deref())).collect();
+    assert_eq!(questions, [(true, None), (false, None)]);
 }
 
 #[test]

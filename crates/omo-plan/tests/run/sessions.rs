@@ -234,10 +234,10 @@ fn checks_of_the_whole_that_cannot_be_run_say_nothing_about_the_tasks() {
 fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_an_iteration() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.work("1", &no_tool());
-    let gate = run.state.open_gate().unwrap().gate.clone();
-    assert_eq!(gate.about, QuestionKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
+    let question = run.state.open_question().unwrap().question.clone();
+    assert_eq!(question.about, QuestionKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
     assert_eq!((run.state.iteration, run.state.units["1"].attempts), (1, 0));
-    run.answer(&gate.id, CONTINUE).unwrap();
+    run.answer(&question.id, CONTINUE).unwrap();
     run.pass("1");
     run.verify();
     assert_eq!(run.result(), Some(RunResult::Complete));

@@ -22,20 +22,20 @@ fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
     run.pass("1");
     assert_eq!(run.start("3").unwrap_err().message, "it is not the turn of 3");
     run.fail("2");
-    assert_eq!(run.asked(), Some(("g1".to_owned(), "hard_stop".to_owned())));
+    assert_eq!(run.asked(), Some(("q1".to_owned(), "hard_stop".to_owned())));
     let refusal = run.start("3").unwrap_err();
     assert_eq!(refusal.kind, RefusalKind::Human);
     assert_eq!(
         refusal.message,
-        "gate g1 waits for an answer: Batch 1 of 4 is done: 2 of 7 tasks have ended, 1 passed, 1 failed. Continue?"
+        "question q1 waits for an answer: Batch 1 of 4 is done: 2 of 7 tasks have ended, 1 passed, 1 failed. Continue?"
     );
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     for id in ["3", "4", "5", "6"] {
         assert_eq!(run.asked(), None);
         run.pass(id);
     }
-    assert_eq!(run.asked(), Some(("g2".to_owned(), "hard_stop".to_owned())));
-    run.answer("g2", CONTINUE).unwrap();
+    assert_eq!(run.asked(), Some(("q2".to_owned(), "hard_stop".to_owned())));
+    run.answer("q2", CONTINUE).unwrap();
     run.pass("7");
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
@@ -60,7 +60,7 @@ fn a_stop_within_one_stage_holds_the_batches_behind_it() {
     let mut run = Run::open(plan);
     assert_eq!(run.ready(), ["1"]);
     run.pass("1");
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     assert_eq!(run.ready(), ["2"]);
 }
 
@@ -72,7 +72,7 @@ fn stages_go_before_the_order_in_the_plan() {
     let mut run = Run::open(plan);
     assert_eq!(segment(&run.state), [["2"]]);
     run.pass("2");
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     assert!(run.state.is_stop_passed(1) && !run.state.is_stop_passed(0), "only what was shown is passed");
     run.pass("1");
     assert_eq!(run.result(), Some(RunResult::Complete));
@@ -83,7 +83,7 @@ fn a_stop_stays_passed_when_something_before_it_is_done_again() {
     let mut run = Run::open(seven(&[0]));
     run.fail("1");
     run.pass("2");
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     run.retry("1").unwrap();
     assert_eq!(run.ready(), ["1"], "an earlier stage goes first");
     run.pass("1");
@@ -121,9 +121,9 @@ fn a_segment_is_what_is_left_up_to_the_next_stop() {
         for id in &ended {
             record(&mut run, id, done);
         }
-        for gate in 1..=passed {
+        for question in 1..=passed {
             run.advance();
-            run.answer(&format!("g{gate}"), CONTINUE).unwrap();
+            run.answer(&format!("q{question}"), CONTINUE).unwrap();
         }
         assert_eq!(segment(&run.state), expected, "{stops:?} {ended:?} {passed}");
     }
@@ -138,7 +138,7 @@ fn what_failed_and_what_it_blocks_is_in_no_segment() {
     record(&mut run, "2", ImportedStatus::Done);
     run.advance();
     assert!(segment(&run.state).is_empty(), "the stop waits to be passed");
-    run.answer("g1", CONTINUE).unwrap();
+    run.answer("q1", CONTINUE).unwrap();
     assert_eq!(segment(&run.state), [["5"]]);
 }
 
@@ -148,8 +148,8 @@ fn dispatched(plan: Plan, failing: &[&str]) -> (Vec<String>, BTreeMap<String, St
     let mut run = Run::open(plan);
     let mut order = Vec::new();
     while run.result().is_none() {
-        if let Some((gate, _)) = run.asked() {
-            run.answer(&gate, CONTINUE).unwrap();
+        if let Some((question, _)) = run.asked() {
+            run.answer(&question, CONTINUE).unwrap();
             continue;
         }
         let id = run.ready()[0].to_owned();

@@ -141,8 +141,8 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         (known(open()), "event 2 of the ledger opens a run that is open"),
         (known(started("9", 1)), "event 2 of the ledger is about a unit that the plan does not have"),
         (
-            known(EventKind::GateAnswered { gate: "g1".to_owned(), option: String::new(), plan_sha256: None }),
-            "event 2 of the ledger answers a gate that is not open",
+            known(EventKind::QuestionAnswered { question: "q1".to_owned(), option: String::new(), plan_sha256: None }),
+            "event 2 of the ledger answers a question that is not open",
         ),
     ] {
         let mut state = run.state.clone();

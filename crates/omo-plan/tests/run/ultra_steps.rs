@@ -133,9 +133,9 @@ fn an_unknown_clause_is_refused_before_anything_runs() {
 fn a_check_that_cannot_be_run_spends_no_attempt() {
     let mut run = played(steps("revert"), 0, |measured| measured, &of_row("command not found (127)"));
     assert_eq!((run.standing("1"), run.state.units["1"].attempts), ("held", 0));
-    let (gate, about) = run.asked().unwrap();
+    let (question, about) = run.asked().unwrap();
     assert_eq!(about, "environment");
-    run.answer(&gate, "continue").unwrap();
+    run.answer(&question, "continue").unwrap();
     assert_eq!(run.ready(), ["1"]);
 }
 

@@ -31,7 +31,7 @@ pub(crate) enum Move {
     Skip(usize),
     Retry(usize),
     Answer {
-        gate: usize,
+        question: usize,
         option: usize,
     },
     Types,
@@ -161,10 +161,10 @@ impl Walk {
                 let said = verbs::retry(&self.run.state, &self.run.caller, &id);
                 self.run.take(said).is_ok()
             }
-            Move::Answer { gate, option } => {
-                let Some(known) = run.state.gates.iter().rev().nth(*gate) else { return false };
-                let option = &known.gate.options[*option % known.gate.options.len()].id;
-                let said = verbs::answer(&run.state, &run.caller, &known.gate.id, option, None);
+            Move::Answer { question, option } => {
+                let Some(known) = run.state.questions.iter().rev().nth(*question) else { return false };
+                let option = &known.question.options[*option % known.question.options.len()].id;
+                let said = verbs::answer(&run.state, &run.caller, &known.question.id, option, None);
                 run.take(said.map(|what| vec![what])).is_ok()
             }
             Move::Types => {
@@ -231,9 +231,9 @@ impl Walk {
     fn follow(&mut self, of: usize) -> bool {
         match next(&self.run.state) {
             Action::Ask(known) => {
-                let option = known.gate.options[of % known.gate.options.len()].id.clone();
-                let gate = known.gate.id.clone();
-                self.run.answer(&gate, &option).unwrap();
+                let option = known.question.options[of % known.question.options.len()].id.clone();
+                let question = known.question.id.clone();
+                self.run.answer(&question, &option).unwrap();
             }
             Action::Start(ready) => {
                 let ids: Vec<String> = ready.iter().map(|unit| unit.id.clone()).collect();
@@ -265,7 +265,7 @@ impl Walk {
     }
 
     /// Follows what comes next to the end of the run. Every unit is begun and ended so often at most, and
-    /// every gate comes from one of those, from a decision or from a batch.
+    /// every question comes from one of those, from a decision or from a batch.
     pub(crate) fn finish(mut self, of: usize) {
         let plan = &self.run.state.plan;
         let attempts: usize = plan.units.iter().map(|unit| usize::try_from(unit.attempts_max).unwrap()).sum();
@@ -340,7 +340,7 @@ pub(crate) fn any_move() -> impl Strategy<Value = Move> {
         1 => number.clone().prop_map(Move::Lost),
         2 => number.clone().prop_map(Move::Skip),
         3 => number.clone().prop_map(Move::Retry),
-        2 => (0..2_usize, 0..3_usize).prop_map(|(gate, option)| Move::Answer { gate, option }),
+        2 => (0..2_usize, 0..3_usize).prop_map(|(question, option)| Move::Answer { question, option }),
         3 => Just(Move::Types),
         1 => Just(Move::Cancel),
         1 => (1..3_u32).prop_map(Move::TakeOver),
@@ -454,7 +454,7 @@ fn every_sequence_of_five_verbs_holds_the_rules() {
     let mut moves = vec![Move::Types, Move::Cancel, Move::TakeOver(1), Move::TakeOver(2), Move::Finals(0)];
     moves.push(Move::Take { who: 2, lives: false });
     moves.push(Move::Edit { unit: 0, how: 0 });
-    moves.extend((0..2).map(|option| Move::Answer { gate: 0, option }));
+    moves.extend((0..2).map(|option| Move::Answer { question: 0, option }));
     for number in 0..3 {
         moves.extend([Move::Start(number), Move::Lost(number), Move::Skip(number), Move::Retry(number)]);
     }
@@ -508,7 +508,7 @@ fn a_run_at_a_terminal_ends_too() {
     walk.run.caller = Caller { actor: Actor::default(), prompted_at: None, group: None };
     walk.run(&Move::Start(0));
     walk.run(&Move::Done { ticket: 0, verdict: 0, checks: 0 });
-    let said = verbs::answer(&walk.run.state, &walk.run.caller, "g1", CONTINUE, None);
+    let said = verbs::answer(&walk.run.state, &walk.run.caller, "q1", CONTINUE, None);
     walk.run.take(said.map(|what| vec![what])).unwrap();
     walk.finish(0);
 }

@@ -28,7 +28,7 @@ struct Seen {
 pub(crate) struct Witness {
     plan: Option<Plan>,
     units: BTreeMap<String, Seen>,
-    gates: BTreeMap<String, (QuestionKind, i64, Option<String>)>,
+    questions: BTreeMap<String, (QuestionKind, i64, Option<String>)>,
     finals: BTreeMap<usize, bool>,
     was_edited: bool,
     end: Option<End>,
@@ -99,12 +99,18 @@ impl Witness {
             }
             EventKind::UnitImported { unit: id, .. } => self.import(&unit(id)),
             EventKind::ProjectionDrift { .. } | EventKind::Taken | EventKind::HandedOut { .. } => {}
-            EventKind::GateOpened { gate } => {
-                let opened = (gate.about.clone(), event.ts.as_millis(), None);
-                assert!(!gate.options.is_empty(), "nothing can be answered");
-                assert!(self.gates.insert(gate.id.clone(), opened).is_none(), "a second gate {}", gate.id);
+            EventKind::QuestionOpened { question } => {
+                let opened = (question.about.clone(), event.ts.as_millis(), None);
+                assert!(!question.options.is_empty(), "nothing can be answered");
+                assert!(
+                    self.questions.insert(question.id.clone(), opened).is_none(),
+                    "a second question {}",
+                    question.id
+                );
             }
-            EventKind::GateAnswered { gate, option, .. } => self.answer(gate, option, &event.actor, prompted),
+            EventKind::QuestionAnswered { question, option, .. } => {
+                self.answer(question, option, &event.actor, prompted);
+            }
             EventKind::Cancelled { .. } => {
                 self.units.values_mut().filter(|seen| seen.is_running).for_each(Seen::give_back);
                 self.end = Some(End::Cancelled);
@@ -137,7 +143,7 @@ impl Witness {
             assert!(is_done, "{} before {dep}, {word}", unit.id);
         }
         assert!(!(plan.policy.wants_contracts && unit.contract.is_none()), "{} has no contract", unit.id);
-        let open: Vec<_> = self.gates.values().filter(|(_, _, answer)| answer.is_none()).collect();
+        let open: Vec<_> = self.questions.values().filter(|(_, _, answer)| answer.is_none()).collect();
         assert!(open.is_empty(), "{} begun while {open:?}", unit.id);
         self.stops_before(&plan, unit);
         for other in plan.units.iter().filter(|other| self.units[&other.id].is_running) {
@@ -172,15 +178,18 @@ impl Witness {
                 };
                 covers && answer.as_deref() == Some("continue")
             };
-            assert!(self.gates.values().any(is_it), "{} behind the stop of {stop}", unit.id);
+            assert!(self.questions.values().any(is_it), "{} behind the stop of {stop}", unit.id);
         }
     }
 
-    fn answer(&mut self, gate: &str, option: &str, actor: &Actor, prompted: Option<i64>) {
-        let (about, opened, answer) = self.gates.get_mut(gate).unwrap();
-        assert!(self.end.is_none() && answer.is_none(), "{gate} was answered, or asked in a run that is over");
+    fn answer(&mut self, question: &str, option: &str, actor: &Actor, prompted: Option<i64>) {
+        let (about, opened, answer) = self.questions.get_mut(question).unwrap();
+        assert!(self.end.is_none() && answer.is_none(), "{question} was answered, or asked in a run that is over");
         let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
-        assert!(has_person || matches!(about, QuestionKind::Decisions { .. }), "{gate} was answered without a person");
+        assert!(
+            has_person || matches!(about, QuestionKind::Decisions { .. }),
+            "{question} was answered without a person"
+        );
         *answer = Some(option.to_owned());
     }
 
@@ -200,14 +209,14 @@ impl Witness {
         self.units = units;
         self.void();
         self.was_edited = true;
-        for (_, _, answer) in self.gates.values_mut().filter(|(_, _, answer)| answer.is_none()) {
+        for (_, _, answer) in self.questions.values_mut().filter(|(_, _, answer)| answer.is_none()) {
             *answer = Some(WITHDRAWN.to_owned());
         }
     }
 
     /// Takes back what was asked about a unit that was left out or is done again.
     fn withdraw(&mut self, id: &str) {
-        for (about, _, answer) in self.gates.values_mut().filter(|(_, _, answer)| answer.is_none()) {
+        for (about, _, answer) in self.questions.values_mut().filter(|(_, _, answer)| answer.is_none()) {
             if matches!(about, QuestionKind::Escalated { unit } | QuestionKind::Environment { unit, .. } if unit == id)
             {
                 *answer = Some(WITHDRAWN.to_owned());

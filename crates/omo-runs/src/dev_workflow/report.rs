@@ -39,13 +39,14 @@ pub fn section(state: &RunState) -> String {
 
 /// What a person was asked, and what they answered.
 fn answers(text: &mut String, state: &RunState) {
-    let answered = state.gates.iter().filter_map(|known| Some((&known.gate, known.answer.as_ref()?)));
-    for (place, (gate, answer)) in answered.enumerate() {
+    let answered = state.questions.iter().filter_map(|known| Some((&known.question, known.answer.as_ref()?)));
+    for (place, (question, answer)) in answered.enumerate() {
         if place == 0 {
             let _ = write!(text, "\n### Answers\n\n");
         }
-        let question = one_line(gate.question.lines().next().unwrap_or_default());
-        let _ = writeln!(text, "- {}: {question} **{}** ({}, {})", gate.id, answer.option, answer.by.word(), answer.at);
+        let asked = one_line(question.question.lines().next().unwrap_or_default());
+        let _ =
+            writeln!(text, "- {}: {asked} **{}** ({}, {})", question.id, answer.option, answer.by.word(), answer.at);
     }
 }
 

@@ -136,7 +136,7 @@ fn nothing_is_judged(unit: &Unit) -> EngineError {
     EngineError::Refused(Refusal {
         kind: RefusalKind::Precondition,
         message: format!("{} is a task of a plan, which no evidence proves: nothing was run", unit.id),
-        hint: "end the task with `omo unit done`, which runs its checks".to_owned(),
+        hint: "end the task with `omo agent done`, which runs its checks".to_owned(),
     })
 }
 
@@ -147,7 +147,7 @@ fn is_verifier(unit: &Unit) -> Result<(), EngineError> {
     Err(EngineError::Refused(Refusal {
         kind: RefusalKind::Precondition,
         message: format!("that ticket is of task {}, and only whoever verifies judges the whole", unit.id),
-        hint: "end the task with `omo unit done`".to_owned(),
+        hint: "end the task with `omo agent done`".to_owned(),
     }))
 }
 

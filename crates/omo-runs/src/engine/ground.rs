@@ -67,7 +67,7 @@ impl Engine<'_> {
             return Ok(());
         }
         let message = format!("{} {unit} is worked on in the work tree of its session", state.plan.dialect.unit_word());
-        let hint = "only the client that omo has started there works on it; `omo next` says how far it is";
+        let hint = "only the client that omo has started there works on it; `omo agent next` says how far it is";
         Err(EngineError::Refused(Refusal { kind: RefusalKind::Precondition, message, hint: hint.to_owned() }))
     }
 

@@ -291,7 +291,7 @@ impl<'a> Play<'a> {
         self.events.push(event.what);
     }
 
-    /// What follows by itself: a gate that is due, the end.
+    /// What follows by itself: a question that is due, the end.
     fn advance(&mut self) {
         while let Some(what) = verbs::advance(&self.state) {
             self.one(what);

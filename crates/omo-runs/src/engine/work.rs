@@ -337,6 +337,6 @@ pub(super) fn being_checked(id: &str) -> EngineError {
     EngineError::Refused(Refusal {
         kind: RefusalKind::Contention,
         message: format!("{id} is being checked by another process"),
-        hint: "`omo next --wait 540` waits for it".to_owned(),
+        hint: "`omo agent next --wait 540` waits for it".to_owned(),
     })
 }

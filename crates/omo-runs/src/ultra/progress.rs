@@ -93,7 +93,7 @@ pub fn progress(state: &RunState, asked: Asked) -> Progress {
     let has_begun = state.units.values().any(|unit| unit.attempts > 0);
     let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
     let is_session_spec = state.plan.dialect == Dialect::SessionSpec;
-    let is_waiting = reached.outcome == Outcome::Stopped && state.open_gate().is_some();
+    let is_waiting = reached.outcome == Outcome::Stopped && state.open_question().is_some();
     let status = match (&state.phase, reached.outcome) {
         (Phase::Executing, _) if !is_waiting => "in-progress",
         (Phase::Ended { .. }, Outcome::Completed) => "completed",

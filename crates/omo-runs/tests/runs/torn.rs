@@ -21,8 +21,8 @@ fn whatever_byte_a_write_ends_at_the_run_is_as_before_it_or_as_after_it() {
         assert_eq!(added(&state), wanted, "cut at {cut}");
         assert_eq!(run.events().unwrap().len(), 1 + wanted.len(), "cut at {cut}");
         let torn = run.torn().unwrap();
-        let after = add(&run, &["next"]).unwrap();
-        assert_eq!(added(&after), [wanted, &["next"]].concat(), "cut at {cut}");
+        let after = add(&run, &["agent", "next"]).unwrap();
+        assert_eq!(added(&after), [wanted, &["agent", "next"]].concat(), "cut at {cut}");
         assert_eq!(run.state().unwrap(), after, "cut at {cut}");
         let is_torn = !is_whole && cut > before.len();
         assert_eq!(run.torn().unwrap() - torn, usize::from(is_torn), "cut at {cut}");

@@ -186,7 +186,7 @@ fn what_is_longer_than_a_screen_without_any_row_is_cut_at_a_line() {
 fn what_is_left_out_is_counted() {
     let state = long(1_000, "Task");
     let text = start_screen(&state);
-    assert!(text.contains("**Tasks:** 1000") && text.contains(" more: `omo task list`\n"), "{text}");
+    assert!(text.contains("**Tasks:** 1000") && text.contains(" more: `omo agent task list`\n"), "{text}");
     let text = progress(&state);
     assert!(text.contains("250 resolved, 250 claimed, ") && text.contains("500 failed in all\n"), "{text}");
 

@@ -210,8 +210,8 @@ impl Stage {
     pub(crate) fn next(&self) -> String {
         match schedule::next(&self.state()) {
             Action::Start(units) => format!("start {}", units.iter().map(|unit| unit.id.as_str()).collect::<String>()),
-            Action::Ask(gate) => {
-                let about = serde_json::to_value(&gate.gate.about).unwrap();
+            Action::Ask(question) => {
+                let about = serde_json::to_value(&question.question.about).unwrap();
                 format!("ask {}", about["about"].as_str().unwrap())
             }
             Action::Over => "over".to_owned(),

@@ -65,7 +65,7 @@ struct Call<'c> {
 }
 
 impl<'a> Reading<'a> {
-    /// Reads the command of a gate that runs in a folder, with variables of its own.
+    /// Reads the command of a check that runs in a folder, with variables of its own.
     pub(super) fn of(
         run: &str,
         folder: &Path,

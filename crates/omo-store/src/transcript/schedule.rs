@@ -208,10 +208,10 @@ mod tests {
     use super::*;
     use crate::env::now;
 
-    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"ScheduleWakeup","input":{"cron":"* * * * *","prompt":" /omo:gate remove \"a\" "}}]}}"#;
-    const QUEUED: &str = r#"{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-22T18:27:04.864Z","content":"/omo:gate remove \"a\""}"#;
+    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"ScheduleWakeup","input":{"cron":"* * * * *","prompt":" /omo:check remove \"a\" "}}]}}"#;
+    const QUEUED: &str = r#"{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-22T18:27:04.864Z","content":"/omo:check remove \"a\""}"#;
     const DUE: &str = r#"{"type":"system","subtype":"scheduled_task_fire","content":"Running scheduled task (Nov 22 6:27pm)","timestamp":"2026-11-22T18:27:04.860Z"}"#;
-    const PROMPT: &str = "/omo:gate remove \"a\"";
+    const PROMPT: &str = "/omo:check remove \"a\"";
 
     #[test]
     fn a_prompt_that_a_model_scheduled_is_known_wherever_it_did_so() {
@@ -236,7 +236,7 @@ mod tests {
             ] {
                 fs::write(&file, format!("{text}\n")).unwrap();
                 assert_eq!(ask(PROMPT), is_known, "{path}: {text}");
-                assert!(!ask("/omo:gate remove \"b\""));
+                assert!(!ask("/omo:check remove \"b\""));
             }
         }
         assert!(!is_scheduled(PROMPT, Some(Path::new("/nowhere/s.jsonl")), &[], now()));

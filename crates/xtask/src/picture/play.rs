@@ -14,7 +14,7 @@ const SIZE: (u16, u16) = (100, 90);
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// What the person types.
-const PROMPT: &str = "/omo:ulw --no-review --gate \"sh test.sh\" greet people by name in greet.sh";
+const PROMPT: &str = "/omo:ulw --no-review --check \"sh test.sh\" greet people by name in greet.sh";
 /// What the picture begins with, and what it ends with.
 const FIRST: &str = "❯ /omo:ulw";
 const LAST: &str = "[omo] ultrawork ended: verified";

@@ -116,7 +116,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     assert!(of_supervisor[0].contains("Command::new(own_program()?)"));
     assert!(of_supervisor[1].contains("Command::new(&spec.program)"));
     assert!(of_supervisor[2].contains("Command::new(own_program()?)"));
-    // The one that runs what somebody wrote is a keeper, which is only ever given a gate or a check of
+    // The one that runs what somebody wrote is a keeper, which is only ever given a check of a run or of
     // a plan, and runs it in `/bin/sh` or, a check alone, in the bash that was found outside the project.
     let keeper = read("crates/omo-exec/src/keeper.rs");
     assert!(keeper.contains("Command::new(shell.program())"));
@@ -259,7 +259,7 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
         assert!(!text.contains("!`"), "{name} runs a shell");
     }
     let names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["gate", "status", "statusline", "stop-continuation", "ulw"]);
+    assert_eq!(names, ["check", "status", "statusline", "stop-continuation", "ulw"]);
 }
 
 /// A model may call this one when its user asks for a plan in their own words: it judges nothing, and
@@ -273,9 +273,10 @@ fn the_command_of_plans_runs_one_line_that_nothing_typed_is_a_part_of() {
 /// These spend their user's quota for as long as they last: no model begins with one.
 #[test]
 fn the_commands_of_task_sessions_run_one_line_each_and_only_a_person_begins_with_them() {
-    for (name, line) in
-        [("ulw-plan", "omo session create --args-from-hook"), ("ulw-exec", "omo run open --for exec --args-from-hook")]
-    {
+    for (name, line) in [
+        ("ulw-plan", "omo agent tasks create --args-from-hook"),
+        ("ulw-exec", "omo run open --for exec --args-from-hook"),
+    ] {
         let text = read(&format!("commands/{name}.md"));
         dispatches(&text, line);
         assert!(text.contains("\ndisable-model-invocation: true\n"), "{name}");
@@ -290,7 +291,7 @@ fn the_command_of_plans_in_steps_runs_one_line_and_only_a_person_begins_with_it(
     assert!(text.contains("\ndisable-model-invocation: true\n"));
 }
 
-/// What a command allows its agents are allowed as well. `omo evidence run` runs whatever a model writes
+/// What a command allows its agents are allowed as well. `omo agent evidence run` runs whatever a model writes
 /// behind it, so that its user is asked as for any other command. Whether a file may be edited stays with the
 /// user's own permission mode.
 #[test]

@@ -194,12 +194,12 @@ pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
         Repository::Absent => Finding::good(NAME, "none"),
         Repository::Broken(why) => {
             let why_not = "none of its checks runs";
-            Finding::new(NAME, Level::Bad, why.clone(), why_not, "mend the file, then: omo gate approve")
+            Finding::new(NAME, Level::Bad, why.clone(), why_not, "mend the file, then: omo check approve")
         }
         Repository::NotApproved(number) => {
             let found = format!("{} not approved as it is now", count(*number, "check is", "checks are"));
             let why = "what a repository asks for runs only once you approved exactly that";
-            Finding::new(NAME, Level::Warning, found, why, "omo gate approve")
+            Finding::new(NAME, Level::Warning, found, why, "omo check approve")
         }
         Repository::Approved(number) => Finding::good(NAME, format!("{} approved", count(*number, "check", "checks"))),
     }]

@@ -369,9 +369,15 @@ const CASES: &[Case] = &[
         "omo.toml",
         Bad,
         "omo.toml:1: x",
-        "omo gate approve",
+        "omo check approve",
     ),
-    (|f| f.repository = Repository::NotApproved(1), "omo.toml", Warning, "1 check is not approved", "omo gate approve"),
+    (
+        |f| f.repository = Repository::NotApproved(1),
+        "omo.toml",
+        Warning,
+        "1 check is not approved",
+        "omo check approve",
+    ),
     (
         |f| f.own = Own::Unwritable { path: "/state/omo".into(), folder: "/state".into() },
         "trust",

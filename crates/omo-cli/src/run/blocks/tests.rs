@@ -66,7 +66,7 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
             wait(&[&unit.id], &begun, Timestamp::from_millis(9), true),
             done(&ended),
         ];
-        blocks.extend(ended.open_gate().map(|gate| ask(gate, &ended)));
+        blocks.extend(ended.open_question().map(|question| ask(question, &ended)));
         for block in blocks {
             assert!(block.len() <= MAX_BYTES, "{} bytes:\n{block}", block.len());
             assert!(block.contains("omo"), "{block}");
@@ -85,9 +85,9 @@ fn a_segment_that_is_handed_out_is_short_whole_batches_and_never_past_a_stop() {
 
 #[test]
 fn what_is_too_long_loses_its_middle_and_keeps_its_end() {
-    let long = format!("STOP\n{}  To go on\n  run: omo next", "  a row that says little\n".repeat(500));
+    let long = format!("STOP\n{}  To go on\n  run: omo agent next", "  a row that says little\n".repeat(500));
     let short = within(long);
     assert!(short.len() <= MAX_BYTES);
-    assert!(short.starts_with("STOP\n") && short.ends_with("  To go on\n  run: omo next"), "{short}");
+    assert!(short.starts_with("STOP\n") && short.ends_with("  To go on\n  run: omo agent next"), "{short}");
     assert_eq!(within("short".to_owned()), "short");
 }

@@ -33,13 +33,13 @@ pub(crate) fn line(text: &str) -> String {
 /// A run was opened.
 pub(crate) fn opened(run: &str, state: &RunState) -> String {
     let head = format!("omo: opened the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
-    framed(&head, &report::start_screen(state), "\n\n  2. Then\n  run: omo next")
+    framed(&head, &report::start_screen(state), "\n\n  2. Then\n  run: omo agent next")
 }
 
 /// A run goes on.
 pub(crate) fn resumed(run: &str, state: &RunState) -> String {
     let head = format!("omo: going on with the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
-    framed(&head, &report::progress(state), "\n\n  2. Then\n  run: omo next")
+    framed(&head, &report::progress(state), "\n\n  2. Then\n  run: omo agent next")
 }
 
 /// What is between two parts, as much of it as there is room for.
@@ -99,7 +99,7 @@ pub(crate) fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: 
     let agents = agents.concat();
     let tail = format!(
         "\n\n  2. {calls}, with run_in_background: false if it takes that:\n{agents}  3. In the same turn, when {they} \
-         launched in the background:\n  run: omo next      {PATIENTLY}\nIf you have no Agent tool, run instead: omo next --inline"
+         launched in the background:\n  run: omo agent next      {PATIENTLY}\nIf you have no Agent tool, run instead: omo agent next --inline"
     );
     (framed(&format!("SPAWN agents\n{SHOW}\n\n"), &before_a_wave(units, state, is_beginning), &tail), count)
 }
@@ -126,7 +126,7 @@ fn agent(run: &str, unit: &Unit, state: &RunState) -> String {
     let kind = if unit.kind == UnitKind::Verify { "omo:verifier" } else { "omo:worker" };
     format!(
         "     subagent_type: \"{kind}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"SESSION_ID: {} \
-         TASK_ID: {id} Begin with: omo unit start {id} --run {run}\"\n",
+         TASK_ID: {id} Begin with: omo agent start {id} --run {run}\"\n",
         sessions::model(unit, attempt),
         session_id(state),
     )
@@ -168,21 +168,21 @@ pub(crate) fn how_to_end(unit: &Unit, run: &str, ticket: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
     if unit.kind == UnitKind::Verify {
         return format!(
-            "Show with commands of your own that the whole is done:\n  run: omo evidence run {with} -- COMMAND\n\
-             Then judge it. Where all of it is done:\n  run: omo verdict PASS {with} --evidence <ids>      {PATIENTLY}\n\
-             Where it is not, naming each task that is to be done again:\n  run: omo verdict FAIL {with} --reopen \"<task>: <why, one line>\""
+            "Show with commands of your own that the whole is done:\n  run: omo agent evidence run {with} -- COMMAND\n\
+             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {PATIENTLY}\n\
+             Where it is not, naming each task that is to be done again:\n  run: omo agent verdict FAIL {with} --reopen \"<task>: <why, one line>\""
         );
     }
     let note = "--note \"<what a later task should know, one line>\"";
     let end = if unit.criteria.is_empty() {
-        format!("When the work is finished:\n  run: omo unit done {with} {note}      {PATIENTLY}")
+        format!("When the work is finished:\n  run: omo agent done {with} {note}      {PATIENTLY}")
     } else {
         format!(
-            "When the work is finished, show it with commands, each of which prints an id:\n  run: omo evidence run {with} -- COMMAND\n\
-             Then:\n  run: omo unit done {with} --evidence <ids> {note}      {PATIENTLY}"
+            "When the work is finished, show it with commands, each of which prints an id:\n  run: omo agent evidence run {with} -- COMMAND\n\
+             Then:\n  run: omo agent done {with} --evidence <ids> {note}      {PATIENTLY}"
         )
     };
-    format!("{end}\nIf it cannot be done as it is written:\n  run: omo unit fail {with} --why \"<one line>\"")
+    format!("{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\"")
 }
 
 /// How far a run is, in words.

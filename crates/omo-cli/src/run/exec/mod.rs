@@ -71,7 +71,7 @@ fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> 
 
 fn execute(context: &CommandContext, wanted: &Wanted) -> Result<(), Failure> {
     let id = named_or_own(wanted.options.session.as_deref(), context.env)?.ok_or_else(|| {
-        Failure::user("no task session is named", "name one with `--session ID`; `omo session list` has them all")
+        Failure::user("no task session is named", "name one with `--session ID`; `omo tasks list` has them all")
     })?;
     let session = Session::read(&id)?;
     is_of_this_work_tree(context, &session)?;
@@ -106,7 +106,9 @@ fn not_ready(id: &str, phase: SessionPhase) -> Failure {
     let message = format!("the task session {id} cannot be executed: its phase is {}", phase.word());
     let hint = match phase {
         SessionPhase::Documentation => "its tasks are done; what is left is written by whoever began that",
-        _ => "finish its plan first: /omo:ulw-plan in Claude Code, or `omo session update --phase PLANNING_COMPLETE`",
+        _ => {
+            "finish its plan first: /omo:ulw-plan in Claude Code, or `omo agent tasks update --phase PLANNING_COMPLETE`"
+        }
     };
     Failure::precondition(message, hint)
 }
@@ -181,7 +183,7 @@ fn plan(session: &Session, wanted: &Wanted) -> Result<Plan, Failure> {
     let plan = task_session::plan(&file, &session.tasks, &folder, skips);
     if plan.units.iter().all(|unit| unit.kind == UnitKind::Verify) {
         let message = format!("the task session {} has no tasks", session.id);
-        let hint = "/omo:ulw-plan finds them in Claude Code, and `omo task create` adds one";
+        let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(Failure::precondition(message, hint));
     }
     if plan.is_sound() { Ok(plan) } else { Err(unsound(session, &plan)) }
@@ -204,7 +206,7 @@ fn asked(id: &str, wanted: &Wanted) -> Asked {
     Asked {
         name: format!("session {id}"),
         typed: typed::command(id, wanted),
-        shown_by: format!("`omo task list --session {id} --format json` shows the criteria"),
+        shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
     }
 }
 
@@ -215,12 +217,15 @@ pub(super) fn go_on(context: &CommandContext, run: &Run, before: &RunState, want
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
     let changed = changed(context, before, wanted)?;
-    let is_stop =
-        |gate: &&omo_plan::run::state::QuestionState| !matches!(gate.gate.about, QuestionKind::Decisions { .. });
-    let stop = before.open_gate().filter(is_stop).filter(|_| wanted.is_typed).map(|gate| gate.gate.id.clone());
+    let is_stop = |question: &&omo_plan::run::state::QuestionState| {
+        !matches!(question.question.about, QuestionKind::Decisions { .. })
+    };
+    let stop =
+        before.open_question().filter(is_stop).filter(|_| wanted.is_typed).map(|question| question.question.id.clone());
     let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let answered = stop.map(|gate| verbs::answer(state, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+        let answered =
+            stop.map(|question| verbs::answer(state, &engine.caller, &question, CONTINUE, None)).transpose()?;
         let replanned = changed.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
         let anew = wanted.is_typed.then(handed::none_is_counted_on);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))

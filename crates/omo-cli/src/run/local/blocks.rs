@@ -108,7 +108,7 @@ pub(crate) fn resumed(id: &str, state: &RunState, said: &str, then: &str) -> Str
 
 /// The command to run once a run is open: a person at a terminal looks on where clients do the work.
 pub(crate) fn then(state: &RunState, is_terminal: bool) -> &'static str {
-    if is_terminal && state.apart.is_some() { "omo stage wait" } else { "omo next" }
+    if is_terminal && state.apart.is_some() { "omo run watch" } else { "omo agent next" }
 }
 
 /// The report of a dry run, where a model shows it to its user.
@@ -123,8 +123,8 @@ pub(crate) fn work(run: &str, unit: &Unit, state: &RunState) -> String {
     let tally = super::super::blocks::tally_of(state);
     within(format!(
         "DO\n  {tally}; next is step {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
-         run: omo unit start {id} --run {run}      {PATIENTLY}\n  \
-         Then do exactly what it prints, and end with the `omo unit done` line that stands there."
+         run: omo agent start {id} --run {run}      {PATIENTLY}\n  \
+         Then do exactly what it prints, and end with the `omo agent done` line that stands there."
     ))
 }
 

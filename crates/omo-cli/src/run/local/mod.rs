@@ -49,7 +49,7 @@ fn is_in_steps(plan: &Plan) -> bool {
 pub(super) fn open(context: &CommandContext, options: &OpenOptions) -> Result<(), Failure> {
     if let Some(own) = &context.env.group {
         let message = format!("this session works on {} of the run {}, and opens no run", own.group, own.run);
-        return Err(Failure::precondition(message, "`omo next` says what it is to do"));
+        return Err(Failure::precondition(message, "`omo agent next` says what it is to do"));
     }
     if !options.args_from_hook {
         return execute(context, &Wanted::of(options)?, false);

@@ -157,7 +157,8 @@ pub(super) fn go_on(
         return say(&plan_blocks::done(before));
     }
     let accepted = paid_for(before, wanted)?;
-    let accepted = accepted.map(|gate| verbs::answer(before, &engine.caller, &gate, CONTINUE, None)).transpose()?;
+    let accepted =
+        accepted.map(|question| verbs::answer(before, &engine.caller, &question, CONTINUE, None)).transpose()?;
     let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.own.accepts_billing);
     let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
     if let (Some(runs), true) = (&context.runs, before.apart.is_some()) {
@@ -210,7 +211,10 @@ fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>,
     let Some(apart) = &state.apart else { return Ok(None) };
     let is_accepted = wanted.is_some_and(|wanted| wanted.own.accepts_billing);
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
-    let open = state.open_gate().filter(|gate| is_it(&gate.gate.about)).map(|gate| gate.gate.id.clone());
+    let open = state
+        .open_question()
+        .filter(|question| is_it(&question.question.about))
+        .map(|question| question.question.id.clone());
     if open.is_some() {
         return Ok(open.filter(|_| is_accepted));
     }

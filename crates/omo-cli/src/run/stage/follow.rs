@@ -52,18 +52,18 @@ pub(crate) fn follow(
                 say(if screen.is_live() { blocks::shown(&text) } else { &text })?;
                 return if blocks::is_complete(&state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) };
             }
-            Action::Ask(gate) => {
+            Action::Ask(question) => {
                 screen.close();
                 context.tell(engine.run, holder, &state);
-                let text = blocks::ask(gate, &state);
-                say(&if screen.is_live() { at_a_terminal(&text, gate) } else { text })?;
+                let text = blocks::ask(question, &state);
+                say(&if screen.is_live() { at_a_terminal(&text, question) } else { text })?;
                 return Err(Failure::said(Kind::Human));
             }
             Action::Apart(_) | Action::FinalChecks => {}
             _ => {
                 screen.close();
                 context.tell(engine.run, holder, &state);
-                return say("The steps of this run are done here now.\nDO\n  run: omo next");
+                return say("The steps of this run are done here now.\nDO\n  run: omo agent next");
             }
         }
         if !engine.run.is_supervised()? {
@@ -88,11 +88,11 @@ pub(crate) fn follow(
 }
 
 /// A question as a person reads it who looks on at a terminal, and how it is answered there.
-fn at_a_terminal(block: &str, gate: &QuestionState) -> String {
-    let choices: Vec<&str> = gate.gate.options.iter().map(|option| option.id.as_str()).collect();
-    let (shown, id) = (blocks::shown(block), &gate.gate.id);
+fn at_a_terminal(block: &str, question: &QuestionState) -> String {
+    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
+    let (shown, id) = (blocks::shown(block), &question.question.id);
     let shown = shown.split_once("\n  To answer, ").map_or(shown, |(question, _)| question);
-    format!("{shown}\n  To answer: omo gate answer {id} {}; then: omo stage wait", choices.join("|"))
+    format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", choices.join("|"))
 }
 
 /// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal

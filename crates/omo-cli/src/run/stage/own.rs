@@ -23,8 +23,8 @@ fn block(own: &OwnGroup, group: &Group, state: &RunState) -> String {
     if let Some((id, _)) = verbs::running_in(state, group) {
         let word = state.plan.dialect.unit_word();
         return format!(
-            "DO\n  {word} {id} is yours, and not finished: `omo unit brief {id}` shows it once more. End it with the \
-             `omo unit done` line that you were given.\n  If you have lost its ticket:\n  run: omo unit fail --lost {id}"
+            "DO\n  {word} {id} is yours, and not finished: `omo agent brief {id}` shows it once more. End it with the \
+             `omo agent done` line that you were given.\n  If you have lost its ticket:\n  run: omo agent fail --lost {id}"
         );
     }
     match unit_of(state, group) {

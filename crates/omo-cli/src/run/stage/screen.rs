@@ -146,14 +146,17 @@ fn plain_table(state: &RunState) -> String {
 pub(super) fn started(id: &str, state: &RunState) -> String {
     format!(
         "omo: the sessions of {id} are worked on; closing this terminal does not end them.\n\n{}\n\
-         `omo stage wait` looks on, `omo run cancel` ends them.",
+         `omo run watch` looks on, `omo run cancel` ends them.",
         plain_table(state)
     )
 }
 
 /// They are still worked on.
 pub(super) fn waits(state: &RunState) -> String {
-    blocks::within(format!("WAIT\n{}\n  run: omo next --wait 540      {PATIENTLY}", indented(&plain_table(state))))
+    blocks::within(format!(
+        "WAIT\n{}\n  run: omo agent next --wait 540      {PATIENTLY}",
+        indented(&plain_table(state))
+    ))
 }
 
 fn indented(text: &str) -> String {

@@ -31,7 +31,7 @@ pub(super) fn ensure(context: &CommandContext, run: &Run) -> Result<(), Failure>
     local::is_accepted(&state)?;
     client_of(&state, &context.root)?;
     let (log, path) = run.log_file(LOG)?;
-    let arguments: Vec<OsString> = ["stage", "supervise", "--run", run.id()].map(OsString::from).to_vec();
+    let arguments: Vec<OsString> = ["agent", "supervise", "--run", run.id()].map(OsString::from).to_vec();
     detached::start(&arguments, &context.root, log).map(drop).map_err(|error| {
         Failure::io(
             format!("the supervisor of the run could not be started: {error}"),
@@ -63,7 +63,7 @@ fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The supervisor's own life.
-pub(super) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+pub(crate) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
     // It does not matter what becomes of the terminal that it was started from.
     detached::settle()?;
     let context = CommandContext::find(env)?;
@@ -88,6 +88,6 @@ pub(super) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> 
     let mut log = anstream::stderr().lock();
     match driven {
         Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
-        Err(error) => Err(Failure::io(format!("the run could not be driven: {error}"), "`omo next` tries again")),
+        Err(error) => Err(Failure::io(format!("the run could not be driven: {error}"), "`omo agent next` tries again")),
     }
 }

@@ -20,7 +20,7 @@ use crate::run::state::{CONTINUE, Phase, RunState, Standing, UnitState, UnitStat
 pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<EventKind, Refusal> {
     let unit = found(state, id)?;
     if state.phase != Phase::Executing {
-        return Err(over("`omo unit retry` has a unit done again, `omo run resume` goes on with the run"));
+        return Err(over("`omo run retry` has a unit done again, `omo run resume` goes on with the run"));
     }
     match state.standing(id) {
         Some(
@@ -54,7 +54,7 @@ pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<EventKin
     );
     if let (false, Some(standing)) = (may, &standing) {
         let hint = match standing {
-            Standing::Blocked { by } => format!("it waits for {by}: `omo unit retry {by}`"),
+            Standing::Blocked { by } => format!("it waits for {by}: `omo run retry {by}`"),
             Standing::Is(_) => "only what failed, was left out or could not be proved is done again".to_owned(),
         };
         let message = format!("{id} is {}", standing.word());
@@ -83,46 +83,47 @@ fn person_wanted(state: &RunState, caller: &Caller, id: &str, verb: &str) -> Res
         return Ok(());
     }
     let message =
-        format!("a person decides about `omo unit {verb}`, and none has typed anything since {id} came to this");
+        format!("a person decides about `omo run {verb}`, and none has typed anything since {id} came to this");
     Err(Refusal::new(RefusalKind::Human, message, "end the turn and ask; once they have answered, run it again"))
 }
 
-/// A gate is answered. `plan_sha256` is the plan's file after the answer was written into it.
+/// A question is answered. `plan_sha256` is the plan's file after the answer was written into it.
 ///
 /// # Errors
 ///
 /// It is not there, was answered, has no such option, the run has ended, or no person has spoken since the
-/// gate was opened.
+/// question was opened.
 pub fn answer(
     state: &RunState,
     caller: &Caller,
-    gate: &str,
+    question: &str,
     option: &str,
     plan_sha256: Option<String>,
 ) -> Result<EventKind, Refusal> {
-    let known = state.gates.iter().find(|known| known.gate.id == gate).ok_or_else(|| {
-        let message = format!("the run has no gate `{}`", sanitize(gate, 60));
-        Refusal::new(RefusalKind::NotFound, message, "`omo next` shows the one that waits")
+    let known = state.questions.iter().find(|known| known.question.id == question).ok_or_else(|| {
+        let message = format!("the run has no question `{}`", sanitize(question, 60));
+        Refusal::new(RefusalKind::NotFound, message, "`omo agent next` shows the one that waits")
     })?;
     if let Some(answer) = &known.answer {
-        let message = format!("gate {gate} was answered: {}", answer.option);
-        return Err(Refusal::new(RefusalKind::Precondition, message, "`omo next` says what comes next"));
+        let message = format!("question {question} was answered: {}", answer.option);
+        return Err(Refusal::new(RefusalKind::Precondition, message, "`omo agent next` says what comes next"));
     }
     if state.phase != Phase::Executing {
         return Err(over("`omo run resume` goes on with it, and asks again what is still open"));
     }
-    let options: Vec<&str> = known.gate.options.iter().map(|option| option.id.as_str()).collect();
+    let options: Vec<&str> = known.question.options.iter().map(|option| option.id.as_str()).collect();
     if !options.contains(&option) {
-        let message = format!("gate {gate} has no option `{}`", sanitize(option, 60));
+        let message = format!("question {question} has no option `{}`", sanitize(option, 60));
         return Err(Refusal::new(RefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
     }
     // The question of a decision is put to the person within the turn; everything else ends the turn.
-    let within_turn = matches!(known.gate.about, QuestionKind::Decisions { .. });
+    let within_turn = matches!(known.question.about, QuestionKind::Decisions { .. });
     if !within_turn && !caller.has_person_since(known.opened_at) {
-        let message = format!("gate {gate} waits for a person, and none has typed anything since it was opened");
+        let message =
+            format!("question {question} waits for a person, and none has typed anything since it was opened");
         return Err(Refusal::new(RefusalKind::Human, message, "show them the question and end the turn"));
     }
-    Ok(EventKind::GateAnswered { gate: gate.to_owned(), option: option.to_owned(), plan_sha256 })
+    Ok(EventKind::QuestionAnswered { question: question.to_owned(), option: option.to_owned(), plan_sha256 })
 }
 
 /// A person accepts, before the question was asked, that this pays for the clients.
@@ -135,9 +136,10 @@ pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<
         let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
         return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "end the turn and ask them"));
     }
-    let gate = question_about(state, QuestionKind::Billing { payer: payer.to_owned() });
-    let answered = EventKind::GateAnswered { gate: gate.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
-    Ok(vec![EventKind::GateOpened { gate }, answered])
+    let question = question_about(state, QuestionKind::Billing { payer: payer.to_owned() });
+    let answered =
+        EventKind::QuestionAnswered { question: question.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
+    Ok(vec![EventKind::QuestionOpened { question }, answered])
 }
 
 /// A person lets the clients of a run cost so much, in millionths of a US dollar: another sum than before, of a run that
@@ -151,7 +153,7 @@ pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Opti
         return Ok(None);
     };
     let is_more = apart.terms.budget_micros.is_some_and(|before| micros > before);
-    let since = state.open_gate().map_or(state.opened_at, |gate| gate.opened_at);
+    let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
     if is_more && !caller.has_person_since(since) {
         let message = "a person decides what the clients may cost, and none has typed anything since";
         return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "show them the question and end the turn"));
@@ -190,7 +192,7 @@ pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<EventKin
         return Err(Refusal::new(
             RefusalKind::Contention,
             message,
-            "let it finish, or `omo unit fail` it, and then again",
+            "let it finish, or `omo agent fail` it, and then again",
         ));
     }
     if let Some(apart) = &state.apart {

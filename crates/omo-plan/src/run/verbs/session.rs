@@ -13,7 +13,7 @@ use crate::task_session::criterion::to_judge;
 
 /// The longest reason, in characters.
 const MAX_WHY: usize = 300;
-const NEXT: &str = "`omo next` says what comes next";
+const NEXT: &str = "`omo agent next` says what comes next";
 
 /// A command was run by the worker that has this ticket, to show something. Its id is given here.
 ///
@@ -46,7 +46,7 @@ pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<E
     let unit = of_ticket(state, ticket)?;
     if unit.kind != UnitKind::Verify {
         let message = format!("that ticket is of {} {}, and not of the verification", unit_word(state), unit.id);
-        return Err(Refusal::new(RefusalKind::Precondition, message, "a worker ends with `omo unit done`"));
+        return Err(Refusal::new(RefusalKind::Precondition, message, "a worker ends with `omo agent done`"));
     }
     if verdict.passed {
         let refused = |why| Refusal::new(RefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
@@ -62,7 +62,7 @@ pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<E
     }
     if let Some(id) = verdict.evidence_ids.iter().find(|id| state.evidence.iter().all(|known| known.id != **id)) {
         let message = format!("there is no evidence `{}`", sanitize(id, 20));
-        return Err(Refusal::new(RefusalKind::NotFound, message, "`omo evidence list` shows what there is"));
+        return Err(Refusal::new(RefusalKind::NotFound, message, "`omo agent evidence list` shows what there is"));
     }
     // A verification begins when every task is done: one that is not came later.
     let is_new = |unit: &Unit| {
@@ -75,9 +75,8 @@ pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<E
     Ok(vec![EventKind::VerdictGiven { verdict: said(verdict) }])
 }
 
-const PASS_HINT: &str =
-    "put it right, or `omo verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
-const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo task create` for what is missing";
+const PASS_HINT: &str = "put it right, or `omo agent verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
+const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo agent task create` for what is missing";
 
 /// A verdict as it is kept.
 fn said(verdict: Verdict) -> Verdict {

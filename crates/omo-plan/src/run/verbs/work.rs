@@ -36,18 +36,18 @@ pub struct Start {
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
     let unit = found(state, id)?;
     let precondition =
-        |message: String| Refusal::new(RefusalKind::Precondition, message, "`omo next` says what comes next");
+        |message: String| Refusal::new(RefusalKind::Precondition, message, "`omo agent next` says what comes next");
     match state.standing(id) {
         Some(Standing::Is(UnitStatus::Running)) => {
             let message = format!("somebody is at {} {id} already", state.plan.dialect.unit_word());
-            let hint = format!("let it finish; if that worker is gone: `omo unit fail --lost {id}`");
+            let hint = format!("let it finish; if that worker is gone: `omo agent fail --lost {id}`");
             return Err(Refusal::new(RefusalKind::Contention, message, hint));
         }
         Some(standing) if standing.is_ended() => {
             let more = match &standing {
                 Standing::Blocked { by } => format!(" by {by}"),
                 Standing::Is(UnitStatus::Passed) => String::new(),
-                Standing::Is(_) => format!("; `omo unit retry {id}` has it done again"),
+                Standing::Is(_) => format!("; `omo run retry {id}` has it done again"),
             };
             return Err(precondition(format!("{id} is {}{more}", standing.word())));
         }
@@ -55,7 +55,7 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal>
     }
     match schedule::next(state) {
         _ if is_next_apart(state, unit) => Ok(unit),
-        Action::Ask(gate) => Err(unanswered(gate)),
+        Action::Ask(question) => Err(unanswered(question)),
         Action::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
         Action::Over => Err(over("`omo run resume` goes on with it")),
         _ => Err(precondition(format!("it is not the turn of {id}"))),
@@ -95,7 +95,7 @@ pub fn of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Unit, Refu
         Refusal::new(
             RefusalKind::Precondition,
             message,
-            "`omo next` says what comes next; `omo unit start` gives a new ticket",
+            "`omo agent next` says what comes next; `omo agent start` gives a new ticket",
         )
     })
 }
@@ -155,7 +155,11 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
     if unit.kind == UnitKind::Verify {
         let message = "a verification ends with a verdict";
-        return Err(Refusal::new(RefusalKind::Precondition, message, "`omo verdict PASS` or `omo verdict FAIL`"));
+        return Err(Refusal::new(
+            RefusalKind::Precondition,
+            message,
+            "`omo agent verdict PASS` or `omo agent verdict FAIL`",
+        ));
     }
     let id = unit.id.clone();
     let wanted: Vec<&Check> = unit.proof().collect();
@@ -208,8 +212,9 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
             why: format!("its check could not be run: {what}"),
             is_pause: false,
         });
-        events
-            .push(EventKind::GateOpened { gate: question_about(state, QuestionKind::Environment { unit: id, what }) });
+        events.push(EventKind::QuestionOpened {
+            question: question_about(state, QuestionKind::Environment { unit: id, what }),
+        });
     } else if unit.kind == UnitKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
@@ -275,7 +280,7 @@ fn claimed(
     let word = state.plan.dialect.unit_word();
     shown::by_worker(state, &unit.id, &evidence_ids).map_err(|why| {
         let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", unit.id);
-        let hint = "`omo evidence run --ticket … -- COMMAND` runs one and prints its id, `omo unit done --ticket … --evidence e1` names it";
+        let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
         Refusal::new(RefusalKind::Precondition, message, hint)
     })?;
     let named = state.evidence.iter().filter(|known| evidence_ids.contains(&known.id));
@@ -335,7 +340,7 @@ fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<EventKind> {
                 EventKind::UnitSkipped { unit: id, why },
             ]
         }
-        // The gate that asks about it follows by itself.
+        // The question that asks about it follows by itself.
         OnFailure::Escalate => vec![EventKind::UnitFailed { unit: id, is_final: true, end }],
         OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
             vec![EventKind::UnitFailed { unit: id, is_final: is_last, end }]
@@ -380,7 +385,7 @@ pub fn worker_lost(state: &RunState, id: &str) -> Result<EventKind, Refusal> {
         return Ok(lost(state, id, "its worker was reported lost"));
     }
     let message = format!("nobody is at {} {id}", state.plan.dialect.unit_word());
-    Err(Refusal::new(RefusalKind::Precondition, message, "`omo next` says what comes next"))
+    Err(Refusal::new(RefusalKind::Precondition, message, "`omo agent next` says what comes next"))
 }
 
 /// The final checks have run: what came of each, in the order of the plan, up to the first that was red or

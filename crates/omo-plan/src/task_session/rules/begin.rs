@@ -164,13 +164,13 @@ pub fn new_task(new: NewTask, session: &SessionFile, ids: &[String], now: Timest
     let of = &session.session_id;
     let id = new.id.unwrap_or_else(|| next_id(ids.iter().map(String::as_str)));
     if ids.contains(&id) {
-        let hint = "without `--id` it gets the next free number; `omo task update` changes one that is there";
+        let hint = "without `--id` it gets the next free number; `omo agent task update` changes one that is there";
         return Err(refused(format!("session {of} has a task {id} already"), hint));
     }
     if let Some(unknown) = new.blocked_by.iter().find(|need| !ids.contains(need)) {
         let what = if *unknown == id { "itself" } else { "which is not there" };
         let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
-        let hint = "create what it waits for first; `omo task list` names the tasks";
+        let hint = "create what it waits for first; `omo agent task list` names the tasks";
         return Err(Refusal { kind: RefusalKind::NotFound, ..refused(message, hint) });
     }
     let mut task = TaskFile {

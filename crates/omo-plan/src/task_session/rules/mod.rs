@@ -35,7 +35,7 @@ fn has_to_go_on(session: &SessionFile) -> Result<(), Refusal> {
 }
 
 /// What leads out of a session that is over.
-const NEW_SESSION: &str = "`omo session create` begins a new one; what there is now is kept beside it";
+const NEW_SESSION: &str = "`omo agent tasks create` begins a new one; what there is now is kept beside it";
 
 /// The tasks that are not resolved, but for the one that verifies the others.
 fn unresolved(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {

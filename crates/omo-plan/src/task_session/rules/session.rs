@@ -171,23 +171,23 @@ fn needs_flag(session: &SessionFile, is_set: bool, what: &str, flag: &str) -> Re
         return Ok(());
     }
     let message = format!("{what} needs {flag} before it in session {}", session.session_id);
-    Err(refused(message, format!("`omo session update {flag}`, in a call of its own")))
+    Err(refused(message, format!("`omo agent tasks update {flag}`, in a call of its own")))
 }
 
 fn all_resolved(session: &SessionFile, work: Work<'_>, what: &str) -> Result<(), Refusal> {
     let id = &session.session_id;
     if work.unreadable > 0 {
         let message = format!("{what} of session {id}: {} of its tasks cannot be read", work.unreadable);
-        return Err(refused(message, "`omo task list` says which, and why"));
+        return Err(refused(message, "`omo agent task list` says which, and why"));
     }
     let open: Vec<String> =
         unresolved(work.tasks).map(|task| format!("{} is {}", task.id, task.status.word())).collect();
     if !open.is_empty() {
         let message = format!("{what} of session {id}: not all tasks are resolved: {}", open.join(", "));
-        return Err(refused(message, "`omo task list` shows where each one stands"));
+        return Err(refused(message, "`omo agent task list` shows where each one stands"));
     }
     if resolved(work.tasks) == 0 {
-        return Err(refused(format!("{what} of session {id}: it has no tasks"), "`omo task create` makes one"));
+        return Err(refused(format!("{what} of session {id}: it has no tasks"), "`omo agent task create` makes one"));
     }
     Ok(())
 }
@@ -200,7 +200,7 @@ fn has_evidence(session: &SessionFile, work: Work<'_>) -> Result<(), Refusal> {
     }
     let id = &session.session_id;
     let message = format!("COMPLETE of session {id}: {resolved} resolved tasks have {evidence} pieces of evidence");
-    Err(refused(message, "`omo task update --id ID --add-evidence TEXT` adds one"))
+    Err(refused(message, "`omo agent task update --id ID --add-evidence TEXT` adds one"))
 }
 
 /// So many tasks are resolved, besides the one that verifies them.

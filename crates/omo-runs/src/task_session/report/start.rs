@@ -35,7 +35,7 @@ fn screen(state: &RunState, order: &[(&Unit, Standing)], rows: usize) -> String 
         let _ = writeln!(text, "{}. {}", place + 1, order_line(state, unit, standing));
     }
     if order.len() > shown.len() {
-        let _ = writeln!(text, "\n… and {} more: `omo task list`", order.len() - shown.len());
+        let _ = writeln!(text, "\n… and {} more: `omo agent task list`", order.len() - shown.len());
     }
     text.push_str("\nStarting workers...\n");
     text

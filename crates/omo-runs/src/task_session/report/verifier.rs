@@ -24,7 +24,7 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
     push(&mut text, "What you judge the whole by", &own, PART_BYTES / 2, "and more");
     let rows: Vec<UnitRow> = report("", state).units;
     let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
-    let rest = "`omo run show` and `omo evidence list` have all of them";
+    let rest = "`omo run show` and `omo agent evidence list` have all of them";
     push(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
     let mut found: Vec<String> =
         unfinished(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();

@@ -1,4 +1,4 @@
-//! `omo unit …`: a worker begins, is done, or gives up; a person leaves a task out or has it done again.
+//! `omo agent …`: a worker begins, is done, or gives up; a person leaves a task out or has it done again.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use omo_runs::engine::{self, Judged, Put};
 use omo_runs::{task_session, ultra};
 use omo_store::env::Env;
 
-use super::arguments::{DoneOptions, FailOptions, SkipOptions, UnitOptions};
+use super::arguments::{DoneOptions, FailOptions, SkipOptions, TaskOptions};
 use super::blocks::PATIENTLY;
 use super::context::{CommandContext, Ended};
 use super::watch::Shown;
@@ -17,7 +17,7 @@ use super::{exec, local, step};
 use crate::failure::{Failure, Kind};
 
 /// A worker begins.
-pub(super) fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
+pub(crate) fn start(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
@@ -41,13 +41,13 @@ pub(super) fn start(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
 /// The commands with which the worker that has the ticket ends a unit of a plan; `word` is what the plan calls one.
 fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
     format!(
-        "When the work is finished:\n  run: omo unit done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {PATIENTLY}\n\
-         If it cannot be done as it is written:\n  run: omo unit fail --run {run} --ticket {ticket} --why \"<one line>\""
+        "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {PATIENTLY}\n\
+         If it cannot be done as it is written:\n  run: omo agent fail --run {run} --ticket {ticket} --why \"<one line>\""
     )
 }
 
 /// What a task asks for, once more.
-pub(super) fn brief(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
+pub(crate) fn brief(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let unit = verbs::found(&state, &options.id)?;
@@ -55,7 +55,7 @@ pub(super) fn brief(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
 }
 
 /// A worker is done: omo finds out whether it is so.
-pub(super) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
+pub(crate) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
@@ -67,7 +67,7 @@ pub(super) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
 }
 
 /// A worker gives up, or is gone.
-pub(super) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
+pub(crate) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = context.engine(&run, &before)?;
@@ -84,7 +84,7 @@ pub(super) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
             let word = state.standing(id).map_or("pending", |standing| standing.word());
             Ok(writeln!(
                 anstream::stdout(),
-                "{id} is {word}; its ticket is not valid any more. `omo next` says what comes next."
+                "{id} is {word}; its ticket is not valid any more. `omo agent next` says what comes next."
             )?)
         }
     }
@@ -133,7 +133,7 @@ fn told(judged: &Judged) -> Result<(), Failure> {
         }
     }
     let again = if task_session::is_one(&judged.state) {
-        "`omo next` says whether it is done again, and by whom."
+        "`omo agent next` says whether it is done again, and by whom."
     } else {
         "omo does not try a task again by itself."
     };
@@ -148,11 +148,11 @@ pub(super) fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
     let engine = context.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::skip(state, &engine.caller, &options.id, &options.why)?]))?;
     context.tell(&run, &before.holder, &state);
-    Ok(writeln!(anstream::stdout(), "{} is left out. `omo next` says what comes next.", options.id)?)
+    Ok(writeln!(anstream::stdout(), "{} is left out. `omo agent next` says what comes next.", options.id)?)
 }
 
 /// A person has a failed task done again.
-pub(super) fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
+pub(super) fn retry(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = context.engine(&run, &before)?;
@@ -164,5 +164,5 @@ pub(super) fn retry(env: &Env, options: &UnitOptions) -> Result<(), Failure> {
     context.listen(&run, &before);
     let state = engine.decide(|state| verbs::retry(state, &engine.caller, &options.id))?;
     context.tell(&run, &before.holder, &state);
-    Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo next` says what comes next.", options.id)?)
+    Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.id)?)
 }

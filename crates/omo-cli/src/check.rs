@@ -1,7 +1,7 @@
-//! `omo gate`: what judges a claim, from a terminal.
+//! `omo check`: what judges a claim, from a terminal.
 //!
 //! A model has a shell, too. Nothing here changes what judges it from within a session; elsewhere
-//! a person agrees on a terminal, or with the exact digest that `omo gate list` shows.
+//! a person agrees on a terminal, or with the exact digest that `omo check list` shows.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ use omo_store::search_path::SearchPath;
 use omo_store::start::{self, pin};
 use omo_store::state::{self, Change};
 
-use crate::arguments::{AcceptOptions, AddOptions, ConfirmOptions, Gate as Action, RemoveOptions, SessionOptions};
+use crate::arguments::{AcceptOptions, AddOptions, CheckCommand, ConfirmOptions, RemoveOptions, SessionOptions};
 use crate::confirm::{self, Confirmation};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -30,20 +30,15 @@ use crate::table::{self, Cell};
 use crate::verify;
 
 /// Does what was asked for.
-pub(crate) fn run(env: &Env, config: &Config, action: Action) -> Result<(), Failure> {
-    // With a configuration that cannot be nothing is run at all, which says it as an error.
-    if !matches!(action, Action::Run(_)) {
-        crate::warn(config);
-    }
+pub(crate) fn run(env: &Env, config: &Config, action: CheckCommand) -> Result<(), Failure> {
+    crate::warn(config);
     let project = Project::find(env)?;
     match action {
-        Action::List(options) => list(env, config, &project, &options),
-        Action::Add(options) => add(env, &project, &options),
-        Action::Remove(options) => remove(env, &project, &options),
-        Action::Accept(options) => accept(env, &project, &options),
-        Action::Approve(options) => approve(env, &project, &options),
-        Action::Run(options) => verify::run(env, config, &options),
-        Action::Answer(options) => crate::run::answer(env, &options),
+        CheckCommand::List(options) => list(env, config, &project, &options),
+        CheckCommand::Add(options) => add(env, &project, &options),
+        CheckCommand::Remove(options) => remove(env, &project, &options),
+        CheckCommand::Accept(options) => accept(env, &project, &options),
+        CheckCommand::Approve(options) => approve(env, &project, &options),
     }
 }
 
@@ -51,7 +46,7 @@ fn list(env: &Env, config: &Config, project: &Project, options: &SessionOptions)
     let gates = verify::gates(env, config, project, options.session.as_deref())?.gates;
     let mut out = anstream::stdout().lock();
     if gates.is_empty() {
-        writeln!(out, "No check decides here. `/omo:gate add <command>` in a session adds one.")?;
+        writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
     } else {
         let is_on_a_line = |gate: &Gate| is_plain(&gate.run) && gate.cwd.is_none() && gate.env.is_empty();
         let cells = |gate: &Gate| {
@@ -104,7 +99,7 @@ fn digest_of(gates: &[Gate]) -> String {
 }
 
 fn add(env: &Env, project: &Project, options: &AddOptions) -> Result<(), Failure> {
-    let refuse = |error: gate::InvalidGate| Failure::user(error.to_string(), "`omo gate add --help` shows how");
+    let refuse = |error: gate::InvalidGate| Failure::user(error.to_string(), "`omo check add --help` shows how");
     // One argument is a command; several are its words, as the shell has parted them.
     let command = match &*options.command {
         [command] => command.clone(),
@@ -151,7 +146,7 @@ fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), F
 }
 
 fn unknown(name: &str) -> Failure {
-    Failure::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo gate list` names them")
+    Failure::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
 }
 
 fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(), Failure> {
@@ -171,7 +166,7 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
     if Repository::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
         return Err(Failure::conflict(
             "omo.toml was changed meanwhile; nothing was approved",
-            "look at it again: `omo gate list`",
+            "look at it again: `omo check list`",
         ));
     }
     let given = confirm::given(env);
@@ -180,7 +175,7 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
     writeln!(anstream::stdout(), "approved: {} of omo.toml; any change asks again", number(repository.gates.len()))?;
     writeln!(
         anstream::stdout(),
-        "They count from the next run on; in a session, `/omo:gate approve` takes them in at once."
+        "They count from the next run on; in a session, `/omo:check approve` takes them in at once."
     )?;
     Ok(())
 }
@@ -222,7 +217,7 @@ impl SessionChange<'_> {
 }
 
 fn changed_meanwhile() -> Failure {
-    Failure::conflict("the checks were changed meanwhile; nothing was done", "look at them again: `omo gate list`")
+    Failure::conflict("the checks were changed meanwhile; nothing was done", "look at them again: `omo check list`")
 }
 
 /// A session's entry, where omo itself wrote what judges it.
@@ -244,9 +239,9 @@ fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) ->
         digest,
         own_shell: (
             "what judges a model is not changed from its own shell",
-            "type `/omo:gate …` in the session, or use a terminal of your own",
+            "type `/omo:check …` in the session, or use a terminal of your own",
         ),
-        shown_by: "`omo gate list` shows it",
+        shown_by: "`omo check list` shows it",
     };
     confirm::ask(env, &question, options.digest.as_deref())
 }
