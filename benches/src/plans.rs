@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use omo_core::check::{CheckOutcome, CheckVerdict};
 use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
-use omo_plan::dialect::{self, Options};
+use omo_plan::dialects::{self, Options};
 use omo_plan::run::event::{Actor, EventKind, UnitEnd};
 use omo_runs::engine::{Opening, planned_commands};
 use omo_runs::{Run, Runs};
@@ -73,7 +73,7 @@ impl Plans {
     fn work_for_long(&self) -> Result<()> {
         let bytes = fs::read(self.project.join(PLAN))?;
         // One batch, so that nobody is asked between.
-        let plan = dialect::read(PLAN, &bytes, Options { k: 100_000, batch_size: 100_000 });
+        let plan = dialects::read(PLAN, &bytes, Options { k: 100_000, batch_size: 100_000 });
         ensure!(plan.is_sound() && plan.units.len() == TASKS, "the plan of the bench: {:?}", plan.diagnostics);
         let (actor, now, home) = (Actor::default(), Timestamp::from_millis(WHEN), self.home.join("state"));
         let commands = planned_commands(&plan);

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use omo_plan::dialect::dev_workflow::choose;
-use omo_plan::dialect::{Options, read};
+use omo_plan::dialects::{Options, PlanChange, read};
 use omo_plan::id::is_id;
 use omo_plan::model::{Plan, Precondition};
 use omo_plan::segments::{Segments, compute};
@@ -57,8 +56,10 @@ fn of_a_text(text: &str, plan: &Plan) {
     }
     for precondition in &plan.preconditions {
         if let Precondition::Decision(decision) = precondition {
-            let changed = choose(text, decision, "A");
-            assert_eq!(decision.chosen_goes_to.is_some(), changed != text, "{decision:?}");
+            let change = PlanChange::Choice { decision, option: "A" };
+            let changed = plan.dialect.rules().write_back(text, &change);
+            let is_changed = changed.is_some_and(|changed| changed != *text);
+            assert_eq!(decision.chosen_goes_to.is_some(), is_changed, "{decision:?}");
         }
     }
 }

@@ -5,10 +5,11 @@
 //! diagnostics and decisions come out.
 
 pub mod diagnostic;
-pub mod dialect;
+pub mod dialects;
 pub mod digest;
 pub mod document;
 pub mod fence;
+pub mod fields;
 pub mod id;
 pub mod labels;
 pub mod launcher;

@@ -44,7 +44,7 @@ pub struct Plan {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// How a plan is written.
+/// How a plan is written. What each of them means stands in its file of [`crate::dialects`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -56,26 +56,6 @@ pub enum Dialect {
     SessionSpec,
     /// A folder of task files with waves and a verifier.
     TasksJson,
-}
-
-impl Dialect {
-    /// The word for people, which is the word in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::DevWorkflow => "dev-workflow",
-            Self::Ultraplan => "ultraplan",
-            Self::SessionSpec => "session-spec",
-            Self::TasksJson => "tasks-json",
-        }
-    }
-
-    /// What it calls a unit of work.
-    pub fn unit_word(self) -> &'static str {
-        match self {
-            Self::DevWorkflow | Self::TasksJson => "task",
-            Self::Ultraplan | Self::SessionSpec => "step",
-        }
-    }
 }
 
 /// The file that a plan was read from.

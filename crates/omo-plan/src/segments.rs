@@ -18,7 +18,7 @@ use crate::model::{MAX_BYTES, MAX_UNITS};
 use order::Unit;
 
 pub use outline::{Outline, Task};
-pub(crate) use outline::{about, diagnostic};
+pub(crate) use outline::{about, diagnostic, has_tasks};
 
 /// How many direct dependents make a task a hub, where nothing else is said.
 pub const DEFAULT_K: usize = 3;
@@ -72,7 +72,7 @@ fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok
 /// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
 pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> Segments<'_> {
     match text(bytes) {
-        Ok(text) => of_outline(&Outline::read(&Document::skim(text)), k, batch_size),
+        Ok(text) => of_outline(&Outline::read(&Document::read(text)), k, batch_size),
         Err(diagnostic) => empty(k, batch_size, vec![diagnostic]),
     }
 }

@@ -1,8 +1,7 @@
 //! A plan of the dialect `dev-workflow` as the model has it.
 
 use omo_core::check::{Check, ExpectedExit};
-use omo_plan::dialect::dev_workflow::choose;
-use omo_plan::dialect::{Options, read};
+use omo_plan::dialects::{Options, PlanChange, read};
 use omo_plan::digest::sha256;
 use omo_plan::model::{Decision, Dialect, FileAction, MAX_BYTES, OnFailure, Plan, Precondition, UnitKind};
 use omo_plan::segments::compute;
@@ -98,6 +97,12 @@ fn plan(text: &str) -> Plan {
 
 fn codes(plan: &Plan) -> Vec<(&'static str, usize)> {
     plan.diagnostics.iter().map(|found| (found.code.word(), found.line)).collect()
+}
+
+/// The text with a choice written into it.
+fn choose(text: &str, decision: &Decision, option: &str) -> String {
+    let changed = Dialect::DevWorkflow.rules().write_back(text, &PlanChange::Choice { decision, option });
+    changed.unwrap_or_default()
 }
 
 fn decisions(plan: &Plan) -> Vec<&Decision> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, sanitize};
-use omo_plan::dialect::Options;
+use omo_plan::dialects::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};

@@ -7,7 +7,7 @@ use omo_core::plan_run::PlannedCommand;
 use omo_core::words::checks::CODE_CHARS;
 use omo_core::words::sanitize;
 use omo_plan::diagnostic::Severity;
-use omo_plan::dialect::Options;
+use omo_plan::dialects::Options;
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};

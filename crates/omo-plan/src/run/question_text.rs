@@ -2,7 +2,7 @@
 
 use omo_core::words::sanitize;
 
-use crate::dialect::ultra::report::SESSION_PREFIX;
+use crate::dialects::ultraplan::report::SESSION_PREFIX;
 use crate::model::Decision;
 use crate::run::event::{Question, QuestionKind, QuestionOption};
 use crate::run::state::{ACCEPT_ALL, CONTINUE, FOREGROUND, ONE_BY_ONE, REDO, RunState, STOP};

@@ -208,6 +208,11 @@ pub(crate) fn diagnostic(
     Diagnostic { code, severity: code.severity(), span, line, unit: unit.map(str::to_owned), text, help: None }
 }
 
+/// Whether a document has a task at all.
+pub(crate) fn has_tasks(document: &Document<'_>) -> bool {
+    document.headings.iter().any(|heading| task(document, heading).is_some())
+}
+
 fn task<'a>(document: &Document<'a>, heading: &Heading<'a>) -> Option<Task<'a>> {
     if heading.level != 3 || heading.is_indented {
         return None;

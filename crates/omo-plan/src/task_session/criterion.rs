@@ -2,7 +2,7 @@
 
 use omo_core::check::Check;
 
-use crate::dialect::verify::code_span;
+use crate::fields::verify::code_span;
 
 /// What stands before a command, in small letters.
 const WORDS: [&str; 3] = ["run", "cmd", "command"];

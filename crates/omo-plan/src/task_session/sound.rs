@@ -8,7 +8,7 @@ use super::TaskFile;
 use super::criterion::command;
 use super::plan::VERIFY;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::files::complaint;
+use crate::fields::files::complaint;
 use crate::id::is_id;
 use crate::model::{MAX_UNITS, Unit};
 

@@ -1,4 +1,4 @@
-//! What a run of an ultraplan came to, in the words of its seed: each step, how many stand how, and the whole.
+//! What a run of an ultraplan came to, in the words of its progress file: each step, how many stand how, and the whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub enum StepStatus {
     Failed,
     /// It was left out.
     Skipped,
-    /// It was done, and nothing could prove it. The seed has no word for that: to a reader that knows only its words it
+    /// It was done, and nothing could prove it. A progress file has no word for that: to its readers it
     /// is pending, and why stands beside it.
     #[serde(rename = "pending", skip_deserializing)]
     Unverified,
@@ -186,7 +186,7 @@ impl Reached {
 
     /// What is said of the exit condition: a plan has none.
     pub fn exit_condition(&self, dialect: Dialect) -> Closing {
-        if dialect == Dialect::SessionSpec { self.closing } else { Closing::None }
+        if dialect.rules().is_one_session() { self.closing } else { Closing::None }
     }
 
     /// `COMPLETED`, `FAILED at step 2` and so on.
@@ -194,8 +194,7 @@ impl Reached {
         match (self.outcome, &self.failed_at) {
             (Outcome::Completed, _) => "COMPLETED".to_owned(),
             (Outcome::Failed, Some(step)) => format!("FAILED at step {step}"),
-            (Outcome::Failed, None) if dialect == Dialect::SessionSpec => "FAILED (exit condition)".to_owned(),
-            (Outcome::Failed, None) => "FAILED (verification)".to_owned(),
+            (Outcome::Failed, None) => format!("FAILED ({})", dialect.rules().final_checks_title().to_lowercase()),
             (Outcome::Stopped, _) => "STOPPED (escalation)".to_owned(),
             (Outcome::Partial, _) => {
                 let where_it_is = if self.is_apart { ", not in your branch" } else { "" };

@@ -2,7 +2,7 @@
 //! its steps that takes in.
 
 use super::arguments::{Arguments, Mode, Part};
-use crate::dialect::ultra::report::{SESSION_PREFIX, sessions, waves};
+use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions, waves};
 use crate::model::{Group, Plan, Unit};
 
 /// How a plan is worked on.

@@ -3,7 +3,7 @@
 use omo_core::words::sanitize;
 
 use super::arguments::{ArgumentError, Part};
-use crate::dialect::ultra::report::{SESSION_PREFIX, sessions};
+use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
 use crate::model::Plan;
 
 /// What a path that was typed leads to.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use omo_core::check::{CheckVerdict, Complaint, Expect, ExpectedExit, Heard, Seen, judge};
 use omo_core::gate::End;
 use omo_plan::diagnostic::Code;
-use omo_plan::dialect::{self, Options};
+use omo_plan::dialects::{self, Options};
 use omo_plan::model::{OnFailure, Plan};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::verbs::{self, CommitOutcome, Measured, Start};
@@ -32,7 +32,7 @@ fn steps_that(on_failure: &str, verify: &str) -> Plan {
         format!("### Step {number}: Part\n\n- **Files:** `src/{number}.rs`\n- **Changes:** Do it.\n{verify}{clause}\n")
     };
     let text = format!("# A plan\n\n## Implementation Plan\n\n{}{}", step(1), step(2));
-    dialect::read("plan.md", text.as_bytes(), Options::default())
+    dialects::read("plan.md", text.as_bytes(), Options::default())
 }
 
 fn steps(on_failure: &str) -> Plan {

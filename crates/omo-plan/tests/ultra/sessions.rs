@@ -1,8 +1,9 @@
 //! Sessions and waves: what runs when, and what may not run together.
 
 use omo_plan::diagnostic::Code;
-use omo_plan::dialect::ultra::report;
+use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{Isolation, OnUnitFail, Parallel, Plan};
+use omo_plan::ultra_run::strategy::Strategy;
 
 use crate::{codes, read, step};
 
@@ -48,7 +49,7 @@ fn sessions_of_one_wave_are_worked_on_apart_and_waves_one_after_the_other() {
     assert_eq!(order, ["1", "2", "3"], "by wave");
     assert!(plan.units.iter().all(|unit| unit.deps.is_empty()), "each is alone in its session");
     assert_eq!((plan.policy.on_unit_fail, plan.policy.parallel), (OnUnitFail::Stop, Parallel::Groups));
-    assert_eq!(report::strategy(&plan), "Strategy: 3 sessions (2 parallel, 1 sequential)");
+    assert_eq!(Strategy::of(&plan).line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
     assert_eq!(report::summary(&plan), ["Type: plan", "Steps: 3", "Execution Strategy: 3 sessions across 2 waves"]);
 }
 
@@ -185,7 +186,7 @@ fn a_step_of_no_session_is_run_after_all_of_them() {
     let order: Vec<&str> = plan.units.iter().map(|unit| unit.id.as_str()).collect();
     assert_eq!(order, ["1", "3", "2"]);
     assert!(plan.units.iter().all(|unit| plan.group_of(&unit.id).is_some()));
-    assert_eq!(report::strategy(&plan), "Strategy: single session");
+    assert_eq!(Strategy::of(&plan).line(), "Strategy: single session");
 }
 
 #[test]

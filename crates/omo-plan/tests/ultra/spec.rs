@@ -2,8 +2,9 @@
 
 use omo_core::check::Check;
 use omo_plan::diagnostic::Code;
-use omo_plan::dialect::ultra::report;
+use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{Dialect, Parallel, Precondition};
+use omo_plan::ultra_run::strategy::Strategy;
 
 use crate::{codes, read, step};
 
@@ -50,7 +51,7 @@ fn a_session_spec_has_an_entry_a_fence_and_an_exit() {
             "Scope fence: 2 touch, 1 never-touch",
         ]
     );
-    assert_eq!(report::strategy(&plan), "Strategy: single session");
+    assert_eq!(Strategy::of(&plan).line(), "Strategy: single session");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use omo_core::check::ExpectedExit;
 use omo_plan::diagnostic::Code;
-use omo_plan::dialect::ultra::steps::is_test_to_come;
+use omo_plan::dialects::ultraplan::steps::is_test_to_come;
 use omo_plan::model::{OnFailure, Unit};
 
 use crate::{codes, read};

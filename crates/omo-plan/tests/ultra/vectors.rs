@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use omo_plan::diagnostic::{Code, Diagnostic};
-use omo_plan::dialect::ultra::{clauses, commit, report};
+use omo_plan::dialects::ultraplan::{clauses, commit, report};
 use omo_plan::document::Document;
 use omo_plan::labels::labels;
 use omo_plan::model::{FileAction, OnFailure, Plan, Unit};
+use omo_plan::ultra_run::strategy::Strategy;
 use serde_json::{Value, json};
 
 use crate::read;
@@ -119,7 +120,7 @@ fn spec(plan: &Plan) -> Value {
         "sessions": has_sessions.then_some(sessions),
         "waves": has_sessions.then_some(&waves),
         "session_spec": null,
-        "strategy": report::strategy(plan),
+        "strategy": Strategy::of(plan).line(),
         "master_verification": plan.final_checks.iter()
             .map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }))
             .collect::<Vec<_>>(),

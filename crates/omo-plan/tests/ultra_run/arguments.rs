@@ -16,7 +16,7 @@ fn every_line_that_was_written_down_is_read_as_it_says() {
     let five = plan(5, &[(&[1, 2], 1), (&[3, 4, 5], 1)]);
     let vectors = vectors("ultra-args.json");
     let cases = vectors["cases"].as_array().unwrap();
-    assert_eq!(cases.len(), 37, "the rows of the seed");
+    assert_eq!(cases.len(), 37, "the rows of the table");
     for case in cases {
         let line = case["arguments"].as_str().unwrap();
         let read = read(line);

@@ -105,7 +105,7 @@ fn every_row_of_where_a_run_goes_on_holds() {
                 is_stale: is_edited && number == 2,
             })
             .collect();
-        // Stricter than the seed: what the plan lets be left out stays so, and what was edited is done again.
+        // Stricter than the table: what the plan lets be left out stays so, and what was edited is done again.
         let expected = match row["start_at"].as_u64() {
             _ if is_edited => Some(2),
             _ if known.contains(&StepStatus::Skipped) => Some(3),

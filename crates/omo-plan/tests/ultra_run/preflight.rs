@@ -1,6 +1,6 @@
 //! What has to hold before sessions are started, and who pays for them.
 
-use omo_plan::dialect::{self, Options};
+use omo_plan::dialects::{self, Options};
 use omo_plan::model::Plan;
 use omo_plan::ultra_run::billing::{Asked, Billing, BillingFacts, billing};
 use omo_plan::ultra_run::preflight::{Facts, Finding, Head, Rule, Weight, is_clear, preflight};
@@ -81,7 +81,7 @@ fn a_key_that_was_accepted_is_told_and_one_without_a_value_is_none() {
 fn every_row_about_a_clean_tree_holds() {
     let touching = [step(1, "revert").replace("src/1.rs", "a.rs"), step(2, "revert").replace("src/2.rs", "b.txt")];
     let text = format!("# A plan\n\n## Implementation Plan\n\n{}", touching.concat());
-    let plan = dialect::read("p.md", text.as_bytes(), Options::default());
+    let plan = dialects::read("p.md", text.as_bytes(), Options::default());
     let stop = |rule| vec![(rule, Weight::Stop)];
     let vectors = vectors("ultra-progress_report_preflight.json");
     let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "clean").collect();
@@ -132,7 +132,7 @@ fn each_rule_finds_what_it_is_for() {
         let sessions = [session(1, &[1], 1), session(2, &[2], 1).replace("src/2.rs", "./src/1.rs, src/2.rs")];
         let parts = [step(1, "revert"), step(2, "revert"), "## Execution Strategy\n\n".to_owned()];
         let text = format!("# P\n\n## Implementation Plan\n\n{}{}", parts.concat(), sessions.concat());
-        dialect::read("p.md", text.as_bytes(), Options::default())
+        dialects::read("p.md", text.as_bytes(), Options::default())
     };
     let mut guarded = two_sessions();
     guarded.units[0].files[0].path = "./web/.Husky/pre-commit".to_owned();

@@ -2,7 +2,7 @@
 
 use omo_core::words::sanitize;
 use omo_exec::integrate::{Head, LandError, Landed, Preview, anchor, facts, holds, land, merge, preview, release};
-use omo_plan::dialect::ultra::report::SESSION_PREFIX;
+use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::model::Group;
 use omo_plan::run::apart::Apart;
 use omo_plan::run::event::EventKind;

@@ -2,7 +2,7 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, sanitize};
-use omo_plan::dialect::ultra::report::SESSION_PREFIX;
+use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, GroupState, GroupStatus, outcome};
 use omo_plan::run::state::{RunState, UnitStatus};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use omo_plan::dialect::{self, Options, dev_workflow};
+use omo_plan::dialects::{self, Options, PlanChange};
 use omo_plan::digest::sha256;
 use omo_plan::model::{Decision, MAX_BYTES, Plan, Precondition};
 use omo_plan::run::state::{Differences, RunState};
@@ -69,7 +69,7 @@ impl PlanFile {
 
     /// The plan that it holds.
     pub fn plan(&self, options: Options) -> Plan {
-        dialect::read(&self.path, &self.bytes, options)
+        dialects::read(&self.path, &self.bytes, options)
     }
 }
 
@@ -135,7 +135,7 @@ pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileErr
     if sha256(&bytes) == state.plan_sha256 {
         return Ok(None);
     }
-    let plan = dialect::read(&state.plan.source.path, &bytes, Options::from(&state.plan.policy));
+    let plan = dialects::read(&state.plan.source.path, &bytes, Options::from(&state.plan.policy));
     // What a run was not asked for is none of it.
     let plan = match state.asked {
         Some(asked) => asked.narrowed(plan),
@@ -157,7 +157,7 @@ pub fn choose(root: &Path, state: &RunState, choices: &[(Decision, String)]) -> 
         Err(PlanFileError::Missing(_)) => return Ok(None),
         read => read?,
     };
-    let now = dialect::read(path, &before, Options::from(&state.plan.policy));
+    let now = dialects::read(path, &before, Options::from(&state.plan.policy));
     let Ok(mut text) = String::from_utf8(before) else { return Ok(None) };
     let label = |id: &str| choices.iter().find(|(decision, _)| decision.id == id).map(|(_, label)| label);
     let known = now.preconditions.iter().filter_map(|precondition| match precondition {
@@ -168,7 +168,8 @@ pub fn choose(root: &Path, state: &RunState, choices: &[(Decision, String)]) -> 
     // From the end on: what stands before keeps its place.
     known.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.chosen_goes_to.as_ref().map(|range| range.start)));
     for (decision, label) in known {
-        text = dev_workflow::choose(&text, decision, label);
+        let change = PlanChange::Choice { decision, option: label };
+        text = now.dialect.rules().write_back(&text, &change).unwrap_or(text);
     }
     file.replace(text.as_bytes())?;
     Ok(Some(sha256(text.as_bytes())))

@@ -7,7 +7,7 @@ use omo_core::check::{Check, ExpectedExit};
 use omo_core::plan_run::PlannedCommand;
 use omo_exec::changes::TreeId;
 use omo_exec::check;
-use omo_plan::dialect::ultra::steps::is_test_to_come;
+use omo_plan::dialects::ultraplan::steps::is_test_to_come;
 use omo_plan::model::{FileAction, Plan, Unit, UnitKind};
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{FINAL, Ground, RunState, Standing, UnitStatus};

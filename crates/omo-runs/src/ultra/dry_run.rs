@@ -7,7 +7,7 @@ use omo_core::words::checks::code;
 use omo_core::words::command::pasted;
 use omo_core::words::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
-use omo_plan::dialect::ultra::report::{SESSION_PREFIX, sessions};
+use omo_plan::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
 use omo_plan::model::{Dialect, FileAction, Group, Plan, Precondition, Unit};
 use omo_plan::ultra_run::billing::BillingFacts;
 use omo_plan::ultra_run::preflight::{Finding, Weight};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use omo_core::words::checks::code;
 use omo_core::words::sanitize;
-use omo_plan::dialect::ultra::report::SESSION_PREFIX;
+use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, GroupState, GroupStatus};
 use omo_plan::run::state::RunState;

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use omo_core::session::ChangedBy;
 use omo_exec::environment::Environment;
-use omo_plan::dialect::{self, Options};
+use omo_plan::dialects::{self, Options};
 use omo_plan::model::Plan;
 use omo_plan::run::event::{Actor, EventKind};
 use omo_plan::run::schedule::{self, Action};
@@ -52,7 +52,7 @@ pub(crate) fn text(steps: &[String], more: &str) -> String {
 
 /// What a plan says.
 pub(crate) fn read(text: &str) -> Plan {
-    dialect::read(PLAN, text.as_bytes(), Options::default())
+    dialects::read(PLAN, text.as_bytes(), Options::default())
 }
 
 /// A repository, the state of its user, and a run in it.

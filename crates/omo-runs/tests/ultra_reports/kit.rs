@@ -2,7 +2,7 @@
 
 use omo_core::check::{CheckOutcome, CheckVerdict};
 use omo_core::timestamp::Timestamp;
-use omo_plan::dialect::{self, Options};
+use omo_plan::dialects::{self, Options};
 use omo_plan::model::Plan;
 use omo_plan::run::event::{Actor, Event, EventKind, RunResult, UnitEnd};
 use omo_plan::run::state::RunState;
@@ -29,7 +29,7 @@ pub(crate) fn step(number: u64, title: &str, on_failure: &str) -> String {
 /// A plan with these parts behind its heading.
 pub(crate) fn plan(parts: &[String]) -> Plan {
     let text = format!("# Demo\n\n## Implementation Plan\n\n{}", parts.concat());
-    dialect::read(PATH, text.as_bytes(), Options::default())
+    dialects::read(PATH, text.as_bytes(), Options::default())
 }
 
 /// A session spec of these steps.
@@ -39,7 +39,7 @@ pub(crate) fn spec(parts: &[String]) -> Plan {
          - Touch: src/\n- Never touch: docs/\n\n## Implementation Plan\n\n{}## Exit Condition\n\n- [ ] `make all`\n",
         parts.concat()
     );
-    dialect::read("s1.md", text.as_bytes(), Options::default())
+    dialects::read("s1.md", text.as_bytes(), Options::default())
 }
 
 /// A run that has just begun.

@@ -1,13 +1,13 @@
 //! What a block looks like, and that none is long.
 
-use omo_plan::dialect::{self, Options};
+use omo_plan::dialects::{self, Options};
 use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::verbs;
 
 use super::*;
 
 fn state(plan: &str, batch_size: u32) -> RunState {
-    let plan = dialect::read("docs/plan.md", plan.as_bytes(), Options::of(3, batch_size));
+    let plan = dialects::read("docs/plan.md", plan.as_bytes(), Options::of(3, batch_size));
     assert!(plan.is_sound(), "{:?}", plan.diagnostics);
     let what = EventKind::RunOpened {
         plan: Box::new(plan),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use omo_core::words::sanitize;
 use omo_plan::diagnostic::{Code, Severity};
-use omo_plan::dialect::ultra::report::summary;
+use omo_plan::dialects::ultraplan::report::summary;
 use omo_plan::model::{Plan, Unit};
 use omo_plan::run::apart::{Apart, Terms};
 use omo_plan::run::event::RunResult;

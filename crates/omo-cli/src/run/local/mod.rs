@@ -11,7 +11,7 @@ mod wanted;
 use std::path::Path;
 
 use omo_plan::diagnostic::Code;
-use omo_plan::dialect::Options;
+use omo_plan::dialects::Options;
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::arguments::Mode;

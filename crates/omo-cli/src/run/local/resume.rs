@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use omo_plan::dialect::Options;
+use omo_plan::dialects::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::accepts_billing;
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};

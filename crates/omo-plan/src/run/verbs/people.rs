@@ -3,7 +3,7 @@
 use omo_core::words::sanitize;
 
 use super::{Caller, Refusal, RefusalKind, found, over};
-use crate::dialect::ultra::report::SESSION_PREFIX;
+use crate::dialects::ultraplan::report::SESSION_PREFIX;
 use crate::model::{Dialect, Plan, UnitKind};
 use crate::run::apart::{Apart, GroupStatus};
 use crate::run::event::{EventKind, QuestionKind};

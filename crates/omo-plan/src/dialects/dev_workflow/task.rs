@@ -6,10 +6,10 @@ use std::ops::Range;
 use omo_core::check::{Check, ExpectedExit, has_pipe};
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::verify::{Found, Stated};
-use crate::dialect::{files, verify};
 use crate::digest::sha256;
 use crate::document::{Document, lines};
+use crate::fields::verify::{Found, Stated};
+use crate::fields::{files, verify};
 use crate::labels::{Label, labels};
 use crate::model::{Complexity, FileUse, OnFailure, Unit, UnitKind};
 use crate::segments::{Outline, Task, diagnostic};

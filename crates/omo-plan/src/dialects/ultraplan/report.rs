@@ -3,28 +3,26 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::diagnostic::Code;
-use crate::model::{Dialect, Group, Plan, Precondition, Unit};
-use crate::ultra_run::strategy::Strategy;
+use crate::model::{Group, Plan, Precondition, Unit};
 
 /// What the groups of sessions are called, before their number.
 pub const SESSION_PREFIX: &str = "session-";
 
 /// The sessions of a plan, in their order. Steps that belong to none are in a group that is no session.
 pub fn sessions(plan: &Plan) -> impl Iterator<Item = &Group> {
-    let is_plan = plan.dialect == Dialect::Ultraplan;
-    plan.groups.iter().filter(move |group| is_plan && group.id.starts_with(SESSION_PREFIX))
+    plan.groups.iter().filter(|group| group.id.starts_with(SESSION_PREFIX))
 }
 
 /// `Type: plan`, `Steps: 3` and the lines behind them.
 pub fn summary(plan: &Plan) -> Vec<String> {
-    let kind = if plan.dialect == Dialect::SessionSpec { "session-spec" } else { "plan" };
-    let mut lines = vec![format!("Type: {kind}"), format!("Steps: {}", plan.units.len())];
+    let dialect = plan.dialect.rules();
+    let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("Steps: {}", plan.units.len())];
     let sessions: Vec<&Group> = sessions(plan).collect();
     if !sessions.is_empty() {
         let waves = waves(&sessions).len();
         lines.push(format!("Execution Strategy: {} sessions across {waves} waves", sessions.len()));
     }
-    if plan.dialect == Dialect::SessionSpec {
+    if dialect.is_one_session() {
         lines.push(format!("Entry condition: {}", entry_condition(plan)));
         let count = |list: fn(&Group) -> usize| plan.groups.iter().map(list).sum::<usize>();
         let (touch, never) = (count(|group| group.touch.len()), count(|group| group.never.len()));
@@ -35,12 +33,6 @@ pub fn summary(plan: &Plan) -> Vec<String> {
         lines.push(format!("Warnings: {}", warnings.join("; ")));
     }
     lines
-}
-
-/// How the plan is worked on where nothing else is asked for: `Strategy: single session` or the number of
-/// its sessions, those that run beside others and those that run alone.
-pub fn strategy(plan: &Plan) -> String {
-    Strategy::of(plan).line()
 }
 
 /// What is missing from steps, and what is taken in its place. In the order of the file.

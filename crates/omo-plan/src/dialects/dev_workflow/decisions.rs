@@ -101,7 +101,7 @@ fn is_letter(word: &str) -> bool {
 
 /// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of an empty one, or of the
 /// recommendation, or at the end of a decision without either. A decision that is made stays as it is.
-pub fn choose(text: &str, decision: &Decision, label: &str) -> String {
+pub(super) fn choose(text: &str, decision: &Decision, label: &str) -> String {
     let Some(place) = decision.chosen_goes_to.clone() else { return text.to_owned() };
     let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else { return text.to_owned() };
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };

@@ -8,17 +8,40 @@ use std::collections::HashMap;
 use crate::diagnostic::Code;
 use crate::document::Document;
 use crate::labels::{key, labels};
-use crate::model::{Dialect, Group, Isolation, OnUnitFail, Parallel, Plan, Precondition, Unit};
-use crate::segments::{Outline, Segments, diagnostic, of_outline};
+use crate::model::{Group, Isolation, OnUnitFail, Parallel, Plan, Precondition, Unit};
+use crate::segments::{Outline, Segments, diagnostic, has_tasks, of_outline};
 
-use super::Options;
+use super::{Options, PlanChange, PlanDialect, PlanInput};
 
-pub use decisions::choose;
+use decisions::choose;
 
-/// Reads a plan whose tasks are known.
-pub(super) fn read(document: &Document<'_>, outline: &Outline<'_>, options: Options, plan: &mut Plan) {
+/// Plans of tasks `### Task N:`.
+#[derive(Debug)]
+pub struct DevWorkflowDialect;
+
+impl PlanDialect for DevWorkflowDialect {
+    fn name(&self) -> &'static str {
+        "dev-workflow"
+    }
+
+    fn recognizes(&self, input: &PlanInput<'_>) -> bool {
+        has_tasks(input.document())
+    }
+
+    fn read(&self, input: &PlanInput<'_>, options: Options, plan: &mut Plan) {
+        let document = input.document();
+        read(document, &Outline::read(document), options, plan);
+    }
+
+    fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
+        match change {
+            PlanChange::Choice { decision, option } => Some(choose(text, decision, option)),
+        }
+    }
+}
+
+fn read(document: &Document<'_>, outline: &Outline<'_>, options: Options, plan: &mut Plan) {
     let segments = of_outline(outline, options.k, options.batch_size);
-    plan.dialect = Dialect::DevWorkflow;
     plan.policy.on_unit_fail = OnUnitFail::Continue;
     plan.policy.parallel = Parallel::None;
     plan.policy.wants_contracts = wants_contracts(document);

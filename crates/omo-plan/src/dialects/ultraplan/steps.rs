@@ -9,8 +9,8 @@ use super::inline::pieces;
 use super::outline::{Findings, Numbered, Outline, Section, numbered};
 use super::{clauses, commands, commit, expected as expectation};
 use crate::diagnostic::Code;
-use crate::dialect::files::{self, Named};
 use crate::digest::sha256;
+use crate::fields::files::{self, Named};
 use crate::labels::{Label, labels, trimmed};
 use crate::model::{Commit, Complexity, MAX_UNITS, OnFailure, Unit, UnitKind};
 

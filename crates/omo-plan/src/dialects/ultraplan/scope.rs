@@ -7,7 +7,7 @@ use super::outline::Findings;
 use super::sessions::Session;
 use super::steps::Step;
 use crate::diagnostic::Code;
-use crate::dialect::files::Named;
+use crate::fields::files::Named;
 use crate::model::FileAction;
 
 /// Reports steps that no session has, or several, and sessions that have none, or unknown ones.

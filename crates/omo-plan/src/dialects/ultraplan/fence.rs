@@ -8,7 +8,7 @@ use omo_core::words::sanitize;
 use super::outline::{Findings, Outline};
 use super::{first_paragraph, says_nothing};
 use crate::diagnostic::Code;
-use crate::dialect::files::{self, Named};
+use crate::fields::files::{self, Named};
 use crate::labels::{key, labels, trimmed};
 use crate::paths::{normal, overlap};
 

@@ -3,27 +3,58 @@
 use omo_core::check::{Check, has_pipe};
 use omo_core::words::sanitize;
 
-use super::ultra::commands::commands;
-use super::ultra::fence::{Comparison, Fence, fence};
-use super::ultra::outline::{Findings, Outline};
-use super::ultra::steps::steps;
-use super::ultra::{closing_checks, goal, in_order, policy, says_nothing, scope};
+use super::ultraplan::commands::commands;
+use super::ultraplan::fence::{Comparison, Fence, fence};
+use super::ultraplan::outline::{Findings, Outline};
+use super::ultraplan::steps::steps;
+use super::ultraplan::{closing_checks, goal, in_order, policy, says_nothing, scope};
+use super::{Options, PlanDialect, PlanInput};
 use crate::diagnostic::Code;
 use crate::labels::{Label, labels};
-use crate::model::{Dialect, Group, Isolation, Parallel, Plan, Precondition};
+use crate::model::{Group, Isolation, Parallel, Plan, Precondition};
 
 /// The group that all of its steps are in.
 const SESSION: &str = "session";
 /// Shows that no change is left uncommitted; `git status` ends with status 0 either way.
 const IS_CLEAN: &str = "test -z \"$(git status --porcelain)\"";
 
-/// Whether a document is one.
-pub fn is_one(outline: &Outline<'_>) -> bool {
-    entry_label(outline).is_some() && outline.part("scope fence").is_some() && outline.part("exit condition").is_some()
+/// Session specs: one session of an ultraplan in a file of its own.
+#[derive(Debug)]
+pub struct SessionSpecDialect;
+
+impl PlanDialect for SessionSpecDialect {
+    fn name(&self) -> &'static str {
+        "session-spec"
+    }
+
+    fn task_word(&self) -> &'static str {
+        "step"
+    }
+
+    fn final_checks_title(&self) -> &'static str {
+        "Exit condition"
+    }
+
+    fn file_type(&self) -> &'static str {
+        "session-spec"
+    }
+
+    fn is_one_session(&self) -> bool {
+        true
+    }
+
+    fn recognizes(&self, input: &PlanInput<'_>) -> bool {
+        let outline = Outline::of(input.document());
+        let has_fence_and_end = || outline.part("scope fence").is_some() && outline.part("exit condition").is_some();
+        entry_label(&outline).is_some() && has_fence_and_end()
+    }
+
+    fn read(&self, input: &PlanInput<'_>, _options: Options, plan: &mut Plan) {
+        read(&Outline::of(input.document()), plan);
+    }
 }
 
-/// Reads one, and fills in what it says.
-pub fn read(outline: &Outline<'_>, plan: &mut Plan) {
+fn read(outline: &Outline<'_>, plan: &mut Plan) {
     let mut findings = Findings::new(outline.document);
     let steps = steps(outline, &mut findings);
     if steps.is_empty() {
@@ -35,7 +66,6 @@ pub fn read(outline: &Outline<'_>, plan: &mut Plan) {
     let fence = outline.part("scope fence").map(|section| fence(outline, section.content())).unwrap_or_default();
     fence.add_findings(&mut findings);
     scope::add_fence("the session", &fence, steps.iter(), &mut Comparison::of_a_plan(), &mut findings);
-    plan.dialect = Dialect::SessionSpec;
     plan.goal = goal(outline);
     plan.preconditions = entry_condition(outline, &mut findings).into_iter().collect();
     plan.groups = vec![group(&plan.title, steps.iter().map(|step| step.unit.id.clone()).collect(), &fence)];

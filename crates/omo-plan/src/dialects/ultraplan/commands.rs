@@ -1,7 +1,7 @@
 //! The commands of a `Verify:`, a `## Verification` or an `## Exit Condition`, and what is expected of them.
 //!
 //! Here a `Verify:` is a command whatever it looks like, and what is expected is a text of its output;
-//! a dev-workflow plan says so by labels of its own ([`crate::dialect::verify`]).
+//! a dev-workflow plan says so by labels of its own ([`crate::fields::verify`]).
 
 use std::ops::Range;
 

@@ -1,0 +1,13 @@
+//! The dialect of task sessions: a folder of files, one for each task, which [`crate::task_session`] reads.
+
+use super::PlanDialect;
+
+/// Task sessions. No single file is one.
+#[derive(Debug)]
+pub struct TasksJsonDialect;
+
+impl PlanDialect for TasksJsonDialect {
+    fn name(&self) -> &'static str {
+        "tasks-json"
+    }
+}

@@ -1,0 +1,247 @@
+//! The dialect of plans with `## Implementation Plan` and `### Step N:`, whose sessions run in waves; and what
+//! a session spec, which is one session of such a plan, has in common with it: steps, their fields, and fences.
+
+pub mod clauses;
+pub mod commands;
+pub mod commit;
+pub mod expected;
+pub mod fence;
+pub mod inline;
+pub mod numbers;
+pub mod outline;
+pub mod report;
+pub mod scope;
+pub mod sessions;
+pub mod steps;
+pub mod waves;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use omo_core::check::Check;
+use omo_core::words::sanitize;
+
+use self::fence::Comparison;
+use self::outline::{Findings, Numbered, Outline, numbered};
+use self::report::SESSION_PREFIX;
+use self::sessions::{Strategy, strategy};
+use self::steps::{Step, has_steps, steps};
+use super::{Options, PlanDialect, PlanInput};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::model::{Group, Isolation, OnUnitFail, Parallel, Plan, Policy, Unit};
+
+/// The group of a plan without sessions.
+const WHOLE: &str = "plan";
+/// The group of the steps that belong to no session.
+const REST: &str = "rest";
+
+/// Plans of steps, whose sessions run in waves.
+#[derive(Debug)]
+pub struct UltraplanDialect;
+
+impl PlanDialect for UltraplanDialect {
+    fn name(&self) -> &'static str {
+        "ultraplan"
+    }
+
+    fn task_word(&self) -> &'static str {
+        "step"
+    }
+
+    fn recognizes(&self, input: &PlanInput<'_>) -> bool {
+        let outline = Outline::of(input.document());
+        let is_plan = outline.part("implementation plan").is_some() && outline.part("scope fence").is_none();
+        is_plan && has_steps(&outline)
+    }
+
+    /// It has steps, or what looks like some.
+    fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
+        let document = input.document();
+        let step = document.headings.iter().find(|heading| numbered(heading, "Step") != Numbered::Other)?;
+        let mut findings = Findings::new(document);
+        let help = "a plan has `## Implementation Plan` above its `### Step 1: Title`";
+        findings.add(Code::UnrecognizedFormat, step.span.clone(), None, UNRECOGNIZED.to_owned(), help);
+        findings.into_diagnostics().pop()
+    }
+
+    fn read(&self, input: &PlanInput<'_>, _options: Options, plan: &mut Plan) {
+        read(&Outline::of(input.document()), plan);
+    }
+}
+
+fn read(outline: &Outline<'_>, plan: &mut Plan) {
+    let mut findings = Findings::new(outline.document);
+    let steps = steps(outline, &mut findings);
+    scope::add_numbering(&steps, Some(1), &mut findings);
+    let strategy = strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
+    plan.goal = goal(outline);
+    plan.groups = match &strategy {
+        Some(strategy) => of_sessions(strategy, &steps, &mut findings),
+        None => vec![group(WHOLE.to_owned(), plan.title.clone(), steps.iter().map(|step| step.unit.id.clone()), 0)],
+    };
+    plan.units = in_order(steps.into_iter().map(|step| step.unit).collect(), &plan.groups);
+    plan.final_checks = closing_checks(outline, "verification", &mut findings);
+    let is_parallel = plan.groups.iter().any(|group| group.isolation == Isolation::Worktree);
+    plan.policy = policy(if is_parallel { Parallel::Groups } else { Parallel::None });
+    plan.diagnostics.extend(findings.into_diagnostics());
+}
+
+/// The sessions as groups, in the order of the file, and behind them one for the steps of none.
+fn of_sessions(strategy: &Strategy, steps: &[Step], findings: &mut Findings<'_>) -> Vec<Group> {
+    let sessions = &strategy.sessions;
+    let stages = waves::stages(strategy, findings);
+    scope::add_membership(steps, sessions, findings);
+    scope::add_order(sessions, &stages, findings);
+    let mut comparison = Comparison::of_a_plan();
+    scope::add_overlaps(sessions, &stages, steps, &mut comparison, findings);
+    let mut by_number: BTreeMap<u64, &Step> = BTreeMap::new();
+    for step in steps {
+        by_number.entry(step.number).or_insert(step);
+    }
+    let mut in_stage: BTreeMap<usize, usize> = BTreeMap::new();
+    for stage in &stages {
+        *in_stage.entry(*stage).or_insert(0) += 1;
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for (session, stage) in sessions.iter().zip(&stages) {
+        let own = session.steps.numbers.iter().filter_map(|number| by_number.get(number).copied());
+        let name = format!("session {}", session.number);
+        scope::add_fence(&name, &session.fence, own, &mut comparison, findings);
+        let is_alone = in_stage.get(stage) == Some(&1);
+        let units = session.steps.numbers.iter().map(u64::to_string);
+        groups.push(Group {
+            deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
+            touch: session.fence.touch_paths(),
+            never: session.fence.never_paths(),
+            isolation: if is_alone { Isolation::Shared } else { Isolation::Worktree },
+            ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), units, *stage)
+        });
+    }
+    let taken: HashSet<u64> = sessions.iter().flat_map(|session| &session.steps.numbers).copied().collect();
+    let rest: Vec<String> =
+        steps.iter().filter(|step| !taken.contains(&step.number)).map(|step| step.unit.id.clone()).collect();
+    if !rest.is_empty() {
+        let last = stages.iter().max().map_or(0, |last| last + 1);
+        groups.push(group(REST.to_owned(), "steps of no session".to_owned(), rest.into_iter(), last));
+    }
+    groups
+}
+
+fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: usize) -> Group {
+    Group {
+        id,
+        title,
+
+        units: units.collect(),
+        stage,
+        deps: Vec::new(),
+        touch: Vec::new(),
+        never: Vec::new(),
+        isolation: Isolation::Shared,
+        hard_stop: false,
+    }
+}
+
+/// What is said of a file that is neither.
+pub const UNRECOGNIZED: &str = "unrecognized file format. Expected an ultraplan or session spec.";
+
+/// How much of what a plan is for is kept, in characters.
+const MAX_GOAL: usize = 1_000;
+
+/// Whether a value says that there is nothing: `none`, a dash, `n/a`, or no word at all.
+pub fn says_nothing(value: &str) -> bool {
+    let plain = value.trim_matches(|char: char| char.is_whitespace() || "*_`().".contains(char));
+    let first = plain.split([' ', '(', ',']).next().unwrap_or_default();
+    matches!(plain.to_ascii_lowercase().as_str(), "" | "-" | "—" | "–" | "n/a" | "nothing" | "nil")
+        || first.eq_ignore_ascii_case("none")
+}
+
+/// What stands before the first empty line.
+pub fn first_paragraph(text: &str) -> &str {
+    let text = text.trim();
+    let mut end = 0;
+    for line in text.split_inclusive('\n').take_while(|line| !line.trim().is_empty()) {
+        end += line.len();
+    }
+    text.get(..end).unwrap_or(text).trim_end()
+}
+
+/// Whether a line is a rule between two parts: three signs or more and nothing else.
+pub fn is_rule(line: &str) -> bool {
+    let signs = line.split_whitespace().collect::<String>();
+    signs.len() >= 3 && ['-', '*', '_'].iter().any(|sign| signs.chars().all(|char| char == *sign))
+}
+
+/// What a plan is for: the first paragraph of its goal or context.
+pub fn goal(outline: &Outline<'_>) -> String {
+    let section = ["goal", "context"].iter().find_map(|name| outline.part(name));
+    let text = section.map(|section| outline.document.slice(section.content()).trim()).unwrap_or_default();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.collect::<Vec<_>>().join(" ").chars().take(MAX_GOAL).collect()
+}
+
+/// The commands of `## Verification` or `## Exit Condition`.
+pub fn closing_checks(outline: &Outline<'_>, name: &str, findings: &mut Findings<'_>) -> Vec<Check> {
+    let Some(section) = outline.part(name) else { return Vec::new() };
+    let (found, sentences) = commands::of_a_section(outline.document, section.content());
+    for sentence in sentences {
+        let shown = sanitize(outline.document.slice(sentence.clone()), 80);
+        let text = format!("`{shown}` holds no command: nobody checks it");
+        findings.add(Code::VerifyMayBeProse, sentence, None, text, "write its command between backticks");
+    }
+    for command in &found {
+        commands::add_findings(command, &section.heading.span, None, findings);
+    }
+    found.into_iter().map(|command| command.check).collect()
+}
+
+/// The units in the order in which they are run: by stage, then as their groups have them. Each depends on
+/// the one before it in its group.
+pub fn in_order(mut units: Vec<Unit>, groups: &[Group]) -> Vec<Unit> {
+    let mut places: HashMap<&str, (usize, usize, usize)> = HashMap::new();
+    let mut before: HashMap<&str, &str> = HashMap::new();
+    for (number, group) in groups.iter().enumerate() {
+        let mut last = None;
+        for (place, unit) in group.units.iter().enumerate() {
+            if places.contains_key(unit.as_str()) {
+                continue;
+            }
+            places.insert(unit, (group.stage, number, place));
+            before.extend(last.map(|last| (unit.as_str(), last)));
+            last = Some(unit.as_str());
+        }
+    }
+    for unit in &mut units {
+        unit.deps = before.get(unit.id.as_str()).map(|id| (*id).to_owned()).into_iter().collect();
+    }
+    units.sort_by_key(|unit| places.get(unit.id.as_str()).copied());
+    units
+}
+
+/// How a run goes.
+pub fn policy(parallel: Parallel) -> Policy {
+    Policy {
+        on_unit_fail: OnUnitFail::Stop,
+        parallel,
+        max_workers: 0,
+        max_iterations: 1,
+        batch_size: 0,
+        wants_contracts: false,
+        hub_k: 0,
+        skips_verification: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_said_in_many_ways() {
+        for value in ["", " ", "none", "None.", "*none*", "`none`", "none (first session)", "—", "N/A"] {
+            assert!(says_nothing(value), "{value}");
+        }
+        for value in ["1", "nonexistent.rs", "Session 1", "no-op.sh"] {
+            assert!(!says_nothing(value), "{value}");
+        }
+    }
+}
