@@ -4,8 +4,6 @@
 //! Where a heading, a fence or a comment begins is the rule of `CommonMark` (pulldown-cmark). What a
 //! heading means is the rule of the dialects; what stands below one is read by [`crate::labels`].
 
-mod skim;
-
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -75,24 +73,9 @@ pub struct Code<'a> {
 impl<'a> Document<'a> {
     /// Reads a text. Every text is a document.
     pub fn read(text: &'a str) -> Self {
-        let mut document = Self::empty(text);
-        document.read_blocks();
-        document
-    }
-
-    /// The same, faster where the text is written plainly: for callers that need only the places.
-    pub fn skim(text: &'a str) -> Self {
-        let mut document = Self::empty(text);
-        match skim::fill(&mut document) {
-            Some(()) => document,
-            None => Self::read(text),
-        }
-    }
-
-    fn empty(text: &'a str) -> Self {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let (front_matter, body) = front_matter(text, start);
-        Document {
+        let mut document = Self {
             text,
             body,
             front_matter,
@@ -100,7 +83,9 @@ impl<'a> Document<'a> {
             code: Vec::new(),
             html: Vec::new(),
             line_starts: OnceCell::new(),
-        }
+        };
+        document.read_blocks();
+        document
     }
 
     fn read_blocks(&mut self) {
