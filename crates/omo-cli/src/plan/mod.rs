@@ -4,14 +4,13 @@
 
 mod arguments;
 mod findings;
-mod json;
 mod show;
 
 use std::io::{Read, Write};
 use std::path::Path;
 
 use omo_plan::diagnostic::{Code, has_errors};
-use omo_plan::dialect::{self, Options};
+use omo_plan::dialects::{self, Options};
 use omo_plan::{model, segments};
 use omo_runs::engine::read_plan_bytes;
 use serde::Serialize;
@@ -72,7 +71,7 @@ fn compute(options: &BatchesOptions) -> Result<(), Failure> {
     }
     let path = path(&options.plan);
     write!(anstream::stderr(), "{}", findings::render(&path, &bytes, &found.diagnostics))?;
-    // Seed 004's program makes batches in spite of the other errors, and its callers rely on that.
+    // Batches are made in spite of the other errors: programs that call this rely on that.
     let is_followed = has_order && !has(&[Code::UnknownDependency, Code::UnclosedFence]);
     if is_followed {
         return Ok(());
@@ -86,7 +85,7 @@ fn compute(options: &BatchesOptions) -> Result<(), Failure> {
 fn read(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), Failure> {
     let bytes = bytes(given)?;
     let options = Options::of(sizes.k, sizes.batch_size);
-    Ok((dialect::read(&path(given), &bytes, options), bytes))
+    Ok((dialects::read(&path(given), &bytes, options), bytes))
 }
 
 /// A plan's bytes: one more than a plan may have show that it is too large.
@@ -105,7 +104,7 @@ fn path(given: &FileOptions) -> String {
 
 /// Prints JSON as other programs have it.
 fn print(value: &impl Serialize) -> Result<(), Failure> {
-    Ok(std::io::stdout().lock().write_all(&json::indented(value))?)
+    Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
 }
 
 /// The status that a plan gives once everything about it was said.
