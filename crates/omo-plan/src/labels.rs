@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::document::{Document, lines};
+use crate::pattern::Pattern;
 
 /// A longer name is a sentence.
 const MAX_NAME: usize = 60;
@@ -96,23 +97,16 @@ pub fn trimmed(document: &Document<'_>, bytes: Range<usize>) -> Range<usize> {
     start..start + text.trim().len()
 }
 
+/// What an item of a list begins with: its sign, and a box that may be ticked.
+static ITEM: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])(?:[ \t]\s*(?:\[[ xX]\]\s*)?|$)");
+
 /// The text of an item or a line behind its space, its list's sign and its box, and how many bytes
 /// these have. `None` for the count of a line that is no item.
 pub fn item(row: &str) -> (Option<usize>, &str) {
-    let text = row.trim_start_matches([' ', '\t']);
-    let digits = text.trim_start_matches(|char: char| char.is_ascii_digit());
-    let behind = match text.strip_prefix(['-', '*', '+']) {
-        Some(behind) => Some(behind),
-        None if digits.len() < text.len() => digits.strip_prefix(['.', ')']),
-        None => None,
-    };
-    let Some(behind) = behind.filter(|behind| behind.is_empty() || behind.starts_with([' ', '\t'])) else {
-        return (None, text);
-    };
-    let inner = behind.trim_start();
-    let boxed = ["[ ]", "[x]", "[X]"].iter().find_map(|sign| inner.strip_prefix(sign));
-    let inner = boxed.map_or(inner, str::trim_start);
-    (Some(row.len() - inner.len()), inner)
+    match ITEM.behind(row) {
+        Some(inner) => (Some(row.len() - inner.len()), inner),
+        None => (None, row.trim_start_matches([' ', '\t'])),
+    }
 }
 
 fn end_at(found: &mut [Label<'_>], document: &Document<'_>, end: usize) {

@@ -15,6 +15,7 @@ pub mod labels;
 pub mod launcher;
 pub mod model;
 pub mod paths;
+mod pattern;
 pub mod run;
 pub mod segments;
 pub mod task_session;

@@ -9,6 +9,7 @@ use crate::diagnostic::Code;
 use crate::document::Document;
 use crate::labels::{key, labels};
 use crate::model::{Group, Isolation, OnUnitFail, Parallel, Plan, Precondition, Unit};
+use crate::pattern::Pattern;
 use crate::segments::{Outline, Segments, diagnostic, has_tasks, of_outline};
 
 use super::{Options, PlanChange, PlanDialect, PlanInput};
@@ -62,12 +63,14 @@ fn read(document: &Document<'_>, outline: &Outline<'_>, options: Options, plan: 
     files_by_case(document, outline, plan);
 }
 
+/// A version from 1 on.
+static VERSION: Pattern = Pattern::new(r"^[vV]*0*[1-9]");
+/// The word of a verdict, with marks before it: neither `unapproved` nor `Approved: no`.
+static APPROVED: Pattern = Pattern::new(r"^[\W_]*(?i-u:approved)(?:[^\w:]|_|$)");
+
 /// Whether the front matter has a version of contracts from 1 on.
 fn wants_contracts(document: &Document<'_>) -> bool {
-    let value = document.front_value("contract_version").map_or("", |field| field.value);
-    let digits = value.trim_start_matches(['v', 'V']);
-    let number = digits.split(|char: char| !char.is_ascii_digit()).next().unwrap_or_default();
-    !number.trim_start_matches('0').is_empty()
+    document.front_value("contract_version").is_some_and(|field| VERSION.is_match(field.value))
 }
 
 fn goal(document: &Document<'_>, outline: &Outline<'_>) -> String {
@@ -124,12 +127,7 @@ pub(super) fn is_approved(document: &Document<'_>) -> bool {
     let own = sections.filter(|(heading, _)| heading.level == 2 && key(heading.text) == "verification");
     let verdicts = own.flat_map(|(_, section)| labels(document, section, &["verdict"]));
     let last = verdicts.filter(|label| label.key == "verdict").last();
-    last.is_some_and(|verdict| {
-        let said = document.slice(verdict.rest).to_lowercase();
-        let word = said.trim_start_matches(|char: char| !char.is_alphanumeric());
-        let behind = word.strip_prefix("approved");
-        behind.is_some_and(|behind| !behind.starts_with(|char: char| char.is_alphanumeric() || char == ':'))
-    })
+    last.is_some_and(|verdict| APPROVED.is_match(document.slice(verdict.rest)))
 }
 
 /// Tells files that are one file where the case of letters does not count.

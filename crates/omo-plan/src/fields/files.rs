@@ -8,6 +8,7 @@ use crate::document::{Document, lines};
 use crate::labels::item;
 use crate::model::{FileAction, FileUse};
 use crate::paths::normal;
+use crate::pattern::Pattern;
 
 use super::verify::code_span;
 
@@ -42,19 +43,15 @@ pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<Named> {
     found
 }
 
+/// The word of what is done, up to behind its colon or to the code behind it: `Test files: …`, `**Create:** …`, but
+/// no path such as `test.rs` or `tests/a.rs`.
+static ACTION: Pattern = Pattern::new(r"^[*_]*([A-Za-z]+)(?:(?:[^A-Za-z/.`:][^/.`:]*)?:[*_ ]*|\s*(`))");
+
 /// What an item says is done, and what it says behind that.
 fn action(row: &str) -> (Option<FileAction>, &str) {
-    let plain = row.trim_start_matches(['*', '_']);
-    let word = plain.split(|char: char| !char.is_ascii_alphabetic()).next().unwrap_or_default();
-    let Some(action) = action_of(word) else { return (None, row) };
-    let rest = plain.get(word.len()..).unwrap_or_default();
-    // `Test files: …`, `**Create:** …`, but no path such as `test.rs` or `tests/a.rs`.
-    let behind = rest.split_once(':').filter(|(between, _)| !between.contains(['/', '.', '`']));
-    match behind {
-        Some((_, behind)) => (Some(action), behind.trim_start_matches(['*', '_', ' '])),
-        None if rest.trim_start().starts_with('`') => (Some(action), rest),
-        None => (None, row),
-    }
+    let found = ACTION.read(row).and_then(|([word, code], rest)| Some((action_of(word)?, code, rest)));
+    let Some((action, code, rest)) = found else { return (None, row) };
+    (Some(action), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
 }
 
 fn action_of(word: &str) -> Option<FileAction> {
@@ -144,16 +141,12 @@ fn is_name(word: &str) -> bool {
     !is_nothing && word.contains(['/', '.', '\\']) && word.chars().any(char::is_alphanumeric) && !word.ends_with('.')
 }
 
-/// A path and the lines behind its colon.
+/// A path and the lines behind its colon: `a.rs:10-20`, `a.rs:L3, 7`.
+static WITH_LINES: Pattern = Pattern::new(r"^([^:]+):([0-9L][0-9L, \-–]*)$");
+
 fn without_lines(name: &str) -> (&str, Option<&str>) {
-    let is_lines = |text: &str| {
-        text.starts_with(|char: char| char.is_ascii_digit() || char == 'L')
-            && text.chars().all(|char| char.is_ascii_digit() || "-–,L ".contains(char))
-    };
-    match name.trim().split_once(':') {
-        Some((path, lines)) if !path.is_empty() && is_lines(lines) => (path, Some(lines.trim())),
-        _ => (name.trim(), None),
-    }
+    let name = name.trim();
+    WITH_LINES.read(name).map_or((name, None), |([path, lines], _)| (path, Some(lines.trim())))
 }
 
 /// What is wrong with a path.

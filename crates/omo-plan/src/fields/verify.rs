@@ -12,6 +12,7 @@ use omo_core::check::Check;
 
 use crate::document::{Code, Document, lines};
 use crate::labels::item;
+use crate::pattern::Pattern;
 
 pub use expectation::Stated;
 use expectation::{Expectation, expectation};
@@ -86,26 +87,17 @@ pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<Found> {
     found
 }
 
+/// The word that says what a line is for, up to behind its colon or to the code behind it: `Expected output:`,
+/// `**Run:** …`, `Run from the root: …`, and `Run` before code.
+static KEYWORD: Pattern = Pattern::new(
+    r"^[*_]*(?:((?i-u:run|command|cmd|execute))|(?i-u:expect(?:ed|s)?))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))",
+);
+
 /// What a line is for, and what stands behind the word that says so.
 fn keyword(text: &str) -> (Awaited, &str) {
-    let plain = text.trim_start_matches(['*', '_']);
-    let (word, rest) = plain.split_at(plain.find(|char: char| !char.is_ascii_alphabetic()).unwrap_or(plain.len()));
-    let kind = match word.to_ascii_lowercase().as_str() {
-        "run" | "command" | "cmd" | "execute" => Awaited::Command,
-        "expected" | "expect" | "expects" => Awaited::Expectation,
-        _ => return (Awaited::Nothing, text),
-    };
-    // `Expected output:`, `**Run:** …`, `Run from the root: …`.
-    let colon = rest.find([':', '：']).filter(|at| !rest.get(..*at).unwrap_or_default().contains('`') && *at < 40);
-    match colon {
-        Some(at) => {
-            (kind, rest.get(at..).unwrap_or_default().trim_start_matches([':', '：', '*', '_', ' ', '\t']).trim_end())
-        }
-        None if rest.trim_start_matches(['*', '_', ' ']).starts_with('`') => {
-            (kind, rest.trim_start_matches(['*', '_', ' ']))
-        }
-        None => (Awaited::Nothing, text),
-    }
+    let Some(([command, code], rest)) = KEYWORD.read(text) else { return (Awaited::Nothing, text) };
+    let kind = if command.is_empty() { Awaited::Expectation } else { Awaited::Command };
+    (kind, text.get(text.len() - rest.len() - code.len()..).unwrap_or_default().trim_end())
 }
 
 fn block(document: &Document<'_>, code: &Code<'_>, awaited: Awaited, found: &mut Vec<Found>) {

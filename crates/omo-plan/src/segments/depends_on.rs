@@ -11,11 +11,15 @@ use std::ops::Range;
 use crate::diagnostic::Code;
 use crate::document::{Document, lines};
 use crate::labels::item;
+use crate::pattern::Pattern;
 
-use super::outline::{Outline, leading};
+use super::outline::Outline;
 use references::{Reference, Value, merged, parse};
 
-const LABEL: &str = "depends on";
+/// The words of the label.
+static LABEL: Pattern = Pattern::new(r"(?i-u:depends on)");
+/// The label from its words to its colon, or to the end of its emphasis behind that.
+static WHOLE_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on)[*_ \t]*[:：][*_]*");
 /// How many bytes before a label are looked at: for its line's start, a list's sign and emphasis.
 const LOOK_BACK: usize = 64;
 /// More than so many edges are no plan: each of all tasks needing each of them.
@@ -26,7 +30,7 @@ pub(super) fn read<'a>(document: &Document<'a>, outline: &mut Outline<'a>) {
     // For each task the last one that named it: the tasks follow one another as their labels do.
     let mut named_by = vec![None; outline.tasks.len()];
     let (mut done, mut edges) = (0, 0_usize);
-    for at in places_of_label(document.text) {
+    for at in LABEL.starts(document.text) {
         let Some(value) = label_at(document, at).filter(|_| at >= done) else { continue };
         let Some(place) = outline.task_at(at) else { continue };
         if document.code_at(at).is_some() || document.is_in_html(at) {
@@ -91,11 +95,11 @@ fn depend(
 fn numbers(outline: &Outline<'_>) -> BTreeMap<u64, usize> {
     let mut numbers: BTreeMap<u64, (u8, usize)> = BTreeMap::new();
     for (place, task) in outline.tasks.iter().enumerate() {
-        let (number, half) = leading(task.id, |char| char.is_ascii_digit());
+        let (number, half) = task.id.split_once('-').unwrap_or((task.id, ""));
         let rank = match half {
             "" => 2,
-            "-impl" => 1,
-            "-tests" => 0,
+            "impl" => 1,
+            "tests" => 0,
             _ => continue,
         };
         let Ok(number) = number.parse() else { continue };
@@ -129,12 +133,6 @@ fn resolve(
     }
 }
 
-/// Where the words of the label stand in a text.
-fn places_of_label(text: &str) -> impl Iterator<Item = usize> {
-    let is_label = |at: usize| text.get(at..at + LABEL.len()).is_some_and(|word| word.eq_ignore_ascii_case(LABEL));
-    memchr::memchr2_iter(b'd', b'D', text.as_bytes()).filter(move |at| is_label(*at))
-}
-
 /// The bytes behind the label whose words stand here, up to the end of its line.
 fn label_at(document: &Document<'_>, at: usize) -> Option<Range<usize>> {
     let near = (at.saturating_sub(LOOK_BACK)..at).find(|start| document.text.is_char_boundary(*start)).unwrap_or(at);
@@ -149,9 +147,7 @@ fn label_at(document: &Document<'_>, at: usize) -> Option<Range<usize>> {
     if !(stands_alone || is_emphasized && stands_free) {
         return None;
     }
-    let behind = document.slice(at + LABEL.len()..document.text.len());
-    let value = behind.trim_start_matches(['*', '_', ' ', '\t']);
-    let value = value.strip_prefix([':', '：'])?.trim_start_matches(['*', '_']);
+    let value = WHOLE_LABEL.behind(document.slice(at..document.text.len()))?;
     lines(document.text, document.text.len() - value.len()..document.text.len()).next()
 }
 
@@ -174,7 +170,7 @@ fn value_of<'a>(document: &Document<'a>, line: Range<usize>) -> (Value<'a>, Rang
         }
         let belongs = if has_gap { sign.is_some() && !goes_on } else { sign.is_some() || !is_list };
         let is_mark = row.starts_with('#') || inner.starts_with("**") || inner.starts_with("```");
-        let is_mark = is_mark || places_of_label(row).next().is_some();
+        let is_mark = is_mark || LABEL.is_match(row);
         if !belongs || is_mark || (sign.is_none() && inner.split_once(':').is_some()) {
             break;
         }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{Document, Heading, lines};
 use crate::id::is_id;
+use crate::pattern::Pattern;
 
 use super::depends_on;
 
@@ -234,41 +235,13 @@ fn is_task_line(row: &str) -> bool {
     row.strip_prefix("### ").is_some_and(|text| parts(text.trim_start()).is_some())
 }
 
+/// A task's number, without the zeros before it, and the word behind it.
+static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)\s*:");
+
 /// The id and the title of `Task 1-tests: title`.
 fn parts(text: &str) -> Option<(&str, &str)> {
-    let rest = text.strip_prefix("Task")?;
-    let inner = rest.trim_start();
-    let (number, rest) = leading(inner, |char| char.is_ascii_digit());
-    if number.is_empty() || text.len() == "Task".len() + inner.len() {
-        return None;
-    }
-    let (_, rest) = half(rest);
-    let title = rest.trim_start().strip_prefix(':')?;
-    Some((id(inner.get(..inner.len() - rest.len())?), title))
-}
-
-/// A text up to the first character that is none of these, and the rest.
-pub(in crate::segments) fn leading(text: &str, is_one: impl Fn(char) -> bool) -> (&str, &str) {
-    let end = text.find(|char| !is_one(char)).unwrap_or(text.len());
-    text.split_at(end)
-}
-
-/// The word behind a task's number: `-tests`, `-impl`, or another.
-pub(in crate::segments) fn half(text: &str) -> (Option<&str>, &str) {
-    let Some(behind) = text.strip_prefix('-') else { return (None, text) };
-    match leading(behind, |char| char.is_ascii_alphabetic()) {
-        ("", _) => (None, text),
-        (word, rest) => (Some(word), rest),
-    }
-}
-
-/// A task's id: its number, and the word behind it, without the zeros before them.
-pub(in crate::segments) fn id(written: &str) -> &str {
-    let short = written.trim_start_matches('0');
-    // Of a number that is nothing else, the last zero stays.
-    let has_number = short.starts_with(|char: char| char.is_ascii_digit());
-    let kept = if has_number { short.len() } else { short.len() + 1 };
-    written.len().checked_sub(kept).and_then(|start| written.get(start..)).unwrap_or(written)
+    let ([id], title) = TASK.read(text)?;
+    Some((id, title))
 }
 
 /// Whether a heading that is no task's could be meant as one.

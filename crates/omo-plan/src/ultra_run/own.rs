@@ -1,4 +1,4 @@
-//! The options beside those that say which part of a plan is executed: what the clients of sessions are started with. In a line that
+//! The options that omo has beside those of its seed: what the clients of sessions are started with. In a line that
 //! was typed they are taken out before the rest of it is read.
 
 use omo_core::words::sanitize;

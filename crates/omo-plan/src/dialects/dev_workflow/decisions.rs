@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::document::{Document, Heading, lines};
 use crate::labels::{Label, item, key, labels, trimmed};
 use crate::model::{Decision, DecisionOption};
+use crate::pattern::Pattern;
 
 const KNOWN: [&str; 6] =
     ["context", "options", "recommendation", "recommendation (unverified)", "chosen", "previously chosen"];
@@ -23,15 +24,16 @@ pub(super) fn read(document: &Document<'_>) -> Vec<(Decision, Range<usize>)> {
     found
 }
 
-/// The id and the rest of a heading `[DP-001] its title (blocking)`.
+/// `[DP-001] its title` or `DP-001: its title`, up to the title.
+static NAME: Pattern = Pattern::new(r"^(?:\[([^\]]*)\]|(DP-[^: ]*)[: ])[\s:\-–—]*");
+/// An option's label, up to its text: `A: …`, `**Option B:** …`.
+static OPTION: Pattern = Pattern::new(r"^[*_]*(?:Option )?([A-Za-z0-9]{1,3})[*_ ]*[:)：][*_ ]*");
+
+/// The id and the rest of a heading.
 fn name<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
-    let text = heading.text;
-    let (id, title) = match text.strip_prefix('[') {
-        Some(inner) => inner.split_once(']')?,
-        None => text.split_once([':', ' ']).filter(|(id, _)| id.starts_with("DP-"))?,
-    };
-    let title = title.trim_start_matches(|char: char| char.is_whitespace() || ":-–—".contains(char));
-    crate::id::is_id(id.trim()).then_some((id.trim(), title))
+    let ([in_brackets, plain], title) = NAME.read(heading.text)?;
+    let id = if plain.is_empty() { in_brackets.trim() } else { plain };
+    crate::id::is_id(id).then_some((id, title))
 }
 
 fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize>) -> Decision {
@@ -68,20 +70,9 @@ fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize
 
 /// The items `- A: …` of a list.
 fn options(document: &Document<'_>, value: Range<usize>) -> Vec<DecisionOption> {
-    let mut found = Vec::new();
-    for line in lines(document.text, value) {
-        let (sign, row) = item(document.slice(line));
-        let plain = row.trim_start_matches(['*', '_']);
-        let plain = plain.strip_prefix("Option ").unwrap_or(plain);
-        let Some((label, text)) = plain.split_once([':', ')', '：']).filter(|_| sign.is_some()) else { continue };
-        let label = label.trim_end_matches(['*', '_', ' ']);
-        let is_label = !label.is_empty() && label.len() <= 3 && label.chars().all(|char| char.is_ascii_alphanumeric());
-        if is_label {
-            let text = text.trim_start_matches(['*', '_', ' ']).trim_end().to_owned();
-            found.push(DecisionOption { label: label.to_owned(), text });
-        }
-    }
-    found
+    let items = lines(document.text, value).map(|line| item(document.slice(line)));
+    let read = items.filter_map(|(sign, row)| OPTION.read(row).filter(|_| sign.is_some()));
+    read.map(|([label], text)| DecisionOption { label: label.to_owned(), text: text.trim_end().to_owned() }).collect()
 }
 
 /// The option that a text begins with; what it says where it names none of them.

@@ -3,6 +3,7 @@
 use super::first_paragraph;
 use super::inline::only_code;
 use crate::model::OnFailure;
+use crate::pattern::Pattern;
 
 /// What a clause says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,25 +54,17 @@ fn action(word: &str) -> Option<OnFailure> {
     }
 }
 
-/// Whether what stands beside the action names a further one or a number of attempts. What stands
-/// between backticks is a command, whose words are its own.
+/// A further action, or a number of attempts.
+static MORE: Pattern = Pattern::new(concat!(
+    r"\b(?:(?:max|maximum|most)[^a-z0-9]+[0-9]+|[0-9]+[^a-z0-9]+(?:times|attempts|tries|retries)",
+    r"|once|twice|revert|retry|skip|escalate)\b",
+));
+
+/// Whether what stands beside the action names more than it. What stands between backticks is a command, whose words
+/// are its own.
 fn names_more(rest: &str) -> bool {
     let plain = super::inline::pieces(rest).into_iter().filter(|piece| !piece.is_code);
-    let words: Vec<String> = plain
-        .flat_map(|piece| piece.text.split(|char: char| !char.is_alphanumeric()))
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect();
-    let is_number = |word: Option<&String>| word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-    words.iter().enumerate().any(|(place, word)| {
-        let before = place.checked_sub(1).and_then(|place| words.get(place));
-        match word.as_str() {
-            "max" | "maximum" | "most" => is_number(words.get(place + 1)),
-            "times" | "attempts" | "tries" | "retries" => is_number(before),
-            "once" | "twice" => true,
-            word => action(word).is_some(),
-        }
-    })
+    MORE.is_match(&plain.map(|piece| piece.text).collect::<Vec<_>>().join(" ").to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a checkpoint says: the message of a commit. The command around it is never run.
 
 use super::inline::pieces;
+use crate::pattern::Pattern;
 
 /// What a checkpoint says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,15 +54,12 @@ fn message(words: &[String]) -> Option<String> {
     (!messages.is_empty()).then(|| messages.join("\n\n"))
 }
 
-/// The message of a command that is nothing but a commit, with a message between quotes of which a shell
-/// would make nothing else.
+/// Nothing but a commit, with a message between quotes of which a shell would make nothing else.
+static PLAIN: Pattern = Pattern::new(r#"^git commit -m (?:'([^']*)'|"([^"$`\\]*)")$"#);
+
 fn plain_message(command: &str) -> Option<&str> {
-    let quoted = command.strip_prefix("git commit -m ")?;
-    let in_single =
-        quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).filter(|text| !text.contains('\''));
-    let in_double = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    let in_double = in_double.filter(|text| !text.contains(['$', '`', '\\', '"']));
-    in_single.or(in_double).filter(|message| !message.trim().is_empty())
+    let ([single, double], _) = PLAIN.read(command)?;
+    [single, double].into_iter().find(|message| !message.trim().is_empty())
 }
 
 #[cfg(test)]

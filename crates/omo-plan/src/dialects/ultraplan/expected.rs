@@ -4,12 +4,11 @@ use omo_core::check::ExpectedExit;
 
 use super::commands::Command;
 use super::inline::pieces;
+use crate::pattern::Pattern;
 
-/// What stands between a mark and the expectation.
-const LEADS: [&str; 19] = [
-    "→", "->", "=>", ":", "(", "-", "—", "expected", "expects", "expect", "should", "prints", "print", "outputs",
-    "output", "contains", "contain", "shows", "show",
-];
+/// The marks and words between a command and what is expected of it.
+static LEADS: Pattern =
+    Pattern::new(r"^\s*(?:(?:→|->|=>|[:(\-—]|(?i-u:expect(?:ed|s)?|should|prints?|outputs?|contains?|shows?)\b)\s*)*");
 /// Words that a sentence about an outcome has, and an outcome itself does not.
 const SENTENCE: [&str; 17] = [
     "all",
@@ -33,7 +32,7 @@ const SENTENCE: [&str; 17] = [
 
 /// Puts down what is expected of a command: an exit, a text, or a sentence.
 pub fn expect(command: &mut Command, after: &str) {
-    let rest = without_leads(after);
+    let rest = LEADS.behind(after).unwrap_or(after).trim_end();
     let quoted = pieces(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
     let quoted = quoted.or_else(|| rest.strip_prefix(['"', '“'])?.split(['"', '”']).next().map(str::to_owned));
     let text = quoted
@@ -50,15 +49,6 @@ pub fn expect(command: &mut Command, after: &str) {
     } else {
         command.check.expect.stdout_has = Some(text);
     }
-}
-
-/// What is expected, without the marks and words that lead to it.
-fn without_leads(after: &str) -> &str {
-    let mut rest = after.trim_start();
-    while let Some(shorter) = LEADS.iter().find_map(|lead| strip_word(rest, lead)) {
-        rest = shorter.trim_start();
-    }
-    rest.trim_end()
 }
 
 /// A text without the word that it begins with, in whatever case.

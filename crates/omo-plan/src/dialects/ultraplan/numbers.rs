@@ -1,6 +1,7 @@
 //! Lists of numbers, as plans write them: `1, 2 and 5-7`, `Session 1, S2`, `none`.
 
 use crate::labels::item;
+use crate::pattern::Pattern;
 
 /// Reads a list of at most `most` numbers, each with one of these words before it or none. `Err` holds the part that is
 /// no number, or that makes the list longer.
@@ -35,20 +36,14 @@ fn before_a_note(line: &str) -> &str {
 }
 
 /// `3`, `3-5`, `3–5`, `3 to 5`, with or without a word before each number.
-fn range(part: &str, words: &[&str]) -> Option<(u64, u64)> {
-    let parted = part.split_once('–').or_else(|| part.split_once('-')).or_else(|| part.split_once(" to "));
-    let (first, last) = parted.unwrap_or((part, part));
-    Some((number(first, words)?, number(last, words)?))
-}
+static RANGE: Pattern = Pattern::new(r"^\s*([A-Za-z]*)\s*([0-9]+)(?:(?:\s*[–-]| to )\s*([A-Za-z]*)\s*([0-9]+))?\s*$");
 
-fn number(text: &str, words: &[&str]) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.trim_start_matches(|char: char| char.is_ascii_alphabetic());
-    let word = text.get(..text.len() - digits.len())?;
-    let is_known = word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word));
-    let digits = digits.trim_start();
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if is_known && is_number { digits.parse().ok() } else { None }
+fn range(part: &str, words: &[&str]) -> Option<(u64, u64)> {
+    let ([word, first, other, last], _) = RANGE.read(part)?;
+    let is_known = |word: &str| word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let last = if last.is_empty() { first } else { last };
+    let is_range = is_known(word) && is_known(other);
+    is_range.then_some((first.parse().ok()?, last.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::diagnostic::{Code, Diagnostic, Severity, has_errors};
 use crate::document::{Document, Heading};
 use crate::labels::key;
+use crate::pattern::Pattern;
 
 /// A heading with what it reaches over.
 #[derive(Clone, Debug)]
@@ -80,11 +81,13 @@ pub fn numbered<'a>(heading: &Heading<'a>, word: &str) -> Numbered<'a> {
     if begins && rest.starts_with(is_frame) && has_number { Numbered::LooksLike } else { Numbered::Other }
 }
 
+/// `Step 3:`, the word and the number of it.
+static NUMBERED: Pattern = Pattern::new(r"^([A-Za-z]+)[ \t]+([0-9]+):");
+
 fn exactly<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
-    let rest = text.strip_prefix(word)?.strip_prefix([' ', '\t'])?;
-    let (number, title) = rest.trim_start_matches([' ', '\t']).split_once(':')?;
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    Some((number.parse().ok().filter(|_| is_number)?, title.trim()))
+    let ([found, number], title) = NUMBERED.read(text)?;
+    let number = number.parse().ok().filter(|_| found == word)?;
+    Some((number, title.trim()))
 }
 
 /// How many findings of a plan are kept: a reader does not go through more.
