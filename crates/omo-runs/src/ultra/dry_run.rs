@@ -8,12 +8,12 @@ use omo_core::words::command::pasted;
 use omo_core::words::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
-use omo_plan::model::{Dialect, FileAction, Group, Plan, Precondition, Unit};
+use omo_plan::model::{FileAction, Group, Plan, Precondition, Unit};
 use omo_plan::ultra_run::billing::BillingFacts;
 use omo_plan::ultra_run::preflight::{Finding, Weight};
 use omo_plan::ultra_run::strategy;
 
-use super::{Asked, COMMAND, clause, file_name, plan_type};
+use super::{Asked, COMMAND, clause, file_name};
 use crate::task_session::report::table::{cell, code_cell, table};
 
 /// What is known beside the plan.
@@ -31,7 +31,7 @@ pub struct Facts {
 pub fn dry_run(plan: &Plan, asked: Asked, facts: &Facts) -> String {
     let units = strategy::units(plan, asked.part);
     let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
-    let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan_type(plan.dialect), units.len());
+    let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), units.len());
     let _ = write!(text, "### Step Validation\n\n{}", steps(plan, &units));
     let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.unit.is_none()).collect();
     for found in &others {
@@ -110,7 +110,7 @@ fn files(units: &[&Unit], facts: &Facts) -> String {
 
 /// What would be looked at before the first step and behind the last one.
 fn conditions(plan: &Plan) -> String {
-    if plan.dialect != Dialect::SessionSpec {
+    if !plan.dialect.rules().is_one_session() {
         return String::new();
     }
     let mut text = "### Entry / Exit Conditions\n\n".to_owned();

@@ -42,11 +42,6 @@ pub fn is_own_file(path: &str) -> bool {
     file_name(path).starts_with(progress::PREFIX)
 }
 
-/// What the seed calls the kind of a file.
-fn plan_type(dialect: Dialect) -> &'static str {
-    if dialect == Dialect::SessionSpec { "session-spec" } else { "plan" }
-}
-
 /// The word of what happens on a failure.
 fn clause(on_failure: OnFailure) -> &'static str {
     match on_failure {

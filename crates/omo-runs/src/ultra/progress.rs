@@ -2,14 +2,14 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_core::words::sanitize;
-use omo_plan::model::{Dialect, Precondition};
+use omo_plan::model::Precondition;
 use omo_plan::run::state::{Phase, RunState, UnitState};
 use omo_plan::ultra_run::arguments::Part;
 use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached, StepStatus};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Asked, file_name, plan_type};
+use super::{Asked, file_name};
 
 /// The longest error that is written, in characters.
 const ERROR_CHARS: usize = 1_000;
@@ -92,7 +92,7 @@ pub fn progress(state: &RunState, asked: Asked) -> Progress {
     let is_over = state.phase != Phase::Executing;
     let has_begun = state.units.values().any(|unit| unit.attempts > 0);
     let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
-    let is_session_spec = state.plan.dialect == Dialect::SessionSpec;
+    let is_one_session = state.plan.dialect.rules().is_one_session();
     let is_waiting = reached.outcome == Outcome::Stopped && state.open_question().is_some();
     let status = match (&state.phase, reached.outcome) {
         (Phase::Executing, _) if !is_waiting => "in-progress",
@@ -104,7 +104,7 @@ pub fn progress(state: &RunState, asked: Asked) -> Progress {
     Progress {
         schema_version: "1",
         plan: state.plan.source.path.clone(),
-        plan_type: plan_type(state.plan.dialect),
+        plan_type: state.plan.dialect.rules().file_type(),
         started_at: state.opened_at,
         updated_at: state.updated_at,
         mode: asked.mode.word(),
@@ -113,8 +113,8 @@ pub fn progress(state: &RunState, asked: Asked) -> Progress {
         status,
         steps: reached.steps.iter().map(step).collect(),
         // No step is begun before it was.
-        entry_condition_checked: is_session_spec && has_entry && has_begun,
-        exit_condition_checked: is_session_spec && reached.closing == Closing::Pass,
+        entry_condition_checked: is_one_session && has_entry && has_begun,
+        exit_condition_checked: is_one_session && reached.closing == Closing::Pass,
         summary: (is_over || is_waiting).then(|| reached.words(state.plan.dialect)),
     }
 }

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use omo_core::words::sanitize;
-use omo_plan::model::{Dialect, Unit};
+use omo_plan::model::Unit;
 use omo_plan::run::apart::{GroupState, GroupStatus};
 use omo_plan::run::report as model;
 use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached, StepStatus};
 
-use super::{Asked, COMMAND, clause, findings, plan_type, sessions, short, summary};
+use super::{Asked, COMMAND, clause, findings, sessions, short, summary};
 use crate::task_session::report::table::{cell, table};
 
 /// The longest title of a step in a cell, in characters.
@@ -24,7 +24,7 @@ pub fn report(state: &RunState, asked: Asked) -> String {
     let path = sanitize(&state.plan.source.path, 300);
     let head = [
         ("Plan", path.clone()),
-        ("Type", plan_type(dialect).to_owned()),
+        ("Type", dialect.rules().file_type().to_owned()),
         ("Mode", asked.words()),
         ("Result", reached.words(dialect)),
     ];
@@ -87,7 +87,7 @@ fn counts(reached: &Reached) -> String {
 
 /// What the checks behind all steps came to.
 fn closing(state: &RunState, reached: &Reached) -> String {
-    let name = if state.plan.dialect == Dialect::SessionSpec { "Exit condition" } else { "Verification" };
+    let name = state.plan.dialect.rules().final_checks_title();
     match (reached.closing, reached.outcome) {
         (Closing::None, Outcome::Completed) => "All steps completed.\n\n".to_owned(),
         (Closing::Pass, Outcome::Completed) => format!("All steps completed. {name}: PASS.\n\n"),

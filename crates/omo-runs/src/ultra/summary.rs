@@ -5,7 +5,7 @@ use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached};
 use serde::Serialize;
 
-use super::{Asked, file_name, plan_type, progress};
+use super::{Asked, file_name, progress};
 
 /// What the block says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +53,7 @@ pub fn summary(state: &RunState, asked: Asked) -> Summary {
     let counts = reached.counts;
     Summary {
         plan: state.plan.source.path.clone(),
-        plan_type: plan_type(state.plan.dialect),
+        plan_type: state.plan.dialect.rules().file_type(),
         result: reached.outcome,
         steps_total: counts.total,
         steps_passed: counts.passed,
