@@ -43,9 +43,17 @@ fn what_omo_prints_sets_nothing_off() {
             s.arm()?;
             second(s)?;
             s.blocks(&json!({}))?;
-            for prompt in
-                ["/omo:status", "/omo:check list", "/omo:check add true", "/omo:check remove true", "/omo:statusline"]
-            {
+            for prompt in [
+                "/omo:status",
+                "/omo:check list",
+                "/omo:check add true",
+                "/omo:check remove true",
+                "/omo:statusline",
+                "/omo:cancel",
+                "/omo:report",
+                "/omo:retry",
+                "/omo:retry 1",
+            ] {
                 means_nothing(s.prompt(prompt)?.reason().unwrap_or_default(), prompt)?;
             }
             for arguments in [

@@ -176,6 +176,12 @@ impl Failure {
         &self.message
     }
 
+    /// All of it in one line, as it is said in a session.
+    pub fn line(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        format!("{}{hint}", self.message).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether everything was said already.
     pub fn is_said(&self) -> bool {
         self.message.is_empty()

@@ -50,6 +50,9 @@ pub fn main() -> ExitCode {
         fence::run(&options);
         return ExitCode::SUCCESS;
     }
+    if run::is_typed_command(std::env::args_os().skip(1)) {
+        return run::answer_typed_command();
+    }
     signals::outlive_size_limit();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

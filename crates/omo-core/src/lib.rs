@@ -24,6 +24,7 @@ pub mod promise;
 pub mod prompt;
 pub mod report;
 pub mod review;
+pub mod run_command;
 pub mod runner;
 pub mod session;
 pub mod session_id;

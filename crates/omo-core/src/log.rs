@@ -74,6 +74,7 @@ pub fn of_prompt(id: &str, session: &Session, decision: &PromptDecision, now: Ti
         | PromptDecision::Status
         | PromptDecision::Statusline
         | PromptDecision::Gate(_)
+        | PromptDecision::Run { .. }
         | PromptDecision::Help(_)
         | PromptDecision::Refused(_) => return None,
     };

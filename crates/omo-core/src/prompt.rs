@@ -5,6 +5,8 @@ use crate::arguments::{self, UlwOptions};
 use crate::asker::ModelRoute;
 use crate::gate_command::{self, GateCommand};
 use crate::keyword::{self, Keywords, Reading};
+use crate::plan_run::ARGUMENTS_BYTES;
+use crate::run_command::RunCommand;
 use crate::session::{Activation, Interruption, PauseReason, Session, Trigger};
 use crate::words::changes::not_a_person;
 use crate::words::{Form, usage};
@@ -51,6 +53,13 @@ pub enum Intent<'a> {
     Statusline,
     /// To see or to change what judges a claim.
     Gate(GateCommand),
+    /// To have omo itself answer a command about the run of a plan.
+    Run {
+        /// Which one.
+        command: RunCommand,
+        /// What follows its name, byte for byte.
+        arguments: &'a str,
+    },
     /// To be told how a command is typed.
     Help(&'static str),
     /// To have the model carry out an own command, whose arguments the hook keeps for the program that
@@ -78,6 +87,7 @@ impl Intent<'_> {
             | Self::Statusline
             | Self::Help(_)
             | Self::Refused(_) => false,
+            Self::Run { command, .. } => command.changes_run(),
             Self::Activate { .. } | Self::Command { .. } | Self::Gate(_) => true,
         }
     }
@@ -107,6 +117,7 @@ impl Intent<'_> {
             | Self::Status
             | Self::Statusline
             | Self::Gate(_)
+            | Self::Run { .. }
             | Self::Help(_)
             | Self::Refused(_) => false,
         }
@@ -161,8 +172,15 @@ fn command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() -> UlwO
         _ if matches!(reason, Some("--help" | "-h")) => {
             usage::of(name).map_or(Intent::Command { name, arguments }, Intent::Help)
         }
-        _ => Intent::Command { name, arguments },
+        _ => RunCommand::named(name).map_or(Intent::Command { name, arguments }, |command| of_run(command, arguments)),
     }
+}
+
+fn of_run(command: RunCommand, arguments: &str) -> Intent<'_> {
+    if arguments.len() > ARGUMENTS_BYTES {
+        return Intent::Refused(format!("that is too long; type `{}`", command.usage()));
+    }
+    Intent::Run { command, arguments }
 }
 
 /// What is known beside the prompt.
@@ -206,6 +224,13 @@ pub enum PromptDecision {
     Statusline,
     /// What judges a claim is shown or changed, without the model.
     Gate(GateCommand),
+    /// `omo` answers a command about the run of a plan, without the model.
+    Run {
+        /// Which one.
+        command: RunCommand,
+        /// What follows its name.
+        arguments: String,
+    },
     /// The user is told how a command is typed, without the model.
     Help(&'static str),
     /// The user is told what was wrong, without the model; nothing else happens.
@@ -238,6 +263,7 @@ pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'
         Intent::Status => PromptDecision::Status,
         Intent::Statusline => PromptDecision::Statusline,
         Intent::Gate(command) => PromptDecision::Gate(command),
+        Intent::Run { command, arguments } => PromptDecision::Run { command, arguments: arguments.to_owned() },
         Intent::Help(text) => PromptDecision::Help(text),
         Intent::Refused(message) => PromptDecision::Refused(message),
     }

@@ -124,6 +124,7 @@ fn words(decision: &PromptDecision) -> String {
         PromptDecision::Stop { reason, whole } => format!("stop whole={whole} {}", reason.as_deref().unwrap_or("-")),
         PromptDecision::Gate(_) => "check".to_owned(),
         PromptDecision::Help(text) => format!("help {}", text.split(' ').nth(1).unwrap_or_default()),
+        PromptDecision::Run { command, arguments } => format!("run {} {arguments}", command.name()),
         PromptDecision::Status => "status".to_owned(),
         PromptDecision::Statusline => "statusline".to_owned(),
         PromptDecision::Refused(_) => "refused".to_owned(),
@@ -218,6 +219,15 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
         ("another command of ours, in a run", Given::of("/omo:nothing-like-it", Some(armed())), "seen"),
         ("the status", Given::of("/omo:status", None), "status"),
         ("the status line", Given::of("/omo:statusline", None), "statusline"),
+        ("a run is cancelled", Given::of("/omo:cancel", None), "run cancel "),
+        (
+            "a report in a run",
+            Given::of("/omo:report r-1 --format json", Some(armed())),
+            "run report r-1 --format json",
+        ),
+        ("a task is done again", Given::of("/omo:retry 3; $(x)", None), "run retry 3; $(x)"),
+        ("how a task is done again", Given::of("/omo:retry --help", None), "help /omo:retry"),
+        ("a line of many words", Given::of(&format!("/omo:retry {}", "x".repeat(5_000)), None), "refused"),
         (
             "the status in a run in plan mode",
             Given::of("/omo:status", Some(armed())).and(|g| g.plan_mode = true),
@@ -401,6 +411,9 @@ fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_fo
     for text in [
         "/omo:status",
         "/omo:statusline",
+        "/omo:cancel",
+        "/omo:report",
+        "/omo:retry 3",
         "/omo:check list",
         "/omo:check approve 0123456789ab",
         "/omo:stop-continuation",

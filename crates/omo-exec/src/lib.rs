@@ -24,6 +24,7 @@ pub mod git;
 mod git_folder;
 pub mod integrate;
 pub mod keeper;
+pub mod own_command;
 mod platform;
 pub mod process;
 pub mod recorded;

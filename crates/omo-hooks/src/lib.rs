@@ -17,6 +17,7 @@ pub mod json_end;
 pub mod judging;
 pub mod plan_prompt;
 mod platform;
+pub mod run_prompt;
 pub mod statusline_prompt;
 pub mod stdin;
 pub mod watchdog;

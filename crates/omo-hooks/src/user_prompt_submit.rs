@@ -33,7 +33,7 @@ use crate::answer::Answer;
 use crate::edge::{Context, Hook, HookError};
 use crate::input::Input;
 use crate::plan_prompt::{self, Approval};
-use crate::{asker, gate_prompt, statusline_prompt, watchdog};
+use crate::{asker, gate_prompt, run_prompt, statusline_prompt, watchdog};
 
 /// The hook.
 pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
@@ -199,6 +199,7 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, Hoo
             });
             Answer::Instead(said)
         }
+        PromptDecision::Run { command, arguments } => Answer::Instead(run_prompt::answer(context, *command, arguments)),
         PromptDecision::Status => Answer::Instead(status(prompt)?),
         PromptDecision::Help(text) => Answer::Instead((*text).to_owned()),
         PromptDecision::Statusline => Answer::Instead(statusline_prompt::answer()),

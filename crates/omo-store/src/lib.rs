@@ -35,4 +35,5 @@ pub mod state;
 pub mod task_session;
 pub mod transcript;
 pub mod trust;
+pub mod typed_order;
 pub mod work_tree;

@@ -9,3 +9,4 @@ mod opening;
 mod projections;
 mod refused;
 mod sequences;
+mod typed;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::plan_run::PlanRun;
 use omo_core::session_id::SessionId;
+use omo_core::timestamp::Timestamp;
 use omo_core::words::plan::IN_STEPS;
 use omo_core::words::sanitize;
 use omo_exec::alive;
@@ -44,6 +45,8 @@ pub(super) struct CommandContext<'a> {
     pub environment: Environment,
     /// The folder that the plugin keeps over its updates, where it is known.
     pub plugin_data: Option<PathBuf>,
+    /// When a person typed this very command in the session, where its hook has handed it over.
+    pub typed_at: Option<Timestamp>,
 }
 
 impl<'a> CommandContext<'a> {
@@ -66,7 +69,7 @@ impl<'a> CommandContext<'a> {
         let session = named_or_own(None, env)?;
         let environment = Environment::of_gates(env::variables(), &root);
         let [plugin_data, _] = env::plugin_folders();
-        Ok(Self { env, root, state_home, runs, session, environment, plugin_data })
+        Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None })
     }
 
     /// Who asks.
@@ -124,7 +127,7 @@ impl<'a> CommandContext<'a> {
     pub(super) fn caller(&self) -> Result<Caller, Failure> {
         let read = |id| plan_run::read(&self.root, id, Some(&self.state_home));
         let known = self.session.as_ref().map(read).transpose()?.flatten();
-        let prompted_at = known.and_then(|run| run.prompt_at);
+        let prompted_at = known.and_then(|run| run.prompt_at).max(self.typed_at);
         Ok(Caller { actor: self.actor(), prompted_at, group: self.env.group.as_ref().map(|own| own.group.clone()) })
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use omo_core::timestamp::Timestamp;
@@ -299,16 +300,25 @@ pub(super) fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
 
 /// Ends a run before its end.
 pub(super) fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
+    cancel_within(env, options, stage::PATIENCE)
+}
+
+/// As [`cancel`], for a person in a session, who waits no longer than a prompt may.
+pub(super) fn cancel_typed(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
+    cancel_within(env, options, Duration::from_secs(2))
+}
+
+fn cancel_within(env: &Env, options: &CancelOptions, patience: Duration) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::cancel(state, &options.reason)?]))?;
     context.tell(&run, &before.holder, &state);
-    if stage::is_apart(&state) {
-        // When the user is told that it is cancelled, nothing of it is at work.
-        stage::put_away(&engine)?;
+    let mut message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());
+    // When the user is told that it is cancelled, nothing of it is at work.
+    if stage::is_apart(&state) && !stage::put_away_within(&engine, patience)? {
+        message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
     }
-    let message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());
     open::say(&message)
 }
 

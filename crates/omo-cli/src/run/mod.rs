@@ -20,6 +20,7 @@ mod stage;
 mod step;
 mod task;
 mod typed;
+mod typed_command;
 mod verdict;
 mod watch;
 
@@ -35,6 +36,7 @@ pub(crate) use next::{LONGEST_WAIT, LOOK_EVERY, next};
 pub(crate) use report::{report, verify_task};
 pub(crate) use stage::{WorkersCommand, supervise, workers};
 pub(crate) use task::{brief, done, fail, start};
+pub(crate) use typed_command::{answer_typed_command, is_typed_command};
 pub(crate) use verdict::verdict;
 
 use omo_store::config::Config;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use omo_core::words::sanitize;
-use omo_plan::run::state::{Standing, UnitStatus};
+use omo_plan::run::state::{RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{self, Judged, Put};
 use omo_runs::{task_session, ultra};
@@ -153,7 +153,12 @@ pub(super) fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
 
 /// A person has a failed task done again.
 pub(super) fn retry(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
-    let context = CommandContext::find(env)?;
+    reopen(&CommandContext::find(env)?, options)?;
+    Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.id)?)
+}
+
+/// Has it done again, and says nothing.
+pub(super) fn reopen(context: &CommandContext, options: &TaskOptions) -> Result<RunState, Failure> {
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = context.engine(&run, &before)?;
     engine.unedited(&before)?;
@@ -164,5 +169,5 @@ pub(super) fn retry(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
     context.listen(&run, &before);
     let state = engine.decide(|state| verbs::retry(state, &engine.caller, &options.id))?;
     context.tell(&run, &before.holder, &state);
-    Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.id)?)
+    Ok(state)
 }

@@ -4,6 +4,8 @@
 //! The plan's path and its questions are a repository's words: they stand between backticks, on one
 //! line, and are cut. Its commands are shown whole or not at all.
 
+pub mod run_answer;
+
 use super::checks::{CODE_CHARS, code};
 use super::command::{APPROVAL_CHARS, argument, whole};
 use super::{refused, sanitize};

@@ -36,6 +36,24 @@ Executes a plan step by step, or its sessions in parallel, each in a work tree o
   --session N     only session N of the plan's Execution Strategy
   --approve CODE  agree to exactly the commands that were shown";
 
+const CANCEL: &str = "\
+usage: /omo:cancel [RUN] [--reason TEXT]
+Ends the run of a plan before its end: that of this session, or the one that is open here.
+  RUN            another run; `omo run list` names them
+  --reason TEXT  why, for the record";
+
+const REPORT: &str = "\
+usage: /omo:report [RUN] [--format FORM]
+Shows what came of the run of a plan: that of this session, or the last one here.
+  RUN            another run; `omo run list` names them
+  --format FORM  another form, as `omo report --help` lists them";
+
+const RETRY: &str = "\
+usage: /omo:retry TASK [--run RUN]
+Has a task of a plan done again that failed, was left out or could not be proved.
+  TASK       its id; /omo:report lists them
+  --run RUN  of another run than the one of this session; `omo run list` names them";
+
 /// The options of such a run for the clients that it starts.
 pub const LOCAL_OPTIONS: &str = "\
 Options for parallel sessions:
@@ -56,6 +74,9 @@ pub fn of(name: &str) -> Option<&'static str> {
         "ulw-plan" => Some(ULW_PLAN),
         "ulw-exec" => Some(ULW_EXEC),
         "execute-local" => Some(EXECUTE_LOCAL),
+        "cancel" => Some(CANCEL),
+        "report" => Some(REPORT),
+        "retry" => Some(RETRY),
         _ => None,
     }
 }

@@ -106,7 +106,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
     let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
     places.sort();
-    let of_exec = ["claude.rs", "git.rs", "keeper.rs", "process.rs", "status_line.rs"];
+    let of_exec = ["claude.rs", "git.rs", "keeper.rs", "own_command.rs", "process.rs", "status_line.rs"];
     let of_supervisor = ["supervisor/detached.rs", "supervisor/minder.rs", "supervisor/mod.rs"];
     let known: Vec<String> =
         of_exec.iter().chain(&of_supervisor).map(|name| format!("crates/omo-exec/src/{name}")).collect();
@@ -130,6 +130,11 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
             && git.contains("SearchPath::of(&inherited()).outside(&projects)")
     );
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
+    // Another binary of omo, found by the path of this one: the answer to a command about a run.
+    let own_command = read("crates/omo-exec/src/own_command.rs");
+    assert!(own_command.contains("let own = std::env::current_exe().ok()?;") && !own_command.contains("env::var"));
+    let run_prompt = read("crates/omo-hooks/src/run_prompt.rs");
+    assert!(run_prompt.contains("own_command::program()") && run_prompt.contains("&program, ARGUMENT,"));
     assert!(read("crates/omo-exec/src/status_line.rs").contains("found.give(&mut shell, command)?"));
     // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.
     assert!(read("crates/omo-exec/src/claude.rs").contains("Command::new(&self.program)"));
@@ -259,7 +264,7 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
         assert!(!text.contains("!`"), "{name} runs a shell");
     }
     let names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["check", "status", "statusline", "stop-continuation", "ulw"]);
+    assert_eq!(names, ["cancel", "check", "report", "retry", "status", "statusline", "stop-continuation", "ulw"]);
 }
 
 /// A model may call this one when its user asks for a plan in their own words: it judges nothing, and

@@ -17,7 +17,7 @@ use crate::run::open::say;
 /// How often the length of the ledger is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a supervisor may take to put away what is left of a run that is over.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A supervisor that ends so often without anything having happened will not do better the next time.
 const MAX_STARTS: u32 = 3;
 
@@ -98,11 +98,20 @@ fn at_a_terminal(block: &str, question: &QuestionState) -> String {
 /// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal
 /// is written down, and a user who is told that the run is over finds none of them.
 pub(crate) fn put_away(engine: &Engine) -> Result<(), Failure> {
-    let last = Instant::now() + PATIENCE;
-    while engine.run.is_supervised()? && Instant::now() < last {
+    put_away_within(engine, PATIENCE).map(drop)
+}
+
+/// As [`put_away`], waiting so long at most; whether the supervisor has ended.
+pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<bool, Failure> {
+    let last = Instant::now() + patience;
+    while engine.run.is_supervised()? {
+        if Instant::now() >= last {
+            return Ok(false);
+        }
         std::thread::sleep(LOOK_EVERY);
     }
-    Ok(engine.reap_if_alone().map(drop)?)
+    engine.reap_if_alone()?;
+    Ok(true)
 }
 
 /// Waits until the ledger has another event, the supervisor is gone, or the time is over.

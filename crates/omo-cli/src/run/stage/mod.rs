@@ -19,7 +19,7 @@ use super::open::say;
 use crate::failure::Failure;
 use crate::help;
 
-pub(super) use follow::{follow, is_apart, put_away};
+pub(super) use follow::{PATIENCE, follow, is_apart, put_away_within};
 pub(super) use own::next as next_of_own;
 pub(super) use screen::Screen;
 pub(crate) use supervisor::supervise;

@@ -1,0 +1,148 @@
+//! `/omo:cancel`, `/omo:report` and `/omo:retry`, as the hook of prompts hands them over: its user reads the answer in the
+//! session, and no model does.
+//!
+//! They are what `omo run cancel`, `omo report` and `omo run retry` do, decided by the person who typed them: the order
+//! bears the hook's seal. It gives the right to this one command and to nothing after it: the run notes no prompt.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::process::ExitCode;
+
+use clap::Parser;
+use omo_core::plan_run::PlanRun;
+use omo_core::run_command::RunCommand;
+use omo_core::session_id::SessionId;
+use omo_core::words::sanitize;
+use omo_plan::model::Dialect;
+use omo_plan::run::state::RunState;
+use omo_plan::ultra_run::own::quoted;
+use omo_store::env::Env;
+use omo_store::plan_run;
+use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
+
+use super::arguments::{CancelOptions, Form, ReportOptions, RunOptions, UnitOptions};
+use super::context::CommandContext;
+use super::open::say;
+use super::{blocks, manage, report, typed, unit};
+use crate::failure::{Failure, Kind};
+
+/// What stands behind `/omo:cancel`.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct CancelLine {
+    run: Option<String>,
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+/// What stands behind `/omo:report`.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct ReportLine {
+    run: Option<String>,
+    #[arg(long, value_enum)]
+    format: Option<Form>,
+}
+
+/// What stands behind `/omo:retry`.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct RetryLine {
+    task: String,
+    #[arg(long)]
+    run: Option<String>,
+}
+
+/// Whether a command line is that of a hook which hands such a command over.
+pub(crate) fn is_typed_command(mut arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.next().is_some_and(|first| first == ARGUMENT) && arguments.next().is_none()
+}
+
+/// Answers it. What cannot be done is an answer too, in one line.
+pub(crate) fn answer_typed_command() -> ExitCode {
+    let env = Env::from_process();
+    let Some(order) = read_order(&env) else {
+        let message = "no hook of omo has handed a typed command over";
+        crate::say(&Failure::human(message, "type /omo:cancel, /omo:report or /omo:retry in the session"));
+        return Kind::Human.exit_code();
+    };
+    match answer(&env, &order) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_said() => ExitCode::SUCCESS,
+        Err(failure) => {
+            let line = failure.line();
+            say(&line).map_or_else(|failure| failure.kind.exit_code(), |()| ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn read_order(env: &Env) -> Option<TypedOrder> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    TypedOrder::read(&bytes, env.state_home.as_deref(), env.now)
+}
+
+fn answer(env: &Env, order: &TypedOrder) -> Result<(), Failure> {
+    let in_session = Env {
+        project_dir: Some(order.root.clone().into()),
+        session_id: Some(order.session.clone()),
+        in_session: true,
+        ..env.clone()
+    };
+    match order.command {
+        RunCommand::Cancel => {
+            let line: CancelLine = read_line(order)?;
+            let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
+            let default = || format!("by its user, in session {}", order.session);
+            let reason = line.reason.unwrap_or_else(default);
+            // A person ends any run of their project, whichever session holds it: as at a terminal.
+            let person = Env { session_id: None, in_session: false, ..in_session };
+            manage::cancel_typed(&person, &CancelOptions { run, reason })
+        }
+        RunCommand::Report => {
+            let line: ReportLine = read_line(order)?;
+            let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
+            report::report(&in_session, ReportOptions { form: line.format, run })
+        }
+        RunCommand::Retry => {
+            let line: RetryLine = read_line(order)?;
+            let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
+            let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
+            let options = UnitOptions { id: line.task, run };
+            let state = unit::reopen(&context, &options)?;
+            let id = sanitize(&options.id, 64);
+            say(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
+        }
+    }
+}
+
+/// Reads what stands behind a command; its words are parted as a shell would part them, and never near one.
+fn read_line<T: Parser>(order: &TypedOrder) -> Result<T, Failure> {
+    let hint = || format!("type `{}`", order.command.usage());
+    let words = shlex::split(&order.arguments).ok_or_else(|| Failure::user("a quote is not closed", hint()))?;
+    T::try_parse_from(words).map_err(|error| {
+        let what = error.to_string();
+        let what = match error.kind() {
+            clap::error::ErrorKind::MissingRequiredArgument => "it says too little",
+            _ => what.lines().next().unwrap_or_default().trim_start_matches("error: "),
+        };
+        Failure::user(sanitize(what, 200), hint())
+    })
+}
+
+/// The run of the session that this was typed in, while that is open.
+fn own_run(env: &Env, order: &TypedOrder) -> Option<String> {
+    let id = SessionId::parse(&order.session).ok()?;
+    let known = plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
+    Some(known).filter(PlanRun::is_open).map(|run| run.id)
+}
+
+/// What the user types to have the run go on.
+fn how_to_go_on(state: &RunState) -> String {
+    let path = &state.plan.source.path;
+    match state.plan.dialect {
+        Dialect::TasksJson => format!("/omo:ulw-exec --{}", blocks::name(state)),
+        Dialect::Ultraplan | Dialect::SessionSpec => format!("/omo:execute-local --resume {}", quoted(path)),
+        Dialect::DevWorkflow => typed::command(path),
+    }
+}

@@ -1,0 +1,75 @@
+//! The slash commands about the run of a plan that are answered without a model: `/omo:cancel`, `/omo:report` and
+//! `/omo:retry`.
+//!
+//! The hook does not know how a run is cancelled or reported: it hands the user's words to `omo`. Here stands which
+//! commands these are, and what is typed in a terminal instead.
+
+use serde::{Deserialize, Serialize};
+
+/// A slash command about a run that `omo` answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunCommand {
+    /// End a run before its end.
+    Cancel,
+    /// Show what came of a run.
+    Report,
+    /// Have a failed task done again.
+    Retry,
+}
+
+impl RunCommand {
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::Cancel, Self::Report, Self::Retry];
+
+    /// The one of this name, which stands behind `/omo:`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.name() == name)
+    }
+
+    /// Its name, without `/omo:`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Report => "report",
+            Self::Retry => "retry",
+        }
+    }
+
+    /// How it is typed in a prompt.
+    pub fn usage(self) -> &'static str {
+        match self {
+            Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
+            Self::Report => "/omo:report [RUN] [--format FORM]",
+            Self::Retry => "/omo:retry TASK [--run RUN]",
+        }
+    }
+
+    /// What does the same in a terminal.
+    pub fn in_terminal(self) -> &'static str {
+        match self {
+            Self::Cancel => "omo run cancel",
+            Self::Report => "omo report",
+            Self::Retry => "omo run retry TASK",
+        }
+    }
+
+    /// Whether it changes the run, which only its user does in this way.
+    pub fn changes_run(self) -> bool {
+        self != Self::Report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_found_by_its_name_and_typed_by_it() {
+        for command in RunCommand::ALL {
+            assert_eq!(RunCommand::named(command.name()), Some(command));
+            assert!(command.usage().starts_with(&format!("/omo:{} ", command.name())));
+        }
+        assert_eq!(RunCommand::named("cancelled"), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! Running another binary of omo for a hook: a short command, whose answer its user reads.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use crate::platform::{Ending, Group, Leftovers};
+
+/// So much of what it says is read; the rest is taken and dropped, so that it never waits for its reader.
+const MAX_BYTES: u64 = 64 * 1024;
+/// How long it may take to end once it was asked to.
+const GRACE: Duration = Duration::from_millis(200);
+/// How long the last of its output is waited for once it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// It ended by itself.
+    Ended {
+        /// Its exit status; `None` where a signal ended it.
+        status: Option<i32>,
+        /// What it said, and then what it warned of.
+        said: [Vec<u8>; 2],
+    },
+    /// Its time was up, and it was ended with all that it started.
+    TooLong,
+}
+
+/// The `omo` that belongs to this binary: beside it, or in the `bin` beside its folder, where the copies of the hooks lie
+/// that a client starts without a launcher. Nothing in the environment has a say in it.
+pub fn program() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let name = format!("omo{}", std::env::consts::EXE_SUFFIX);
+    let folder = own.parent()?;
+    let beside = [Some(folder.join(&name)), folder.parent().map(|top| top.join("bin").join(&name))];
+    beside.into_iter().flatten().find(|program| program.is_file())
+}
+
+/// Runs it in a folder, with this one argument and this input, for so long at most.
+///
+/// # Errors
+///
+/// It cannot be started.
+pub fn run(
+    program: &Path,
+    argument: &str,
+    folder: &Path,
+    input: Vec<u8>,
+    limit: Duration,
+) -> std::io::Result<Answered> {
+    let deadline = Instant::now() + limit;
+    let mut command = Command::new(program);
+    // What it says is shown as text.
+    command.arg(argument).current_dir(folder).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
+    let ((stdin, mut sent), (said, stdout), (warned, stderr)) = (std::io::pipe()?, std::io::pipe()?, std::io::pipe()?);
+    command.stdin(stdin).stdout(stdout).stderr(stderr);
+    let (sender, ended) = channel();
+    let group = Group::start(command, Leftovers::Ended, move |status, _| {
+        let _ = sender.send(status);
+    })?;
+    std::thread::spawn(move || sent.write_all(&input));
+    let said = [said, warned].map(read_beside);
+    let Ok(status) = ended.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
+        group.end(Ending::Asked);
+        if ended.recv_timeout(GRACE).is_err() {
+            group.end(Ending::AtOnce);
+        }
+        return Ok(Answered::TooLong);
+    };
+    let said = said.map(|said| said.recv_timeout(LAST_WORDS).unwrap_or_default());
+    Ok(Answered::Ended { status, said })
+}
+
+/// Reads to the end in a thread of its own.
+fn read_beside(mut source: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, answer) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = source.by_ref().take(MAX_BYTES).read_to_end(&mut bytes);
+        let _ = std::io::copy(&mut source, &mut std::io::sink());
+        let _ = sender.send(bytes);
+    });
+    answer
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A program in a folder of its own.
+    fn program(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("omo");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        (folder, path)
+    }
+
+    fn run_for(text: &str, input: &[u8], limit: Duration) -> Answered {
+        let (folder, path) = program(text);
+        run(&path, "--x", folder.path(), input.to_vec(), limit).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn what_it_says_comes_back_with_its_status() {
+        let said = run_for("cat; echo \"$1\" >&2; exit 3", b"typed", LONG);
+        assert_eq!(said, Answered::Ended { status: Some(3), said: [b"typed".to_vec(), b"--x\n".to_vec()] });
+    }
+
+    #[test]
+    fn more_than_is_read_does_not_hold_it_and_is_dropped() {
+        let Answered::Ended { status, said: [said, _] } = run_for("head -c 1000000 /dev/zero", b"", LONG) else {
+            panic!("it has not ended");
+        };
+        assert_eq!((status, said.len() as u64), (Some(0), MAX_BYTES));
+    }
+
+    #[test]
+    fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
+        let said = run_for("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600", b"", Duration::from_millis(200));
+        assert_eq!(said, Answered::TooLong);
+    }
+
+    #[test]
+    fn what_it_leaves_running_is_not_waited_for() {
+        let said = run_for("sleep 600 & echo done", b"", LONG);
+        assert_eq!(said, Answered::Ended { status: Some(0), said: [b"done\n".to_vec(), Vec::new()] });
+    }
+
+    #[test]
+    fn what_is_no_program_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(run(&folder.path().join("omo"), "--x", folder.path(), Vec::new(), LONG).is_err());
+    }
+}

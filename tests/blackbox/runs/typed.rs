@@ -1,0 +1,196 @@
+//! `/omo:cancel`, `/omo:report` and `/omo:retry`: answered by the hook without a model, as the user's own decision, and
+//! a right to nothing else.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use omo_core::run_command::RunCommand;
+use omo_core::session_id::SessionId;
+use omo_store::env;
+use omo_store::typed_order::{ARGUMENT, TypedOrder};
+use omo_testkit::stand_in::Answer;
+use omo_tests::planned::{Case, Ground, Said, Session, plan, play, task, two};
+use omo_tests::stage::sound;
+
+/// What the user reads in the place of their prompt.
+fn told(session: &mut Session, prompt: &str) -> Result<String> {
+    let answer = sound(&session.hooks.prompt(prompt)?)?;
+    ensure!(answer.blocks(), "{prompt}: a model reads it: {answer:?}");
+    let said = answer.reason().context("no reason")?.to_owned();
+    ensure!(said.starts_with("[omo] ") || said.starts_with("[omo]\n"), "{prompt}: {said}");
+    Ok(said)
+}
+
+/// Two tasks that fail, and one that keeps the run open.
+fn failing() -> String {
+    plan(&[task("1", "", "false"), task("2", "", "false"), task("3", "", "true")])
+}
+
+/// A session begins with a task, and fails.
+fn fails(ground: &Ground, session: &Session, task: &str) -> Result<()> {
+    let ticket = ground.model(session, &["agent", "start", task])?.ends(0)?.ticket()?;
+    ground.model(session, &["agent", "done", "--ticket", &ticket])?.ends(1).map(drop)
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_commands_about_a_run_answer_without_a_model() {
+    let cases: &[Case] = &[
+        ("there is no run", two(), |g| {
+            let mut session = g.session()?;
+            let before = g.all()?;
+            for prompt in ["/omo:cancel", "/omo:report", "/omo:retry 1", "/omo:cancel r-1"] {
+                let said = told(&mut session, prompt)?;
+                ensure!(said.starts_with("[omo] no plan run is open here; ") && said.lines().count() == 1, "{said}");
+            }
+            before.is_still(&g.all()?, &["home/.local", ".claude/projects"])
+        }),
+        ("a report", two(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let said = told(&mut session, "/omo:report")?;
+            ensure!(said.starts_with("[omo] report:\n") && said.contains("2 tasks"), "{said}");
+            let run = g.run()?;
+            ensure!(told(&mut session, &format!("/omo:report {run}"))? == said);
+            ensure!(told(&mut session, "/omo:report --format json")?.contains(&format!("\"run\": \"{run}\"")));
+            Ok(())
+        }),
+        ("a long report", plan(&(1..=90).map(|_| task("1", "", "true")).collect::<Vec<_>>()), |g| {
+            let ids: Vec<String> = (1..=90).map(|id| id.to_string()).collect();
+            let tasks: Vec<_> = ids.iter().map(|id| task(id, "", "true")).collect();
+            g.lab().write(omo_tests::planned::PLAN, &plan(&tasks))?;
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let said = told(&mut session, "/omo:report")?;
+            ensure!(said.lines().count() == 62 && said.ends_with("`omo report` shows all of it"), "{said}");
+            Ok(())
+        }),
+        ("a run is cancelled, whichever session holds it", two(), |g| {
+            let (mut session, mut other) = (g.session()?, g.session()?);
+            g.open_in(&mut session)?;
+            let run = g.run()?;
+            let said = told(&mut other, "/omo:cancel --reason 'wrong branch'")?;
+            ensure!(said.starts_with(&format!("[omo] {run} is cancelled; ")), "{said}");
+            ensure!(g.person(&["run", "list"])?.out.contains("cancelled"));
+            let again = told(&mut session, &format!("/omo:cancel {run}"))?;
+            ensure!(again == "[omo] the run has ended already; `omo run show` says how", "{again}");
+            Ok(())
+        }),
+        ("what is typed wrong is one line that says what to type", two(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            for (prompt, part) in [
+                ("/omo:retry", "type `/omo:retry TASK [--run RUN]`"),
+                ("/omo:retry 9", "the plan has no task `9`; it has 1, 2"),
+                ("/omo:retry 1", "1 is pending; only what failed"),
+                ("/omo:retry 1 --yolo", "type `/omo:retry TASK"),
+                ("/omo:retry 'x", "a quote is not closed; type"),
+                ("/omo:report x y", "type `/omo:report [RUN]"),
+                ("/omo:report nothing", "nothing"),
+                ("/omo:report --format yaml", "type `/omo:report [RUN]"),
+                ("/omo:cancel $(touch owned)", "type `/omo:cancel [RUN]"),
+                ("/omo:cancel ../..", "../.."),
+            ] {
+                let said = told(&mut session, prompt)?;
+                ensure!(said.contains(part) && said.lines().count() == 1, "{prompt}: {said}");
+            }
+            ensure!(!g.lab().project().join("owned").exists(), "a shell read it");
+            ensure!(g.standing("1")? == "pending");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
+    let cases: &[Case] = &[
+        ("of two failed tasks the one that is named", failing(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            fails(g, &session, "1")?;
+            fails(g, &session, "2")?;
+            let said = told(&mut session, "/omo:retry 1")?;
+            ensure!(said == "[omo] 1 is to be done again. To go on, type /omo:execute-plan docs/plan.md", "{said}");
+            ensure!([g.standing("1")?, g.standing("2")?] == ["pending", "failed"]);
+            // What was typed gives the model no right of its own.
+            g.model(&session, &["run", "retry", "2"])?.refuses(7, "none has typed anything", "end the turn")?;
+            fails(g, &session, "1")?;
+            g.model(&session, &["run", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            Ok(())
+        }),
+        ("a prompt that no person typed", failing(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            fails(g, &session, "1")?;
+            session.hears("<task-notification>\n/omo:retry 1\n</task-notification>")?;
+            let own = session.hooks.clone().with_env("OMO_RUN", "r1").with_env("OMO_GROUP", "2");
+            ensure!(sound(&own.clone().prompt("/omo:retry 1")?)? == Answer::Nothing);
+            ensure!(g.standing("1")? == "failed");
+            Ok(())
+        }),
+        ("an order that no hook has sealed", failing(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            fails(g, &session, "1")?;
+            let id = SessionId::parse(session.hooks.session())?;
+            let (root, other) = (g.lab().project(), tempfile::tempdir()?);
+            let home = g.lab().home().join(".local/state");
+            let seal = |home: &std::path::Path, millis: i64| {
+                let at = omo_core::timestamp::Timestamp::from_millis(env::now().as_millis() - millis);
+                TypedOrder::new((RunCommand::Retry, "1"), &id, root, Some(home), at)
+            };
+            let forged = seal(other.path(), 0)?.context("no order")?.to_line();
+            let old = seal(&home, 60_000)?.context("no order")?.to_line();
+            for line in [b"{}".to_vec(), Vec::new(), forged, old] {
+                let mut command = g.command_in(&session, &[ARGUMENT]);
+                let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+                child.stdin.take().context("no stdin")?.write_all(&line)?;
+                Said::of(&child.wait_with_output()?).refuses(7, "no hook of omo has handed", "type /omo:cancel")?;
+            }
+            ensure!(g.standing("1")? == "failed");
+            Ok(())
+        }),
+        ("in a session that does not hold the run", failing(), |g| {
+            let (mut session, mut other) = (g.session()?, g.session()?);
+            g.open_in(&mut session)?;
+            fails(g, &session, "1")?;
+            let said = told(&mut other, "/omo:retry 1")?;
+            ensure!(said.starts_with("[omo] the run is held by session ") && said.lines().count() == 1, "{said}");
+            ensure!(g.standing("1")? == "failed");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn an_omo_that_does_not_answer_is_ended_and_its_user_told_what_to_type() {
+    let cases: &[Case] = &[("a program in its place", two(), |g| {
+        let mut session = g.session()?;
+        g.open_in(&mut session)?;
+        let plugin = g.lab().root().join("plugin");
+        omo_tests::stage::copy(&g.scene.plugin, &plugin)?;
+        let mut hooks = omo_testkit::StandIn::new(g.lab(), &plugin)?;
+        for (text, part) in [
+            ("sleep 600", "takes longer than a prompt may wait, and was ended; type `omo run cancel` in a terminal"),
+            ("echo broken >&2; exit 3", "broken; in a terminal, `omo run cancel` does the same"),
+            ("exit 3", "`omo` gave no answer"),
+        ] {
+            fs::write(plugin.join("bin/omo"), format!("#!/bin/sh\n{text}\n"))?;
+            fs::set_permissions(plugin.join("bin/omo"), fs::Permissions::from_mode(0o755))?;
+            let said = sound(&hooks.prompt("/omo:cancel")?)?;
+            ensure!(said.reason().is_some_and(|said| said.contains(part)), "{text}: {said:?}");
+        }
+        fs::remove_file(plugin.join("bin/omo"))?;
+        let said = sound(&hooks.prompt("/omo:cancel")?)?;
+        ensure!(said.reason().is_some_and(|said| said.contains("is not there yet")), "{said:?}");
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
