@@ -12,6 +12,10 @@ fn status_and_stop_cost_no_request() {
         ("/omo:status", "ultrawork  off"),
         ("/omo:stop-continuation", "no ultrawork run is on in this session"),
         ("ulw off", "no ultrawork run is on in this session"),
+        ("/omo:cancel", "no plan run is open here"),
+        ("/omo:report", "no plan run is open here"),
+        ("/omo:retry 1", "no plan run is open here"),
+        ("/omo:retry", "type `/omo:retry TASK"),
     ] {
         let run = stage.print(command, &[]);
         assert!(run.result().is_some_and(|text| text.contains(answer)), "{command}: {run:?}");
