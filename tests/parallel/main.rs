@@ -11,4 +11,5 @@ mod kills;
 mod landing;
 mod launched;
 mod seen;
+mod stopping;
 mod waves;

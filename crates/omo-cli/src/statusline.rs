@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -14,6 +14,7 @@ use omo_core::statusline::{Part, SEPARATOR, Tone, parts};
 use omo_exec::status_line::StatusLine;
 use omo_hooks::input::Text;
 use omo_hooks::{stdin, watchdog};
+use omo_runs::Runs;
 use omo_store::env::Env;
 use omo_store::folder::Folder;
 use omo_store::{plan_run, root, state};
@@ -89,8 +90,18 @@ fn segment(env: &Env, input: &[u8]) -> Option<String> {
     let root = root::find(env.project_dir.as_deref().or(project.as_deref()), input.cwd.as_deref())?;
     let session = state::peek(&root, &id).ok()??;
     let plan = plan_run::own(&session, &id, env.state_home.as_deref());
+    let mut parts = parts(&session, plan, env.client_block_cap, env.now);
+    if plan.is_some_and(|plan| plan.is_open() && is_supervised(&root, env.state_home.as_deref(), &plan.id)) {
+        parts.push(Part { text: "clients at work".to_owned(), tone: Tone::Plain });
+    }
     let has_colour = !anstyle_query::no_color() && anstyle_query::term_supports_color();
-    Some(painted(&parts(&session, plan, env.client_block_cap, env.now), has_colour))
+    Some(painted(&parts, has_colour))
+}
+
+/// Whether clients work on a run behind the session, or may at any moment: after Esc nothing else says so.
+fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
+    let runs = Runs::find(root, state_home).ok().flatten();
+    runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok()).unwrap_or_default()
 }
 
 fn painted(parts: &[Part], has_colour: bool) -> String {

@@ -16,10 +16,12 @@ pub enum RunCommand {
     Report,
     /// Have a failed task done again.
     Retry,
+    /// Say what of the project's runs is still at work. No person types it: the hook asks.
+    AtWork,
 }
 
 impl RunCommand {
-    /// Each of them.
+    /// Each that is typed.
     pub const ALL: [Self; 3] = [Self::Cancel, Self::Report, Self::Retry];
 
     /// The one of this name, which stands behind `/omo:`.
@@ -33,6 +35,7 @@ impl RunCommand {
             Self::Cancel => "cancel",
             Self::Report => "report",
             Self::Retry => "retry",
+            Self::AtWork => "at-work",
         }
     }
 
@@ -42,6 +45,7 @@ impl RunCommand {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
             Self::Report => "/omo:report [RUN] [--format FORM]",
             Self::Retry => "/omo:retry TASK [--run RUN]",
+            Self::AtWork => "/omo:report",
         }
     }
 
@@ -51,12 +55,13 @@ impl RunCommand {
             Self::Cancel => "omo run cancel",
             Self::Report => "omo report",
             Self::Retry => "omo run retry TASK",
+            Self::AtWork => "omo run list",
         }
     }
 
     /// Whether it changes the run, which only its user does in this way.
     pub fn changes_run(self) -> bool {
-        self != Self::Report
+        matches!(self, Self::Cancel | Self::Retry)
     }
 }
 
@@ -70,6 +75,8 @@ mod tests {
             assert_eq!(RunCommand::named(command.name()), Some(command));
             assert!(command.usage().starts_with(&format!("/omo:{} ", command.name())));
         }
-        assert_eq!(RunCommand::named("cancelled"), None);
+        for other in ["cancelled", "at-work", ""] {
+            assert_eq!(RunCommand::named(other), None);
+        }
     }
 }

@@ -1,40 +1,33 @@
-//! `/omo:cancel`, `/omo:report` and `/omo:retry`: answered by the `omo` beside this hook, which knows how runs work.
+//! `/omo:cancel`, `/omo:report` and `/omo:retry`, and what still runs when its user stops: answered by the `omo` beside
+//! this hook, which knows how runs work.
 //!
 //! The words go to it on standard input, sealed as what a person has typed, and never near a shell. It has less time than
 //! the client gives the hook, and is ended with all that it started.
 
 use std::time::Duration;
 
+use omo_core::plan_run::PlanRun;
 use omo_core::run_command::RunCommand;
+use omo_core::session::{Interruption, Session};
 use omo_core::words::plan::run_answer;
 use omo_core::words::refused;
 use omo_exec::own_command::{self, Answered};
 use omo_store::typed_order::{ARGUMENT, TypedOrder};
+use omo_store::work_tree::WorkTree;
 
 use crate::edge::Context;
-use crate::watchdog;
+use crate::{plan_prompt, watchdog};
 
 /// How long `omo` may take. The client gives the hook five seconds.
 const LIMIT: Duration = Duration::from_millis(3_500);
+/// How long it may take to say what still runs: its user has asked for something else, which was done already.
+const AT_WORK_LIMIT: Duration = Duration::from_millis(1_500);
 /// What the hook needs beside that, to end it and to say so.
 const SLACK: Duration = Duration::from_millis(700);
 
 /// What the user reads.
 pub fn answer(context: &Context, command: RunCommand, arguments: &str) -> String {
-    let (Some(root), Some(id)) = (context.root.as_deref(), context.session_id.as_ref()) else {
-        return refused("no project folder is known here, or no id of this session");
-    };
-    let Some(program) = own_command::program() else {
-        return run_answer::not_answered(command, "`omo` is not there yet, or not beside the hooks of this plugin");
-    };
-    let typed = (command, arguments);
-    let order = match TypedOrder::new(typed, id, root, context.env.state_home.as_deref(), context.env.now) {
-        Ok(Some(order)) => order,
-        Ok(None) => return refused("the path of this project is no UTF-8, and no plan runs in it"),
-        Err(error) => return run_answer::not_answered(command, &error.to_string()),
-    };
-    watchdog::extend(LIMIT + SLACK);
-    match own_command::run(&program, ARGUMENT, root, order.to_line(), LIMIT) {
+    match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended { status: Some(0), said: [said, warned] }) => {
             let said = [said, warned].concat();
             run_answer::answered(command, &String::from_utf8_lossy(&said))
@@ -45,6 +38,66 @@ pub fn answer(context: &Context, command: RunCommand, arguments: &str) -> String
             run_answer::not_answered(command, why)
         }
         Ok(Answered::TooLong) => run_answer::took_too_long(command),
-        Err(error) => run_answer::not_answered(command, &format!("`omo` cannot be started: {error}")),
+        Err(NoAnswer::NoPlace(why)) => refused(why),
+        Err(NoAnswer::NotRun(why)) => run_answer::not_answered(command, &why),
     }
+}
+
+/// Why `omo` was not asked.
+enum NoAnswer {
+    /// There is nothing that it could be asked about.
+    NoPlace(&'static str),
+    /// It could not be.
+    NotRun(String),
+}
+
+fn hand_over(context: &Context, command: RunCommand, arguments: &str, limit: Duration) -> Result<Answered, NoAnswer> {
+    let (Some(root), Some(id)) = (context.root.as_deref(), context.session_id.as_ref()) else {
+        return Err(NoAnswer::NoPlace("no project folder is known here, or no id of this session"));
+    };
+    let missing = || NoAnswer::NotRun("`omo` is not there yet, or not beside the hooks of this plugin".to_owned());
+    let program = own_command::program().ok_or_else(missing)?;
+    let state_home = context.env.state_home.as_deref();
+    let order = TypedOrder::new((command, arguments), id, root, state_home, context.env.now)
+        .map_err(|error| NoAnswer::NotRun(error.to_string()))?
+        .ok_or(NoAnswer::NoPlace("the path of this project is no UTF-8, and no plan runs in it"))?;
+    watchdog::extend(limit + SLACK);
+    own_command::run(&program, ARGUMENT, root, order.to_line(), limit)
+        .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
+}
+
+/// What of the project's plan runs still runs, one line for each; `None` where nothing does, or that cannot be told in
+/// time. Only asked where there may be one: the session's entry says so, or the repository has had runs.
+pub fn at_work(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
+    let is_open = plan.is_some_and(PlanRun::is_open);
+    let has_runs = || {
+        let tree = context.root.as_deref().and_then(WorkTree::find);
+        tree.is_some_and(|tree| tree.common.join("omo").join("runs").is_dir())
+    };
+    if !is_open && !has_runs() {
+        return None;
+    }
+    let Ok(Answered::Ended { status: Some(0), said: [said, _] }) =
+        hand_over(context, RunCommand::AtWork, "", AT_WORK_LIMIT)
+    else {
+        return None;
+    };
+    let said = run_answer::lines(&String::from_utf8_lossy(&said));
+    (!said.is_empty()).then_some(said)
+}
+
+/// What the user's way out does not end, behind what it says.
+pub fn with_what_goes_on(context: &Context, session: Option<&Session>, said: String) -> String {
+    let plan = session.and_then(|session| plan_prompt::own(context, session));
+    let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
+    let more = [at_work(context, plan), run_answer::background_shells(shells)];
+    std::iter::once(said).chain(more.into_iter().flatten()).collect::<Vec<_>>().join("\n")
+}
+
+/// After Esc no hook runs: with the next prompt the user is told what of the session's plan run went on.
+pub fn after_esc(context: &Context, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
+    let plan = plan_prompt::own(context, session).filter(|plan| plan.is_open())?;
+    let Some(Interruption::At(at)) = interrupted else { return None };
+    let is_new = Some(at) > plan.prompt_at.max(plan.opened_at);
+    is_new.then(|| at_work(context, Some(plan))).flatten().map(|lines| run_answer::after_esc(&lines))
 }

@@ -131,6 +131,10 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
     let armed = session.as_ref().is_some_and(Session::is_armed);
     let asks_nothing = matches!(intent, Intent::NotAPerson | Intent::Nothing | Intent::Command { .. });
     if asks_nothing && !armed {
+        let session = session.as_ref().filter(|_| asker == Asker::Person && needs_a_person);
+        let line =
+            session.and_then(|session| run_prompt::after_esc(context, session, tail(input, Some(session)).interrupted));
+        let told = told.or(line);
         return Ok(Answer::after(told, approved.map(Answer::Context)));
     }
     let tail = tail(input, session.as_ref());
@@ -187,7 +191,10 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, Hoo
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_gates(session);
             })?;
-            Answer::Notice { user: words::paused(*reason), model: prompt.approved.clone() }
+            let plan = prompt.session.and_then(|session| plan_prompt::own(context, session));
+            let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
+            let said = [Some(words::paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
+            Answer::Notice { user: said.join("\n"), model: prompt.approved.clone() }
         }
         PromptDecision::Activate(activation, form) => return Ok(activate(prompt, decision, activation, *form)),
         PromptDecision::PlanNote => Answer::Context(words::plan_note()),
@@ -336,7 +343,7 @@ fn stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>, whole:
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
             let plan = prompt.session.and_then(|session| plan_prompt::own(prompt.context, session));
-            words::stopped(was_armed, plan)
+            run_prompt::with_what_goes_on(prompt.context, prompt.session, words::stopped(was_armed, plan))
         }
         Err(error) => {
             prompt.context.report(&error);

@@ -79,6 +79,20 @@ fn the_commands_about_a_run_answer_without_a_model() {
             ensure!(again == "[omo] the run has ended already; `omo run show` says how", "{again}");
             Ok(())
         }),
+        ("what is at work is named when its user stops", two(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            ensure!(!told(&mut session, "ulw off")?.contains("Still at work"));
+            g.model(&session, &["agent", "start", "1"])?.ends(0)?;
+            let run = g.run()?;
+            let said = told(&mut session, "/omo:stop-continuation")?;
+            let expected =
+                format!("Still at work: what works on task 1 of the plan run `{run}`. /omo:cancel ends the run.");
+            ensure!(said.ends_with(&format!("\n{expected}")), "{said}");
+            let said = told(&mut g.session()?, "/omo:stop-continuation")?;
+            ensure!(said.ends_with(&format!("/omo:cancel {run} ends the run.")), "{said}");
+            Ok(())
+        }),
         ("what is typed wrong is one line that says what to type", two(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;

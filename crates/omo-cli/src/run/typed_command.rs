@@ -12,10 +12,13 @@ use clap::Parser;
 use omo_core::plan_run::PlanRun;
 use omo_core::run_command::RunCommand;
 use omo_core::session_id::SessionId;
+use omo_core::words::plan::run_answer::{AtWork, still_at_work};
 use omo_core::words::sanitize;
 use omo_plan::model::Dialect;
-use omo_plan::run::state::RunState;
+use omo_plan::run::apart::GroupStatus;
+use omo_plan::run::state::{Phase, RunState};
 use omo_plan::ultra_run::own::quoted;
+use omo_runs::{Listed, Runs};
 use omo_store::env::Env;
 use omo_store::plan_run;
 use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
@@ -104,6 +107,7 @@ fn answer(env: &Env, order: &TypedOrder) -> Result<(), Failure> {
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
             report::report(&in_session, ReportOptions { form: line.format, run })
         }
+        RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {
             let line: RetryLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
@@ -114,6 +118,30 @@ fn answer(env: &Env, order: &TypedOrder) -> Result<(), Failure> {
             say(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }
     }
+}
+
+/// Says what of the runs of the project is at work, one line for each run; nothing where nothing is.
+fn at_work(env: &Env, own: Option<&str>) -> Result<(), Failure> {
+    let context = CommandContext::find(env)?;
+    let listed = context.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
+    for Listed { id, state } in listed {
+        let Some(state) = state.ok().filter(|state| context.is_here(state) && state.phase == Phase::Executing) else {
+            continue;
+        };
+        let runs = context.runs.as_ref().map(|runs| runs.get(&id)).transpose()?;
+        let is_supervised = runs.map(|run| run.is_supervised()).transpose()?.unwrap_or_default();
+        let clients = state.apart.iter().flat_map(|apart| apart.groups.values());
+        let tasks: Vec<String> = state.running().map(|(id, _)| id.to_owned()).collect();
+        let found = if is_supervised {
+            AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())
+        } else if state.apart.is_none() && !tasks.is_empty() {
+            AtWork::Tasks(tasks)
+        } else {
+            continue;
+        };
+        say(&still_at_work(&id, &found, own == Some(id.as_str())))?;
+    }
+    Ok(())
 }
 
 /// Reads what stands behind a command; its words are parted as a shell would part them, and never near one.

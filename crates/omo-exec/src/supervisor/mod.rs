@@ -49,6 +49,10 @@ pub fn claim(folder: &Folder) -> Result<Lock, LockError> {
 ///
 /// The folder cannot be used.
 pub fn is_there(folder: &Folder) -> Result<bool, LockError> {
+    // Looking makes no file: a run without the lock never had a supervisor.
+    if !folder.has(LOCK) {
+        return Ok(false);
+    }
     match Lock::take_named(folder, LOCK, Duration::ZERO) {
         Ok(_) => Ok(false),
         Err(LockError::Busy(_)) => Ok(true),

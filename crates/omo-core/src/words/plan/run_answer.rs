@@ -1,7 +1,8 @@
 //! What its user reads of a command about the run of a plan that `omo` has answered, or could not answer, for a prompt.
 
 use crate::run_command::RunCommand;
-use crate::words::{refused, sanitize_line};
+use crate::words::checks::code;
+use crate::words::{refused, sanitize, sanitize_line};
 
 /// So many lines are shown, and so many characters: a prompt's answer stands above the input, and does not scroll.
 const LINES: usize = 60;
@@ -24,6 +25,12 @@ pub fn answered(command: RunCommand, said: &str) -> String {
     format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
 }
 
+/// Lines that `omo` said, made harmless.
+pub fn lines(said: &str) -> String {
+    let lines: Vec<String> = said.trim_end().lines().take(10).map(|line| sanitize(line, 400)).collect();
+    lines.join("\n")
+}
+
 /// It took longer than a prompt may wait.
 pub fn took_too_long(command: RunCommand) -> String {
     refused(&format!(
@@ -31,6 +38,51 @@ pub fn took_too_long(command: RunCommand) -> String {
          run stands",
         command.in_terminal()
     ))
+}
+
+/// What of a plan's run is at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtWork {
+    /// A supervisor, with so many clients below it.
+    Parallel(usize),
+    /// The workers of these tasks, in the session that holds the run.
+    Tasks(Vec<String>),
+}
+
+/// So many tasks are named.
+const NAMED_TASKS: usize = 5;
+
+/// What goes on whatever becomes of the session, and what ends it. `is_own` is whether the run is that of the session.
+pub fn still_at_work(run: &str, at_work: &AtWork, is_own: bool) -> String {
+    let run = code(run, 64);
+    let cancel = if is_own { "/omo:cancel".to_owned() } else { format!("/omo:cancel {run}") };
+    let (what, them) = match at_work {
+        AtWork::Parallel(0) => ("the supervisor of the plan run".to_owned(), "it"),
+        AtWork::Parallel(1) => ("a parallel client and the supervisor of the plan run".to_owned(), "them"),
+        AtWork::Parallel(clients) => (format!("{clients} parallel clients and the supervisor of the plan run"), "them"),
+        AtWork::Tasks(tasks) => {
+            let names: Vec<String> = tasks.iter().take(NAMED_TASKS).map(|task| code(task, 64)).collect();
+            let more = if tasks.len() > names.len() { ", …" } else { "" };
+            let word = if tasks.len() == 1 { "task" } else { "tasks" };
+            (format!("what works on {word} {}{more} of the plan run", names.join(", ")), "the run")
+        }
+    };
+    format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
+}
+
+/// What the user is told after Esc, which no hook hears, where the run of a plan goes on.
+pub fn after_esc(at_work: &str) -> String {
+    format!("[omo] Esc ended the turn, and not the run of the plan.\n{at_work}")
+}
+
+/// Shells that were named while the run was on, and may still be there.
+pub fn background_shells(count: usize) -> Option<String> {
+    let many = match count {
+        0 => return None,
+        1 => "a background shell".to_owned(),
+        count => format!("{count} background shells"),
+    };
+    Some(format!("Perhaps still running: {many} of this session; the client's own list of tasks shows and ends them."))
 }
 
 /// There is no answer, because of this.
@@ -57,6 +109,35 @@ mod tests {
         let wide = answered(RunCommand::Report, &format!("{}\nx", "ü".repeat(100_000)));
         assert!(wide.ends_with("… 2 more lines; in a terminal, `omo report` shows all of it"), "{wide}");
         assert!(answered(RunCommand::Report, &"x".repeat(5_999)).ends_with("xx"));
+    }
+
+    #[test]
+    fn what_is_at_work_is_named_with_what_ends_it() {
+        let tasks = |count: usize| AtWork::Tasks((1..=count).map(|id| id.to_string()).collect());
+        for (at_work, is_own, expected) in [
+            (AtWork::Parallel(0), true, "the supervisor of the plan run `r-1`. /omo:cancel ends it."),
+            (
+                AtWork::Parallel(1),
+                true,
+                "a parallel client and the supervisor of the plan run `r-1`. /omo:cancel ends them.",
+            ),
+            (
+                AtWork::Parallel(3),
+                false,
+                "3 parallel clients and the supervisor of the plan run `r-1`. /omo:cancel r-1 ends them.",
+            ),
+            (tasks(1), true, "what works on task 1 of the plan run `r-1`. /omo:cancel ends the run."),
+            (tasks(6), true, "what works on tasks 1, 2, 3, 4, 5, … of the plan run `r-1`. /omo:cancel ends the run."),
+        ] {
+            let said = still_at_work("r-1", &at_work, is_own);
+            assert_eq!(said, format!("Still at work: {expected}"));
+            for said in [after_esc(&said), said] {
+                assert_eq!(read(&said, &Keywords::default()), Reading::Nothing, "{said}");
+            }
+        }
+        assert_eq!(background_shells(0), None);
+        let said = background_shells(2).unwrap();
+        assert!(said.contains("2 background shells") && read(&said, &Keywords::default()) == Reading::Nothing);
     }
 
     #[test]

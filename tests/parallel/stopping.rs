@@ -1,0 +1,77 @@
+//! What a session says of clients that go on without it: when its user stops it, after Esc, and in the status line; and
+//! the command that ends them.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use omo_core::plan_run::PlanRun;
+use omo_core::session_id::SessionId;
+use omo_store::folder::Folder;
+use omo_store::plan_run;
+use omo_store::state::{Corrupt, Update};
+use omo_testkit::stand_in::Answer;
+use omo_testkit::{StandIn, run_command, wait_until};
+use omo_tests::stage::sound;
+
+use crate::ground::{Ground, on, session, step};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The entry of a session that the run belongs to.
+fn is_of(ground: &Ground, hooks: &StandIn) -> Result<()> {
+    let home = ground.lab.home().join(".local/state");
+    let now = omo_store::env::now();
+    let run = PlanRun { id: ground.run()?.id().to_owned(), total: 2, opened_at: Some(now), ..PlanRun::default() };
+    let options = Update { deadline: Duration::from_secs(3), corrupt: Corrupt::Refuse, now, state_home: Some(&home) };
+    Ok(plan_run::set(&Folder::create(ground.project())?, &SessionId::parse(hooks.session())?, run, options)?)
+}
+
+fn status_line(ground: &Ground, hooks: &StandIn) -> Result<String> {
+    let input = serde_json::json!({ "session_id": hooks.session(), "cwd": ground.project() }).to_string();
+    let done = run_command(&ground.command(&["statusline"]), &input)?;
+    Ok(done.stdout)
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them() {
+    let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(2, "b.txt")])];
+    on(&sessions, "", |ground| {
+        ground.script(1, "sleep 600\n")?;
+        ground.script(2, "sleep 600\n")?;
+        ground.open(&[])?;
+        let mut hooks = StandIn::new(&ground.lab, &omo_tests::stage::plugin())?;
+        let stopped = |hooks: &mut StandIn| -> Result<String> {
+            let answer = sound(&hooks.prompt("/omo:stop-continuation")?)?;
+            Ok(answer.reason().unwrap_or_default().to_owned())
+        };
+        ensure!(!stopped(&mut hooks)?.contains("Still at work"), "nothing was started");
+        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
+        wait_until("both clients work", LIMIT, || (ground.started().len() == 2).then_some(()))?;
+        let run = ground.run()?.id().to_owned();
+        let expected = "Still at work: 2 parallel clients and the supervisor of the plan run";
+        let said = stopped(&mut hooks)?;
+        ensure!(said.ends_with(&format!("{expected} `{run}`. /omo:cancel {run} ends them.")), "{said}");
+
+        is_of(ground, &hooks)?;
+        let said = stopped(&mut hooks)?;
+        ensure!(said.ends_with(&format!("{expected} `{run}`. /omo:cancel ends them.")), "{said}");
+        let line = status_line(ground, &hooks)?;
+        ensure!(line.ends_with("clients at work\n"), "{line}");
+
+        ensure!(sound(&hooks.prompt("go on")?)? == Answer::Nothing);
+        hooks.transcript().interrupted()?;
+        let answer = sound(&hooks.prompt("what is this?")?)?;
+        let said = answer.system_message().unwrap_or_default();
+        ensure!(said.starts_with("[omo] Esc ended the turn, and not") && said.contains(expected), "{answer:?}");
+        ensure!(sound(&hooks.prompt("and this?")?)? == Answer::Nothing, "it is said once");
+
+        let said = sound(&hooks.prompt("/omo:cancel")?)?;
+        ensure!(said.reason().is_some_and(|said| said.contains(&format!("{run} is cancelled"))), "{said:?}");
+        ground.omo(&["run", "watch"])?.ends(1)?;
+        ensure!(!stopped(&mut hooks)?.contains("Still at work"));
+        ensure!(!status_line(ground, &hooks)?.contains("at work"));
+        ground.is_tidy()
+    })
+    .unwrap();
+}
