@@ -10,6 +10,7 @@ pub mod check;
 pub mod child;
 pub mod client_version;
 pub mod command_line;
+pub mod events;
 pub mod failure;
 pub mod few;
 pub mod gate;

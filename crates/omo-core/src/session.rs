@@ -19,6 +19,7 @@ use crate::plan_run::{PlanRun, TypedCommand};
 use crate::timestamp::Timestamp;
 use crate::verification::Verification;
 
+pub use crate::events::HookEvent;
 pub use clients::MAX_CLIENTS;
 pub use provenance::Provenance;
 pub use task::{TASK_BYTES, TASK_CHARS};
@@ -248,59 +249,6 @@ impl LastSeen {
             HookEvent::SubagentStop => &mut self.subagent_stop,
             HookEvent::StopFailure => &mut self.stop_failure,
             HookEvent::SessionEnd => &mut self.session_end,
-        }
-    }
-}
-
-/// The events of the client that omo answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookEvent {
-    /// A session started, resumed, was cleared, forked or compacted.
-    SessionStart,
-    /// A prompt came, from a person or from the client itself.
-    UserPromptSubmit,
-    /// The main agent's turn wants to end.
-    Stop,
-    /// A subagent's turn ended.
-    SubagentStop,
-    /// A turn ended in an API error.
-    StopFailure,
-    /// The session ends.
-    SessionEnd,
-}
-
-impl HookEvent {
-    /// All of them, in the order of a session's life.
-    pub const ALL: [Self; 6] = [
-        Self::SessionStart,
-        Self::UserPromptSubmit,
-        Self::Stop,
-        Self::SubagentStop,
-        Self::StopFailure,
-        Self::SessionEnd,
-    ];
-
-    /// The client's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SessionStart => "SessionStart",
-            Self::UserPromptSubmit => "UserPromptSubmit",
-            Self::Stop => "Stop",
-            Self::SubagentStop => "SubagentStop",
-            Self::StopFailure => "StopFailure",
-            Self::SessionEnd => "SessionEnd",
-        }
-    }
-
-    /// The program that `hooks.json` names for it.
-    pub fn program(self) -> &'static str {
-        match self {
-            Self::SessionStart => "omo-session-start",
-            Self::UserPromptSubmit => "omo-user-prompt-submit",
-            Self::Stop => "omo-stop",
-            Self::SubagentStop => "omo-subagent-stop",
-            Self::StopFailure => "omo-stop-failure",
-            Self::SessionEnd => "omo-session-end",
         }
     }
 }

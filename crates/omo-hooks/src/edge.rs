@@ -19,19 +19,13 @@ use omo_store::state::{self, Change, Corrupt, StateError, Update};
 use omo_store::{decisions, hooks_log, root, seal, signals};
 
 use crate::input::Input;
-use crate::{stdin, watchdog};
+use crate::{handler_of, stdin, watchdog};
 
 /// How long one git may take: less than the time in which a hook has to end, so that it can still say what is missing.
 const LONGEST_GIT: Duration = Duration::from_secs(12);
 
-/// One event's hook.
-#[derive(Debug)]
-pub struct Hook {
-    /// Which event it answers; input of another event is left alone.
-    pub event: HookEvent,
-    /// What it does.
-    pub handle: fn(&Context, &Input) -> Result<(), HookError>,
-}
+/// What a hook does with the input of its event.
+pub type Handler = fn(&Context, &Input) -> Result<(), HookError>;
 
 /// Why a hook said nothing although it might have had to.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +59,7 @@ pub struct Context {
 }
 
 /// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
-pub fn run(hook: &Hook) -> ExitCode {
+pub fn run(event: HookEvent) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::leave()));
     signals::outlive_size_limit();
@@ -75,21 +69,21 @@ pub fn run(hook: &Hook) -> ExitCode {
     }
     let mut context = Context {
         env,
-        event: hook.event,
+        event,
         session_id: None,
         root: None,
         git_calls: GitCalls::within(LONGEST_GIT),
         has_begun: Cell::new(false),
     };
-    if let Err(error) = handle(hook, &mut context)
+    if let Err(error) = handle(event, &mut context)
         && let Some(root) = &context.root
     {
-        hooks_log::append(root, context.env.now, hook.event.name(), &error);
+        hooks_log::append(root, context.env.now, event.name(), &error);
     }
     ExitCode::SUCCESS
 }
 
-fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
+fn handle(event: HookEvent, context: &mut Context) -> Result<(), HookError> {
     // Known already: where even the input cannot be read, the log can be found.
     context.root = root::find(context.env.project_dir.as_deref(), None);
     let bytes = stdin::read_json()?;
@@ -101,8 +95,9 @@ fn handle(hook: &Hook, context: &mut Context) -> Result<(), HookError> {
     if context.env.in_gate && context.peek_if_active()?.is_none() {
         return Ok(());
     }
-    if input.hook_event_name == hook.event.name() {
-        (hook.handle)(context, &input)?;
+    // Input of another event is left alone.
+    if input.hook_event_name == event.name() {
+        handler_of(event)(context, &input)?;
     }
     Ok(())
 }

@@ -29,12 +29,18 @@ pub mod stop_failure;
 pub mod subagent_stop;
 pub mod user_prompt_submit;
 
-/// The hook of each event.
-pub static HOOKS: [edge::Hook; 6] = [
-    session_start::HOOK,
-    user_prompt_submit::HOOK,
-    stop::HOOK,
-    subagent_stop::HOOK,
-    stop_failure::HOOK,
-    session_end::HOOK,
-];
+use omo_core::session::HookEvent;
+
+use edge::Handler;
+
+/// The function of each event; all else about it stands in [`omo_core::events::EVENTS`].
+pub fn handler_of(event: HookEvent) -> Handler {
+    match event {
+        HookEvent::SessionStart => session_start::handle,
+        HookEvent::UserPromptSubmit => user_prompt_submit::handle,
+        HookEvent::Stop => stop::handle,
+        HookEvent::SubagentStop => subagent_stop::handle,
+        HookEvent::StopFailure => stop_failure::handle,
+        HookEvent::SessionEnd => session_end::handle,
+    }
+}

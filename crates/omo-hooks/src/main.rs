@@ -7,29 +7,28 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
-use omo_hooks::{HOOKS, edge};
+use omo_core::session::HookEvent;
+use omo_hooks::edge;
 
 fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
     omo_exec::baseline::run_if_asked();
     let mut names = std::env::args_os().take(2);
     // An unknown name is of a client's hook file that is newer than this program: no event of ours.
-    match names.find_map(|name| hook_named(&name)) {
-        Some(hook) => edge::run(hook),
+    match names.find_map(|name| event_of(&name)) {
+        Some(event) => edge::run(event),
         None => ExitCode::SUCCESS,
     }
 }
 
-/// The hook that a program of this name runs.
-fn hook_named(name: &OsStr) -> Option<&'static edge::Hook> {
+/// The event that a program of this name answers.
+fn event_of(name: &OsStr) -> Option<HookEvent> {
     let name = Path::new(name).file_stem()?;
-    HOOKS.iter().find(|hook| name == hook.event.program())
+    HookEvent::ALL.into_iter().find(|event| name == event.program())
 }
 
 #[cfg(test)]
 mod tests {
-    use omo_core::session::HookEvent;
-
     use super::*;
 
     #[test]
@@ -38,11 +37,11 @@ mod tests {
             for name in
                 [event.program().to_owned(), format!("/a b/{}", event.program()), format!("{}.exe", event.program())]
             {
-                assert_eq!(hook_named(OsStr::new(&name)).map(|hook| hook.event), Some(event), "{name}");
+                assert_eq!(event_of(OsStr::new(&name)), Some(event), "{name}");
             }
         }
         for name in ["omo-hook", "omo", "stop", "", "/proc/self/exe", "omo-stop/bin"] {
-            assert!(hook_named(OsStr::new(name)).is_none(), "{name}");
+            assert!(event_of(OsStr::new(name)).is_none(), "{name}");
         }
     }
 }

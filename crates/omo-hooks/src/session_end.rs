@@ -1,16 +1,13 @@
 //! `SessionEnd`: closes what must be closed. Says nothing; the client waits for about a second.
 
-use omo_core::session::{HookEvent, VerdictKind};
+use omo_core::session::VerdictKind;
 
-use crate::edge::{Context, Hook, HookError};
+use crate::edge::{Context, HookError};
 use crate::input::Input;
-
-/// The hook.
-pub const HOOK: Hook = Hook { event: HookEvent::SessionEnd, handle };
 
 /// `/clear` drops the conversation, and with it its run. After any other end the session may be
 /// resumed, and then its run goes on.
-fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let cleared = input.reason.as_deref() == Some("clear");
     context.update_armed(|session| {
         if cleared {

@@ -1,7 +1,7 @@
 //! `SessionStart`: the session learns its id and, where it has a run, where that stands.
 
 use omo_core::plan_run::PlanRun;
-use omo_core::session::{HookEvent, Session, Trigger};
+use omo_core::session::{Session, Trigger};
 use omo_core::session_id::SessionId;
 use omo_core::stop::allowed_blocks;
 use omo_core::task_session::plan_name;
@@ -10,14 +10,11 @@ use omo_store::task_session;
 use omo_store::transcript::read_tail;
 
 use crate::answer::Answer;
-use crate::edge::{Context, Hook, HookError};
+use crate::edge::{Context, HookError};
 use crate::input::Input;
 use crate::plan_prompt;
 
-/// The hook.
-pub const HOOK: Hook = Hook { event: HookEvent::SessionStart, handle };
-
-fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let Some(id) = &context.session_id else { return Ok(()) };
     let session = context.peek().unwrap_or_else(|error| {
         context.report(&error);

@@ -19,14 +19,11 @@ use omo_store::transcript::{self, Tail, read_tail};
 use omo_store::{decisions, env, hooks_log, seal};
 
 use crate::answer::Answer;
-use crate::edge::{Context, Hook, HookError, Place};
+use crate::edge::{Context, HookError, Place};
 use crate::input::{Input, Task};
 use crate::{judging, plan_prompt, watchdog};
 
-/// The hook.
-pub const HOOK: Hook = Hook { event: HookEvent::Stop, handle };
-
-fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     if input.is_from_subagent() {
         return Ok(());
     }

@@ -2,15 +2,11 @@
 //! them.
 
 use omo_core::failure::pause_for;
-use omo_core::session::HookEvent;
 
-use crate::edge::{Context, Hook, HookError};
+use crate::edge::{Context, HookError};
 use crate::input::Input;
 
-/// The hook.
-pub const HOOK: Hook = Hook { event: HookEvent::StopFailure, handle };
-
-fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let pause = input.error.as_deref().and_then(pause_for);
     context.update_armed(|session| {
         if let Some(reason) = pause {

@@ -5,16 +5,13 @@
 //! that counts is decided at the next Stop.
 
 use omo_core::review::{self, REVIEWER, Review, Reviewer};
-use omo_core::session::{HookEvent, Session};
+use omo_core::session::Session;
 
 use crate::asker;
-use crate::edge::{Context, Hook, HookError};
+use crate::edge::{Context, HookError};
 use crate::input::Input;
 
-/// The hook.
-pub const HOOK: Hook = Hook { event: HookEvent::SubagentStop, handle };
-
-fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
     // A client that the session's shell started reads what it is told to, and from where: its reviewer says nothing.
     let report = report.map(|report| if asker::is_below_session(context) { "" } else { report });

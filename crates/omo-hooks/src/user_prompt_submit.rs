@@ -10,7 +10,7 @@ use omo_core::gate::Gate;
 use omo_core::log;
 use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
 use omo_core::report::report;
-use omo_core::session::{Activation, HookEvent, Provenance, Session, Trigger};
+use omo_core::session::{Activation, Provenance, Session, Trigger};
 use omo_core::verification::Phase;
 use omo_core::words::{self, Form, Held};
 use omo_exec::baseline;
@@ -30,20 +30,17 @@ use omo_store::trust::GivenApproval;
 use omo_store::{decisions, env};
 
 use crate::answer::Answer;
-use crate::edge::{Context, Hook, HookError};
+use crate::edge::{Context, HookError};
 use crate::input::Input;
 use crate::plan_prompt::{self, Approval};
 use crate::{asker, gate_prompt, run_prompt, statusline_prompt, watchdog};
-
-/// The hook.
-pub const HOOK: Hook = Hook { event: HookEvent::UserPromptSubmit, handle };
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
 /// How long the files may be looked at: the client waits for five seconds in all.
 const LONGEST_LOOK: Duration = Duration::from_secs(3);
 
-fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
     let (answer, outcome) = match answer(context, input) {
         Ok(answer) => (answer, Ok(())),
         Err(error) => (None, Err(error)),

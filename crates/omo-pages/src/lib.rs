@@ -54,7 +54,7 @@ fn part(name: &str, top: &Path) -> Result<String> {
         "commands" => Ok(reference::commands()),
         "exit statuses" => Ok(reference::exit_statuses()),
         "limits" => Ok(reference::limits()),
-        "hooks" => reference::hooks(&top.join("hooks.json")),
+        "hooks" => Ok(reference::hooks()),
         "decisions" => Ok(table::decisions()),
         "life" => Ok(life::diagram()),
         _ => bail!("there is no part `{name}`"),

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use omo_core::events::EVENTS;
 use omo_core::limits::{Limit, Limits};
 use omo_core::session::HookEvent;
-use serde_json::Value;
 
 /// Pages of help are written for a screen of this width.
 const COLUMNS: usize = 80;
@@ -69,19 +69,12 @@ pub(crate) fn limits() -> String {
 }
 
 /// What the client runs, and for how long at most.
-pub(crate) fn hooks(file: &Path) -> Result<String> {
-    let text = fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-    let hooks: Value = serde_json::from_str(&text).with_context(|| format!("parse {}", file.display()))?;
-    let mut rows = Vec::new();
-    for event in HookEvent::ALL {
-        let pointer = format!("/hooks/{}/0/hooks/0", event.name());
-        let handler = hooks.pointer(&pointer).with_context(|| format!("no {pointer} in hooks.json"))?;
-        let program = handler.get("command").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
-        let seconds = handler.get("timeout").and_then(Value::as_u64).context("a hook without a bound")?;
-        let program = program.context("a hook without a program")?;
-        rows.push(format!("| {} | `{program}` | {seconds} s | {} |", event.name(), does(event)));
-    }
-    Ok(table("event | program | at most | what it does", &rows))
+pub(crate) fn hooks() -> String {
+    let rows = EVENTS.map(|row| {
+        let does = does(row.event);
+        format!("| {} | `{}` | {} s | {does} |", row.name, row.program, row.timeout_seconds)
+    });
+    table("event | program | at most | what it does", &rows)
 }
 
 /// What omo does at an event, in a few words.

@@ -23,10 +23,10 @@ use omo_store::env::Env;
 use omo_store::plan_run;
 use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
-use super::arguments::{CancelOptions, Form, ReportOptions, RunOptions, UnitOptions};
+use super::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
 use super::context::CommandContext;
 use super::open::say;
-use super::{blocks, manage, report, typed, unit};
+use super::{blocks, manage, report, task, typed};
 use crate::failure::{Failure, Kind};
 
 /// What stands behind `/omo:cancel`.
@@ -44,7 +44,7 @@ struct CancelLine {
 struct ReportLine {
     run: Option<String>,
     #[arg(long, value_enum)]
-    format: Option<Form>,
+    format: Option<ReportFormat>,
 }
 
 /// What stands behind `/omo:retry`.
@@ -105,15 +105,15 @@ fn answer(env: &Env, order: &TypedOrder) -> Result<(), Failure> {
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
-            report::report(&in_session, ReportOptions { form: line.format, run })
+            report::report(&in_session, ReportOptions { format: line.format, run })
         }
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {
             let line: RetryLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
             let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
-            let options = UnitOptions { id: line.task, run };
-            let state = unit::reopen(&context, &options)?;
+            let options = TaskOptions { id: line.task, run };
+            let state = task::reopen(&context, &options)?;
             let id = sanitize(&options.id, 64);
             say(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }

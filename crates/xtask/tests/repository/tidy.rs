@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use omo_core::session::HookEvent;
+use omo_core::events::{EVENTS, EventRow};
 use serde_json::Value;
 
 use crate::{read, rust_files, top};
@@ -218,25 +218,28 @@ fn the_launchers_are_alike_and_find_this_version() {
 }
 
 #[test]
-fn every_hook_is_a_binary_run_in_exec_form_with_a_bound() {
-    let hooks = json("hooks.json");
-    let events = hooks["hooks"].as_object().unwrap();
-    assert_eq!(events.len(), 6);
-    for (event, handlers) in events {
-        let handler = &handlers[0]["hooks"][0];
-        let command = handler["command"].as_str().unwrap();
-        let binary = command.strip_prefix("${CLAUDE_PLUGIN_ROOT}/bin/").unwrap();
-        let known = HookEvent::ALL.into_iter().find(|known| known.name() == event);
-        assert_eq!(known.map(HookEvent::program), Some(binary), "{event}");
-        assert!(top().join("bin").join(binary).is_file(), "a clone has no launcher {binary}");
-        assert_eq!(handler["args"], Value::Array(Vec::new()), "{event} is not in exec form");
-        // Only a Stop may run checks; all of them together have 840 seconds.
-        let bound = if event == "Stop" { 900 } else { 5 };
-        assert!(handler["timeout"].as_u64().is_some_and(|seconds| seconds <= bound), "{event} has no bound");
-        assert_eq!(handler["statusMessage"].is_string(), event == "Stop", "{event}");
+fn the_hooks_of_the_plugin_are_the_table_of_events_each_in_exec_form() {
+    let handler = |row: &EventRow| {
         // On these events the client passes over a matcher, and never runs a hook with an `if`.
-        assert_eq!((&handlers[0]["matcher"], &handler["if"]), (&Value::Null, &Value::Null), "{event}");
-    }
+        let mut handler = serde_json::json!({
+            "type": "command",
+            "command": format!("${{CLAUDE_PLUGIN_ROOT}}/bin/{}", row.program),
+            "args": [],
+            "timeout": row.timeout_seconds,
+        });
+        if let Some(message) = row.status_message {
+            handler["statusMessage"] = message.into();
+        }
+        (row.name.to_owned(), serde_json::json!([{ "hooks": [handler] }]))
+    };
+    let expected: serde_json::Map<String, Value> = EVENTS.iter().map(handler).collect();
+    assert_eq!(json("hooks.json")["hooks"], Value::Object(expected), "hooks.json is not what EVENTS says");
+    let mut launchers: Vec<_> = EVENTS.iter().map(|row| row.program.to_owned()).chain(["omo".to_owned()]).collect();
+    launchers.sort();
+    let in_clone = fs::read_dir(top().join("bin")).unwrap();
+    let mut in_clone: Vec<_> = in_clone.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    in_clone.sort();
+    assert_eq!(in_clone, launchers, "the launchers of a clone");
 }
 
 /// The commands that are carried out by a model.
