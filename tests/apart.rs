@@ -114,7 +114,7 @@ pub fn commit_plan(lab: &Lab, text: &str) -> Result<()> {
 /// Opens the run of the plan with a command of omo, or goes on with it, and approves what its plan executes where that
 /// is not approved yet.
 pub fn open(omo: impl Fn(&[&str]) -> Result<Said>, more: &[&str]) -> Result<()> {
-    let arguments = [&["run", "open", "--for", "local"], more].concat();
+    let arguments = [&["run", "start", "--parallel"], more].concat();
     let said = omo(&[&arguments[..], &[PLAN]].concat())?;
     if said.status == 0 {
         return Ok(());

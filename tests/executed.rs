@@ -98,7 +98,7 @@ impl Sessions {
 
     /// A person asks for the session to be executed, with these options.
     pub fn execute(&self, options: &[&str]) -> Result<Said> {
-        self.person(&[&["run", "open", "--for", "exec", "--session", SESSION], options].concat())
+        self.person(&[&["run", "start", "--tasks", "--session", SESSION], options].concat())
     }
 
     /// As [`Sessions::execute`], having read and approved its commands, where it has any.

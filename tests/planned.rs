@@ -213,7 +213,7 @@ impl Ground {
 
     /// The digest of the commands of a plan, as a person reads it.
     pub fn digest(&self, plan: &str) -> Result<String> {
-        let said = self.person(&["run", "open", "--for", "plan", plan])?.ends(7)?;
+        let said = self.person(&["run", "start", "--batches", plan])?.ends(7)?;
         let after = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
         Ok(after.split_whitespace().next().unwrap_or_default().to_owned())
     }
@@ -221,22 +221,22 @@ impl Ground {
     /// A person approves the plan's commands and opens its run.
     pub fn open(&self) -> Result<()> {
         let digest = self.digest(PLAN)?;
-        self.person(&[&["run", "open", "--for", "plan", PLAN, "--digest", &digest], self.options].concat())?.ends(0)?;
+        self.person(&[&["run", "start", "--batches", PLAN, "--digest", &digest], self.options].concat())?.ends(0)?;
         Ok(())
     }
 
     /// A person opens a run of the plan, whose commands are approved already.
     pub fn open_again(&self) -> Result<()> {
-        self.person(&["run", "open", "--for", "plan", PLAN])?.ends(0).map(drop)
+        self.person(&["run", "start", "--batches", PLAN])?.ends(0).map(drop)
     }
 
     /// A person approves the plan's commands in a session, whose run it then is.
     pub fn open_in(&self, session: &mut Session) -> Result<()> {
-        let said = self.model(session, &["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+        let said = self.model(session, &["agent", "open", "--command", "execute-plan", "--", PLAN])?.ends(7)?;
         let line =
             said.err.lines().find(|line| line.contains("--approve")).context("no line to type")?.trim().to_owned();
         session.hears(&[&[line.as_str()], self.options].concat().join(" "))?;
-        self.model(session, &["run", "open", "--for", "plan", "--args-from-hook"])?.ends(0)?;
+        self.model(session, &["agent", "open", "--command", "execute-plan"])?.ends(0)?;
         Ok(())
     }
 

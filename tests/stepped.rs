@@ -112,7 +112,7 @@ impl Steps {
 
     /// A person asks at a terminal for what a line says.
     pub fn ask(&self, line: &str) -> Result<Said> {
-        self.person(&["run", "open", "--for", "local", "--", line])
+        self.person(&["agent", "open", "--command", "execute-local", "--", line])
     }
 
     /// As [`Steps::ask`], having read and approved the commands, where there are some.
@@ -123,13 +123,13 @@ impl Steps {
         }
         let digest = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
         let digest = digest.split_whitespace().next().unwrap_or_default();
-        self.person(&["run", "open", "--for", "local", "--digest", digest, "--", line])?.ends(0)
+        self.person(&["agent", "open", "--command", "execute-local", "--digest", digest, "--", line])?.ends(0)
     }
 
     /// A person types the command in a session, whose model then runs the line of it.
     pub fn type_in(&self, session: &mut Session, line: &str) -> Result<Said> {
         session.hears(&format!("/omo:execute-local {line}"))?;
-        self.model(session, &["run", "open", "--for", "local", "--args-from-hook"])
+        self.model(session, &["agent", "open", "--command", "execute-local"])
     }
 
     /// A person types the command in a session, reads its commands, and types it again with their code.

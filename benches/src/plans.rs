@@ -11,6 +11,7 @@ use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::{self, Options};
 use omo_plan::run::event::{Actor, EventKind, UnitEnd};
+use omo_plan::run::mode::ExecutionMode;
 use omo_runs::engine::{Opening, planned_commands};
 use omo_runs::{Run, Runs};
 use omo_store::pending;
@@ -84,8 +85,12 @@ impl Plans {
         let order: Vec<String> = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
         let root = self.project.display().to_string();
         let runs = Runs::create(&self.project, Some(&home))?;
-        let (run, _) =
-            runs.begin(&actor, now, Opening { plan, approved, root, base: None, asked: None }.into(), Vec::new())?;
+        let (run, _) = runs.begin(
+            &actor,
+            now,
+            Opening { plan, approved, root, base: None, asked: None, mode: ExecutionMode::Batches }.into(),
+            Vec::new(),
+        )?;
         let (_, done) = order.split_last().context("the plan has no task")?;
         for some in done.chunks(50) {
             let events: Vec<EventKind> = some.iter().flat_map(|unit| life(unit)).collect();

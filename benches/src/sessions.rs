@@ -165,7 +165,7 @@ impl Ground {
     }
 
     fn with_omo(&self) -> Result<Duration> {
-        let open = ["run", "open", "--for", "local", "--accept-api-billing"];
+        let open = ["run", "start", "--parallel", "--accept-api-billing"];
         let shown = self.omo(&[open.as_slice(), &[PLAN]].concat())?;
         let shown = String::from_utf8_lossy(&shown.stderr).into_owned();
         let is_digest = |word: &&str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -56,7 +56,7 @@ impl Target {
         self.write(PLAN, &plan(&[task("1", "", command)]))?;
         let session = self.scene.session.session().to_owned();
         let shell = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", session.as_str())];
-        let opened = self.omo(&["run", "open", "--for", "plan", PLAN], &shell)?;
+        let opened = self.omo(&["run", "start", "--batches", PLAN], &shell)?;
         ensure!(opened.status.code() == Some(7), "{opened:?}");
         let typed = self.scene.asks(&format!("/omo:execute-plan {PLAN} --approve 000000000000"))?;
         for shown in [String::from_utf8(opened.stderr)?, typed, self.says(&["plan", "show", PLAN])?] {
@@ -152,7 +152,7 @@ const SHOWN: &[Row] = &[
             target.write(PLAN, &plan(&tasks))?;
             let session = target.scene.session.session().to_owned();
             let shell = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", session.as_str())];
-            let open = || target.omo(&["run", "open", "--for", "plan", PLAN], &shell);
+            let open = || target.omo(&["run", "start", "--batches", PLAN], &shell);
             let said = String::from_utf8(open()?.stderr)?;
             ensure!(said.contains("too long to be shown here whole") && !said.contains("--approve"), "{said}");
             let shown = target.says(&["plan", "show", PLAN])?;
@@ -161,7 +161,7 @@ const SHOWN: &[Row] = &[
             let digest = digest.context("no digest")?.to_owned();
             let said = target.scene.asks(&format!("/omo:execute-plan {PLAN} --approve {digest}"))?;
             ensure!(said.contains("nothing was approved"), "{said}");
-            ensure!(target.omo(&["run", "open", "--for", "plan", PLAN], &shell)?.status.code() == Some(7));
+            ensure!(target.omo(&["run", "start", "--batches", PLAN], &shell)?.status.code() == Some(7));
             Ok(())
         },
     },
@@ -424,12 +424,12 @@ const BOUND: &[Row] = &[
             let said = target.says(&["plan", "show", PLAN])?;
             let digest = said.split("digest: ").nth(1).and_then(|rest| rest.split_whitespace().next());
             let digest = digest.context("no digest")?.to_owned();
-            ensure!(target.omo(&["run", "open", "--for", "plan", PLAN, "--digest", &digest], &[])?.status.success());
+            ensure!(target.omo(&["run", "start", "--batches", PLAN, "--digest", &digest], &[])?.status.success());
             ensure!(target.says(&["plan", "show", PLAN])?.contains("you approved them"));
             fs::remove_dir_all(target.scene.lab.project().join(".git"))?;
             target.begin_anew()?;
             ensure!(target.says(&["plan", "show", PLAN])?.contains("you have not approved them"));
-            let opened = target.omo(&["run", "open", "--for", "plan", PLAN], &[])?;
+            let opened = target.omo(&["run", "start", "--batches", PLAN], &[])?;
             ensure!(opened.status.code() == Some(7), "{opened:?}");
             Ok(())
         },

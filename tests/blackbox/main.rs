@@ -22,6 +22,7 @@ mod idle;
 
 mod launchers;
 mod local;
+mod modes;
 mod own_words;
 mod plan;
 mod plan_run;

@@ -61,6 +61,6 @@ fn the_command_opens_the_run_before_a_model_reads_anything() {
     let stage = stage(Script::new());
     let run = stage.print("/omo:execute-plan no-such-plan.md", &[]);
     let result = run.result().unwrap();
-    assert!(result.contains("Shell command failed") && result.contains("omo run open --for plan"), "{result}");
+    assert!(result.contains("Shell command failed") && result.contains("omo run start"), "{result}");
     assert_eq!(stage.requests(), 0);
 }

@@ -296,15 +296,14 @@ fn a_remote_that_is_not_there_or_a_template_that_is_none_starts_nothing() {
             (&["--launcher", "run"][..], 5, "no remote called `origin`"),
             (&["--launcher", "run", "--launcher-remote", "fork"][..], 5, "no remote called `fork`"),
         ] {
-            let arguments =
-                [&["run", "open", "--for", "local", "--accept-api-billing"], more, &["docs/plan.md"]].concat();
+            let arguments = [&["run", "start", "--parallel", "--accept-api-billing"], more, &["docs/plan.md"]].concat();
             let said = ground.omo(&arguments)?.ends(status)?;
             ensure!(said.err.contains(word), "{more:?}: {}", said.err);
         }
         // What the repository's own settings would run on the way there is not run.
         ground.git(&["remote", "add", "origin", &ground.project().display().to_string()])?;
         ground.git(&["config", "core.sshCommand", "touch ran"])?;
-        let arguments = ["run", "open", "--for", "local", "--accept-api-billing", "--launcher", "run", "docs/plan.md"];
+        let arguments = ["run", "start", "--parallel", "--accept-api-billing", "--launcher", "run", "docs/plan.md"];
         let said = ground.omo(&arguments)?.ends(5)?;
         ensure!(said.err.contains("core.sshcommand"), "{}", said.err);
         ensure!(ground.run().is_err(), "a run was opened");

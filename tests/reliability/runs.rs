@@ -32,10 +32,8 @@ struct Verb {
 
 const VERBS: [Verb; 3] = [
     Verb {
-        name: "omo run open",
-        prepare: |g| {
-            Ok(words(&["run", "open", "--for", "plan", PLAN, "--batch-size", "1", "--digest", &g.digest(PLAN)?]))
-        },
+        name: "omo run start",
+        prepare: |g| Ok(words(&["run", "start", "--batches", PLAN, "--batch-size", "1", "--digest", &g.digest(PLAN)?])),
         after: ["pending", "pending"],
         answered: false,
         then: (&["agent", "start", "1"], 0),
@@ -201,7 +199,7 @@ fn play(name: &str) -> Result<()> {
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn no_fault_while_a_run_is_opened_does_harm() {
-    play("omo run open").unwrap();
+    play("omo run start").unwrap();
 }
 
 #[test]

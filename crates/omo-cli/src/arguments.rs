@@ -146,6 +146,9 @@ pub(crate) struct OnOptions {
 /// What is for agents and the client: people type none of it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
+    /// Open the run that the user of a session has typed a command for
+    #[command(after_help = help::agent::OPEN)]
+    Open(crate::run::OpenOptions),
     /// Print what comes next in a run
     #[command(after_help = help::agent::NEXT)]
     Next(crate::run::NextOptions),

@@ -149,6 +149,7 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
 
 fn for_agents(env: &Env, action: AgentCommand) -> Result<(), Failure> {
     match action {
+        AgentCommand::Open(options) => run::open_typed(env, options),
         AgentCommand::Next(options) => run::next(env, &options),
         AgentCommand::Start(options) => run::start(env, &options),
         AgentCommand::Brief(options) => run::brief(env, &options),

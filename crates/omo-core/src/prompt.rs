@@ -125,7 +125,7 @@ impl Intent<'_> {
 }
 
 /// The commands that execute a plan or a task session, and take the user's approval of what that would run.
-const PLAN_COMMANDS: [&str; 3] = ["execute-plan", "ulw-exec", "execute-local"];
+const PLAN_COMMANDS: [&str; 4] = ["execute", "execute-plan", "ulw-exec", "execute-local"];
 const APPROVE: &str = "--approve";
 
 /// The code behind `--approve` in a command that executes a plan; empty where none stands there.

@@ -482,9 +482,8 @@ mod tests {
         texts.push(checks::approval(std::slice::from_ref(&gate), &pinned, "0123456789abcdef").unwrap());
         texts.push(checks::approval(&vec![gate; 1_000], &pinned, "0123456789abcdef").unwrap_err());
         texts.push(refused(crate::gate_command::USAGE));
-        texts.extend(
-            ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"].map(|name| usage::of(name).unwrap().to_owned()),
-        );
+        let typed = ["execute", "execute-plan", "ulw-plan", "ulw-exec", "execute-local"];
+        texts.extend(typed.map(|name| usage::of(name).unwrap().to_owned()));
         let command = "\"/ulw it/bin/omo statusline\"";
         texts.push(settings::status_line(&format!("{{\n  \"statusLine\": {command}\n}}"), command));
         texts

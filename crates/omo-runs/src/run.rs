@@ -26,6 +26,8 @@ pub(crate) const MARKER: &str = "omo-run";
 pub(crate) const GOING: &str = "going";
 /// The lock of the process that writes the files that are made from the run.
 const FILES_LOCK: &str = "files.lock";
+/// The lock of the worker that commits what it did.
+const COMMIT_LOCK: &str = "commit.lock";
 const SNAPSHOT: &str = "snapshot.json";
 const TORN: &str = "torn-";
 const LOGS: &str = "logs";
@@ -219,6 +221,11 @@ impl Run {
     /// Lets one process at a time write the files that are made from this run.
     pub(crate) fn lock_files(&self) -> Result<Guard, RunsError> {
         Ok(Guard::new(Lock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
+    }
+
+    /// Lets one process at a time commit in a work tree that several workers share.
+    pub(crate) fn lock_commit(&self, patience: Duration) -> Result<Guard, RunsError> {
+        Ok(Guard::new(Lock::take_named(&self.open()?, COMMIT_LOCK, patience)?))
     }
 
     /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.

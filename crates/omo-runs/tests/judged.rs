@@ -12,6 +12,7 @@ use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
 use omo_plan::run::event::{Actor, EventKind};
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_plan::run::verbs::Caller;
 use omo_runs::engine::{Engine, Opening, Put, Unwatched, planned_commands};
@@ -66,7 +67,14 @@ fn run_with(stage: &Stage, check: &Check) -> Run {
     let all = pending::all(Some(&home), &root).unwrap();
     let given = GivenApproval { by: ChangedBy::Typed, at: now() };
     pending::approve(Some(&home), &root, &all[0], given).unwrap();
-    let opened = EventKind::from(Opening { plan, approved, root: root.display().to_string(), base: None, asked: None });
+    let opened = EventKind::from(Opening {
+        plan,
+        approved,
+        root: root.display().to_string(),
+        base: None,
+        asked: None,
+        mode: ExecutionMode::Batches,
+    });
     Runs::create(&root, Some(&home)).unwrap().begin(&Actor::default(), now(), opened, Vec::new()).unwrap().0
 }
 

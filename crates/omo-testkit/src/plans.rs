@@ -67,6 +67,7 @@ pub fn opened(plan: Plan) -> EventKind {
         root: "/p".to_owned(),
         base: None,
         asked: None,
+        mode: None,
     }
 }
 

@@ -79,9 +79,9 @@ fn each_phase_means_something_else_on_entry() {
 fn what_cannot_be_executed_says_why_and_changes_nothing() {
     let cases: &[Case] = &[
         ("not there", &[], |s| {
-            s.person(&["run", "open", "--for", "exec", "--session", "none"])?.refuses(3, "none", "")?;
-            s.person(&["run", "open", "--for", "exec", "--session", "../x"])?.ends(2)?;
-            s.person(&["run", "open", "--for", "exec"])?.refuses(2, "no task session is named", "--session")?;
+            s.person(&["run", "start", "--tasks", "--session", "none"])?.refuses(3, "none", "")?;
+            s.person(&["run", "start", "--tasks", "--session", "../x"])?.ends(2)?;
+            s.person(&["run", "start", "--tasks"])?.refuses(2, "no task session is named", "--session")?;
             Ok(())
         }),
         ("no tasks", &[], |s| {
@@ -116,8 +116,7 @@ fn what_cannot_be_executed_says_why_and_changes_nothing() {
             s.execute(&[])?.refuses(7, "there is no terminal to ask on", "their digest is ")?;
             s.execute(&["--digest", "0"])?.refuses(10, "not the digest", "")?;
             let session = s.session()?;
-            let said =
-                s.model(&session, &["run", "open", "--for", "exec", "--session", SESSION, "--max-workers", "2"])?;
+            let said = s.model(&session, &["run", "start", "--tasks", "--session", SESSION, "--max-workers", "2"])?;
             let said = said.refuses(7, "grep -q done words/1.txt", "")?;
             let typed = format!("/omo:ulw-exec --session {SESSION} --max-workers 2 --approve ");
             ensure!(said.err.contains(&typed), "{}", said.err);
@@ -131,12 +130,9 @@ fn what_cannot_be_executed_says_why_and_changes_nothing() {
             before.is_still(&s.all()?, &[])
         }),
         ("options of the other kind", &[("1", &[], &[WORD])], |s| {
-            s.person(&["run", "open", "--for", "plan", "docs/plan.md", "--skip-verify"])?.refuses(
-                2,
-                "task sessions",
-                "--for exec",
-            )?;
-            s.execute(&["docs/plan.md"])?.refuses(2, "is no file", "--session")?;
+            s.execute(&["--step", "1"])?.ends(2)?;
+            s.execute(&["--dry-run"])?.refuses(2, "a task list is executed as a whole", "--again")?;
+            s.execute(&["docs/plan.md"])?.ends(2)?;
             Ok(())
         }),
     ];
@@ -149,7 +145,7 @@ fn a_run_goes_on_where_a_client_that_died_left_it() {
     let tasks: &[(&str, &[&str], &[&str])] = &[("1", &[], &["It reads well"]), ("2", &[], &["It reads well"])];
     let s = Sessions::new(tasks).unwrap();
     let (mut first, second) = (s.session().unwrap(), s.session().unwrap());
-    let open = ["run", "open", "--for", "exec", "--session", SESSION];
+    let open = ["run", "start", "--tasks", "--session", SESSION];
     s.model(&first, &open).unwrap().ends(0).unwrap();
     s.model(&first, &["agent", "start", "1"]).unwrap().ends(0).unwrap();
     s.model(&second, &open).unwrap().refuses(6, "is held by session", "omo run resume").unwrap();

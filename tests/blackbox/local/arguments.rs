@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The rows of the seed.
 const ROWS: &str = include_str!("../../vectors/plans/ultra-args.json");
-const USAGE: &str = "Usage: /omo:execute-local <plan.md>\n";
+const USAGE: &str = "Usage: /omo:execute-local [OPTIONS] <plan.md>\n";
 
 /// Five steps in two sessions. No command stands in it, so that there is nothing to approve.
 fn five() -> String {
@@ -17,56 +17,39 @@ fn five() -> String {
     with_sessions(&steps, &[(&[1, 2], 1), (&[3, 4, 5], 1)])
 }
 
-/// What a row expects of a line, where that is no refusal.
-struct Read<'a> {
-    mode: String,
-    path: &'a str,
-}
-
-fn read(spec: &Value) -> Result<Read<'_>> {
-    let mode = spec["mode"].as_str().context("no mode")?;
-    let number = spec["target"].as_u64().map(|number| format!(" {number}")).unwrap_or_default();
-    Ok(Read { mode: format!("{mode}{number}"), path: spec["path"].as_str().context("no path")? })
-}
-
 /// What was said is what a row says.
 fn holds(case: &Value, said: Said) -> Result<()> {
-    let spec = &case["spec"];
-    let strict = case["strict"].as_str().unwrap_or_default();
-    let expected = match strict {
-        "" | "flags are whole words only (the seed says `contain`)" => match spec["error"].as_str() {
-            None => read(spec)?,
-            Some(error) if error.starts_with("Usage text") => {
-                let said = said.ends(2)?;
-                ensure!(said.err.starts_with(USAGE) && said.out.is_empty(), "{}", said.err);
-                return Ok(());
-            }
-            Some(error) => {
-                return said.refuses(3, error.trim_start_matches("Error: "), "").map(drop);
-            }
-        },
+    let (omo, strict) = (&case["omo"], case["strict"].as_str().unwrap_or_default());
+    match omo["error"].as_str() {
+        Some("usage") => {
+            let said = said.ends(2)?;
+            ensure!(said.err.starts_with(USAGE) && said.out.is_empty(), "{}", said.err);
+            return Ok(());
+        }
+        Some(error) => return said.refuses(2, error, "").map(drop),
+        None => {}
+    }
+    // What the rows say of a plan that was read.
+    let (status, message) = match strict {
+        "after parsing: exit 2: no step 99 (plan has 1..5)" => (2, "no step 99 (plan has 1..5)"),
+        "exit 2: no session 9" => (2, "no session 9"),
+        "exit 2: plan has no Execution Strategy" => (2, "plan has no Execution Strategy"),
+        "exit 2: not a file" => (2, "not a file"),
         "foreground allowed; multi-session refuses: plan is outside the repository" => {
-            return said.refuses(5, "plan is outside the repository", "--fg").map(drop);
+            (5, "plan is outside the repository")
         }
-        "exit 2" => return said.refuses(2, "needs a positive integer", "").map(drop),
-        "after parsing: exit 2: no step 99 (plan has 1..5)" => {
-            return said.refuses(2, "no step 99 (plan has 1..5)", "").map(drop);
-        }
-        "strip the quotes" => {
-            let path = spec["path"].as_str().context("no path")?;
-            Read { mode: "execute".to_owned(), path: path.trim_matches(['"', '\'']) }
-        }
-        "accept --step=3" => Read { mode: "step 3".to_owned(), path: "plan.md" },
-        "allow: preview of one session" => Read { mode: "dry-run".to_owned(), path: "plan.md" },
-        strict if strict.ends_with("make it resume, foreground") => Read { mode: "resume".to_owned(), path: "plan.md" },
-        strict => {
-            let message = strict.strip_prefix("exit 2: ").context("an unknown rule")?;
-            return said.refuses(2, message, "").map(drop);
-        }
+        _ if omo["path"] == "missing.md" => (3, "file not found: missing.md"),
+        _ => (0, ""),
     };
+    if status != 0 {
+        return said.refuses(status, message, "").map(drop);
+    }
+    let mode = omo["mode"].as_str().context("no mode")?;
     // A dry run ends with 1 here: no step has a check.
-    let said = if expected.mode == "dry-run" { said.ends(1)? } else { said.ends(0)? };
-    let head = format!("Mode: {}\nFile: {}\nType: plan\n", expected.mode, expected.path);
+    let said = if mode == "dry-run" { said.ends(1)? } else { said.ends(0)? };
+    let number = omo["target"].as_u64().filter(|_| mode != "dry-run").map(|number| format!(" {number}"));
+    let path = omo["path"].as_str().context("no path")?;
+    let head = format!("Mode: {mode}{}\nFile: {path}\nType: plan\n", number.unwrap_or_default());
     ensure!(said.out.starts_with(&head), "not {head:?}: {}", said.out);
     Ok(())
 }
@@ -88,7 +71,7 @@ fn furnish(steps: &Steps) -> Result<Value> {
     for case in cases.iter_mut().filter(|case| case["arguments"] == "/abs/plan.md") {
         // That folder is everybody's; the one of the project does as well.
         let path = steps.lab().project().join("plan.md").to_str().context("no text")?.to_owned();
-        (case["arguments"], case["spec"]["path"]) = (path.clone().into(), path.into());
+        (case["arguments"], case["omo"]["path"]) = (path.clone().into(), path.into());
     }
     Ok(rows)
 }
@@ -125,35 +108,31 @@ fn every_line_that_was_written_down_means_what_it_says() {
 fn options_mean_the_same_as_in_a_line() {
     let cases: &[Case] = &[("each in its way", five(), |s| {
         for (options, head) in [
-            (&[PLAN][..], "Mode: execute\n"),
+            (&["--parallel", PLAN][..], "Mode: execute\n"),
             (&["--fg", PLAN], "Mode: foreground\n"),
-            (&["--resume", PLAN], "Mode: resume\n"),
+            (&["--parallel", "--resume", PLAN], "Mode: resume\n"),
             (&["--step", "3", PLAN], "Mode: step 3\n"),
             (&["--step=03", PLAN], "Mode: step 3\n"),
             (&["--session", "2", PLAN], "Mode: session 2\n"),
         ] {
-            let said = s.person(&[&["run", "open", "--for", "local"], options].concat())?.ends(0)?;
-            ensure!(said.out.starts_with(head), "{options:?}: {}", said.out);
+            let said = s.person(&[&["run", "start"], options].concat())?.ends(0)?;
+            let said = said.out.trim_start_matches("[omo] ");
+            ensure!(said.contains(head), "{options:?}: {said}");
             s.person(&["run", "cancel"])?.ends(0)?;
         }
         for (options, message) in [
-            (&["--step", "-1", PLAN][..], "--step needs a positive integer, got \"-1\""),
-            (&["--session", "two", PLAN], "--session needs a positive integer, got \"two\""),
-            (&["--resume", "--dry-run", PLAN], "--resume and --dry-run exclude each other"),
-            (&["--max-sessions", "0", PLAN], "--max-sessions needs a positive integer"),
-            (&["--max-budget-usd", "much", PLAN], "--max-budget-usd needs an amount in US dollars"),
-            (&["--launcher", "{branch}", PLAN], "--launcher: it has to begin with a program"),
-            (&["--again", PLAN], "--again"),
-            (&["--k", "2", PLAN], "are for other plans"),
-            (&["--fg", "--", PLAN], "not in both"),
-            (&["--", "--fg --max-sessions none docs/plan.md"], "--max-sessions needs a positive integer"),
+            (&["--step", "-1", PLAN][..], "needs a positive integer"),
+            (&["--session", "two", PLAN], "--session needs a positive integer"),
+            (&["--resume", "--dry-run", PLAN], "cannot be used with"),
+            (&["--max-sessions", "0", PLAN], "needs a positive integer"),
+            (&["--max-budget-usd", "much", PLAN], "needs an amount in US dollars"),
+            (&["--launcher", "{branch}", PLAN], "it has to begin with a program"),
+            (&["--waves", "--fg", PLAN], "cannot be used with"),
+            (&["--tasks", PLAN], "cannot be used with"),
+            (&["--waves"], "no plan is named"),
         ] {
-            let said = s.person(&[&["run", "open", "--for", "local"], options].concat())?;
-            said.refuses(2, message, "").with_context(|| format!("{options:?}"))?;
-        }
-        for purpose in ["plan", "exec"] {
-            let said = s.person(&["run", "open", "--for", purpose, "--fg", PLAN])?;
-            said.refuses(2, "those options are for plans in steps", "--for local")?;
+            let said = s.person(&[&["run", "start"], options].concat())?.ends(2)?;
+            ensure!(said.err.contains(message) && said.out.is_empty(), "{options:?}: {}", said.err);
         }
         Ok(())
     })];
@@ -164,16 +143,16 @@ fn options_mean_the_same_as_in_a_line() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_plan_it_tells_how_it_is_used() {
     let cases: &[Case] = &[("nothing, or options alone", five(), |s| {
-        for options in [&[][..], &["--fg"], &["--", ""], &["--", "--yolo"]] {
+        for line in ["", "--fg", "--yolo"] {
             let before = s.all()?;
-            let said = s.person(&[&["run", "open", "--for", "local"], options].concat())?.ends(2)?;
-            ensure!(said.err.starts_with(USAGE) && said.err.contains("\n  --max-sessions N "), "{}", said.err);
-            ensure!(said.err.lines().all(|line| line.chars().count() <= 80), "{}", said.err);
+            let said = s.ask(line)?.ends(2)?;
+            ensure!(said.err.starts_with(USAGE) && said.err.contains("--max-sessions <N>"), "{}", said.err);
+            ensure!(said.err.lines().all(|line| line.chars().count() <= 100), "{}", said.err);
             before.is_still(&s.all()?, &[])?;
         }
         // A model that calls the command by itself is told which line to run.
         let session = s.session()?;
-        let said = s.model(&session, &["run", "open", "--for", "local", "--args-from-hook"])?.ends(0)?;
+        let said = s.model(&session, &["agent", "open", "--command", "execute-local"])?.ends(0)?;
         ensure!(said.out.starts_with("DO\n  No arguments were typed"), "{}", said.out);
         Ok(())
     })];

@@ -91,7 +91,7 @@ fn a_dry_run_tells_and_does_nothing() {
             Ok(())
         }),
         ("who pays", parallel(), |s| {
-            let mut command = s.command(&["run", "open", "--for", "local", "--dry-run", PLAN]);
+            let mut command = s.command(&["run", "start", "--dry-run", PLAN]);
             command.env("ANTHROPIC_API_KEY", "sk-x");
             let told = omo_tests::planned::Said::of(&command.output()?).ends(0)?.out;
             ensure!(

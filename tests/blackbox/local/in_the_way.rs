@@ -75,7 +75,7 @@ fn what_is_in_the_way_of_sessions_is_told_all_at_once() {
             let message = "git does not know who you are, and what is done is committed";
             s.ask(PLAN)?.refuses(5, message, "git config user.email")?;
             s.ask("--fg docs/plan.md")?.refuses(5, message, "git config user.email")?;
-            let mut command = s.command(&["run", "open", "--for", "local", "--fg", PLAN]);
+            let mut command = s.command(&["run", "start", "--fg", PLAN]);
             for name in ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"] {
                 command.env(name, "lab@example.org");
             }
@@ -99,7 +99,7 @@ fn what_is_in_the_way_of_sessions_is_told_all_at_once() {
             let inner = s.lab().project().join("inner");
             fs::create_dir_all(inner.join(".sisyphus/cc-omo"))?;
             fs::write(inner.join("plan.md"), parallel())?;
-            let mut command = s.command(&["run", "open", "--for", "local", "plan.md"]);
+            let mut command = s.command(&["run", "start", "--parallel", "plan.md"]);
             let said = Said::of(&command.current_dir(&inner).output()?);
             said.refuses(5, "is a folder in a repository, and parallel sessions get all of it", "--fg").map(drop)
         }),
@@ -147,7 +147,7 @@ fn a_git_that_cannot_merge_away_from_a_checkout_is_told_before_anything_is_start
     let cases: &[Case] = &[("an old one", parallel(), |s| {
         let path = another_git(s, "git version 2.34.1")?;
         let with = |path: &str, line: &str| -> Result<Said> {
-            let mut command = s.command(&["run", "open", "--for", "local", "--", line]);
+            let mut command = s.command(&["agent", "open", "--command", "execute-local", "--", line]);
             Ok(Said::of(&command.env("PATH", path).output()?))
         };
         let before = s.all()?;
@@ -173,7 +173,7 @@ fn a_folder_whose_name_is_no_text_has_no_plan_runs() {
     fs::create_dir(&folder).unwrap();
     assert!(steps.lab().command("git").args(["init", "-q"]).current_dir(&folder).status().unwrap().success());
     fs::write(folder.join("plan.md"), parallel()).unwrap();
-    for arguments in [&["run", "open", "--for", "local", "plan.md"][..], &["agent", "next"]] {
+    for arguments in [&["run", "start", "--parallel", "plan.md"][..], &["agent", "next"]] {
         let output = steps.command(arguments).current_dir(&folder).env_remove("CLAUDE_PROJECT_DIR").output().unwrap();
         Said::of(&output).refuses(5, "the name of the project's folder is no UTF-8: ", "give it another name").unwrap();
     }

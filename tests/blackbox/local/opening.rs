@@ -18,21 +18,15 @@ fn refused(steps: &Steps, line: &str, status: i32, message: &str, hint: &str) ->
 fn what_is_no_plan_in_steps_opens_no_run() {
     let cases: &[Case] = &[("files of other kinds", parallel(), |s| {
         let twice = plan(&[(1, REVERT, "true"), (1, REVERT, "true")]);
-        for (name, text) in [("prose.md", "# Notes\n"), ("tasks.md", &omo_tests::planned::two()), ("twice.md", &twice)]
-        {
+        for (name, text) in [("prose.md", "# Notes\n"), ("twice.md", &twice)] {
             s.lab().write(name, text)?;
         }
-        let message = "unrecognized file format. Expected an ultraplan or session spec.";
-        refused(s, "prose.md", 4, message, "## Implementation Plan")?;
-        refused(s, "tasks.md", 4, message, "--for plan")?;
+        refused(s, "prose.md", 4, "the file is no plan that omo knows", "omo plan lint prose.md")?;
         refused(s, "twice.md", 4, "twice.md has an error", "omo plan lint twice.md")?;
         refused(s, "--dry-run twice.md", 4, "twice.md has an error", "omo plan lint twice.md")?;
         refused(s, "none.md", 3, "file not found: none.md", "from the folder that you are in")?;
         refused(s, "docs", 2, "not a file: docs", "")?;
-        refused(s, "--session 3 docs/plan.md", 2, "no session 3 (plan has 1..2)", "")?;
-        // The other way round it is told what runs it.
-        let said = s.person(&["run", "open", "--for", "plan", PLAN])?;
-        said.refuses(5, "not with `### Task N:`", "/omo:execute-local docs/plan.md").map(drop)
+        refused(s, "--session 3 docs/plan.md", 2, "no session 3 (plan has 1..2)", "")
     })];
     play(cases).unwrap();
 }
@@ -60,7 +54,7 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
             let said = s.ask(PLAN)?.ends(7)?;
             let digest = said.err.split("their digest is ").nth(1).context("no digest")?.trim().to_owned();
             s.edit(&plan(&[(1, REVERT, "touch ran")]))?;
-            let said = s.person(&["run", "open", "--for", "local", "--digest", &digest, PLAN])?;
+            let said = s.person(&["run", "start", "--fg", "--digest", &digest, PLAN])?;
             said.refuses(10, "not the digest of what is there now", "omo plan show docs/plan.md")?;
             ensure!(!s.runs().exists() && !s.lab().project().join("ran").exists());
             Ok(())
@@ -86,7 +80,7 @@ fn an_entry_condition_is_run_once_and_has_to_hold() {
             let said = s.ask(PLAN)?.ends(7)?;
             ensure!(!s.lab().project().join("looked").exists(), "before anybody has agreed");
             let digest = said.err.split("their digest is ").nth(1).context("no digest")?.trim().to_owned();
-            let said = s.person(&["run", "open", "--for", "local", "--digest", &digest, PLAN])?;
+            let said = s.person(&["run", "start", "--fg", "--digest", &digest, PLAN])?;
             let said = said.refuses(5, "Entry condition FAILED: ", "Complete the prerequisite first, then re-run.")?;
             ensure!(said.err.contains("\nReason: `touch looked && test -f there` "), "{}", said.err);
             ensure!(s.lab().project().join("looked").exists() && !s.runs().exists());
@@ -142,7 +136,7 @@ fn a_plan_outside_of_the_project_is_carried_out_in_this_session_alone() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_that_a_run_has_started_opens_none() {
     let cases: &[Case] = &[("with the variables of a group", parallel(), |s| {
-        let mut command = s.command(&["run", "open", "--for", "local", "--fg", PLAN]);
+        let mut command = s.command(&["run", "start", "--fg", PLAN]);
         command.env("OMO_RUN", "r").env("OMO_GROUP", "session-1");
         let said = omo_tests::planned::Said::of(&command.output()?);
         said.refuses(5, "this session works on session-1 of the run r, and opens no run", "omo agent next").map(drop)

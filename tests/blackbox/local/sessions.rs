@@ -75,7 +75,7 @@ fn the_command_that_makes_a_work_tree_ready_is_approved_with_the_others() {
 
 /// The program as the model of an unattended session runs it, with a key that would pay.
 fn unattended(steps: &Steps, session: &Session, options: &[&str]) -> Result<Said> {
-    let mut command = steps.command_in(session, &[&["run", "open", "--for", "local"], options].concat());
+    let mut command = steps.command_in(session, &[&["run", "start"], options].concat());
     command.env("ANTHROPIC_API_KEY", "sk-x").env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
     Ok(Said::of(&command.output()?))
 }
@@ -87,19 +87,19 @@ fn nobody_is_billed_without_having_been_asked() {
         ("with no person to ask", parallel(), |s| {
             let session = s.session()?;
             let before = s.all()?;
-            let said = unattended(s, &session, &[PLAN])?;
+            let said = unattended(s, &session, &["--parallel", PLAN])?;
             said.refuses(8, "ANTHROPIC_API_KEY is set: the sessions are billed to it", "--accept-api-billing")?;
             before.is_still(&s.all()?, &[])?;
             // Once its commands are approved, a caller that accepts it on the command line is not asked.
             s.begin(PLAN)?;
             s.person(&["run", "cancel"])?.ends(0)?;
-            let said = unattended(s, &session, &["--accept-api-billing", PLAN])?.ends(0)?;
+            let said = unattended(s, &session, &["--parallel", "--accept-api-billing", PLAN])?.ends(0)?;
             ensure!(said.out.contains("note: ANTHROPIC_API_KEY is set: the sessions are billed to it"), "{}", said.out);
             ensure!(!ledger(s)?.contains("\"payer\""));
             // Going on with it starts clients as well.
-            let said = unattended(s, &session, &["--resume", PLAN])?;
+            let said = unattended(s, &session, &["--parallel", "--resume", PLAN])?;
             said.refuses(8, "ANTHROPIC_API_KEY is set", "--accept-api-billing")?;
-            unattended(s, &session, &["--resume", "--accept-api-billing", PLAN])?.ends(0)?;
+            unattended(s, &session, &["--parallel", "--resume", "--accept-api-billing", PLAN])?.ends(0)?;
             Ok(())
         }),
         ("a key that only the caller that goes on has", parallel(), |s| {
@@ -114,7 +114,7 @@ fn nobody_is_billed_without_having_been_asked() {
                     "--resume --accept-api-billing docs/plan.md",
                 )?;
             }
-            with_key(&["run", "open", "--for", "local", "--resume", "--accept-api-billing", PLAN])?.ends(0)?;
+            with_key(&["run", "start", "--parallel", "--resume", "--accept-api-billing", PLAN])?.ends(0)?;
             with_key(&["agent", "workers", "start"])?.refuses(5, "no `claude` is on the PATH", "").map(drop)
         }),
         ("one session starts no client", parallel(), |s| {
@@ -130,7 +130,7 @@ fn nobody_is_billed_without_having_been_asked() {
             };
             s.begin(PLAN)?;
             s.person(&["run", "cancel"])?.ends(0)?;
-            with_key(&["run", "open", "--for", "local", PLAN])?.ends(0)?;
+            with_key(&["run", "start", "--parallel", PLAN])?.ends(0)?;
             let said = with_key(&["agent", "next"])?.ends(7)?;
             ensure!(
                 said.out.starts_with("STOP\n") && said.out.contains("foreground: Use --fg instead (Recommended)"),
@@ -139,7 +139,7 @@ fn nobody_is_billed_without_having_been_asked() {
             );
             ensure!(said.out.contains("in your own words: foreground, continue, stop\n"), "{}", said.out);
             // To ask for the run once more is no answer.
-            with_key(&["run", "open", "--for", "local", "--resume", PLAN])?.ends(0)?;
+            with_key(&["run", "start", "--parallel", "--resume", PLAN])?.ends(0)?;
             with_key(&["agent", "next"])?.ends(7)?;
             with_key(&["answer", "q1", "foreground"])?.ends(0)?;
             s.is_next(1)
@@ -150,8 +150,8 @@ fn nobody_is_billed_without_having_been_asked() {
             };
             s.begin(PLAN)?;
             s.person(&["run", "cancel"])?.ends(0)?;
-            with_key(&["run", "open", "--for", "local", PLAN])?.ends(0)?;
-            with_key(&["run", "open", "--for", "local", "--accept-api-billing", PLAN])?.ends(0)?;
+            with_key(&["run", "start", "--parallel", PLAN])?.ends(0)?;
+            with_key(&["run", "start", "--parallel", "--accept-api-billing", PLAN])?.ends(0)?;
             ensure!(ledger(s)?.contains("\"question_answered\""));
             Ok(())
         }),
@@ -168,20 +168,20 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
         let other = s.lab().root().join("other");
         s.git(&["worktree", "add", "-q", "-b", "other", other.to_str().context("no text")?])?;
         let there = |arguments: &[&str]| -> Result<Said> {
-            let mut command: Command = s.command(&[&["run", "open", "--for", "local"], arguments].concat());
+            let mut command: Command = s.command(&[&["run", "start"], arguments].concat());
             Ok(Said::of(&command.current_dir(&other).output()?))
         };
         let before = s.all()?;
         let message = format!("the run {run} of docs/plan.md has parallel sessions in this repository");
-        there(&[PLAN])?.refuses(6, &message, &format!("omo run cancel --run {run}"))?;
+        there(&["--parallel", PLAN])?.refuses(6, &message, &format!("omo run cancel --run {run}"))?;
         before.is_still(&s.all()?, &[])?;
         // A run in one session does not disturb it.
         there(&["--fg", PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
         s.person(&["run", "skip", "1", "--why", "not now"])?.ends(0)?;
         s.person(&["run", "cancel"])?.ends(0)?;
-        let said = there(&[PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
+        let said = there(&["--parallel", PLAN])?.refuses(7, "there is no terminal to ask on", "--digest")?;
         let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
-        there(&["--digest", digest.context("no digest")?, PLAN])?.ends(0)?;
+        there(&["--parallel", "--digest", digest.context("no digest")?, PLAN])?.ends(0)?;
         // A step that is done again has the run of its session go on, too.
         s.person(&["run", "retry", "1", "--run", &run])?.refuses(6, "has parallel sessions in this repository", "")?;
         s.person(&["run", "resume", "--run", &run])?

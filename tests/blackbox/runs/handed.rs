@@ -17,7 +17,7 @@ fn a_task_goes_to_no_second_agent_before_the_first_has_begun() {
 
         // Its person typed the command once more, after an interruption say: the agent is gone.
         session.hears(&format!("/omo:execute-plan {PLAN}"))?;
-        g.model(&session, &["run", "open", "--for", "plan", "--args-from-hook"])?.ends(0)?;
+        g.model(&session, &["agent", "open", "--command", "execute-plan"])?.ends(0)?;
         let said = g.model(&session, &["agent", "next"])?.ends(0)?;
         ensure!(said.out.starts_with("SPAWN agent\n"), "{}", said.out);
 

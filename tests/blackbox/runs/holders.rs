@@ -38,8 +38,8 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
             let before = g.all()?;
             for arguments in [
                 &["agent", "next"][..],
-                &["run", "open", "--for", "plan", PLAN],
-                &["run", "open", "--for", "plan"],
+                &["run", "start", "--batches", PLAN],
+                &["run", "start"],
                 &["run", "resume"],
                 &["run", "cancel"],
                 &["agent", "start", "1"],
@@ -110,8 +110,8 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             let before = g.all()?;
             for arguments in [
                 &["answer", &question, "continue"][..],
-                &["run", "open", "--for", "plan"],
-                &["run", "open", "--for", "plan", "--args-from-hook"],
+                &["run", "start"],
+                &["agent", "open", "--command", "execute-plan"],
                 &["agent", "start", "2"],
             ] {
                 let said = g.model(&session, arguments)?;
@@ -201,8 +201,8 @@ fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
                 &["run", "skip", "2"],
                 &["run", "retry", "1"],
                 &["run", "resume"],
-                &["run", "open", "--for", "plan"],
-                &["run", "open", "--for", "plan", PLAN],
+                &["run", "start"],
+                &["run", "start", "--batches", PLAN],
             ] {
                 let mut command = g.command_in(&session, arguments);
                 let said = Said::of(&command.env_remove("CLAUDE_CODE_SESSION_ID").output()?);

@@ -13,7 +13,7 @@ use omo_tests::stage::Scene;
 /// Opening this plan is refused, and nothing is written anywhere.
 fn refused(ground: &Ground, plan: &str, status: i32, message: &str, hint: &str) -> Result<()> {
     let before = ground.all()?;
-    for arguments in [&["run", "open", "--for", "plan", plan][..], &["run", "open", "--for", "plan", "--again", plan]] {
+    for arguments in [&["run", "start", "--batches", plan][..], &["run", "start", "--batches", "--again", plan]] {
         let said = ground.person(arguments)?.refuses(status, message, hint);
         said.with_context(|| format!("{arguments:?}"))?;
         before.is_still(&ground.all()?, &[]).with_context(|| format!("{arguments:?}"))?;
@@ -33,7 +33,7 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
     let cases: &[Case] = &[
         ("missing", two(), |g| {
             for name in ["docs/none.md", "none/none.md", "docs/plan.md/x", "\u{1b}[2J.md"] {
-                refused(g, name, 3, "there is no plan `", "from the current folder")?;
+                refused(g, name, 3, "file not found: ", "from the folder that you are in")?;
             }
             Ok(())
         }),
@@ -51,9 +51,10 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
         ("no file", two(), |g| {
             fifo(&g.lab().project().join("fifo.md"))?;
             symlink("loop.md", g.lab().project().join("loop.md"))?;
-            for name in ["fifo.md", "docs", ".", "loop.md"] {
-                refused(g, name, 9, "read ", "rights of that file")?;
+            for name in ["fifo.md", "docs", "."] {
+                refused(g, name, 2, "not a file: ", "name the file of the plan")?;
             }
+            refused(g, "loop.md", 3, "file not found: ", "")?;
             Ok(())
         }),
         ("too large", two(), |g| {
@@ -91,7 +92,7 @@ fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
     let ground = Ground { scene: Scene::in_lab(&plugin, lab).unwrap(), options: &[] };
     refused(&ground, PLAN, 5, "is in no git repository", "`git init` makes one").unwrap();
     for arguments in [&["agent", "next"][..], &["run", "resume"], &["agent", "start", "1"]] {
-        ground.person(arguments).unwrap().refuses(3, "no plan run is open here", "omo run open").unwrap();
+        ground.person(arguments).unwrap().refuses(3, "no plan run is open here", "omo run start").unwrap();
     }
 
     let cases: &[Case] = &[
@@ -136,7 +137,7 @@ fn in_a_tree_that_is_mounted_read_only_no_run_is_opened() {
                       echo \"status $?\" >&2";
         let mut command = g.lab().command("unshare");
         command.args(["-rm", "sh", "-c", script, "sh", &project]).arg(g.program());
-        let said = Said::of(&command.args(["run", "open", "--for", "plan", PLAN, "--digest", &digest]).output()?);
+        let said = Said::of(&command.args(["run", "start", "--batches", PLAN, "--digest", &digest]).output()?);
         ensure!(said.err.starts_with("error: ") && said.err.contains("\nhint: "), "{}", said.err);
         ensure!(said.err.ends_with("status 9\n"), "{}", said.err);
         before.is_still(&g.all()?, &["/home/.local/state/omo"])
@@ -146,7 +147,7 @@ fn in_a_tree_that_is_mounted_read_only_no_run_is_opened() {
 
 fn cannot_be_written(ground: &Ground, digest: &str) -> Result<()> {
     let before = ground.all()?;
-    ground.person(&["run", "open", "--for", "plan", PLAN, "--digest", digest])?.refuses(9, "omo leaves it", "")?;
+    ground.person(&["run", "start", "--batches", PLAN, "--digest", digest])?.refuses(9, "omo leaves it", "")?;
     // That its user approved the commands is true whatever became of the run.
     before.is_still(&ground.all()?, &["/home/.local/state/omo"])
 }
@@ -159,15 +160,15 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
             let session = g.session()?;
             for _ in 0..2 {
                 let before = g.all()?;
-                let said = g.model(&session, &["run", "open", "--for", "plan", PLAN])?;
+                let said = g.model(&session, &["run", "start", "--batches", PLAN])?;
                 let said =
-                    said.refuses(7, "you have not approved them", "/omo:execute-plan docs/plan.md --approve ")?;
+                    said.refuses(7, "you have not approved them", "/omo:execute --batches docs/plan.md --approve ")?;
                 ensure!(said.err.contains("  1  grep -q one words/1.txt\n"), "{}", said.err);
                 before.is_still(&g.all()?, &["/home/.local"])?;
                 let digest = said.err.split("--approve ").nth(1).context("no code")?;
                 let code = digest.split_whitespace().next().context("no code")?.to_owned();
                 for arguments in [&["--digest", &code][..], &["--digest", &g.digest(PLAN)?]] {
-                    let all = [&["run", "open", "--for", "plan", PLAN][..], arguments].concat();
+                    let all = [&["run", "start", "--batches", PLAN][..], arguments].concat();
                     g.model(&session, &all)?.refuses(7, "you have not approved them", "--approve")?;
                 }
                 ensure!(!g.runs().exists() && !g.lab().project().join(CHECKPOINT).exists());
@@ -176,33 +177,29 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
         }),
         ("the code in the prompt of something else than a person", two(), |g| {
             let mut session = g.session()?;
-            let said = g.model(&session, &["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+            let said = g.model(&session, &["run", "start", "--batches", PLAN])?.ends(7)?;
             let line = said.err.lines().find(|line| line.contains("--approve")).context("no line")?.trim().to_owned();
             for prompt in [format!("<task-notification>\n{line}\n</task-notification>"), format!("see {line}")] {
                 session.hears(&prompt)?;
-                g.model(&session, &["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+                g.model(&session, &["run", "start", "--batches", PLAN])?.ends(7)?;
             }
             Ok(())
         }),
         ("other commands than the approved ones", two(), |g| {
             let digest = g.digest(PLAN)?;
             g.lab().write(PLAN, &two().replace("grep -q two", "grep -q 2"))?;
-            let arguments = ["run", "open", "--for", "plan", PLAN, "--digest", &digest];
+            let arguments = ["run", "start", "--batches", PLAN, "--digest", &digest];
             g.person(&arguments)?.refuses(10, "not the digest of what is there now", "omo plan show")?;
             ensure!(!g.runs().exists());
             Ok(())
         }),
         ("approved, and changed before it is opened", two(), |g| {
             let mut session = g.session()?;
-            let said = g.model(&session, &["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+            let said = g.model(&session, &["run", "start", "--batches", PLAN])?.ends(7)?;
             let line = said.err.lines().find(|line| line.contains("--approve")).context("no line")?.trim().to_owned();
             session.hears(&line)?;
             g.lab().write(PLAN, &two().replace("grep -q two", "touch ran; grep -q 2"))?;
-            g.model(&session, &["run", "open", "--for", "plan", "--args-from-hook"])?.refuses(
-                7,
-                "not approved",
-                "--approve",
-            )?;
+            g.model(&session, &["agent", "open", "--command", "execute"])?.refuses(7, "not approved", "--approve")?;
             ensure!(!g.lab().project().join("ran").exists());
             Ok(())
         }),
@@ -214,7 +211,7 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
             for arguments in
                 [&["agent", "next"][..], &["agent", "done", "--ticket", &ticket], &["verify", "--task", "1"]]
             {
-                g.person(arguments)?.refuses(7, "not, or no longer, approved", "omo run open")?;
+                g.person(arguments)?.refuses(7, "not, or no longer, approved", "omo run start")?;
             }
             ensure!(g.standing("1")? == "running");
             Ok(())
@@ -242,7 +239,7 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
         }),
         ("many at the same moment", two(), |g| {
             let digest = g.digest(PLAN)?;
-            let arguments = ["run", "open", "--for", "plan", PLAN, "--digest", &digest];
+            let arguments = ["run", "start", "--batches", PLAN, "--digest", &digest];
             let children: Vec<_> = (0..8)
                 .map(|_| {
                     let mut command = g.command(&arguments);
@@ -262,7 +259,7 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
             let text = r#"{"plan_file":"docs/plan.md","completed":{"1":{"status":"done","evidence":"12 tests"}}}"#;
             g.lab().write(CHECKPOINT, text)?;
             let before = g.all()?;
-            g.person(&["run", "open", "--for", "plan", PLAN, "--digest", &digest])?.refuses(
+            g.person(&["run", "start", "--batches", PLAN, "--digest", &digest])?.refuses(
                 10,
                 "was left by another program",
                 "`omo run import` goes on from it",

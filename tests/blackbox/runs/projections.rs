@@ -78,9 +78,9 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             let there = |arguments: &[&str]| -> Result<Said> {
                 Ok(Said::of(&g.command(arguments).current_dir(&other).output()?))
             };
-            let said = there(&["run", "open", "--for", "plan", PLAN])?.ends(7)?;
+            let said = there(&["run", "start", "--batches", PLAN])?.ends(7)?;
             let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
-            there(&["run", "open", "--for", "plan", PLAN, "--digest", digest.context("no digest")?])?.ends(0)?;
+            there(&["run", "start", "--batches", PLAN, "--digest", digest.context("no digest")?])?.ends(0)?;
             g.pass("1", "one")?;
             there(&["agent", "start", "1"])?.ends(0)?;
             g.pass("2", "two")?;

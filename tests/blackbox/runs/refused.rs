@@ -31,13 +31,13 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
             all_refused(
                 g,
                 &[
-                    (&["agent", "next"], 3, "no plan run is open here", "omo run open"),
-                    (&["agent", "start", "1"], 3, "no plan run is open here", "omo run open"),
-                    (&["agent", "done", "--ticket", "x"], 3, "no plan run is open here", "omo run open"),
-                    (&["answer", "hs-1", "continue"], 3, "no plan run is open here", "omo run open"),
-                    (&["run", "resume"], 3, "no plan run is open here", "omo run open"),
-                    (&["run", "cancel"], 3, "no plan run is open here", "omo run open"),
-                    (&["report"], 3, "no plan run is open here", "omo run open"),
+                    (&["agent", "next"], 3, "no plan run is open here", "omo run start"),
+                    (&["agent", "start", "1"], 3, "no plan run is open here", "omo run start"),
+                    (&["agent", "done", "--ticket", "x"], 3, "no plan run is open here", "omo run start"),
+                    (&["answer", "hs-1", "continue"], 3, "no plan run is open here", "omo run start"),
+                    (&["run", "resume"], 3, "no plan run is open here", "omo run start"),
+                    (&["run", "cancel"], 3, "no plan run is open here", "omo run start"),
+                    (&["report"], 3, "no plan run is open here", "omo run start"),
                 ],
             )
         }),

@@ -43,7 +43,7 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
     // What belongs to planning is allowed. That the model begins by itself is not.
     let denied = run.json.as_ref().unwrap()["permission_denials"].as_array().unwrap().clone();
     let denied: Vec<&Value> = denied.iter().map(|denial| &denial["tool_input"]["command"]).collect();
-    assert_eq!(denied, [&json!(format!("omo run open --for exec --session {id}"))]);
+    assert_eq!(denied, [&json!(format!("omo run start --tasks --session {id}"))]);
     assert!(!stage.lab.project().join(".git/omo").exists(), "a run was opened");
     assert!(!stage.lab.project().join("words").exists());
     assert_eq!(stage.model.unscripted(), 0);
@@ -90,7 +90,7 @@ fn plan(request: &Recorded, steps: usize) -> Turn {
         5 => task("--subject 'The word 2' --criteria '`grep -q done words/2.txt`' --blocked-by 1"),
         6 => bash(&format!("omo agent task list --session {id}")),
         7 => bash(&format!("omo agent tasks update --session {id} --phase PLANNING_COMPLETE")),
-        8 => bash(&format!("omo run open --for exec --session {id}")),
+        8 => bash(&format!("omo run start --tasks --session {id}")),
         _ => Turn::text(format!("{}\nType /omo:ulw-exec to begin.", request.tool_results_text())),
     }
 }

@@ -5,8 +5,14 @@ Examples:
   omo agent next                   what to do now, as one block
   omo agent done --ticket 4f1c9a   a task is finished: omo runs its checks
 
-People need none of these: `/omo:execute-plan` and its like tell the agents what
+People need none of these: `/omo:execute` and its like tell the agents what
 to call. No command says that a task has passed; omo finds that out.";
+
+pub(crate) const OPEN: &str = "\
+Example:
+  omo agent open --command execute-plan
+
+What was typed behind the command is read as the hook has kept it.";
 
 pub(crate) const NEXT: &str = "\
 Examples:

@@ -8,7 +8,7 @@ Examples:
 
 It reads one file and changes nothing; `-` in its place is stdin. Three dialects
 are known: `### Task N:` with dependencies, `### Step N:` below an Implementation
-Plan, and one session of the latter. `omo run open --for plan FILE` runs a plan.";
+Plan, and one session of the latter. `omo run start FILE` runs a plan.";
 
 pub(crate) const PLAN_SHOW: &str = "\
 Example:
@@ -43,16 +43,16 @@ id, there are no batches; stderr says why, and the exit status is 4.";
 
 pub(crate) const RUN: &str = "\
 Example:
-  omo run show
+  omo run start docs/plan.md
 
-In a session `/omo:execute-plan FILE` starts a run and works on it.";
+In a session `/omo:execute FILE` starts a run and works on it.";
 
-pub(crate) const OPEN: &str = "\
+pub(crate) const START: &str = "\
 Examples:
-  omo run open --for plan docs/plan.md
-  omo run open --for local docs/plan.md
+  omo run start docs/plan.md           in the way that the plan asks for
+  omo run start --tasks --session ID
 
-`omo run open --for local` alone shows the options that only it has.";
+Each way takes the options of its own slash command as well: docs/plans.md.";
 
 pub(crate) const LIST: &str = "\
 Example:

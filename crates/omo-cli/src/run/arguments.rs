@@ -2,18 +2,14 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::start::arguments::StartOptions;
 use crate::help;
-
-/// So many dependents make a hub, unless its user says otherwise.
-pub(super) const HUB_K: u32 = 3;
-/// So many tasks make a batch, unless its user says otherwise.
-pub(super) const BATCH_SIZE: u32 = 5;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunCommand {
-    /// Open a run of a plan, or go on with the one that is open
-    #[command(after_help = help::run::OPEN)]
-    Open(OpenOptions),
+    /// Start a plan in the way that it asks for, or go on with its run
+    #[command(after_help = help::run::START)]
+    Start(Box<StartOptions>),
     /// List the runs of this repository, the newest first
     #[command(after_help = help::run::LIST)]
     List(ListOptions),
@@ -41,122 +37,6 @@ pub(crate) enum RunCommand {
     /// Go on from the checkpoint that another program left
     #[command(after_help = help::run::IMPORT)]
     Import(ImportOptions),
-}
-
-// Without a line of help each: with one the whole page is shown in its long form.
-/// What a run is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Purpose {
-    Plan,
-    Exec,
-    Local,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct OpenOptions {
-    /// What is opened
-    #[arg(long = "for", value_enum, value_name = "WHAT")]
-    pub purpose: Purpose,
-    /// Ask behind a task that so many need
-    #[arg(long, value_name = "N", default_value_t = HUB_K, value_parser = clap::value_parser!(u32).range(1..))]
-    pub k: u32,
-    /// Tasks in a batch
-    #[arg(long, value_name = "N", default_value_t = BATCH_SIZE, value_parser = clap::value_parser!(u32).range(1..))]
-    pub batch_size: u32,
-    /// Begin anew what is complete, or has failed
-    #[arg(long)]
-    pub again: bool,
-    #[command(flatten)]
-    pub exec: ExecOptions,
-    #[command(flatten)]
-    pub local: Box<LocalOptions>,
-    /// Approve exactly the commands shown, by their digest
-    #[arg(long, value_name = "DIGEST")]
-    pub digest: Option<String>,
-    /// Take what the user typed behind /omo:execute-plan, /omo:ulw-exec or /omo:execute-local
-    #[arg(long, hide = true, conflicts_with_all = ["plan", "digest", "rest"])]
-    pub args_from_hook: bool,
-    /// The plan; without it, the run that is open here
-    #[arg(value_name = "FILE")]
-    pub plan: Option<String>,
-    /// The plan, or for a plan in steps all that is typed behind its command, as one word
-    #[arg(last = true, hide = true, conflicts_with = "plan")]
-    pub rest: Option<String>,
-}
-
-/// How a plan in steps is executed. They are told by `omo run open --for local` alone: its page would be too long.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct LocalOptions {
-    #[command(flatten)]
-    pub given: GivenOptions,
-    #[command(flatten)]
-    pub clients: ClientOptions,
-}
-
-/// How much of a plan in steps is executed, and in which way.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct GivenOptions {
-    /// One step after the other, in this session
-    #[arg(long, hide = true)]
-    pub fg: bool,
-    /// Go on with an earlier run
-    #[arg(long, hide = true)]
-    pub resume: bool,
-    /// Look at the plan and tell how it would be run
-    #[arg(long, hide = true)]
-    pub dry_run: bool,
-    /// Only this step
-    #[arg(long, hide = true, value_name = "N", allow_hyphen_values = true)]
-    pub step: Option<String>,
-}
-
-/// What the clients of sessions are started with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct ClientOptions {
-    /// Clients at once
-    #[arg(long, hide = true, value_name = "N")]
-    pub max_sessions: Option<String>,
-    /// What all clients together may spend
-    #[arg(long, hide = true, value_name = "X")]
-    pub max_budget_usd: Option<String>,
-    /// Start clients that something else than a subscription pays for
-    #[arg(long, hide = true)]
-    pub accept_api_billing: bool,
-    /// The model of the clients
-    #[arg(long, hide = true, value_name = "MODEL")]
-    pub model: Option<String>,
-    /// Start clients without any permission checks
-    #[arg(long, hide = true)]
-    pub yolo: bool,
-    /// What clients may do without a question, as a rule of Claude Code; again for each
-    #[arg(long, hide = true, value_name = "RULE")]
-    pub allow: Vec<String>,
-    /// For how long a client may run
-    #[arg(long, hide = true, value_name = "SECONDS")]
-    pub time_limit: Option<String>,
-    /// The command that starts clients somewhere else
-    #[arg(long, hide = true, value_name = "TEMPLATE")]
-    pub launcher: Option<String>,
-    /// The remote repository that this command works with
-    #[arg(long, hide = true, value_name = "NAME")]
-    pub launcher_remote: Option<String>,
-}
-
-/// How a task session is executed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct ExecOptions {
-    /// Which task session, if not this shell's own
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Go over the tasks of a session so often at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_iterations: Option<u32>,
-    /// Workers of a session at once; 0 for no bound
-    #[arg(long, value_name = "N")]
-    pub max_workers: Option<u32>,
-    /// Have nobody verify a session once its tasks are done
-    #[arg(long)]
-    pub skip_verify: bool,
 }
 
 #[derive(Debug, Args)]

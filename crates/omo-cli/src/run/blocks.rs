@@ -12,15 +12,17 @@ use omo_core::timestamp::Timestamp;
 use omo_core::words::command::{is_plain, numbered, whole};
 use omo_core::words::{age, sanitize};
 use omo_plan::diagnostic::Severity;
-use omo_plan::model::Unit;
+use omo_plan::model::{Dialect, Unit};
 use omo_plan::run::event::QuestionKind;
 use omo_plan::run::event::RunResult;
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{Counts, Phase, QuestionState, RunState, Standing};
+use omo_plan::ultra_run::own::quoted;
 use omo_runs::dev_workflow::{self, Completed, REPORT};
 use omo_runs::task_session;
 
 use super::segment::HandOut;
-use super::{exec, local, typed};
+use super::{exec, local};
 
 /// The greatest length of a block.
 pub(super) const MAX_BYTES: usize = 2_048;
@@ -30,13 +32,6 @@ const ROWS: usize = 12;
 const ROW_CHARS: usize = 100;
 /// What the Bash tool has to be told for a command that may take minutes.
 pub(super) const PATIENTLY: &str = "(Bash timeout 600000)";
-
-/// Nothing was typed behind the command: the model called it by itself.
-pub(super) fn nothing_typed() -> String {
-    "DO\n  No arguments were typed for this command. If you called it yourself, run this with the plan that you \
-     were asked to execute:\n  run: omo run open --for plan '<plan.md>'\n  If you do not know which plan is meant, ask the user."
-        .to_owned()
-}
 
 /// A run was opened.
 pub(super) fn opened(id: &str, state: &RunState) -> String {
@@ -56,11 +51,11 @@ pub(super) fn opened(id: &str, state: &RunState) -> String {
     let mut text = format!(
         "omo: opened the run {id} of {}: {} in {}, {stops}.\n",
         path(state),
-        counted(plan.units.len(), "task"),
+        counted(plan.units.len(), plan.dialect.unit_word()),
         counted(plan.groups.len(), "batch"),
     );
     text.push_str(&notes(state));
-    text.push_str("\nDO\n  run: omo agent next --workflow");
+    let _ = write!(text, "\nDO\n  run: {}", next_command(state));
     within(text)
 }
 
@@ -84,14 +79,22 @@ fn notes(state: &RunState) -> String {
     text
 }
 
-/// The command that says what comes next: a session hands its agents out by itself.
+/// The command that says what comes next.
 pub(super) fn next_command(state: &RunState) -> &'static str {
-    if task_session::is_one(state) || local::is_one(state) { "omo agent next" } else { "omo agent next --workflow" }
+    if goes_by_workflow(state) { "omo agent next --workflow" } else { "omo agent next" }
+}
+
+/// Whether whole segments can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
+pub(super) fn goes_by_workflow(state: &RunState) -> bool {
+    match state.mode {
+        ExecutionMode::Batches => state.plan.verification().is_none() && !task_session::is_one(state),
+        ExecutionMode::Waves | ExecutionMode::Parallel | ExecutionMode::StepByStep => false,
+    }
 }
 
 /// A run goes on.
 pub(super) fn resumed(id: &str, state: &RunState) -> String {
-    if task_session::is_one(state) {
+    if state.mode == ExecutionMode::Waves {
         return exec::blocks::resumed(id, state);
     }
     let text = format!("omo: going on with the run {id} of {}: {}.\n", path(state), tally_of(state));
@@ -101,7 +104,8 @@ pub(super) fn resumed(id: &str, state: &RunState) -> String {
 /// The run of this very plan has come to its end before.
 pub(super) fn complete_already(id: &str, state: &RunState) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", path(state));
-    let typed = sanitize(&typed::command(&state.plan.source.path), 300);
+    let command = if state.mode == ExecutionMode::Batches { "execute-plan" } else { "execute" };
+    let typed = sanitize(&format!("/omo:{command} {}", quoted(&state.plan.source.path)), 300);
     // Below the block's own lines, which are what the person is shown.
     within(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", done(state)))
 }
@@ -120,11 +124,11 @@ pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
 
 /// One task for a subagent.
 pub(super) fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
-    let id = &unit.id;
+    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
+    let (agent, prompt) = (exec::blocks::agent_type(unit, state), exec::blocks::prompt(run, unit, state));
     within(format!(
-        "SPAWN agent\n  {}; next is task {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"omo:executor\"   \
-         model: \"{}\"   run_in_background: false\n     description: \"task {id}\"\n     prompt: \"Execute task {id} of the plan run {run}. \
-         Begin with: omo agent start {id} --run {run}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {PATIENTLY}\n\
+        "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"{agent}\"   \
+         model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {PATIENTLY}\n\
          If you have no Agent tool, run instead: omo agent next --inline",
         tally_of(state),
         title(unit),
@@ -134,7 +138,7 @@ pub(super) fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
 
 /// One unit of a plan for this session itself.
 pub(super) fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
-    let (id, word) = (&unit.id, if local::is_one(state) { "Step" } else { "Task" });
+    let (id, word) = (&unit.id, capitalized(state.plan.dialect.unit_word()));
     within(format!(
         "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {PATIENTLY}\n  \
          Then do what it prints, and end with the `omo agent done` line that stands there.",
@@ -154,12 +158,12 @@ pub(super) fn wait_for_agents(ids: &[String]) -> String {
 /// Workers are at work on these tasks.
 pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
-    let word = if local::is_one(state) { "Step" } else { "Task" };
+    let word = capitalized(state.plan.dialect.unit_word());
     let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
     let lost = match ids {
         [] => String::new(),
-        [id] if local::is_one(state) => {
+        [id] if state.mode == ExecutionMode::StepByStep => {
             format!("\nIf nobody is at it any more, or its ticket is lost: omo agent fail --lost {id}")
         }
         [id] => format!("\nIf that agent has ended without a word: omo agent fail --lost {id}"),
@@ -266,15 +270,17 @@ fn stop(question: &QuestionState, state: &RunState) -> String {
 }
 
 fn go_on(text: &mut String, question: &QuestionState, state: &RunState) {
-    if local::is_one(state) {
-        let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
-        text.push_str(&local::blocks::how_to_answer(&choices));
-        return;
-    }
-    let command = if task_session::is_one(state) {
-        format!("/omo:ulw-exec --session {}", task_session::session_id(state))
-    } else {
-        "/omo:execute-plan".to_owned()
+    let command = match state.mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
+            text.push_str(&local::blocks::how_to_answer(&choices));
+            return;
+        }
+        ExecutionMode::Waves if task_session::is_one(state) => {
+            format!("/omo:ulw-exec --session {}", task_session::session_id(state))
+        }
+        ExecutionMode::Batches => "/omo:execute-plan".to_owned(),
+        ExecutionMode::Waves => "/omo:execute".to_owned(),
     };
     let _ = write!(text, "  To go on, type: {command}      (or just: continue)");
 }
@@ -295,10 +301,12 @@ pub(super) fn done(state: &RunState) -> String {
     let bad: Vec<Completed> =
         dev_workflow::completed(state).into_iter().filter(|task| task.status != dev_workflow::Status::Done).collect();
     rows(&mut text, &bad);
-    if local::is_one(state) {
-        text.push_str(&local::blocks::end(state));
-    } else {
-        let _ = write!(text, "  Report: {REPORT}");
+    match state.mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&local::blocks::end(state)),
+        ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect == Dialect::DevWorkflow => {
+            let _ = write!(text, "  Report: {REPORT}");
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => text.push_str("  Report: omo report"),
     }
     text.push_str(&retry(state));
     within(text)
@@ -371,6 +379,12 @@ pub(crate) fn commands(commands: &[PlannedCommand]) -> String {
         }
     }
     text
+}
+
+/// A word at the beginning of a sentence.
+fn capitalized(word: &str) -> String {
+    let (first, rest) = word.split_at_checked(1).unwrap_or_default();
+    first.to_ascii_uppercase() + rest
 }
 
 fn few(ids: &[&str]) -> String {

@@ -20,7 +20,7 @@ use omo_store::env::{self, Env};
 use omo_store::folder::Folder;
 use omo_store::plan_run;
 
-use super::{blocks, local};
+use super::blocks;
 use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 use crate::session::note;
@@ -135,8 +135,7 @@ impl<'a> CommandContext<'a> {
     /// of use, the last one.
     pub(super) fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), Failure> {
         let missing = || {
-            let hint = "`omo run open --for plan FILE` opens one, for a plan in steps `omo run open --for local FILE`; \
-                        in Claude Code /omo:execute-plan FILE or /omo:execute-local FILE";
+            let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
             Failure::not_found("no plan run is open here", hint)
         };
         let runs = self.runs.as_ref().ok_or_else(missing)?;
@@ -266,6 +265,12 @@ pub(super) enum Ended {
     Not,
 }
 
+/// What a run is of, with the mark of a plan in steps.
+fn named(state: &RunState) -> String {
+    let steps = if state.plan.dialect.unit_word() == "step" { IN_STEPS } else { "" };
+    format!("{steps}{}", blocks::name(state))
+}
+
 /// A run as its session's entry shows it.
 fn of_session(run: &Run, state: &RunState) -> PlanRun {
     let counts = state.counts();
@@ -278,7 +283,7 @@ fn of_session(run: &Run, state: &RunState) -> PlanRun {
     let first_line = |text: &str| sanitize(text.lines().next().unwrap_or_default(), 200);
     PlanRun {
         id: run.id().to_owned(),
-        plan: if local::is_one(state) { format!("{IN_STEPS}{}", blocks::name(state)) } else { blocks::name(state) },
+        plan: named(state),
         total: number(counts.total),
         passed: number(counts.passed + counts.claimed),
         failed: number(counts.failed),

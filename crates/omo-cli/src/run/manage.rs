@@ -9,7 +9,8 @@ use omo_core::timestamp::Timestamp;
 use omo_core::words::{age, sanitize};
 use omo_plan::dialects::Options;
 use omo_plan::model::Plan;
-use omo_plan::run::event::EventKind;
+use omo_plan::run::event::{EventKind, RunResult};
+use omo_plan::run::mode::{ExecutionMode, ModeOptions, arranged};
 use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited};
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};
 use super::context::{CommandContext, Ended};
+use super::start::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 use super::{blocks, exec, handed, local, open, stage};
 use crate::failure::Failure;
 use crate::table::{self, Cell};
@@ -50,7 +52,7 @@ pub(super) fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
     if options.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
     } else if lines.is_empty() {
-        writeln!(out, "No plan was run in this repository. `omo run open --for plan FILE` runs one.")?;
+        writeln!(out, "No plan was run in this repository. `omo run start FILE` runs one.")?;
     } else {
         let cells = |line: &Line| {
             let state = line.problem.as_deref().unwrap_or(&line.state);
@@ -218,22 +220,20 @@ pub(super) fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> 
         // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
         verbs::take(&state, &context.caller()?, &omo_runs::engine::is_alive)?;
     }
-    if task_session::is_one(&state) {
-        return exec::resume(&context, &run, &state, options.digest.as_deref());
+    let digest = options.digest.as_deref();
+    match state.mode {
+        _ if task_session::is_one(&state) => exec::resume(&context, &run, &state, digest),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => local::resume(&context, &run, &state, digest),
+        ExecutionMode::Batches | ExecutionMode::Waves => go_on(&context, &run, &state, true, digest),
     }
-    if local::is_one(&state) {
-        return local::resume(&context, &run, &state, options.digest.as_deref());
-    }
-    go_on(&context, &run, &state, None, options.digest.as_deref())
 }
 
-/// Goes on with a run. `plan` is its plan, where that was read already, and `digest` what its user has read
-/// of an edited one.
+/// Goes on with a run, in waves with `again` also with one that has failed: it is gone over anew. `digest` is what its user has read of an edited plan.
 pub(super) fn go_on(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
-    plan: Option<Plan>,
+    again: bool,
     digest: Option<&str>,
 ) -> Result<(), Failure> {
     let engine = context.engine(run, before)?;
@@ -243,9 +243,13 @@ pub(super) fn go_on(
     let edit = edited(Path::new(&before.root), before)?;
     let replanned = match &edit {
         None => None,
-        Some(_) => Some(read_again(context, before, plan, digest)?),
+        Some(_) => Some(read_again(context, before, digest)?),
     };
-    let is_over = matches!(before.phase, Phase::Ended { .. });
+    let is_over = match before.phase {
+        Phase::Ended { result: RunResult::Complete } => true,
+        Phase::Ended { .. } => !(again && before.mode == ExecutionMode::Waves),
+        Phase::Executing | Phase::Cancelled { .. } => false,
+    };
     if is_over && replanned.is_none() {
         context.listen(run, before);
         return open::say(&blocks::done(before));
@@ -264,23 +268,24 @@ pub(super) fn go_on(
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.
-fn read_again(
-    context: &CommandContext,
-    state: &RunState,
-    plan: Option<Plan>,
-    digest: Option<&str>,
-) -> Result<(Plan, String), Failure> {
+fn read_again(context: &CommandContext, state: &RunState, digest: Option<&str>) -> Result<(Plan, String), Failure> {
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read with the options that the run has; others would make other batches of the same tasks.
-    let options = Options::from(&state.plan.policy);
-    let plan = plan.filter(|plan| Options::from(&plan.policy) == options);
-    let plan = plan.unwrap_or_else(|| file.plan(options));
+    let plan = file.plan(Options::from(&state.plan.policy));
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
-    let approved = open::approve(context, &plan, digest, &open::Asked::of_plan(&plan.source.path, ""))?;
+    let plan = state.as_in_run(plan);
+    let typed = ExecuteRequest::new(command_of(state.mode), PlanSource::File(plan.source.path.clone()));
+    let about = open::Asked::of_plan(&plan.source.path, typed.typed(&typed.source));
+    let approved = open::approve(context, &plan, digest, &about)?;
     Ok((plan, approved))
+}
+
+/// The slash command that goes on with a run that agents work on.
+fn command_of(mode: ExecutionMode) -> ExecuteCommand {
+    if mode == ExecutionMode::Batches { ExecuteCommand::ExecutePlan } else { ExecuteCommand::Execute }
 }
 
 /// What an edit of the plan means for its run.
@@ -373,13 +378,22 @@ pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> 
     if checkpoint.is_none() {
         open::writable(&context)?;
     }
-    let asked = open::Asked::of_plan(&plan.source.path, "");
+    let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
+    let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));
+    let asked = open::Asked::of_plan(&plan.source.path, typed.typed(&typed.source));
     let approved = open::approve(&context, &plan, options.digest.as_deref(), &asked)?;
     let runs = Runs::create(&context.root, Some(&context.state_home))?;
     let _door = context.alone(&runs, None)?;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
-    let opened = EventKind::from(Opening { plan: plan.clone(), approved, root, base: work_tree.head(), asked: None });
+    let opened = EventKind::from(Opening {
+        plan,
+        approved,
+        root,
+        base: work_tree.head(),
+        asked: None,
+        mode: ExecutionMode::Batches,
+    });
     let more = beginning(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     // What was taken in stands in the ledger now, and the file is omo's own from here on.

@@ -17,9 +17,9 @@ mod open;
 mod report;
 mod segment;
 mod stage;
+mod start;
 mod step;
 mod task;
-mod typed;
 mod typed_command;
 mod verdict;
 mod watch;
@@ -35,6 +35,8 @@ pub(crate) use exec::AddedTask;
 pub(crate) use next::{LONGEST_WAIT, LOOK_EVERY, next};
 pub(crate) use report::{report, verify_task};
 pub(crate) use stage::{WorkersCommand, supervise, workers};
+pub(crate) use start::arguments::OpenOptions;
+pub(crate) use start::{message_of_clap, open_typed};
 pub(crate) use task::{brief, done, fail, start};
 pub(crate) use typed_command::{answer_typed_command, is_typed_command};
 pub(crate) use verdict::verdict;
@@ -48,7 +50,7 @@ use crate::failure::Failure;
 pub(crate) fn run(env: &Env, config: &Config, action: RunCommand) -> Result<(), Failure> {
     crate::warn(config);
     match action {
-        RunCommand::Open(options) => open::open(env, &options),
+        RunCommand::Start(options) => start::start(env, *options),
         RunCommand::List(options) => manage::list(env, &options),
         RunCommand::Show(options) => manage::show(env, &options),
         RunCommand::Resume(options) => manage::resume(env, &options),

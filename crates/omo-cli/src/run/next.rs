@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use omo_plan::model::Unit;
 use omo_plan::run::event::{Actor, Event, EventKind};
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
@@ -81,32 +82,43 @@ enum Block {
 
 fn block(context: &CommandContext, engine: &Engine, state: &RunState, options: &NextOptions) -> Result<Block, Failure> {
     let said = |text: String, kind: Kind| Block::Said { text, kind, after: None };
-    let is_session = task_session::is_one(state);
-    // A session hands its agents out by itself.
-    let is_local = local::is_one(state);
-    let by_workflow = options.workflow && !is_session && !is_local;
+    let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next(state) {
         Action::Over => {
-            let text = if is_session { exec::blocks::done(state) } else { blocks::done(state) };
+            let text = if task_session::is_one(state) { exec::blocks::done(state) } else { blocks::done(state) };
             said(text, if blocks::is_complete(state) { Kind::BrokenPipe } else { Kind::NotGreen })
         }
         Action::Ask(question) => said(blocks::ask(question, state), Kind::Human),
         Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
         Action::FinalChecks => Block::Final,
-        Action::Start(units) if is_session && !options.inline => agents(context, engine, state, units)?,
-        Action::Start(units) if is_local => match units.first() {
-            Some(unit) => said(local::blocks::work(engine.run.id(), unit, state), Kind::BrokenPipe),
-            None => return Err(stuck(context)),
-        },
-        Action::Start(_) if by_workflow && is_handed_out(state) => Block::Wait(blocks::wait_for_workers()),
-        Action::Start(_) if by_workflow => hand_out(engine)?,
-        Action::Start(units) => match units.first() {
-            Some(unit) if options.inline => said(blocks::work_inline(engine.run.id(), unit, state), Kind::BrokenPipe),
-            Some(unit) => agent(context, engine, state, unit)?,
-            None => return Err(stuck(context)),
-        },
+        Action::Start(units) => start(context, engine, state, units, options.inline, by_workflow)?,
         Action::Open(_) | Action::Iterate(_) | Action::End(_) | Action::Apart(_) => return Err(stuck(context)),
     })
+}
+
+/// Hands out what can be begun now, as the mode of the run has it.
+fn start(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    units: Vec<&Unit>,
+    is_inline: bool,
+    by_workflow: bool,
+) -> Result<Block, Failure> {
+    let said = |text: String| Block::Said { text, kind: Kind::BrokenPipe, after: None };
+    let Some(unit) = units.first().copied() else { return Err(stuck(context)) };
+    match state.mode {
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => {
+            Ok(said(local::blocks::work(engine.run.id(), unit, state)))
+        }
+        ExecutionMode::Waves | ExecutionMode::Batches if is_inline => {
+            Ok(said(blocks::work_inline(engine.run.id(), unit, state)))
+        }
+        ExecutionMode::Waves => agents(context, engine, state, units),
+        ExecutionMode::Batches if by_workflow && is_handed_out(state) => Ok(Block::Wait(blocks::wait_for_workers())),
+        ExecutionMode::Batches if by_workflow => hand_out(engine),
+        ExecutionMode::Batches => agent(context, engine, state, unit),
+    }
 }
 
 /// Never seen: before this, the engine has written down whatever follows from the ledger by itself.

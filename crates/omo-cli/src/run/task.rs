@@ -3,6 +3,8 @@
 use std::io::Write;
 
 use omo_core::words::sanitize;
+use omo_plan::model::UnitKind;
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{self, Judged, Put};
@@ -23,7 +25,7 @@ pub(crate) fn start(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
     let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
     context.tell(&run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.unit.id, &started.ticket, run.id());
-    let end = if task_session::is_one(&before) {
+    let end = if task_session::is_one(&before) || started.unit.kind == UnitKind::Verify {
         exec::blocks::how_to_end(&started.unit, run, ticket)
     } else {
         how_to_end(run, ticket, before.plan.dialect.unit_word())
@@ -90,9 +92,12 @@ pub(crate) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
     }
 }
 
-/// What became of an attempt, in the words that its plan uses.
+/// What became of an attempt: a worker that goes on reads what is next, an agent reports and ends.
 fn ended(context: &CommandContext, judged: &Judged) -> Result<(), Failure> {
-    if ultra::is_one(&judged.state) { step::told(context, judged) } else { told(judged) }
+    match judged.state.mode {
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => step::told(context, judged),
+        ExecutionMode::Batches | ExecutionMode::Waves => told(judged),
+    }
 }
 
 /// The first line is what a worker hands on, word for word.
@@ -132,10 +137,10 @@ fn told(judged: &Judged) -> Result<(), Failure> {
             writeln!(out, "    {line}")?;
         }
     }
-    let again = if task_session::is_one(&judged.state) {
-        "`omo agent next` says whether it is done again, and by whom."
-    } else {
-        "omo does not try a task again by itself."
+    let is_tried_again = matches!(standing, Some(Standing::Is(UnitStatus::Pending)));
+    let again = match judged.state.mode {
+        ExecutionMode::Batches if !is_tried_again => "omo does not try a task again by itself.",
+        _ => "`omo agent next` says whether it is done again, and by whom.",
     };
     writeln!(out, "{again} Report the first line and end.")?;
     Err(Failure::said(if word == "HELD" { Kind::Human } else { Kind::NotGreen }))

@@ -16,6 +16,7 @@ use omo_core::words::plan::run_answer::{AtWork, still_at_work};
 use omo_core::words::sanitize;
 use omo_plan::model::Dialect;
 use omo_plan::run::apart::GroupStatus;
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::ultra_run::own::quoted;
 use omo_runs::{Listed, Runs};
@@ -26,7 +27,7 @@ use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 use super::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
 use super::context::CommandContext;
 use super::open::say;
-use super::{blocks, manage, report, task, typed};
+use super::{blocks, manage, report, task};
 use crate::failure::{Failure, Kind};
 
 /// What stands behind `/omo:cancel`.
@@ -168,9 +169,9 @@ fn own_run(env: &Env, order: &TypedOrder) -> Option<String> {
 /// What the user types to have the run go on.
 fn how_to_go_on(state: &RunState) -> String {
     let path = &state.plan.source.path;
-    match state.plan.dialect {
-        Dialect::TasksJson => format!("/omo:ulw-exec --{}", blocks::name(state)),
-        Dialect::Ultraplan | Dialect::SessionSpec => format!("/omo:execute-local --resume {}", quoted(path)),
-        Dialect::DevWorkflow => typed::command(path),
+    match state.mode {
+        _ if state.plan.dialect == Dialect::TasksJson => format!("/omo:ulw-exec --{}", blocks::name(state)),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => format!("/omo:execute-local --resume {}", quoted(path)),
+        ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quoted(path)),
     }
 }

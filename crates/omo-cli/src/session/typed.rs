@@ -1,50 +1,50 @@
 //! What a person typed behind `/omo:ulw-plan`, as the hook kept it.
 
-use omo_core::words::sanitize;
+use clap::Parser;
 use omo_core::words::usage;
 
 use super::arguments::{CreateOptions, Which};
 use crate::failure::Failure;
+use crate::run::message_of_clap;
 
 /// The command whose arguments the hook keeps.
 pub(super) const COMMAND: &str = "ulw-plan";
 
+/// What is typed behind the command.
+#[derive(Debug, Parser)]
+#[command(name = "/omo:ulw-plan", no_binary_name = true, disable_version_flag = true, disable_help_flag = true)]
+struct PlanLine {
+    /// Go on with the planning of a session
+    #[arg(long, conflicts_with = "goal")]
+    resume: bool,
+    /// Begin anew where a session goes on
+    #[arg(long)]
+    force: bool,
+    /// Which session, if not this one
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// What is planned
+    #[arg(value_name = "goal", trailing_var_arg = true, required_unless_present = "resume")]
+    goal: Vec<String>,
+}
+
 /// Reads it over what the command line said: the options that stand in front, and behind them the goal, byte
-/// for byte. A goal is prose, in which a quote or a second option is a word like any other.
+/// for byte. A goal is prose, in which a quote or a second option is a word like any other: so it is not split as the
+/// lines of other commands are.
 pub(super) fn read(text: &str, options: &CreateOptions) -> Result<CreateOptions, Failure> {
-    let mut options = CreateOptions { words: Vec::new(), goal: None, ..options.clone() };
-    let mut rest = text.trim();
-    while rest.starts_with("--") {
-        let (option, behind) = first_word(rest);
-        rest = behind;
-        let (name, inline) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
-        match (name, inline) {
-            ("--resume", None) => options.resume = true,
-            ("--force", None) => options.force = true,
-            ("--session", Some(id)) => options.which = Which { session: Some(id.to_owned()) },
-            ("--session", None) => {
-                let (id, behind) = first_word(rest);
-                options.which = Which { session: Some(id.to_owned()) };
-                rest = behind;
-            }
-            _ => return Err(wrong(format!("`{}` is no option of this command", sanitize(option, 40)))),
-        }
-    }
-    match (rest, options.resume) {
-        ("", false) => Err(wrong("no goal is named".to_owned())),
-        ("", true) => Ok(options),
-        (_, true) => Err(wrong("a session that goes on has a goal already".to_owned())),
-        (goal, false) => Ok(CreateOptions { goal: Some(goal.to_owned()), ..options }),
-    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let hint = usage::of(COMMAND).unwrap_or_default();
+    let line = PlanLine::try_parse_from(&words).map_err(|error| Failure::user(message_of_clap(&error), hint))?;
+    let in_front = words.len() - line.goal.len();
+    let goal = (0..in_front).fold(text.trim(), |rest, _| behind_first_word(rest));
+    let goal = Some(goal.to_owned()).filter(|goal| !goal.is_empty());
+    let which = line.session.map_or_else(|| options.which.clone(), |id| Which { session: Some(id) });
+    let (resume, force) = (options.resume || line.resume, options.force || line.force);
+    Ok(CreateOptions { words: Vec::new(), goal, which, resume, force, ..options.clone() })
 }
 
-fn first_word(text: &str) -> (&str, &str) {
-    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    (word, rest.trim_start())
-}
-
-fn wrong(what: String) -> Failure {
-    Failure::user(what, usage::of(COMMAND).unwrap_or_default())
+fn behind_first_word(text: &str) -> &str {
+    text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start())
 }
 
 #[cfg(test)]

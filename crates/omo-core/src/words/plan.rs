@@ -93,7 +93,7 @@ pub fn approval(plan: &str, commands: &[PlannedCommand], digest: &str) -> Result
     let lines = lines.join("\n");
     if lines.chars().count() > APPROVAL_CHARS {
         return Err(refused(&format!(
-            "what the {} would have run is too long to be shown here whole, and nothing was approved; `omo run open` in a \
+            "what the {} would have run is too long to be shown here whole, and nothing was approved; `omo run start` in a \
              terminal of your own shows it and asks",
             named(plan)
         )));
@@ -179,7 +179,7 @@ pub fn wrong_code() -> &'static str {
 
 /// What the user reads who wants to approve where nothing asks for it.
 pub fn nothing_to_approve() -> &'static str {
-    "no plan asks for an approval here; /omo:execute-plan or /omo:execute-local with a plan, or /omo:ulw-exec, shows what \
+    "no plan asks for an approval here; /omo:execute with a plan, or /omo:ulw-exec, shows what \
      it would run, and the code"
 }
 

@@ -1,5 +1,16 @@
 //! How the commands are typed that a model carries out: said to the user without one.
 
+const EXECUTE: &str = "\
+usage: /omo:execute [<plan.md>] [--parallel | --waves | --batches | --fg] [--approve CODE]
+Executes a plan in the way that it asks for, and says which it took. Typed alone it goes on where it was.
+  --parallel      clients of their own, each in a work tree: where the plan has an Execution Strategy
+  --waves         workers at the same time, then a verification: where tasks say what they depend on
+  --batches       one task after the other, with stops for you: where the plan has some, and else
+  --fg            one task after the other in this session
+  --again         begin a plan anew that is done
+  --approve CODE  agree to exactly the commands that were shown
+It takes the options of /omo:execute-plan, /omo:execute-local and /omo:ulw-exec as well.";
+
 const EXECUTE_PLAN: &str = "\
 usage: /omo:execute-plan [<plan.md>] [--k N] [--batch-size N] [--again] [--approve CODE]
 Executes a plan task by task, each proved by its own check. Typed alone it goes on where it was.
@@ -16,9 +27,9 @@ Nothing of it is begun before you type /omo:ulw-exec.
   --session ID    another session than the one that this is typed in";
 
 const ULW_EXEC: &str = "\
-usage: /omo:ulw-exec [--session ID] [--max-iterations N] [--max-workers N] [--skip-verify]
-                     [--again] [--approve CODE]
-Executes the tasks of a session in waves of workers, has all verified, and repeats what failed.
+usage: /omo:ulw-exec [<plan.md>] [--session ID] [--max-iterations N] [--max-workers N]
+                     [--skip-verify] [--again] [--approve CODE]
+Executes the tasks of a session, or a plan, in waves of workers, has all verified, and repeats what failed.
   --session ID        another session than the one that this is typed in
   --max-iterations N  go over the tasks so often at most (5)
   --max-workers N     so many workers at once; 0 for as many as there can be
@@ -70,6 +81,7 @@ Options for parallel sessions:
 /// How the command of this name is typed; `None` for one that answers for itself, or that omo does not have.
 pub fn of(name: &str) -> Option<&'static str> {
     match name {
+        "execute" => Some(EXECUTE),
         "execute-plan" => Some(EXECUTE_PLAN),
         "ulw-plan" => Some(ULW_PLAN),
         "ulw-exec" => Some(ULW_EXEC),

@@ -30,7 +30,15 @@ const DENIED: [&str; 12] = [
 const TOOLS: [&str; 4] = ["EnterWorktree", "ExitWorktree", "CronCreate", "ScheduleWakeup"];
 
 /// What a session needs in order to work on its group.
-const NEEDED: [&str; 5] = ["omo agent next", "omo agent start", "omo agent done", "omo agent fail", "omo agent brief"];
+const NEEDED: [&str; 7] = [
+    "omo agent next",
+    "omo agent start",
+    "omo agent done",
+    "omo agent fail",
+    "omo agent brief",
+    "omo agent evidence run",
+    "omo agent verdict",
+];
 
 /// What the settings of one session name.
 #[derive(Clone, Copy, Debug)]

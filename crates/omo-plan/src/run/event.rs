@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Plan, Unit};
 use crate::run::apart::Terms;
+use crate::run::mode::ExecutionMode;
 use crate::ultra_run::asked::Asked;
 
 pub use crate::run::question::{Question, QuestionKind, QuestionOption};
@@ -78,6 +79,9 @@ pub enum EventKind {
         /// How much of an ultraplan was asked for, and in which way.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         asked: Option<Asked>,
+        /// How its tasks are handed out; in a ledger that does not say, as its dialect was then.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        mode: Option<ExecutionMode>,
     },
     /// Another session took the run over, or the same one in another process.
     Taken,

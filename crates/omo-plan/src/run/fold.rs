@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Decision, Dialect, Plan, Precondition};
 use crate::run::event::{Event, EventKind, ImportedStatus, Question, QuestionKind, UnitEnd};
+use crate::run::mode::ExecutionMode;
 use crate::run::schedule;
 use crate::run::state::{
     Answer, BadLedger, FINAL, FOREGROUND, Ground, HandedOut, Phase, QuestionState, RunState, Running, STOP, UnitState,
@@ -23,7 +24,7 @@ impl RunState {
     ///
     /// It opens none.
     pub fn open(event: &Event) -> Result<Self, BadLedger> {
-        let EventKind::RunOpened { plan, approved, root, base, asked } = &event.what else {
+        let EventKind::RunOpened { plan, approved, root, base, asked, mode } = &event.what else {
             return Err(BadLedger { seq: event.seq, what: "does not open a run".to_owned() });
         };
         let units = plan.units.iter().map(|unit| (unit.id.clone(), UnitState::default())).collect();
@@ -48,6 +49,7 @@ impl RunState {
             unfinished: None,
             apart: None,
             asked: *asked,
+            mode: mode.unwrap_or_else(|| ExecutionMode::of_dialect(plan.dialect)),
             is_stopped: false,
             opened_at: event.ts,
             updated_at: event.ts,
@@ -173,7 +175,8 @@ impl RunState {
                 unit.checks.clear();
                 unit.evidence_ids.clear();
                 // A task that is done again finds what its last attempt has left: that is green by its own work.
-                if *attempt == 1 || self.plan.dialect != Dialect::TasksJson {
+                let is_gone_over = self.plan.dialect == Dialect::TasksJson || self.mode == ExecutionMode::Waves;
+                if *attempt == 1 || !is_gone_over {
                     unit.vacuous.clone_from(vacuous);
                 }
                 let (by, ticket) = (event.actor.clone(), ticket.clone());

@@ -3,8 +3,10 @@
 use omo_core::check::CheckVerdict;
 use omo_core::words::sanitize;
 
-use crate::model::{Dialect, OnUnitFail, Unit};
+use crate::model::{OnUnitFail, Unit};
 use crate::run::event::EventKind;
+use crate::run::mode::ExecutionMode;
+use crate::run::schedule::lacks_contract;
 use crate::run::state::{Phase, RunState, UnitState, UnitStatus};
 
 /// The longest reason, in characters.
@@ -27,7 +29,7 @@ pub(crate) fn reopened(state: &RunState) -> Vec<(String, String)> {
             UnitStatus::Pending | UnitStatus::Running | UnitStatus::Held | UnitStatus::Skipped => None,
         }
     };
-    let units = state.plan.units.iter();
+    let units = state.plan.units.iter().filter(|unit| !lacks_contract(&state.plan, unit));
     let mut reopened: Vec<(String, String)> =
         units.filter_map(|unit| of_unit(unit).map(|why| (unit.id.clone(), why))).collect();
     if let (false, Some(verification)) = (reopened.is_empty(), state.plan.verification())
@@ -49,7 +51,8 @@ pub(crate) fn has_failed_verification(state: &RunState) -> bool {
 /// again is in the first one; `except` is done again for a reason of its own.
 pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<EventKind> {
     let mut events = vec![EventKind::Resumed];
-    if matches!(state.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec) {
+    let is_iterated = state.plan.policy.on_unit_fail == OnUnitFail::Iterate;
+    if !is_iterated && reopens_failed(state.mode) {
         // What was left out stays left out.
         let is_over = |status| matches!(status, UnitStatus::Failed | UnitStatus::Unverified);
         let over = state.units.iter().filter(|(id, unit)| is_over(unit.status) && Some(id.as_str()) != except);
@@ -57,7 +60,7 @@ pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<EventKind> 
             over.map(|(id, _)| EventKind::UnitReopened { unit: id.clone(), why: "the run goes on".to_owned() }),
         );
     }
-    if state.plan.policy.on_unit_fail == OnUnitFail::Iterate && matches!(state.phase, Phase::Ended { .. }) {
+    if is_iterated && matches!(state.phase, Phase::Ended { .. }) {
         let mut reopened = reopened(state);
         reopened.retain(|(id, _)| Some(id.as_str()) != except);
         if !reopened.is_empty() {
@@ -65,6 +68,14 @@ pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<EventKind> 
         }
     }
     events
+}
+
+/// Whether a run that goes on has what failed done again by itself: in batches a person names each of it.
+fn reopens_failed(mode: ExecutionMode) -> bool {
+    match mode {
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => true,
+        ExecutionMode::Batches | ExecutionMode::Waves => false,
+    }
 }
 
 /// The checks of the whole that are red, by their place, each with what came of it. One that could not be run says

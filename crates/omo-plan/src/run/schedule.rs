@@ -47,6 +47,9 @@ pub fn next(state: &RunState) -> Action<'_> {
         return Action::Over;
     }
     if let Some(apart) = &state.apart {
+        if let Some(action) = before_clients(state) {
+            return action;
+        }
         // What one session waits for holds up no other: its questions are asked there.
         return match apart::next(state, apart) {
             Step::End(result) => Action::End(result),
@@ -99,6 +102,22 @@ pub fn next(state: &RunState) -> Action<'_> {
     final_checks(&view)
 }
 
+/// What a person decides before the first client is started: whether the plan is good, and what it leaves open.
+fn before_clients(state: &RunState) -> Option<Action<'_>> {
+    if state.is_stopped || state.running().next().is_some() {
+        return None;
+    }
+    let is_it = |known: &&QuestionState| {
+        let about = &known.question.about;
+        known.answer.is_none()
+            && matches!(
+                about,
+                QuestionKind::Verification | QuestionKind::EntryCondition { .. } | QuestionKind::Decisions { .. }
+            )
+    };
+    state.questions.iter().find(is_it).map(Action::Ask).or_else(|| due_before_all(state).map(Action::Open))
+}
+
 /// Another iteration, or the end where there is none left. `None` where nothing has to be done again.
 fn once_more(state: &RunState) -> Option<Action<'_>> {
     let reopened = iteration::reopened(state);
@@ -123,6 +142,11 @@ fn final_checks<'a>(view: &View<'a>) -> Action<'a> {
 
 /// What has to be asked before anything else is begun, whatever else is done, and was not asked yet.
 fn due_question(state: &RunState) -> Option<QuestionKind> {
+    due_before_all(state).or_else(|| due_judgment(state))
+}
+
+/// What of that has to be asked before the first task.
+fn due_before_all(state: &RunState) -> Option<QuestionKind> {
     let is_verified = |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
     if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &QuestionKind::Verification) {
         return Some(QuestionKind::Verification);
@@ -130,7 +154,7 @@ fn due_question(state: &RunState) -> Option<QuestionKind> {
     if let Some(about) = due_entry(state).filter(|about| !was_answered(state, about)) {
         return Some(about);
     }
-    due_decisions(state).or_else(|| due_judgment(state))
+    due_decisions(state)
 }
 
 /// An entry condition that no command decides.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Decision, Plan, Unit};
 use crate::run::apart::Apart;
 use crate::run::event::{Actor, Evidence, ImportedStatus, Question, RunResult, Unfinished, UnitEnd, Verdict};
+use crate::run::mode::ExecutionMode;
 use crate::ultra_run::asked::Asked;
 
 /// Where a run stands.
@@ -67,6 +68,8 @@ pub struct RunState {
     /// How much of an ultraplan was asked for, and in which way.
     #[serde(default)]
     pub asked: Option<Asked>,
+    /// How its tasks are handed out.
+    pub mode: ExecutionMode,
     /// A person had it stopped at a question: nothing more is begun.
     #[serde(default)]
     pub is_stopped: bool,

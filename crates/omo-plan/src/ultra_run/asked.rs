@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arguments::{Arguments, Mode, Part};
+use super::arguments::{Mode, Part, RunRequest};
 use super::strategy;
 use crate::model::{Group, Isolation, Parallel, Plan, Policy};
 
@@ -21,10 +21,10 @@ pub struct Asked {
     pub steps_of_whole: Option<usize>,
 }
 
-impl From<&Arguments> for Asked {
-    fn from(arguments: &Arguments) -> Self {
-        let Arguments { mode, part, is_foreground, .. } = *arguments;
-        Self { mode, part, is_foreground, steps_of_whole: None }
+impl From<&RunRequest> for Asked {
+    fn from(request: &RunRequest) -> Self {
+        let RunRequest { part, is_foreground, .. } = *request;
+        Self { mode: request.mode(), part, is_foreground, steps_of_whole: None }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a run of an ultraplan, or of one session of it, is asked for (`arguments`, `own`, `asked`, `words`, `target`), how it is
+//! What a run of an ultraplan, or of one session of it, is asked for (`arguments`, `own`, `asked`, `target`), how it is
 //! then worked on (`strategy`), what has to hold before it is (`preflight`, `guarded`, `billing`), what came of it
 //! (`outcome`), and where it goes on (`resume`).
 //!
@@ -14,4 +14,3 @@ pub mod preflight;
 pub mod resume;
 pub mod strategy;
 pub mod target;
-mod words;

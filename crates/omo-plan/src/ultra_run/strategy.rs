@@ -1,9 +1,10 @@
 //! How a plan is worked on: all of it in one session, or each of its sessions by a client of its own; and which of
 //! its steps that takes in.
 
-use super::arguments::{Arguments, Mode, Part};
+use super::arguments::{Mode, Part, RunRequest};
 use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions, waves};
 use crate::model::{Group, Plan, Unit};
+use crate::run::mode::ExecutionMode;
 
 /// How a plan is worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +33,19 @@ impl Strategy {
 
     /// How a plan is worked on where this is asked for: in sessions only by a run of the whole without `--fg`. A
     /// resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
-    pub fn asked_for(plan: &Plan, arguments: &Arguments) -> Self {
-        let takes_all = matches!(arguments.mode, Mode::Execute | Mode::DryRun) && arguments.part == Part::Whole;
-        if takes_all && !arguments.is_foreground { Self::of(plan) } else { Self::SingleSession }
+    pub fn asked_for(plan: &Plan, request: &RunRequest) -> Self {
+        let takes_all = matches!(request.mode(), Mode::Execute | Mode::DryRun) && request.part == Part::Whole;
+        if takes_all && !request.is_foreground { Self::of(plan) } else { Self::SingleSession }
+    }
+
+    /// How a plan is worked on that a mode has arranged: only where it is parallel by clients, one for each group.
+    pub fn of_mode(plan: &Plan, mode: ExecutionMode) -> Self {
+        if mode != ExecutionMode::Parallel {
+            return Self::SingleSession;
+        }
+        let groups: Vec<&Group> = plan.groups.iter().filter(|group| !group.units.is_empty()).collect();
+        let parallel: usize = waves(&groups).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
+        Self::Sessions { parallel, sequential: groups.len() - parallel }
     }
 
     /// Whether clients are started.

@@ -173,6 +173,7 @@ impl Run {
             root: "/top".to_owned(),
             base: None,
             asked: None,
+            mode: None,
         };
         let opened = Event { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
         let state = RunState::open(&opened).unwrap();

@@ -14,6 +14,7 @@ mod holders;
 mod kit;
 mod lines;
 mod misplays;
+mod modes;
 mod order;
 mod plan_edits;
 mod proof;

@@ -134,6 +134,7 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         root: String::new(),
         base: None,
         asked: None,
+        mode: None,
     };
     for (event, says) in [
         (Event { seq: 3, ..known(EventKind::Taken) }, "event 3 of the ledger does not follow the one before it"),

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
-mod arguments;
 mod outcome;
 mod preflight;
 mod strategy;
+mod target;
 
 use std::path::PathBuf;
 

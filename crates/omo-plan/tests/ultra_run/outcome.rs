@@ -22,6 +22,7 @@ fn passed(plan: &Plan, part: Part) -> RunState {
         root: "/top".to_owned(),
         base: None,
         asked: Some(asked),
+        mode: None,
     };
     let mut state = RunState::open(&Event { seq: 1, ts: Timestamp::from_millis(1), actor, what }).unwrap();
     state.units.values_mut().for_each(|unit| unit.status = UnitStatus::Passed);

@@ -1,7 +1,7 @@
 //! How a plan is worked on, and which of its steps.
 
 use omo_plan::model::{Group, Unit};
-use omo_plan::ultra_run::arguments::{Part, parse};
+use omo_plan::ultra_run::arguments::{Part, RunRequest};
 use omo_plan::ultra_run::strategy::{Strategy, groups, units};
 
 use crate::plan;
@@ -13,23 +13,26 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
     let sequential: &[(&[u64], u64)] = &[(&[1, 2], 1), (&[3, 4], 2)];
     let parallel: &[(&[u64], u64)] = &[(&[1], 1), (&[2], 1), (&[3, 4], 2)];
     let single = "Strategy: single session";
-    for (sessions, line, expected) in [
-        (none, "plan.md", single),
-        (one, "plan.md", single),
-        (sequential, "plan.md", "Strategy: 2 sessions (0 parallel, 2 sequential)"),
-        (parallel, "plan.md", "Strategy: 3 sessions (2 parallel, 1 sequential)"),
-        (parallel, "--dry-run plan.md", "Strategy: 3 sessions (2 parallel, 1 sequential)"),
-        (parallel, "--dry-run --session 1 plan.md", single),
-        (parallel, "--dry-run --fg plan.md", single),
-        (parallel, "--fg plan.md", single),
-        (parallel, "--resume plan.md", single),
-        (parallel, "--step 1 plan.md", single),
-        (parallel, "--session 1 plan.md", single),
+    let whole = RunRequest::default();
+    let (dry, fg) = (RunRequest { is_dry_run: true, ..whole }, RunRequest { is_foreground: true, ..whole });
+    let (step, session) = (RunRequest { part: Part::Step(1), ..whole }, RunRequest { part: Part::Session(1), ..whole });
+    for (sessions, request, expected) in [
+        (none, whole, single),
+        (one, whole, single),
+        (sequential, whole, "Strategy: 2 sessions (0 parallel, 2 sequential)"),
+        (parallel, whole, "Strategy: 3 sessions (2 parallel, 1 sequential)"),
+        (parallel, dry, "Strategy: 3 sessions (2 parallel, 1 sequential)"),
+        (parallel, RunRequest { is_dry_run: true, ..session }, single),
+        (parallel, RunRequest { is_foreground: true, ..dry }, single),
+        (parallel, fg, single),
+        (parallel, RunRequest { is_resume: true, ..whole }, single),
+        (parallel, step, single),
+        (parallel, session, single),
     ] {
-        let strategy = Strategy::asked_for(&plan(4, sessions), &parse("/x", line).unwrap());
-        assert_eq!(strategy.line(), expected, "{line} {sessions:?}");
-        assert_eq!(strategy.starts_sessions(), expected != single, "{line} {sessions:?}");
-        assert_eq!(strategy.is_parallel(), expected.contains("(2 parallel"), "{line} {sessions:?}");
+        let strategy = Strategy::asked_for(&plan(4, sessions), &request);
+        assert_eq!(strategy.line(), expected, "{request:?} {sessions:?}");
+        assert_eq!(strategy.starts_sessions(), expected != single, "{request:?} {sessions:?}");
+        assert_eq!(strategy.is_parallel(), expected.contains("(2 parallel"), "{request:?} {sessions:?}");
     }
 }
 

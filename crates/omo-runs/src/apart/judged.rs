@@ -8,9 +8,9 @@ use omo_exec::integrate::{holds, tip_of};
 use omo_exec::remote::{changed, messages};
 use omo_plan::model::Group;
 use omo_plan::run::apart::GroupState;
-use omo_plan::run::state::{RunState, UnitState, UnitStatus};
+use omo_plan::run::state::{RunState, UnitState};
 
-use super::pushed::{commit_of, last_good};
+use super::pushed::{commit_of, is_done, last_good};
 use super::{DriveError, Driver};
 use crate::ultra;
 
@@ -85,7 +85,7 @@ impl Driver<'_> {
 /// The steps of a session that have passed.
 fn passed<'s>(state: &'s RunState, group: &'s Group) -> impl Iterator<Item = &'s UnitState> {
     let units = group.units.iter().filter_map(|id| state.units.get(id));
-    units.filter(|unit| unit.status == UnitStatus::Passed)
+    units.filter(|unit| is_done(unit.status))
 }
 
 /// The files that the steps of a session had changed when they passed.

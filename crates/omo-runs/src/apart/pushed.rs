@@ -25,10 +25,15 @@ pub(super) fn launch_of(branch: &str, name: &str) -> Option<u32> {
 /// The commit that the steps of a session that have passed come to: of the last of them, or the one it began from.
 pub(super) fn last_good<'s>(state: &'s RunState, group: &Group, base: &'s str) -> &'s str {
     let commit = |id: &String| {
-        let known = state.units.get(id).filter(|known| known.status == UnitStatus::Passed)?;
+        let known = state.units.get(id).filter(|known| is_done(known.status))?;
         known.end.as_ref()?.commit.as_deref()
     };
     group.units.iter().filter_map(commit).next_back().unwrap_or(base)
+}
+
+/// Whether the work on a step is done as far as its worker goes.
+pub(super) fn is_done(status: UnitStatus) -> bool {
+    matches!(status, UnitStatus::Passed | UnitStatus::Claimed)
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.

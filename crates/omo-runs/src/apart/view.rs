@@ -47,7 +47,7 @@ fn of_group(state: &RunState, apart: &Apart, group: &Group, now: Timestamp) -> L
     let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| age(Some(running.since), now));
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
     Look {
-        name: format!("S{}", group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id)),
+        name: group.id.strip_prefix(SESSION_PREFIX).map_or_else(|| group.id.clone(), |number| format!("S{number}")),
         status: status(state, apart, group, known, now),
         step,
         check: check.unwrap_or_default(),

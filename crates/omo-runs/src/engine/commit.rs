@@ -24,7 +24,7 @@ impl Engine<'_> {
         worked: &Worked,
         watcher: &mut impl Watcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
-        let Some(message) = message(state, unit).filter(|_| ultra::is_one(state)) else { return Ok(None) };
+        let Some(message) = message(state, unit) else { return Ok(None) };
         if !worked.is_known {
             let why = "what it has changed cannot be told".to_owned();
             return Ok(Some(CommitOutcome::Refused { why }));
@@ -34,6 +34,7 @@ impl Engine<'_> {
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Unit", unit.id.as_str())];
         let (root, state_home) = (self.tree, self.state_home);
         let order = Order { root, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
+        let _alone = if state.mode.shares_tree() { Some(self.run.lock_commit(LIMIT)?) } else { None };
         let mut is_cut = false;
         let end = commit(&order, self.environment, || {
             is_cut |= !watcher.goes_on();
@@ -55,8 +56,8 @@ impl Engine<'_> {
 /// message of ours.
 pub(crate) fn message(state: &RunState, unit: &Unit) -> Option<String> {
     let ours = || {
-        let title = sanitize(&unit.title, 120);
-        format!("omo: step {} of {}: {title}", unit.id, ultra::file_name(&state.plan.source.path))
+        let (title, word) = (sanitize(&unit.title, 120), state.plan.dialect.unit_word());
+        format!("omo: {word} {} of {}: {title}", unit.id, ultra::file_name(&state.plan.source.path))
     };
     let planned = unit.commit.as_ref().map(|commit| commit.message.clone());
     planned.or_else(|| state.apart.is_some().then(ours))

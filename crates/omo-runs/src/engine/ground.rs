@@ -38,7 +38,9 @@ impl Engine<'_> {
         }
         let tree = changes::snapshot(self.tree, self.state_home, self.run.id()).as_ref().and_then(written);
         // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
-        let is_kept = ultra::is_one(state) && (WorkTree::find(self.tree).is_some() || unit.on_failure.takes_back());
+        let is_kept = ultra::is_one(state)
+            && !state.mode.shares_tree()
+            && (WorkTree::find(self.tree).is_some() || unit.on_failure.takes_back());
         let kept = if is_kept { Some(self.kept(state)?) } else { None };
         Ok(Ground { tree, kept })
     }

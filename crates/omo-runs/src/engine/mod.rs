@@ -193,7 +193,7 @@ impl Engine<'_> {
         match (&set_apart, &apart.landed) {
             (EventKind::SetApart { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => Err(refusal(
                 "the branch that is checked out does not have what this run has done, and it would not be done again",
-                "check out one that has it, then again; a run of its own does all of the plan: `omo run open --for local PLAN`",
+                "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
             )),
             _ => Ok(set_apart),
         }
@@ -230,7 +230,9 @@ impl Engine<'_> {
         let _alone = self.run.lock_files()?;
         let drifts = match self.write_files(&state) {
             // Nothing is read from it, and a plan may lie where no file can be written.
-            Err(error) if ultra::is_one(&state) => return Ok(self.unwritten(state, &error)),
+            Err(error) if ultra::is_one(&state) || self.caller.group.is_some() => {
+                return Ok(self.unwritten(state, &error));
+            }
             written => written?,
         };
         if drifts.is_empty() {

@@ -136,12 +136,7 @@ pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileErr
         return Ok(None);
     }
     let plan = dialects::read(&state.plan.source.path, &bytes, Options::from(&state.plan.policy));
-    // What a run was not asked for is none of it.
-    let plan = match state.asked {
-        Some(asked) => asked.narrowed(plan),
-        None => plan,
-    };
-    let differences = state.differences(&plan);
+    let differences = state.differences(&state.as_in_run(plan));
     let around = Edit::Around(state.plan.dialect.unit_word());
     Ok(Some(if differences == Differences::default() { around } else { Edit::Units(differences) }))
 }

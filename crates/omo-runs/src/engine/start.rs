@@ -10,9 +10,11 @@ use omo_exec::check;
 use omo_plan::dialects::ultraplan::steps::is_test_to_come;
 use omo_plan::model::{FileAction, Plan, Unit, UnitKind};
 use omo_plan::run::event::EventKind;
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{FINAL, Ground, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
 use omo_plan::ultra_run::asked::Asked;
+use omo_plan::ultra_run::own::quoted;
 use omo_store::pending;
 
 use super::{Engine, EngineError, Watcher};
@@ -52,11 +54,13 @@ pub struct Opening {
     pub base: Option<String>,
     /// How much of an ultraplan was asked for, and in which way.
     pub asked: Option<Asked>,
+    /// How its tasks are handed out.
+    pub mode: ExecutionMode,
 }
 
 impl From<Opening> for EventKind {
-    fn from(Opening { plan, approved, root, base, asked }: Opening) -> Self {
-        Self::RunOpened { plan: Box::new(plan), approved, root, base, asked }
+    fn from(Opening { plan, approved, root, base, asked, mode }: Opening) -> Self {
+        Self::RunOpened { plan: Box::new(plan), approved, root, base, asked, mode: Some(mode) }
     }
 }
 
@@ -171,10 +175,9 @@ fn known_as_green(state: &RunState, unit: &Unit) -> Option<Vec<usize>> {
 /// The command that opens a run of such a plan.
 fn opened_with(state: &RunState) -> String {
     if task_session::is_one(state) {
-        return format!("omo run open --for exec --session {}", task_session::session_id(state));
+        return format!("omo run start --tasks --session {}", task_session::session_id(state));
     }
-    let purpose = if state.asked.is_some() { "local" } else { "plan" };
-    format!("omo run open --for {purpose}")
+    format!("omo run start {}", quoted(&state.plan.source.path))
 }
 
 /// A work tree as the ledger holds it.
@@ -196,7 +199,7 @@ fn guarded(state: &RunState, unit: &Unit) -> Vec<(String, String)> {
 
 /// What a worker has to know about its unit, in Markdown.
 pub fn brief(state: &RunState, unit: &Unit) -> String {
-    if task_session::is_one(state) {
+    if task_session::is_one(state) || unit.kind == UnitKind::Verify {
         return task_session::report::brief(state, unit);
     }
     if ultra::is_one(state) {

@@ -293,7 +293,10 @@ impl Engine<'_> {
     /// The lines that are new in a work tree and that say that something is not finished: in a task session the
     /// verifier looks at them. `None` where they were not searched for.
     fn searched(&self, state: &RunState, before: Option<&str>, now: Option<&str>) -> Option<Vec<Unfinished>> {
-        let (before, now) = before.and_then(read).zip(now.and_then(read)).filter(|_| task_session::is_one(state))?;
+        let (before, now) = before
+            .and_then(read)
+            .zip(now.and_then(read))
+            .filter(|_| task_session::is_one(state) || state.plan.verification().is_some())?;
         let added = changes::added_lines(self.tree, self.state_home, self.run.id(), &before, &now, &[])?;
         Some(unfinished(added.iter().map(|line| (line.file, line.line, line.text))))
     }
@@ -328,7 +331,7 @@ fn out_of_scope(state: &RunState, unit: &Unit, files: &[String]) -> Vec<String> 
 /// anything.
 fn scope<'a>(state: &'a RunState, unit: &'a Unit) -> Vec<&'a str> {
     let named: Vec<&str> = unit.files.iter().map(|file| file.path.as_str()).collect();
-    let group = state.plan.group_of(&unit.id).filter(|_| named.is_empty() && ultra::is_one(state));
+    let group = state.plan.group_of(&unit.id).filter(|_| named.is_empty());
     let listed = group.map(|(_, group)| group.touch.iter().map(String::as_str).collect());
     listed.unwrap_or(named)
 }

@@ -10,6 +10,7 @@ use omo_exec::environment::Environment;
 use omo_plan::dialects::{self, Options};
 use omo_plan::model::Plan;
 use omo_plan::run::event::{Actor, EventKind};
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::schedule::{self, Action};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::Caller;
@@ -94,7 +95,14 @@ impl Stage {
             let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
             pending::approve(Some(&home), &root, &one, given).unwrap();
         }
-        let opening = Opening { plan, approved, root: root.display().to_string(), base: None, asked };
+        let opening = Opening {
+            plan,
+            approved,
+            root: root.display().to_string(),
+            base: None,
+            asked,
+            mode: ExecutionMode::StepByStep,
+        };
         let runs = Runs::create(&root, Some(&home)).unwrap();
         let run = runs.begin(&Actor::default(), env::now(), EventKind::from(opening), Vec::new()).unwrap().0;
         let variables = env::variables().into_iter().filter(|(name, _)| name == "PATH");

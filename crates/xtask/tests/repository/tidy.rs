@@ -243,7 +243,7 @@ fn the_hooks_of_the_plugin_are_the_table_of_events_each_in_exec_form() {
 }
 
 /// The commands that are carried out by a model.
-const DISPATCHERS: [&str; 4] = ["execute-local", "execute-plan", "ulw-exec", "ulw-plan"];
+const DISPATCHERS: [&str; 5] = ["execute", "execute-local", "execute-plan", "ulw-exec", "ulw-plan"];
 
 /// Every command with its text, but those that a model carries out.
 fn commands() -> Vec<(String, String)> {
@@ -275,28 +275,29 @@ fn every_command_describes_itself_and_no_model_can_call_it() {
 #[test]
 fn the_command_of_plans_runs_one_line_that_nothing_typed_is_a_part_of() {
     let text = read("commands/execute-plan.md");
-    dispatches(&text, "omo run open --for plan --args-from-hook");
+    dispatches(&text, "omo agent open --command execute-plan");
 }
 
 /// These spend their user's quota for as long as they last: no model begins with one.
 #[test]
 fn the_commands_of_task_sessions_run_one_line_each_and_only_a_person_begins_with_them() {
-    for (name, line) in [
-        ("ulw-plan", "omo agent tasks create --args-from-hook"),
-        ("ulw-exec", "omo run open --for exec --args-from-hook"),
-    ] {
+    for (name, line) in
+        [("ulw-plan", "omo agent tasks create --args-from-hook"), ("ulw-exec", "omo agent open --command ulw-exec")]
+    {
         let text = read(&format!("commands/{name}.md"));
         dispatches(&text, line);
         assert!(text.contains("\ndisable-model-invocation: true\n"), "{name}");
     }
 }
 
-/// It may start many clients, each of which spends its user's quota.
+/// They may start many clients, each of which spends its user's quota.
 #[test]
-fn the_command_of_plans_in_steps_runs_one_line_and_only_a_person_begins_with_it() {
-    let text = read("commands/execute-local.md");
-    dispatches(&text, "omo run open --for local --args-from-hook");
-    assert!(text.contains("\ndisable-model-invocation: true\n"));
+fn the_commands_that_may_start_clients_run_one_line_each_and_only_a_person_begins_with_them() {
+    for name in ["execute", "execute-local"] {
+        let text = read(&format!("commands/{name}.md"));
+        dispatches(&text, &format!("omo agent open --command {name}"));
+        assert!(text.contains("\ndisable-model-invocation: true\n"), "{name}");
+    }
 }
 
 /// What a command allows its agents are allowed as well. `omo agent evidence run` runs whatever a model writes

@@ -15,6 +15,7 @@ fn state(plan: &str, batch_size: u32) -> RunState {
         root: "/home/me/project".to_owned(),
         base: None,
         asked: None,
+        mode: None,
     };
     let (ts, actor) = (Timestamp::from_millis(0), Actor::default());
     RunState::open(&Event { seq: 1, ts, actor, what }).unwrap()

@@ -3,11 +3,12 @@
 
 use std::fmt::Write;
 
+use omo_core::words::sanitize;
 use omo_plan::model::{Unit, UnitKind};
 use omo_plan::run::event::{Event, EventKind};
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::task_session::{self as sessions, TaskFile, TaskStatus};
-use omo_runs::task_session::{report, session_id};
+use omo_runs::task_session::{is_one, report, session_id};
 
 use super::super::blocks::{MAX_BYTES, PATIENTLY};
 
@@ -18,13 +19,6 @@ const LEAST_SHOWN: usize = 200;
 /// How the user's part of a block is announced.
 const SHOW: &str = "  1. Show the user these lines:";
 
-/// Nothing was typed behind the command: the model called it by itself.
-pub(crate) fn nothing_typed() -> String {
-    "DO\n  No arguments were typed for this command. If you called it yourself, run this with the task session that \
-     you were asked to execute:\n  run: omo run open --for exec --session ID\n  If you do not know which one is meant, ask the user."
-        .to_owned()
-}
-
 /// Only one line for the user.
 pub(crate) fn line(text: &str) -> String {
     format!("DONE\n  Show the user this line, then end your turn.\n\n  {text}")
@@ -32,14 +26,23 @@ pub(crate) fn line(text: &str) -> String {
 
 /// A run was opened.
 pub(crate) fn opened(run: &str, state: &RunState) -> String {
-    let head = format!("omo: opened the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
-    framed(&head, &report::start_screen(state), "\n\n  2. Then\n  run: omo agent next")
+    let head = format!("omo: opened the run {run} of {}.\n\nDO\n{SHOW}\n\n", of(state));
+    let shown = if is_one(state) { report::start_screen(state) } else { report::progress(state) };
+    framed(&head, &shown, "\n\n  2. Then\n  run: omo agent next")
 }
 
 /// A run goes on.
 pub(crate) fn resumed(run: &str, state: &RunState) -> String {
-    let head = format!("omo: going on with the run {run} of the task session {}.\n\nDO\n{SHOW}\n\n", session_id(state));
+    let head = format!("omo: going on with the run {run} of {}.\n\nDO\n{SHOW}\n\n", of(state));
     framed(&head, &report::progress(state), "\n\n  2. Then\n  run: omo agent next")
+}
+
+/// What a run is of.
+fn of(state: &RunState) -> String {
+    if is_one(state) {
+        return format!("the task session {}", session_id(state));
+    }
+    sanitize(&state.plan.source.path, 200)
 }
 
 /// What is between two parts, as much of it as there is room for.
@@ -123,13 +126,36 @@ fn agents(run: &str, units: &[&Unit], state: &RunState) -> Vec<String> {
 fn agent(run: &str, unit: &Unit, state: &RunState) -> String {
     let id = &unit.id;
     let attempt = state.units.get(id).map_or(0, |known| known.attempts) + 1;
-    let kind = if unit.kind == UnitKind::Verify { "omo:verifier" } else { "omo:worker" };
+    let prompt = prompt(run, unit, state);
     format!(
-        "     subagent_type: \"{kind}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"SESSION_ID: {} \
-         TASK_ID: {id} Begin with: omo agent start {id} --run {run}\"\n",
+        "     subagent_type: \"{}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
+        agent_type(unit, state),
         sessions::model(unit, attempt),
-        session_id(state),
     )
+}
+
+/// Which agent works on a task: one that has something to judge in it shows that with evidence.
+pub(crate) fn agent_type(unit: &Unit, state: &RunState) -> &'static str {
+    match unit.kind {
+        UnitKind::Verify => "omo:verifier",
+        UnitKind::Impl | UnitKind::Tests | UnitKind::Doc if is_one(state) => "omo:worker",
+        UnitKind::Impl | UnitKind::Tests | UnitKind::Doc => "omo:executor",
+    }
+}
+
+/// What an agent is told: the rest it gets from omo.
+pub(crate) fn prompt(run: &str, unit: &Unit, state: &RunState) -> String {
+    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
+    let begin = format!("Begin with: omo agent start {id} --run {run}");
+    if is_one(state) {
+        return format!("SESSION_ID: {} TASK_ID: {id} {begin}", session_id(state));
+    }
+    match unit.kind {
+        UnitKind::Verify => format!("TASK_ID: {id} Verify the plan run {run}. {begin}"),
+        UnitKind::Impl | UnitKind::Tests | UnitKind::Doc => {
+            format!("Execute {word} {id} of the plan run {run}. {begin}")
+        }
+    }
 }
 
 /// The run came to its end.

@@ -1,87 +1,62 @@
-//! `omo run open --for exec`: a task session becomes a run, or goes on with the one that it has.
+//! A task list becomes a run, or goes on with the one that it has.
 
 mod added;
 pub(super) mod blocks;
 mod session;
-mod typed;
 
 use std::path::Path;
 
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, UnitKind};
-use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
+use omo_plan::run::event::{QuestionKind, RunResult};
+use omo_plan::run::mode::{ExecutionMode, arranged};
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::task_session::{self, SessionPhase};
-use omo_runs::engine::{Opening, beginning, planned_commands};
+use omo_plan::ultra_run::arguments::Part;
+use omo_plan::ultra_run::asked::Asked as AskedScope;
+use omo_runs::engine::planned_commands;
 use omo_runs::session_store::open_run;
 use omo_runs::task_session::report;
 use omo_runs::{Run, Runs};
-use omo_store::folder::Folder;
 use omo_store::work_tree::WorkTree;
-use omo_store::{env, plan_run};
 
-use super::arguments::{ExecOptions, OpenOptions};
 use super::context::{CommandContext, another};
 use super::handed;
+use super::local::alone_in_repository;
 use super::open::{Asked, approve, no_repository, say};
+use super::start::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
+use super::start::{begin as begin_run, otherwise, prepare};
 use crate::failure::{Failure, Kind};
-use crate::project::{Project, named_or_own};
+use crate::project::named_or_own;
 pub(crate) use added::AddedTask;
 use session::Session;
 
-/// The command whose arguments the hook keeps.
-const COMMAND: &str = "ulw-exec";
-
-/// What to execute, and how.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
-    /// Which session, and how it goes.
-    pub options: ExecOptions,
-    /// Go on with one that has failed.
-    pub again: bool,
-    /// The digest of the commands that its user has read.
-    pub digest: Option<String>,
-    /// A person has typed it in this session: that lets a question pass that waits for them.
-    pub is_typed: bool,
-}
-
 /// Opens the run of a task session, goes on with the one that it has, or says how it ended.
-pub(super) fn open(context: &CommandContext, options: &OpenOptions) -> Result<(), Failure> {
-    if options.args_from_hook {
-        return match typed_arguments(context)?.as_deref().map(typed::read).transpose()? {
-            Some(Some(wanted)) => execute(context, &Wanted { is_typed: true, ..wanted }),
-            Some(None) => say(&blocks::line(typed::USAGE)),
-            None => say(&blocks::nothing_typed()),
-        };
+pub(super) fn execute(context: &CommandContext, wanted: &ExecuteRequest, session: Option<&str>) -> Result<(), Failure> {
+    if wanted.scope.is_dry_run || wanted.scope.is_resume || wanted.scope.part != Part::Whole {
+        let hint = "--again goes on with one that has failed; `omo agent task list` shows its tasks";
+        return Err(Failure::user("a task list is executed as a whole", hint));
     }
-    if options.plan.is_some() || options.rest.is_some() {
-        let hint = "name the session with `--session`; a plan's file is run with `--for plan`";
-        return Err(Failure::user("a task session is no file", hint));
-    }
-    let wanted =
-        Wanted { options: options.exec.clone(), again: options.again, digest: options.digest.clone(), is_typed: false };
-    execute(context, &wanted)
-}
-
-fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> {
-    let (Some(id), Some(folder)) = (&context.session, Folder::open(&context.root)?) else { return Ok(None) };
-    Ok(plan_run::take_arguments(&folder, id, COMMAND, Project::update(context.env))?)
-}
-
-fn execute(context: &CommandContext, wanted: &Wanted) -> Result<(), Failure> {
-    let id = named_or_own(wanted.options.session.as_deref(), context.env)?.ok_or_else(|| {
+    let id = named_or_own(session, context.env)?.ok_or_else(|| {
         Failure::user("no task session is named", "name one with `--session ID`; `omo tasks list` has them all")
     })?;
     let session = Session::read(&id)?;
     is_of_this_work_tree(context, &session)?;
     let own = context.runs.as_ref().map(|runs| own_run(context, runs, &session)).transpose()?.flatten();
     match (session.file.phase, own) {
-        (_, Some((run, state))) if state.phase == Phase::Executing => go_on(context, &run, &state, wanted),
+        (_, Some((run, state))) if state.phase == Phase::Executing => {
+            if wanted.mode.is_some_and(|mode| mode != state.mode) {
+                return Err(otherwise(run.id(), &state));
+            }
+            go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref())
+        }
         (SessionPhase::PlanningComplete | SessionPhase::Execution | SessionPhase::Verification, _) => {
             begin(context, &session, wanted)
         }
-        (SessionPhase::Failed, Some((run, state))) if wanted.again => go_on(context, &run, &state, wanted),
+        (SessionPhase::Failed, Some((run, state))) if wanted.again => {
+            go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref())
+        }
         (SessionPhase::Failed, None) if wanted.again => begin(context, &session, wanted),
         (SessionPhase::Complete | SessionPhase::Failed, Some((run, state))) => {
             context.listen(&run, &state);
@@ -115,7 +90,7 @@ fn not_ready(id: &str, phase: SessionPhase) -> Failure {
 
 /// What is over is shown, with the exit status that goes with it. What fails behind a command that a person typed
 /// the client shows them as it is, without a model.
-fn over(shown: &str, block: &str, is_well: bool, wanted: &Wanted) -> Result<(), Failure> {
+fn over(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) -> Result<(), Failure> {
     say(if wanted.is_typed && !is_well { shown } else { block })?;
     if is_well { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) }
 }
@@ -146,39 +121,41 @@ fn own_run(context: &CommandContext, runs: &Runs, session: &Session) -> Result<O
 }
 
 /// Opens a run of the session. What its files say was done counts as claimed.
-fn begin(context: &CommandContext, session: &Session, wanted: &Wanted) -> Result<(), Failure> {
+fn begin(context: &CommandContext, session: &Session, wanted: &ExecuteRequest) -> Result<(), Failure> {
     let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
-    let plan = plan(session, wanted)?;
+    let mode = wanted.mode.unwrap_or(ExecutionMode::Waves);
+    let plan = plan(session, wanted, mode)?;
     if let Some((run, state)) = context.runs.as_ref().map(|runs| context.executing(runs)).transpose()?.flatten() {
         return Err(another(run.id(), &state));
     }
-    let approved = approve(context, &plan, wanted.digest.as_deref(), &asked(session.id.as_str(), wanted))?;
+    let scope = AskedScope { is_foreground: mode == ExecutionMode::StepByStep, ..AskedScope::from(&wanted.scope) };
+    let scope = match mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => Some(scope),
+        ExecutionMode::Batches | ExecutionMode::Waves => None,
+    };
+    let prepared = prepare(context, wanted, plan, mode, scope, &asked(session.id.as_str(), Some(wanted)))?;
     let runs = Runs::create(&context.root, Some(&context.state_home))?;
     let _door = context.alone(&runs, None)?;
+    if mode == ExecutionMode::Parallel {
+        alone_in_repository(&runs, None)?;
+    }
     if Session::read(&session.id)? != *session {
         let message = format!("the task session {} was changed meanwhile", session.id);
         return Err(Failure::conflict(message, "run it again"));
     }
-    let (actor, now) = (context.actor(), env::now());
-    let root = context.root.display().to_string();
-    let opened = EventKind::from(Opening { plan, approved, root, base: work_tree.head(), asked: None });
-    let more = beginning(opened.clone(), task_session::imported(&session.tasks), &actor, now);
-    let (run, state) = runs.begin(&actor, now, opened, more)?;
-    let state = context.engine(&run, &state)?.project(state.clone())?;
-    context.tell(&run, &state.holder, &state);
-    say(&blocks::opened(run.id(), &state))
+    begin_run(context, &runs, prepared, work_tree.head(), task_session::imported(&session.tasks))
 }
 
 /// The plan of a session, with the options that were given now.
-fn plan(session: &Session, wanted: &Wanted) -> Result<Plan, Failure> {
+fn plan(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Result<Plan, Failure> {
     let mut file = session.file.clone();
-    if let Some(most) = wanted.options.max_iterations {
+    if let Some(most) = wanted.waves.max_iterations {
         file.options.max_iterations = most;
     }
-    if let Some(most) = wanted.options.max_workers {
+    if let Some(most) = wanted.waves.max_workers {
         file.options.max_workers = most;
     }
-    let skips = wanted.options.skip_verify || session.skips_verification();
+    let skips = wanted.waves.skip_verify || session.skips_verification();
     let folder = session.folder.display().to_string();
     let plan = task_session::plan(&file, &session.tasks, &folder, skips);
     if plan.units.iter().all(|unit| unit.kind == UnitKind::Verify) {
@@ -186,7 +163,7 @@ fn plan(session: &Session, wanted: &Wanted) -> Result<Plan, Failure> {
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(Failure::precondition(message, hint));
     }
-    if plan.is_sound() { Ok(plan) } else { Err(unsound(session, &plan)) }
+    if plan.is_sound() { Ok(arranged(plan, mode, &wanted.mode_options())) } else { Err(unsound(session, &plan)) }
 }
 
 fn unsound(session: &Session, plan: &Plan) -> Failure {
@@ -202,32 +179,39 @@ fn unsound(session: &Session, plan: &Plan) -> Failure {
 }
 
 /// How a person is asked about the commands of a session.
-fn asked(id: &str, wanted: &Wanted) -> Asked {
+fn asked(id: &str, wanted: Option<&ExecuteRequest>) -> Asked {
+    let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, PlanSource::OpenRun);
     Asked {
         name: format!("session {id}"),
-        typed: typed::command(id, wanted),
+        typed: wanted.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
         shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
     }
 }
 
 /// Goes on with a run: the one that is open, or one that has failed and is gone over anew.
-pub(super) fn go_on(context: &CommandContext, run: &Run, before: &RunState, wanted: &Wanted) -> Result<(), Failure> {
+fn go_on(
+    context: &CommandContext,
+    run: &Run,
+    before: &RunState,
+    wanted: Option<&ExecuteRequest>,
+    digest: Option<&str>,
+) -> Result<(), Failure> {
     let engine = context.engine(run, before)?;
     if !context.is_terminal() {
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
-    let changed = changed(context, before, wanted)?;
+    let changed = changed(context, before, wanted, digest)?;
+    let is_typed = wanted.is_some_and(|wanted| wanted.is_typed);
     let is_stop = |question: &&omo_plan::run::state::QuestionState| {
         !matches!(question.question.about, QuestionKind::Decisions { .. })
     };
-    let stop =
-        before.open_question().filter(is_stop).filter(|_| wanted.is_typed).map(|question| question.question.id.clone());
+    let stop = before.open_question().filter(is_stop).filter(|_| is_typed).map(|question| question.question.id.clone());
     let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
         let answered =
             stop.map(|question| verbs::answer(state, &engine.caller, &question, CONTINUE, None)).transpose()?;
         let replanned = changed.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        let anew = wanted.is_typed.then(handed::none_is_counted_on);
+        let anew = is_typed.then(handed::none_is_counted_on);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     context.tell(run, &before.holder, &state);
@@ -236,21 +220,27 @@ pub(super) fn go_on(context: &CommandContext, run: &Run, before: &RunState, want
 
 /// The plan that a run has from now on, where that is another one: with the options that were given now, or with
 /// commands of tasks that came later and that its user has agreed to.
-fn changed(context: &CommandContext, state: &RunState, wanted: &Wanted) -> Result<Option<(Plan, String)>, Failure> {
+fn changed(
+    context: &CommandContext,
+    state: &RunState,
+    wanted: Option<&ExecuteRequest>,
+    digest: Option<&str>,
+) -> Result<Option<(Plan, String)>, Failure> {
     let id = omo_runs::task_session::session_id(state);
     let mut plan = state.plan.clone();
-    if let Some(most) = wanted.options.max_iterations {
+    let waves = wanted.map(|wanted| wanted.waves.clone()).unwrap_or_default();
+    if let Some(most) = waves.max_iterations {
         plan.policy.max_iterations = most;
     }
-    if let Some(most) = wanted.options.max_workers {
+    if let Some(most) = waves.max_workers {
         plan.policy.max_workers = most;
     }
-    if wanted.options.skip_verify && !plan.policy.skips_verification {
+    if waves.skip_verify && !plan.policy.skips_verification {
         let message = format!("the run of the session {id} has its verification already");
         let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
         return Err(Failure::precondition(message, hint));
     }
-    let approved = approve(context, &plan, wanted.digest.as_deref(), &asked(id, wanted))?;
+    let approved = approve(context, &plan, digest, &asked(id, wanted))?;
     let commands = planned_commands(&plan);
     let is_same = plan == state.plan && (commands.is_empty() || approved == state.approved);
     Ok((!is_same).then_some((plan, approved)))
@@ -267,6 +257,5 @@ pub(super) fn resume(
         context.listen(run, state);
         return say(&blocks::done(state));
     }
-    let wanted = Wanted { digest: digest.map(str::to_owned), ..Wanted::default() };
-    go_on(context, run, state, &wanted)
+    go_on(context, run, state, None, digest)
 }

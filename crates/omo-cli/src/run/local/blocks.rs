@@ -4,36 +4,33 @@ use std::fmt::Write;
 
 use omo_core::words::sanitize;
 use omo_plan::diagnostic::{Code, Severity};
-use omo_plan::dialects::ultraplan::report::summary;
+use omo_plan::dialects::ultraplan::report::{sessions, summary};
 use omo_plan::model::{Plan, Unit};
 use omo_plan::run::apart::{Apart, Terms};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::outcome::Reached;
+use omo_plan::ultra_run::own::quoted;
 use omo_plan::ultra_run::preflight::{Finding, Weight};
 use omo_plan::ultra_run::strategy::Strategy;
+use omo_runs::task_session;
 use omo_runs::ultra::{COMMAND, short};
 
 use super::super::blocks::{PATIENTLY, counted, name, within};
-use super::wanted::Wanted;
+use super::super::start::arguments::{ExecuteRequest, PlanSource};
 
 /// Notes of one plan that are shown.
 const SHOWN: usize = 8;
 
-/// Nothing was typed behind the command: the model called it by itself.
-pub(crate) fn nothing_typed() -> String {
-    "DO\n  No arguments were typed for this command. If you called it yourself, run this with the plan that you \
-     were asked to execute:\n  run: omo run open --for local '<plan.md>'\n  If you do not know which plan is meant, ask the user."
-        .to_owned()
-}
-
 /// `Mode: execute`, `File: plan.md` and what the plan is.
-pub(crate) fn head(wanted: &Wanted, plan: &Plan, strategy: Strategy) -> String {
-    let mut lines = vec![
-        format!("Mode: {}", Asked::from(&wanted.arguments).words()),
-        format!("File: {}", sanitize(&wanted.arguments.path, 200)),
-    ];
+pub(crate) fn head(request: &ExecuteRequest, plan: &Plan, strategy: Strategy) -> String {
+    let path = match &request.source {
+        PlanSource::File(path) => path,
+        PlanSource::TaskList(_) | PlanSource::OpenRun => &plan.source.path,
+    };
+    let mut lines =
+        vec![format!("Mode: {}", Asked::from(&request.scope).words()), format!("File: {}", sanitize(path, 200))];
     lines.extend(summary(plan).iter().map(|line| sanitize(line, 300)));
     lines.push(strategy.line());
     lines.join("\n") + "\n"
@@ -89,10 +86,11 @@ pub(crate) fn launched(terms: &Terms) -> String {
 /// A run was opened. `said` is what was found out before.
 pub(crate) fn opened(id: &str, state: &RunState, said: &str, then: &str) -> String {
     let path = sanitize(&name(state), 200);
-    let steps = counted(state.plan.units.len(), "step");
+    let steps = counted(state.plan.units.len(), state.plan.dialect.unit_word());
+    let worker = if sessions(&state.plan).next().is_some() { "session" } else { "worker" };
     let way = match &state.apart {
         Some(_) => {
-            format!("{}, each in a work tree and on a branch of its own", counted(state.plan.groups.len(), "session"))
+            format!("{}, each in a work tree and on a branch of its own", counted(state.plan.groups.len(), worker))
         }
         None => "in your own work tree".to_owned(),
     };
@@ -118,11 +116,11 @@ pub(crate) fn dry_run(report: &str) -> String {
 
 /// One step for this session itself.
 pub(crate) fn work(run: &str, unit: &Unit, state: &RunState) -> String {
-    let id = &unit.id;
+    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let title = sanitize(&unit.title, 80).replace('"', "'");
     let tally = super::super::blocks::tally_of(state);
     within(format!(
-        "DO\n  {tally}; next is step {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
+        "DO\n  {tally}; next is {word} {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
          run: omo agent start {id} --run {run}      {PATIENTLY}\n  \
          Then do exactly what it prints, and end with the `omo agent done` line that stands there."
     ))
@@ -135,7 +133,8 @@ pub(crate) fn how_to_answer(choices: &[&str]) -> String {
 
 /// What a run that came to its end came to, in the words of its report; `None` for one of another kind.
 pub(crate) fn result(state: &RunState) -> Option<String> {
-    let asked = state.asked?;
+    // What of a task list is judged with the whole is no step that has not passed.
+    let asked = state.asked.filter(|_| !task_session::is_one(state))?;
     match state.phase {
         Phase::Executing => return None,
         Phase::Cancelled { .. } => return Some("CANCELLED".to_owned()),
@@ -148,14 +147,12 @@ pub(crate) fn result(state: &RunState) -> Option<String> {
 pub(crate) fn end(state: &RunState) -> String {
     let path = &state.plan.source.path;
     let is_well = state.phase == Phase::Ended { result: RunResult::Complete };
-    let again = if is_well {
-        String::new()
+    let goes_on = if task_session::is_one(state) {
+        format!("/omo:ulw-exec --session {} --again", task_session::session_id(state))
     } else {
-        format!(
-            "\n  To go on with what is left: {COMMAND} --resume {}",
-            sanitize(&omo_plan::ultra_run::own::quoted(path), 300)
-        )
+        format!("{COMMAND} --resume {}", sanitize(&quoted(path), 300))
     };
+    let again = if is_well { String::new() } else { format!("\n  To go on with what is left: {goes_on}") };
     format!("{}  Report: omo report{again}", state.apart.as_ref().map(branch).unwrap_or_default())
 }
 

@@ -1,11 +1,10 @@
-//! The commands of a plan in steps: its user approves exactly these, and its entry condition is the first of them that
+//! The commands of a plan: its user approves exactly these, and its entry condition is the first of them that
 //! runs.
 
 use std::path::Path;
 
 use omo_core::plan_run::PlannedCommand;
 use omo_core::words::command::pasted;
-use omo_core::words::plan::IN_STEPS;
 use omo_core::words::sanitize;
 use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
@@ -26,7 +25,7 @@ const SETUP: &str = "setup";
 /// # Errors
 ///
 /// The file that says so says something wrong as well.
-pub(super) fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
+pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
     let Some(repository) = Repository::read(root) else { return Ok(None) };
     match repository.problems.first() {
         Some(problem) => Err(Failure::config(problem)),
@@ -34,26 +33,20 @@ pub(super) fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where sessions get one.
-/// Gives what stands for those of the plan. `typed` is the command as its user types it.
-pub(super) fn approve(
+/// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where clients get one.
+/// Gives what stands for those of the plan.
+pub(crate) fn approve(
     context: &CommandContext,
     plan: &Plan,
     setup: Option<&str>,
     digest: Option<&str>,
-    typed: String,
+    asked: &Asked,
 ) -> Result<String, Failure> {
-    let path = &plan.source.path;
-    let asked = Asked {
-        name: format!("{IN_STEPS}{path}"),
-        typed,
-        shown_by: format!("they are among those that `omo plan show {path}` shows"),
-    };
     let commands = planned_commands(plan);
-    let Some(setup) = setup else { return approve_all(context, &commands, digest, &asked) };
-    let whole = approve_all(context, &with_setup(&commands, setup), digest, &asked)?;
+    let Some(setup) = setup else { return approve_all(context, &commands, digest, asked) };
+    let whole = approve_all(context, &with_setup(&commands, setup), digest, asked)?;
     // Those of the plan alone are a part of what was agreed to, and what the run is held to.
-    let own = Pending { digest: pending::digest(&context.root, &commands), plan: asked.name, commands };
+    let own = Pending { digest: pending::digest(&context.root, &commands), plan: asked.name.clone(), commands };
     let given = |digest| pending::given(Some(&context.state_home), digest);
     if given(&own.digest).is_none()
         && let Some(given) = given(&whole)
@@ -69,7 +62,7 @@ fn with_setup(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
 }
 
 /// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
-pub(super) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, Failure> {
+pub(crate) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, Failure> {
     let mut said = String::new();
     for precondition in &plan.preconditions {
         let Precondition::EntryCondition { text, checks } = precondition else { continue };

@@ -8,31 +8,39 @@ use omo_exec::integrate::{self, checkout_bytes, ignored};
 use omo_exec::remote::{Remote, RemoteError};
 use omo_exec::repository::{GitFailed, Repository};
 use omo_exec::worktree::{GroupName, branch_in_way, leftovers};
-use omo_plan::model::Plan;
+use omo_plan::model::{Dialect, Plan};
 use omo_plan::paths;
 use omo_plan::run::apart::Terms;
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::Phase;
 use omo_plan::ultra_run::billing::BillingFacts;
 use omo_plan::ultra_run::preflight::{Facts, Finding, Head, Rule, preflight};
-use omo_plan::ultra_run::strategy::Strategy;
 use omo_store::env;
 use omo_store::work_tree::WorkTree;
 
 use crate::doctor;
 use crate::failure::Failure;
 use crate::run::context::CommandContext;
+use crate::run::open::no_repository;
 
-/// What was found in the repository of a plan. Where no client is started, only what matters to a session that works in
-/// the user's own work tree.
-pub(super) fn findings(context: &CommandContext, plan: &Plan, strategy: Strategy) -> Result<Vec<Finding>, Failure> {
-    let Some(repository) = Repository::find(&context.root) else { return Ok(Vec::new()) };
+/// What was found in the repository of a plan. Where no client is started, only what matters to workers in the user's own
+/// work tree, and nothing where they commit nothing and the session does not work itself.
+pub(crate) fn findings(context: &CommandContext, plan: &Plan, mode: ExecutionMode) -> Result<Vec<Finding>, Failure> {
+    let commits = plan.units.iter().any(|unit| unit.commit.is_some());
+    let is_looked_at = match mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => true,
+        ExecutionMode::Batches | ExecutionMode::Waves => commits,
+    };
+    let Some(repository) = Repository::find(&context.root).filter(|_| is_looked_at) else { return Ok(Vec::new()) };
     let facts = facts(context, plan, &repository)?;
     let mut found = preflight(plan, &facts);
-    let commits = plan.units.iter().any(|unit| unit.commit.is_some());
+    let is_parallel = mode == ExecutionMode::Parallel;
     found.retain(|finding| match finding.rule {
         Rule::Operation => true,
-        Rule::Identity => commits || strategy.starts_sessions(),
-        _ => strategy.starts_sessions(),
+        Rule::Identity => commits || is_parallel,
+        // The tasks of a list are in the ledger, wherever its files lie.
+        Rule::PlanFile => is_parallel && plan.dialect != Dialect::TasksJson,
+        _ => is_parallel,
     });
     Ok(found)
 }
@@ -70,7 +78,10 @@ fn left_by_dead_runs(context: &CommandContext, repository: &Repository) -> Resul
     let Some(runs) = &context.runs else { return Ok(Vec::new()) };
     let mut names = Vec::new();
     for listed in runs.list()? {
-        let is_dead = listed.state.as_ref().is_ok_and(|state| state.asked.is_some() && state.phase != Phase::Executing);
+        let is_dead = listed
+            .state
+            .as_ref()
+            .is_ok_and(|state| state.mode == ExecutionMode::Parallel && state.phase != Phase::Executing);
         if is_dead {
             let left = leftovers(repository, &listed.id);
             let left = left.map_err(|error| Failure::io(error.to_string(), "see what `git status` says there"))?;
@@ -85,7 +96,8 @@ fn failed(error: &GitFailed) -> Failure {
 }
 
 /// Where sessions are started they get the whole repository, each in a work tree of its own.
-pub(super) fn is_whole_repository(context: &CommandContext, work_tree: &WorkTree) -> Result<(), Failure> {
+pub(crate) fn is_whole_repository(context: &CommandContext) -> Result<(), Failure> {
+    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(&work_tree.top) == real(&context.root) {
         return Ok(());
@@ -96,7 +108,7 @@ pub(super) fn is_whole_repository(context: &CommandContext, work_tree: &WorkTree
 }
 
 /// Where sessions are started somewhere else, the remote repository that they are to work with is there.
-pub(super) fn has_remote(context: &CommandContext, terms: &Terms) -> Result<(), Failure> {
+pub(crate) fn has_remote(context: &CommandContext, terms: &Terms) -> Result<(), Failure> {
     if terms.launcher.is_none() {
         return Ok(());
     }
@@ -115,13 +127,13 @@ pub(super) fn has_remote(context: &CommandContext, terms: &Terms) -> Result<(), 
 }
 
 /// Those files that a plan names that are there.
-pub(super) fn existing(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {
+pub(crate) fn existing(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {
     let files = plan.units.iter().flat_map(|unit| &unit.files).map(|file| &file.path);
     files.filter(|path| context.root.join(path).symlink_metadata().is_ok()).cloned().collect()
 }
 
 /// Who would pay for clients.
-pub(super) fn billing() -> BillingFacts {
+pub(crate) fn billing() -> BillingFacts {
     let settings = env::client_home().and_then(|home| doctor::json(&home.join("settings.json")));
     let helper =
         settings.and_then(Result::ok).and_then(|settings| settings.get("apiKeyHelper")?.as_str().map(str::len));
@@ -129,7 +141,7 @@ pub(super) fn billing() -> BillingFacts {
 }
 
 /// Whether a user can be asked: only a session that was started without one is known to have none.
-pub(super) fn can_ask(context: &CommandContext) -> bool {
+pub(crate) fn can_ask(context: &CommandContext) -> bool {
     let is = |name: &str, value: &str| variable(name).as_deref() == Some(value);
     let is_unattended = is("CLAUDE_CODE_SESSION_ATTENDED", "0") || is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
     context.is_terminal() || !is_unattended

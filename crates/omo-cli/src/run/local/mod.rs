@@ -1,131 +1,89 @@
-//! `omo run open --for local`: a plan in steps becomes a run, or goes on with the one that it has; or it is only looked
-//! at.
+//! A plan that clients of its own work on, or that the session itself does step by step: its run is opened, or goes on;
+//! or it is only looked at.
 
-mod begin;
 pub(super) mod blocks;
-mod commands;
-mod facts;
+pub(super) mod commands;
+pub(super) mod facts;
 mod resume;
-mod wanted;
 
-use std::path::Path;
-
-use omo_plan::diagnostic::Code;
-use omo_plan::dialects::Options;
-use omo_plan::model::{Dialect, Plan};
-use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::arguments::Mode;
+use omo_core::words::plan::IN_STEPS;
+use omo_plan::model::Plan;
+use omo_plan::run::mode::{ExecutionMode, arranged};
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::strategy::Strategy;
-use omo_plan::ultra_run::target::{Found, check_file, check_part};
 use omo_runs::Runs;
-use omo_runs::engine::PlanFile;
 use omo_runs::ultra::dry_run;
-use omo_store::folder::Folder;
-use omo_store::plan_run;
 use omo_store::work_tree::WorkTree;
 
-use super::arguments::OpenOptions;
 use super::context::CommandContext;
-use super::open::{no_repository, say, unsound};
+use super::open::{self, no_repository, say};
+use super::start::arguments::ExecuteRequest;
+use super::start::{begin, prepare};
 use crate::failure::{Failure, Kind};
-use crate::project::Project;
 pub(super) use resume::{alone_in_repository, is_accepted, resume};
-use wanted::{Wanted, refused};
 
-/// The command whose arguments the hook keeps.
-const COMMAND: &str = "execute-local";
-
-/// Whether a run is one of a plan in steps.
-pub(super) fn is_one(state: &RunState) -> bool {
-    is_in_steps(&state.plan)
-}
-
-fn is_in_steps(plan: &Plan) -> bool {
-    matches!(plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec)
-}
-
-/// Opens the run of a plan in steps, goes on with the one that it has, or tells how it would be run.
-pub(super) fn open(context: &CommandContext, options: &OpenOptions) -> Result<(), Failure> {
-    if let Some(own) = &context.env.group {
-        let message = format!("this session works on {} of the run {}, and opens no run", own.group, own.run);
-        return Err(Failure::precondition(message, "`omo agent next` says what it is to do"));
-    }
-    if !options.args_from_hook {
-        return execute(context, &Wanted::of(options)?, false);
-    }
-    match typed_arguments(context)? {
-        Some(line) => execute(context, &Wanted::read(&line)?, true),
-        None => say(&blocks::nothing_typed()),
-    }
-}
-
-fn typed_arguments(context: &CommandContext) -> Result<Option<String>, Failure> {
-    let (Some(id), Some(folder)) = (&context.session, Folder::open(&context.root)?) else { return Ok(None) };
-    Ok(plan_run::take_arguments(&folder, id, COMMAND, Project::update(context.env))?)
-}
-
-fn execute(context: &CommandContext, wanted: &Wanted, is_typed: bool) -> Result<(), Failure> {
-    let plan = read(context, wanted)?;
-    let strategy = Strategy::asked_for(&plan, &wanted.arguments);
-    if wanted.arguments.mode == Mode::DryRun {
-        return look(context, wanted, &plan, strategy, is_typed);
-    }
+/// Opens the run of a plan, or goes on with the one that it has.
+pub(super) fn execute(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    whole: &Plan,
+    mode: ExecutionMode,
+) -> Result<(), Failure> {
     let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
-    let known = |runs: &Runs| resume::known(context, runs, &plan, wanted, strategy);
-    match context.runs.as_ref().map(known).transpose()?.flatten() {
-        Some((run, state)) => resume::go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref()),
-        None => begin::begin(context, wanted, &plan, strategy, &work_tree),
+    let known = |runs: &Runs| resume::known(context, runs, whole, request, mode);
+    if let Some((run, state)) = context.runs.as_ref().map(known).transpose()?.flatten() {
+        return resume::go_on(context, &run, &state, Some(request), request.digest.as_deref());
     }
+    // One that is worked on in one place stays there, whatever an edited plan says about sessions.
+    let asked = Asked {
+        is_foreground: mode == ExecutionMode::StepByStep,
+        steps_of_whole: Some(whole.units.len()),
+        ..Asked::from(&request.scope)
+    };
+    let plan = arranged(asked.narrowed(whole.clone()), mode, &request.mode_options());
+    let head = blocks::head(request, whole, Strategy::of_mode(&plan, mode)) + &blocks::notes(&plan);
+    let about = about(&plan, request.typed(&request.source));
+    let prepared = prepare(context, request, plan, mode, Some(asked), &about)?.headed(&head);
+    let runs = Runs::create(&context.root, Some(&context.state_home))?;
+    let door = runs.lock_opening()?;
+    // Another process may have opened it meanwhile.
+    if let Some((run, state)) = resume::known(context, &runs, whole, request, mode)? {
+        drop(door);
+        return resume::go_on(context, &run, &state, Some(request), request.digest.as_deref());
+    }
+    begin(context, &runs, prepared, work_tree.head(), Vec::new())
 }
 
-/// The plan that is meant, with the part that is asked for in it.
-fn read(context: &CommandContext, wanted: &Wanted) -> Result<Plan, Failure> {
-    let path = &wanted.arguments.path;
-    let current = std::env::current_dir()?;
-    check_file(path, found(&current.join(path))).map_err(refused)?;
-    let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
-    let plan = file.plan(Options::default());
-    let is_unrecognized = plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat);
-    if is_unrecognized || plan.dialect == Dialect::DevWorkflow && !plan.units.is_empty() {
-        let message = "unrecognized file format. Expected an ultraplan or session spec.";
-        let hint = "an ultraplan has `## Implementation Plan` with `### Step 1: …`; `omo run open --for plan` runs `### Task 1: …`";
-        return Err(Failure::plan(message, hint));
-    }
-    if !plan.is_sound() || !is_in_steps(&plan) {
-        return Err(unsound(&plan, &file.bytes));
-    }
-    check_part(&plan, wanted.arguments.part).map_err(refused)?;
-    Ok(plan)
-}
-
-fn found(path: &Path) -> Found {
-    match path.metadata() {
-        Ok(meta) if meta.is_file() => Found::File,
-        Ok(_) => Found::Other,
-        // What this user cannot look at is not there for them.
-        Err(_) => Found::Nothing,
+/// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
+fn about(plan: &Plan, typed: String) -> open::Asked {
+    let path = &plan.source.path;
+    let steps = if plan.dialect.unit_word() == "step" { IN_STEPS } else { "" };
+    open::Asked {
+        name: format!("{steps}{path}"),
+        typed,
+        shown_by: format!("they are among those that `omo plan show {path}` shows"),
     }
 }
 
 /// Tells how a plan would be run. Nothing is written, and nothing of it runs.
-fn look(
+pub(super) fn look(
     context: &CommandContext,
-    wanted: &Wanted,
-    plan: &Plan,
-    strategy: Strategy,
-    is_typed: bool,
+    request: &ExecuteRequest,
+    whole: &Plan,
+    mode: ExecutionMode,
 ) -> Result<(), Failure> {
-    let asked = Asked::from(&wanted.arguments);
+    let asked = Asked::from(&request.scope);
     let facts = dry_run::Facts {
-        existing: facts::existing(context, plan),
-        findings: facts::findings(context, plan, strategy)?,
+        existing: facts::existing(context, whole),
+        findings: facts::findings(context, whole, mode)?,
         billing: facts::billing(),
     };
-    let report = dry_run::dry_run(plan, asked, &facts);
-    let text = format!("{}\n{report}", blocks::head(wanted, plan, strategy));
-    let is_ready = dry_run::is_ready(plan, asked, &facts);
+    let report = dry_run::dry_run(whole, asked, &facts);
+    let arranged = arranged(asked.narrowed(whole.clone()), mode, &request.mode_options());
+    let text =
+        format!("{}{}\n{report}", request.choice, blocks::head(request, whole, Strategy::of_mode(&arranged, mode)));
+    let is_ready = dry_run::is_ready(whole, asked, &facts);
     // What fails behind a command that a person typed the client shows them as it is, without a model.
-    say(&if is_typed && is_ready { blocks::dry_run(&text) } else { text })?;
+    say(&if request.is_typed && is_ready { blocks::dry_run(&text) } else { text })?;
     if is_ready { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) }
 }

@@ -7,9 +7,10 @@ use omo_plan::dialects::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::accepts_billing;
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
+use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{CONTINUE, Phase, RunState};
 use omo_plan::run::verbs;
-use omo_plan::ultra_run::arguments::{Mode, Part};
+use omo_plan::ultra_run::arguments::Part;
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::billing::{self, Billing, billing};
 use omo_plan::ultra_run::own::quoted;
@@ -25,8 +26,8 @@ use super::super::blocks as plan_blocks;
 use super::super::context::{CommandContext, another};
 use super::super::manage::news;
 use super::super::open::{say, unsound};
-use super::begin::PAYER;
-use super::wanted::{Wanted, refused};
+use super::super::start::arguments::ExecuteRequest;
+use super::super::start::{PAYER, refused};
 use super::{blocks, commands, facts};
 use crate::failure::{Failure, Kind};
 
@@ -36,17 +37,17 @@ pub(super) fn known(
     context: &CommandContext,
     runs: &Runs,
     plan: &Plan,
-    wanted: &Wanted,
-    strategy: Strategy,
+    wanted: &ExecuteRequest,
+    mode: ExecutionMode,
 ) -> Result<Option<(Run, RunState)>, Failure> {
-    let is_of_it = |state: &RunState| state.asked.is_some() && state.plan.source.path == plan.source.path;
-    let resumes = wanted.arguments.mode == Mode::Resume;
+    let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
+    let resumes = wanted.scope.is_resume;
     if let Some((run, state)) = context.executing(runs)? {
         // A client that was left at work holds up no edit of the plan.
         let (run, state) = context.reaped(run, state)?;
         return match is_of_it(&state) {
             false => Err(another(run.id(), &state)),
-            true if is_the_same(&state, wanted, strategy) => Ok(Some((run, state))),
+            true if is_the_same(&state, wanted, mode) => Ok(Some((run, state))),
             true => Err(otherwise(run.id(), &state)),
         };
     }
@@ -54,7 +55,8 @@ pub(super) fn known(
         let mut done_in_part = None;
         for listed in runs.list()? {
             let Ok(state) = listed.state else { continue };
-            if !context.is_here(&state) || !is_of_it(&state) {
+            // A run that agents work on goes on by its own commands.
+            if !context.is_here(&state) || !is_of_it(&state) || state.asked.is_none() {
                 continue;
             }
             // A part that is done leaves the run of the whole where that was.
@@ -63,7 +65,7 @@ pub(super) fn known(
                 done_in_part.get_or_insert((listed.id, state));
                 continue;
             }
-            if !is_the_same(&state, wanted, strategy) {
+            if !is_the_same(&state, wanted, mode) {
                 return Err(apart_for_good(&listed.id, &state));
             }
             return Ok(Some((runs.get(&listed.id)?, state)));
@@ -72,25 +74,29 @@ pub(super) fn known(
             return Ok(Some((runs.get(&id)?, state)));
         }
     }
-    if strategy.starts_sessions() {
+    if mode == ExecutionMode::Parallel {
         alone_in_repository(runs, None)?;
     }
     Ok(None)
 }
 
 /// Whether what is asked for is what an open run does.
-fn is_the_same(state: &RunState, wanted: &Wanted, strategy: Strategy) -> bool {
-    let arguments = &wanted.arguments;
-    if arguments.mode == Mode::Resume {
-        return !(arguments.is_foreground && state.apart.is_some());
+fn is_the_same(state: &RunState, wanted: &ExecuteRequest, mode: ExecutionMode) -> bool {
+    let scope = &wanted.scope;
+    let Some(asked) = state.asked else { return false };
+    if scope.is_resume {
+        return !(scope.is_foreground && state.mode == ExecutionMode::Parallel);
     }
-    let part = state.asked.map(|asked| asked.part);
-    part == Some(arguments.part) && strategy.starts_sessions() == state.apart.is_some()
+    asked.part == scope.part && mode == state.mode
 }
 
 fn otherwise(id: &str, state: &RunState) -> Failure {
     let asked = state.asked.map(Asked::words).unwrap_or_default();
-    let way = if state.apart.is_some() { "in parallel sessions" } else { "in one session" };
+    let way = match state.mode {
+        ExecutionMode::Parallel => "in parallel sessions",
+        ExecutionMode::StepByStep => "in one session",
+        ExecutionMode::Batches | ExecutionMode::Waves => return super::super::start::otherwise(id, state),
+    };
     let path = &state.plan.source.path;
     let message = format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
     Failure::busy(
@@ -143,7 +149,7 @@ pub(super) fn go_on(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
-    wanted: Option<&Wanted>,
+    wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<(), Failure> {
     let engine = context.engine(run, before)?;
@@ -159,13 +165,13 @@ pub(super) fn go_on(
     let accepted = paid_for(before, wanted)?;
     let accepted =
         accepted.map(|question| verbs::answer(before, &engine.caller, &question, CONTINUE, None)).transpose()?;
-    let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.own.accepts_billing);
+    let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
     let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
     if let (Some(runs), true) = (&context.runs, before.apart.is_some()) {
         alone_in_repository(runs, Some(run.id()))?;
     }
     let is_edited = replanned.is_some();
-    let budget = wanted.and_then(|wanted| wanted.own.terms.budget_micros);
+    let budget = wanted.and_then(|wanted| wanted.clients.terms.budget_micros);
     let ((), state) = engine.take_over(|state| {
         let replanned: Option<EventKind> =
             replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
@@ -180,15 +186,17 @@ pub(super) fn go_on(
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
     context.tell(run, &before.holder, &state);
-    let mut said = wanted.map(|wanted| blocks::head(wanted, &state.plan, way(&state))).unwrap_or_default();
-    if wanted.is_none_or(|wanted| wanted.arguments.mode == Mode::Resume) {
+    let mut said = wanted
+        .map(|wanted| blocks::head(wanted, &state.plan, Strategy::of_mode(&state.plan, state.mode)))
+        .unwrap_or_default();
+    if wanted.is_none_or(|wanted| wanted.scope.is_resume) {
         // Of what says something else now it is known only afterwards that it is done again.
         said += &resume::of_run(if is_edited { &state } else { before }).line();
         said.push('\n');
     } else {
         said += "note: a run of this plan is open; going on with it, as --resume does\n";
     }
-    if wanted.is_some_and(|wanted| !wanted.own.keeps_terms()) {
+    if wanted.is_some_and(|wanted| !wanted.clients.keeps_terms()) {
         said += "note: the run keeps the options for clients that it was opened with\n";
     }
     if let (Some(micros), Some(apart)) = (budget, &state.apart) {
@@ -201,15 +209,10 @@ pub(super) fn go_on(
     say(&blocks::resumed(run.id(), &state, &said, blocks::then(&state, context.is_terminal())))
 }
 
-/// How a run is worked on, whatever was asked for now.
-fn way(state: &RunState) -> Strategy {
-    if state.apart.is_some() { Strategy::of(&state.plan) } else { Strategy::SingleSession }
-}
-
 /// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
-fn paid_for(state: &RunState, wanted: Option<&Wanted>) -> Result<Option<String>, Failure> {
+fn paid_for(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<String>, Failure> {
     let Some(apart) = &state.apart else { return Ok(None) };
-    let is_accepted = wanted.is_some_and(|wanted| wanted.own.accepts_billing);
+    let is_accepted = wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state
         .open_question()
@@ -245,7 +248,7 @@ pub(crate) fn is_accepted(state: &RunState) -> Result<(), Failure> {
 fn read_again(
     context: &CommandContext,
     state: &RunState,
-    wanted: Option<&Wanted>,
+    wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<(Plan, String), Failure> {
     let root = Path::new(&state.root);
@@ -254,15 +257,13 @@ fn read_again(
     if !plan.is_sound() {
         return Err(unsound(&plan, &file.bytes));
     }
-    let plan = match state.asked {
-        Some(asked) => {
-            check_part(&plan, asked.part).map_err(refused)?;
-            asked.narrowed(plan)
-        }
-        None => plan,
-    };
+    if let Some(asked) = state.asked {
+        check_part(&plan, asked.part).map_err(refused)?;
+    }
+    let plan = state.as_in_run(plan);
     let setup = state.apart.as_ref().and_then(|apart| apart.terms.setup.as_deref());
-    let typed = wanted.map_or_else(|| format!("{COMMAND} --resume {}", quoted(&plan.source.path)), Wanted::typed);
-    let approved = commands::approve(context, &plan, setup, digest, typed)?;
+    let resumes = || format!("{COMMAND} --resume {}", quoted(&plan.source.path));
+    let typed = wanted.map_or_else(resumes, |wanted| wanted.typed(&wanted.source));
+    let approved = commands::approve(context, &plan, setup, digest, &super::about(&plan, typed))?;
     Ok((plan, approved))
 }

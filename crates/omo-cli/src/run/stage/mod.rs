@@ -102,6 +102,6 @@ fn apart_or_refused(state: &RunState) -> Result<(), Failure> {
     let message = "this run has no parallel sessions";
     Err(Failure::precondition(
         message,
-        "`omo agent next` says what comes next; `omo run open --for local PLAN` runs sessions",
+        "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
     ))
 }

@@ -16,7 +16,8 @@ pub fn sessions(plan: &Plan) -> impl Iterator<Item = &Group> {
 /// `Type: plan`, `Steps: 3` and the lines behind them.
 pub fn summary(plan: &Plan) -> Vec<String> {
     let dialect = plan.dialect.rules();
-    let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("Steps: {}", plan.units.len())];
+    let word = if plan.dialect.unit_word() == "step" { "Steps" } else { "Tasks" };
+    let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("{word}: {}", plan.units.len())];
     let sessions: Vec<&Group> = sessions(plan).collect();
     if !sessions.is_empty() {
         let waves = waves(&sessions).len();

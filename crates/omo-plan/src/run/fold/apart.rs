@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{RunState, reopen};
 use crate::run::apart::{Apart, BUDGET_SPENT, GroupState, GroupStatus, Terms, outcome};
 use crate::run::event::{Event, EventKind, QuestionKind};
+use crate::run::mode::ExecutionMode;
 use crate::run::state::{BadLedger, UnitStatus};
 
 impl RunState {
@@ -114,6 +115,7 @@ impl RunState {
             _ => return Err(BadLedger { seq: event.seq, what: "sets sessions apart that are worked on".to_owned() }),
         };
         let (tip, base, terms) = (base.to_owned(), base.to_owned(), terms.clone());
+        self.mode = ExecutionMode::Parallel;
         self.apart = Some(Apart { tip, base, terms, groups, landed_before, ..Apart::default() });
         self.final_checks.clear();
         Ok(())
@@ -142,11 +144,11 @@ impl RunState {
 
     /// All of it is done where the user is, one step after the other: nothing was begun apart.
     pub(super) fn bring_together(&mut self) {
-        self.apart = None;
+        (self.apart, self.mode) = (None, ExecutionMode::StepByStep);
         if let Some(asked) = &mut self.asked {
             asked.is_foreground = true;
-            self.plan = asked.narrowed(self.plan.clone());
         }
+        self.plan = self.as_in_run(self.plan.clone());
     }
 
     /// A session is done again from where the run is by now.

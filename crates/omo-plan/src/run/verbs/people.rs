@@ -227,7 +227,7 @@ fn keeps_sessions(state: &RunState, apart: &Apart, plan: &Plan) -> Result<(), Re
             let word = state.plan.dialect.unit_word();
             let message = format!("{word} {id} was worked on in {}, and no other session has that", name(&from.id));
             let hint = format!(
-                "leave it there; a run of its own does all of the plan anew: `omo run open --for local {}`",
+                "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
                 plan.source.path
             );
             return Err(Refusal::new(RefusalKind::Precondition, message, hint));

@@ -234,9 +234,9 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     Ok(events)
 }
 
-/// Whether events end a unit as one that has passed.
+/// Whether events end a unit as done: it has passed, or what is left of it is judged with the whole.
 pub fn passes(events: &[EventKind]) -> bool {
-    events.iter().any(|event| matches!(event, EventKind::UnitPassed { .. }))
+    events.iter().any(|event| matches!(event, EventKind::UnitPassed { .. } | EventKind::UnitClaimed { .. }))
 }
 
 /// Whether events end a unit of this state for good, and have what it left taken back.

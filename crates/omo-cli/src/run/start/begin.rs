@@ -1,0 +1,143 @@
+//! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
+
+use std::fmt::Write;
+
+use omo_core::words::sanitize;
+use omo_plan::model::Plan;
+use omo_plan::run::apart::Terms;
+use omo_plan::run::event::EventKind;
+use omo_plan::run::mode::ExecutionMode;
+use omo_plan::run::state::RunState;
+use omo_plan::ultra_run::asked::Asked as AskedScope;
+use omo_plan::ultra_run::billing::{self, Billing, billing};
+use omo_plan::ultra_run::preflight::{Finding, Weight, is_clear};
+use omo_runs::Runs;
+use omo_runs::engine::{Opening, beginning, set_apart};
+use omo_store::env;
+
+use super::arguments::ExecuteRequest;
+use crate::failure::{Failure, Kind};
+use crate::run::context::CommandContext;
+use crate::run::local::{commands, facts};
+use crate::run::open::{Asked, say};
+use crate::run::{blocks, exec, local};
+
+/// By what clients are paid for where their user is asked first.
+pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";
+
+/// A plan that may be run.
+pub(crate) struct Prepared {
+    plan: Plan,
+    mode: ExecutionMode,
+    asked: Option<AskedScope>,
+    approved: String,
+    clients: Option<EventKind>,
+    choice: String,
+    said: String,
+}
+
+/// Finds out that nothing is in the way of a plan that is arranged for its mode, and that its user has agreed to what
+/// it executes. Nothing is written down yet.
+pub(crate) fn prepare(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    plan: Plan,
+    mode: ExecutionMode,
+    asked: Option<AskedScope>,
+    about: &Asked,
+) -> Result<Prepared, Failure> {
+    let is_parallel = mode == ExecutionMode::Parallel;
+    if is_parallel {
+        facts::is_whole_repository(context)?;
+        facts::has_remote(context, &request.clients.terms)?;
+    }
+    let findings = facts::findings(context, &plan, mode)?;
+    if !is_clear(&findings) {
+        return Err(in_the_way(&findings));
+    }
+    let mut said = local::blocks::found(&findings);
+    for name in request.idle_options(mode) {
+        let _ = writeln!(said, "note: {name} mean nothing here: the plan is run {}", mode.words());
+    }
+    if is_parallel && request.clients.terms.launcher.is_some() {
+        said += &local::blocks::launched(&request.clients.terms);
+    }
+    let (payer, told) = if is_parallel { who_pays(context, request)? } else { (None, String::new()) };
+    said += &told;
+    let setup = if is_parallel { commands::setup_command(&context.root)? } else { None };
+    let approved = commands::approve(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
+    said += &commands::entry_condition(context, &plan)?;
+    let accepts_billing = request.clients.accepts_billing;
+    let terms = Terms { setup, payer, accepts_billing, ..request.clients.terms.clone() };
+    let is_gone = || Failure::conflict("another branch was checked out meanwhile", "run it again");
+    let clients = is_parallel.then(|| set_apart(&context.root, terms).ok_or_else(is_gone)).transpose()?;
+    let choice = request.choice.clone();
+    Ok(Prepared { plan, mode, asked, approved, clients, choice, said })
+}
+
+impl Prepared {
+    /// The same, with this said before all else.
+    pub(crate) fn headed(self, head: &str) -> Self {
+        Self { said: format!("{head}{}", self.said), ..self }
+    }
+}
+
+/// Opens the run and says what comes next. The caller holds the door; `known` is what is known of its tasks already.
+pub(crate) fn begin(
+    context: &CommandContext,
+    runs: &Runs,
+    prepared: Prepared,
+    base: Option<String>,
+    known: Vec<EventKind>,
+) -> Result<(), Failure> {
+    let Prepared { plan, mode, asked, approved, clients, choice, said } = prepared;
+    let said = choice + &said;
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
+    let opened = EventKind::from(Opening { plan, approved, root, base, asked, mode });
+    let more = beginning(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
+    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    let state = context.engine(&run, &state)?.project(state.clone())?;
+    context.tell(&run, &state.holder, &state);
+    say(&block(context, run.id(), &state, &said))
+}
+
+fn block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> String {
+    match state.mode {
+        ExecutionMode::Batches => blocks::within(format!("{said}{}", blocks::opened(id, state))),
+        ExecutionMode::Waves => blocks::within(format!("{said}{}", exec::blocks::opened(id, state))),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            local::blocks::opened(id, state, said, local::blocks::then(state, context.is_terminal()))
+        }
+    }
+}
+
+/// What keeps a run from being opened, all of it together.
+fn in_the_way(findings: &[Finding]) -> Failure {
+    let stops: Vec<&Finding> = findings.iter().filter(|finding| finding.weight == Weight::Stop).collect();
+    let line = |finding: &&Finding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
+    match stops.as_slice() {
+        [one] => Failure::precondition(sanitize(&one.text, 600), one.hint.clone()),
+        several => {
+            let lines: Vec<String> = several.iter().map(line).collect();
+            let message =
+                format!("{} things are in the way, and nothing was started:\n{}", several.len(), lines.join("\n"));
+            Failure::precondition(message, "put each of them right, then run again; --dry-run looks without running")
+        }
+    }
+}
+
+/// Who is still to be asked about paying for clients, and what is told about it.
+fn who_pays(context: &CommandContext, request: &ExecuteRequest) -> Result<(Option<String>, String), Failure> {
+    let asked = billing::Asked {
+        starts_sessions: true,
+        can_ask: facts::can_ask(context),
+        is_accepted: request.clients.accepts_billing,
+    };
+    match billing(&facts::billing(), asked) {
+        Billing::Silent => Ok((None, String::new())),
+        Billing::Warn { text } => Ok((None, format!("note: {text}\n"))),
+        Billing::Ask { .. } => Ok((Some(PAYER.to_owned()), String::new())),
+        Billing::Stop { text, hint } => Err(Failure::precondition(text, hint).of_kind(Kind::Budget)),
+    }
+}

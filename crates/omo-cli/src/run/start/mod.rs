@@ -1,0 +1,192 @@
+//! `omo run start` and `omo agent open`: a plan becomes a run in the mode that it asks for, or that its user names, or
+//! goes on with the run that it has. All slash commands come here, each with its own options and defaults.
+
+mod again;
+pub(super) mod arguments;
+mod begin;
+mod by_agents;
+mod line;
+
+use std::path::Path;
+
+use omo_core::words::sanitize;
+use omo_plan::dialects::Options;
+use omo_plan::model::Plan;
+use omo_plan::run::mode::{ExecutionMode, choose};
+use omo_plan::run::state::RunState;
+use omo_plan::ultra_run::arguments::{ArgumentError, Part};
+use omo_plan::ultra_run::strategy::Strategy;
+use omo_plan::ultra_run::target::{Found, check_file, check_part};
+use omo_runs::Runs;
+use omo_runs::engine::PlanFile;
+use omo_store::env::Env;
+use omo_store::folder::Folder;
+use omo_store::plan_run;
+
+use super::context::CommandContext;
+use super::open::{go_on, say, unsound};
+use super::{exec, local};
+use crate::failure::Failure;
+use crate::project::Project;
+use arguments::{ExecuteCommand, ExecuteRequest, OpenOptions, PlanSource, StartOptions};
+pub(super) use begin::{PAYER, begin, prepare};
+use line::Line;
+pub(crate) use line::message as message_of_clap;
+
+/// `omo run start`.
+pub(super) fn start(env: &Env, options: StartOptions) -> Result<(), Failure> {
+    let context = CommandContext::find(env)?;
+    let wrong = |why: String| Failure::user(why, "`omo run start --help` names the options");
+    execute(&context, &ExecuteRequest::try_from(options).map_err(wrong)?)
+}
+
+/// `omo agent open`.
+pub(crate) fn open_typed(env: &Env, options: OpenOptions) -> Result<(), Failure> {
+    let context = CommandContext::find(env)?;
+    let command = options.command;
+    let (line, is_typed) = match options.line {
+        Some(line) => (line, false),
+        None => match typed_arguments(&context, command)? {
+            Some(line) => (line, true),
+            None => return say(&nothing_typed(command)),
+        },
+    };
+    match line::read(command, &line)? {
+        Line::Help(page) => say(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}")),
+        Line::Request(request) => execute(&context, &ExecuteRequest { digest: options.digest, is_typed, ..*request }),
+    }
+}
+
+/// What the user typed behind the command, where the hook has kept it.
+fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<Option<String>, Failure> {
+    let (Some(id), Some(folder)) = (&context.session, Folder::open(&context.root)?) else { return Ok(None) };
+    Ok(plan_run::take_arguments(&folder, id, command.name(), Project::update(context.env))?)
+}
+
+/// The model called the command by itself.
+fn nothing_typed(command: ExecuteCommand) -> String {
+    let (what, run) = match command {
+        ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal => ("the plan", "omo run start '<plan.md>'"),
+        ExecuteCommand::ExecutePlan => ("the plan", "omo run start --batches '<plan.md>'"),
+        ExecuteCommand::UlwExec => ("the task list", "omo run start --tasks --session ID"),
+    };
+    format!(
+        "DO\n  No arguments were typed for this command. If you called it yourself, run this with {what} that you \
+         were asked to execute:\n  run: {run}\n  If you do not know which one is meant, ask the user."
+    )
+}
+
+fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), Failure> {
+    if let Some(own) = &context.env.group {
+        let message = format!("this session works on {} of the run {}, and opens no run", own.group, own.run);
+        return Err(Failure::precondition(message, "`omo agent next` says what it is to do"));
+    }
+    match &request.source {
+        PlanSource::OpenRun => go_on(context),
+        PlanSource::TaskList(session) => exec::execute(context, request, session.as_deref()),
+        PlanSource::File(path) => execute_file(context, request, path),
+    }
+}
+
+fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), Failure> {
+    let plan = read(context, request, path)?;
+    let (mode, chosen) = mode_of(context, request, &plan)?;
+    let choice = chosen.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
+    let request = &ExecuteRequest { choice, ..request.clone() };
+    let done = match mode {
+        _ if request.scope.is_dry_run => local::look(context, request, &plan, mode),
+        ExecutionMode::Batches | ExecutionMode::Waves => by_agents::execute(context, request, plan, mode),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => local::execute(context, request, &plan, mode),
+    };
+    // The user who is asked to approve the commands reads as well how they will be run.
+    done.inspect_err(|_| {
+        if !request.choice.is_empty() {
+            crate::say(&request.choice.trim_end());
+        }
+    })
+}
+
+/// The plan that is meant, with the part that is asked for in it.
+fn read(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<Plan, Failure> {
+    let current = std::env::current_dir()?;
+    check_file(path, found(&current.join(path))).map_err(refused)?;
+    let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
+    let options = request.mode_options();
+    let plan = file.plan(Options::of(options.hub_k, options.batch_size));
+    if !plan.is_sound() {
+        return Err(unsound(&plan, &file.bytes));
+    }
+    check_part(&plan, request.scope.part).map_err(refused)?;
+    Ok(plan)
+}
+
+fn found(path: &Path) -> Found {
+    match path.metadata() {
+        Ok(meta) if meta.is_file() => Found::File,
+        Ok(_) => Found::Other,
+        // What this user cannot look at is not there for them.
+        Err(_) => Found::Nothing,
+    }
+}
+
+/// What was typed cannot be done.
+pub(super) fn refused(error: ArgumentError) -> Failure {
+    let ArgumentError { message, hint, is_missing } = error;
+    if is_missing { Failure::not_found(message, hint) } else { Failure::user(message, hint) }
+}
+
+/// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
+/// that the plan asks for. With what is said about it, where omo has chosen.
+fn mode_of(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    plan: &Plan,
+) -> Result<(ExecutionMode, Option<String>), Failure> {
+    let scope = &request.scope;
+    let is_part = scope.part != Part::Whole || scope.is_foreground;
+    let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
+    if request.command == ExecuteCommand::ExecuteLocal {
+        let in_sessions = Strategy::asked_for(plan, scope).starts_sessions();
+        return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
+    }
+    let known = context.runs.as_ref().map(|runs| run_of(context, runs, plan, scope.is_resume)).transpose()?.flatten();
+    if let (Some((id, state)), false) = (known, scope.is_dry_run) {
+        return match named {
+            Some(mode) if mode != state.mode => Err(otherwise(&id, &state)),
+            _ => Ok((state.mode, None)),
+        };
+    }
+    Ok(match (named, request.command) {
+        (Some(mode), _) => (mode, None),
+        (None, ExecuteCommand::ExecutePlan) => (ExecutionMode::Batches, None),
+        (None, ExecuteCommand::UlwExec) => (ExecutionMode::Waves, None),
+        (None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
+            let choice = choose(plan);
+            (choice.mode, Some(choice.line(&plan.source.path, plan.dialect)))
+        }
+    })
+}
+
+/// The run of a plan that is open here; where it is to be resumed also the last one that is over.
+fn run_of(
+    context: &CommandContext,
+    runs: &Runs,
+    plan: &Plan,
+    is_resume: bool,
+) -> Result<Option<(String, RunState)>, Failure> {
+    let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
+    if let Some((run, state)) = context.executing(runs)? {
+        return Ok(is_of_it(&state).then(|| (run.id().to_owned(), state)));
+    }
+    if !is_resume {
+        return Ok(None);
+    }
+    let known = runs.list()?.into_iter().filter_map(|listed| Some((listed.id, listed.state.ok()?)));
+    Ok(known.into_iter().find(|(_, state)| context.is_here(state) && is_of_it(state)))
+}
+
+/// A run stays in the mode that it was opened in.
+pub(super) fn otherwise(id: &str, state: &RunState) -> Failure {
+    let message = format!("the run {id} of {} is open, and runs {}", super::blocks::name(state), state.mode.words());
+    Failure::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")
+}

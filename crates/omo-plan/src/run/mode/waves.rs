@@ -1,0 +1,84 @@
+//! Waves: all tasks that can be begun are worked on at the same time, in one work tree. At the end the whole is verified,
+//! and what has failed is done again.
+
+use std::collections::BTreeMap;
+
+use super::ModeOptions;
+use super::graph::{flattened, group};
+use crate::id;
+use crate::model::{Complexity, OnFailure, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
+use crate::task_session::VERIFY;
+
+/// A plan that was read for workers at the same time stays as it is.
+pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
+    if plan.policy.parallel == Parallel::Units {
+        return plan;
+    }
+    let mut plan = flattened(plan);
+    for unit in &mut plan.units {
+        // What one worker leaves cannot be taken back without the work of the others; another round does it again.
+        unit.on_failure = match unit.on_failure {
+            OnFailure::Escalate => OnFailure::Escalate,
+            OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => OnFailure::Hold,
+        };
+        unit.attempts_max = 1;
+    }
+    if !options.skips_verification && plan.verification().is_none() {
+        add_verification(&mut plan);
+    }
+    let ids = plan.units.iter().map(|unit| unit.id.clone()).collect();
+    plan.groups = vec![group("tasks".to_owned(), "Tasks".to_owned(), ids, 0)];
+    plan.policy = Policy {
+        on_unit_fail: OnUnitFail::Iterate,
+        parallel: Parallel::Units,
+        max_workers: options.max_workers,
+        max_iterations: options.max_iterations.max(1),
+        skips_verification: options.skips_verification,
+        ..plan.policy
+    };
+    plan
+}
+
+/// Adds the task that verifies all others. A plan without checks of the whole is held to those of its tasks once more;
+/// the check of tests that have to fail first says nothing once they pass.
+fn add_verification(plan: &mut Plan) {
+    let Some(id) = free_id(plan) else { return };
+    if plan.final_checks.is_empty() {
+        for check in plan.units.iter().filter(|unit| unit.kind != UnitKind::Tests).flat_map(|unit| &unit.checks) {
+            if !plan.final_checks.contains(check) {
+                plan.final_checks.push(check.clone());
+            }
+        }
+    }
+    let body = "# Verification\n\nEvery task is done as the plan says, and shown to be.\n";
+    plan.units.push(Unit {
+        id,
+        title: "Verification".to_owned(),
+        lines: [1, 1],
+        body_sha256: crate::digest::sha256(body.as_bytes()),
+        body: body.to_owned(),
+        kind: UnitKind::Verify,
+        pair: None,
+        deps: plan.units.iter().map(|unit| unit.id.clone()).collect(),
+        files: Vec::new(),
+        never: Vec::new(),
+        checks: Vec::new(),
+        red_check: None,
+        on_failure: OnFailure::Hold,
+        alternative: None,
+        attempts_max: 1,
+        commit: None,
+        stop_after: false,
+        criteria: vec!["the goal of the plan is reached".to_owned()],
+        complexity: Complexity::Complex,
+        model: Some("opus".to_owned()),
+        contract: Some("a verdict, shown by commands".to_owned()),
+        extra: BTreeMap::new(),
+    });
+}
+
+/// The id of the verification: the usual one, unless a task of the plan is called so.
+fn free_id(plan: &Plan) -> Option<String> {
+    let names = std::iter::once(VERIFY.to_owned()).chain((1..100).map(|number| format!("{VERIFY}-{number}")));
+    names.into_iter().find(|name| id::is_id(name) && plan.unit(name).is_none())
+}

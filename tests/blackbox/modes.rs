@@ -1,0 +1,306 @@
+//! Every mode with every dialect: a small plan to its end, one that fails, and which mode a plan asks for.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use anyhow::{Context, Result, bail, ensure};
+use omo_testkit::Lab;
+use omo_tests::executed::SESSION;
+use omo_tests::planned::{Ground, PLAN, Said, Task, plan as tasks, stopping, task, two};
+use omo_tests::stage::{self, Scene};
+use omo_tests::stepped::{self, REVERT, parallel, spec, word};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// The options that name a mode, and what a run in it says first of its end.
+const MODES: [&str; 4] = ["--batches", "--waves", "--parallel", "--fg"];
+/// A stand-in for the client: it does what `omo agent next` says, and makes the file of each task.
+const CLIENT: &str = r#"#!/usr/bin/env bash
+set -u
+exec 3>&1 1>&2
+cat >/dev/null
+printf '{"type":"system","subtype":"init","session_id":"s-%s"}\n' "$$" >&3
+end() {
+  printf '{"type":"result","subtype":"success","is_error":false,"num_turns":3,"total_cost_usd":0.25,"result":"done","session_id":"s-%s"}\n' "$$" >&3
+  exit 0
+}
+for _ in $(seq 20); do
+  block="$(omo agent next)" || end
+  unit="$(sed -n 's/.*run: omo agent start \([^ ]*\).*/\1/p' <<<"$block")"
+  [ -n "$unit" ] || end
+  brief="$(omo agent start "$unit")" || end
+  ticket="$(sed -n 's/.*--ticket \([^ ]*\).*/\1/p' <<<"$brief" | head -n 1)"
+  mkdir -p words
+  [ "$unit" = verify ] || echo done >"words/$unit.txt"
+  case "$brief" in
+    *"omo agent evidence run"*) id="$(omo agent evidence run --ticket "$ticket" -- true | sed -n 's/^EVIDENCE \([^:]*\):.*/\1/p')" ;;
+    *) id= ;;
+  esac
+  if [ "$unit" = verify ]; then
+    omo agent verdict PASS --ticket "$ticket" --evidence "$id"
+  else
+    omo agent done --ticket "$ticket" ${id:+--evidence "$id"}
+  fi
+done
+end
+"#;
+
+/// A project with a plan of one of the dialects.
+struct Stage {
+    ground: Ground,
+    source: &'static [&'static str],
+    _programs: TempDir,
+}
+
+impl Stage {
+    /// With this plan; without one, with a task list whose last task has this check.
+    fn new(plan: Option<&str>, last: &str) -> Result<Self> {
+        let plugin = stage::plugin();
+        let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
+        let client = programs.path().join("claude");
+        fs::write(&client, CLIENT)?;
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
+        symlink(plugin.join("bin/omo"), programs.path().join("omo"))?;
+        let lab = Lab::builder().path(programs.path()).env("ANTHROPIC_API_KEY", "").build()?;
+        lab.write(PLAN, plan.unwrap_or("# Notes\n"))?;
+        let ground = Ground { scene: Scene::in_lab(&plugin, lab)?, options: &[] };
+        for (name, value) in [("user.name", "Lab"), ("user.email", "lab@example.org")] {
+            ground.git(&["config", name, value])?;
+        }
+        ground.git(&["add", "."])?;
+        ground.git(&["commit", "-q", "-m", "plan"])?;
+        if plan.is_none() {
+            task_list(&ground, last)?;
+        }
+        let source: &[&str] = if plan.is_some() { &[PLAN] } else { &["--tasks", "--session", SESSION] };
+        Ok(Self { ground, source, _programs: programs })
+    }
+
+    /// Starts it with these options, and approves what it would run.
+    fn start(&self, options: &[&str]) -> Result<Said> {
+        let all = [&["run", "start"], options, self.source].concat();
+        let said = self.ground.person(&all)?;
+        if said.status != 7 {
+            return said.ends(0);
+        }
+        let digest = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
+        let digest = digest.split_whitespace().next().unwrap_or_default();
+        self.ground.person(&[&all[..], &["--digest", digest]].concat())?.ends(0)
+    }
+
+    /// Does all that comes next, as agents and their session do, up to the end; gives the last block, and how many tasks
+    /// were handed out together at most.
+    fn carry_out(&self) -> Result<(Said, usize)> {
+        let mut most = 0;
+        for _ in 0..40 {
+            let said = self.ground.person(&["agent", "next", "--wait", "60"])?;
+            // A parallel run tells first what has happened.
+            let is_block = |line: &&str| ["DONE", "STOP", "DO", "WAIT"].contains(line) || line.starts_with("SPAWN ");
+            let block = said.out.lines().find(is_block).unwrap_or_default();
+            match block.split_whitespace().next().unwrap_or_default() {
+                "DONE" => return Ok((said, most)),
+                "STOP" => {
+                    let gate = said.out.split("`omo answer ").nth(1).context("no question")?;
+                    let gate = gate.split_whitespace().next().unwrap_or_default().to_owned();
+                    self.ground.person(&["answer", &gate, "continue"])?.ends(0)?;
+                }
+                "SPAWN" | "DO" => {
+                    let named = said.out.split("omo agent start ").skip(1);
+                    let units: Vec<&str> = named.filter_map(|rest| rest.split_whitespace().next()).collect();
+                    ensure!(!units.is_empty(), "nothing to begin with: {}", said.out);
+                    most = most.max(units.len());
+                    // All of them begin before the first one ends.
+                    let tickets: Result<Vec<String>> = units.iter().map(|unit| self.ground.start(unit)).collect();
+                    for (unit, ticket) in units.iter().zip(tickets?) {
+                        self.end(unit, &ticket)?;
+                    }
+                }
+                "WAIT" => {}
+                _ => bail!("{said:?}"),
+            }
+        }
+        bail!("it does not end")
+    }
+
+    fn end(&self, unit: &str, ticket: &str) -> Result<()> {
+        if unit == "verify" {
+            let id = self.show(ticket)?;
+            return self
+                .ground
+                .person(&["agent", "verdict", "PASS", "--ticket", ticket, "--evidence", &id])?
+                .ends(0)
+                .map(drop);
+        }
+        self.ground.lab().write(&format!("words/{unit}.txt"), "done\n")?;
+        let mut arguments = vec!["agent", "done", "--ticket", ticket];
+        let id = if unit == "2" && self.source[0] == "--tasks" { Some(self.show(ticket)?) } else { None };
+        if let Some(id) = &id {
+            arguments.extend(["--evidence", id]);
+        }
+        self.ground.person(&arguments).map(drop)
+    }
+
+    fn show(&self, ticket: &str) -> Result<String> {
+        let said = self.ground.person(&["agent", "evidence", "run", "--ticket", ticket, "--", "true"])?.ends(0)?;
+        let id = said.out.strip_prefix("EVIDENCE ").and_then(|rest| rest.split(':').next());
+        Ok(id.with_context(|| format!("no id: {}", said.out))?.to_owned())
+    }
+}
+
+/// A list of three tasks, of which the second has something to judge, and the third needs the first.
+fn task_list(ground: &Ground, last: &str) -> Result<()> {
+    let folder = ground.lab().home().join(".claude/ultrawork/sessions").join(SESSION);
+    fs::create_dir_all(folder.join("tasks"))?;
+    let session = json!({
+        "version": "7.0", "session_id": SESSION, "working_dir": ground.lab().project(), "goal": "words in files",
+        "phase": "PLANNING_COMPLETE", "options": {"max_workers": 0, "max_iterations": 1},
+    });
+    fs::write(folder.join("session.json"), session.to_string())?;
+    let needs: &[&str] = &["1"];
+    for (id, needs, criterion) in [
+        ("1", &[][..], format!("`{}`", word(1))),
+        ("2", &[], "It reads well".to_owned()),
+        ("3", needs, format!("`{last}`")),
+    ] {
+        let task = json!({
+            "id": id, "subject": format!("The word {id}"), "description": "Write the word.", "complexity": "standard",
+            "status": "open", "blocked_by": needs, "blockedBy": needs, "criteria": [criterion], "evidence": [],
+            "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
+        });
+        fs::write(folder.join(format!("tasks/{id}.json")), task.to_string())?;
+    }
+    Ok(())
+}
+
+/// The same three tasks in each dialect; the last one is judged by this.
+fn dialects(last: &str) -> [(&'static str, Option<String>); 4] {
+    let (one, second) = (word(1), word(2));
+    let steps = stepped::plan(&[(1, REVERT, &one), (2, REVERT, &second), (3, REVERT, last)]);
+    let body = steps.split("## Implementation Plan\n\n").nth(1).unwrap_or_default();
+    let session = format!(
+        "# Session 1: Words\n\n## Dependencies\n\n- **Entry condition:** none\n\n## Scope Fence\n\n\
+         - Touch: `words/1.txt`, `words/2.txt`, `words/3.txt`\n- Never touch: `README.md`\n\n\
+         ## Implementation Plan\n\n{body}## Exit Condition\n\n- [ ] `test -f words/1.txt`\n"
+    );
+    [
+        ("tasks", Some(tasks(&[task("1", "", &one), task("2", "", &second), task("3", "Task 1", last)]))),
+        ("steps", Some(steps)),
+        ("session", Some(session)),
+        ("task list", None),
+    ]
+}
+
+/// Plays one case for each mode and dialect, and names those that went wrong.
+fn each(last: &str, case: impl Fn(&Stage, &str, &str) -> Result<()>) {
+    let mut wrong = Vec::new();
+    for (dialect, plan) in dialects(last) {
+        for mode in MODES {
+            let played = Stage::new(plan.as_deref(), last).and_then(|stage| case(&stage, dialect, mode));
+            wrong.extend(played.err().map(|error| format!("{dialect} {mode}: {error:#}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of 16 cases failed:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn every_dialect_comes_to_its_end_in_every_mode() {
+    each(&word(3), |stage, dialect, mode| {
+        stage.start(&[mode])?;
+        let (said, most) = stage.carry_out()?;
+        let said = said.ends(0)?;
+        for unit in ["1", "2", "3"] {
+            let path = stage.ground.lab().project().join(format!("words/{unit}.txt"));
+            ensure!(fs::read_to_string(path)? == "done\n", "{unit}: {}", said.out);
+        }
+        // Tasks that need nothing of each other are worked on at the same time, and steps one after the other.
+        let at_once = if mode == "--waves" && ["tasks", "task list"].contains(&dialect) { 2 } else { 1 };
+        ensure!(mode == "--parallel" || most == at_once, "{most} at once");
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
+    each("false", |stage, _, mode| {
+        stage.start(&["--max-iterations", "1", mode])?;
+        let (said, _) = stage.carry_out()?;
+        let said = said.ends(1)?;
+        let report = stage.ground.report()?;
+        let units = report["units"].as_array().context("no tasks")?;
+        let standing = |id: &str| units.iter().find(|unit| unit["id"] == id).map(|unit| unit["standing"].clone());
+        ensure!(standing("3") == Some("failed".into()), "{:?}: {}", standing("3"), said.out);
+        let done = standing("1") == Some("passed".into());
+        ensure!(done, "{:?}: {}", standing("1"), said.out);
+        if mode == "--waves" {
+            // Its user has what failed done once more.
+            stage.ground.person(&["run", "resume"])?.ends(0)?;
+            ensure!(stage.ground.standing("3")? == "pending" && stage.ground.standing("1")? == "passed");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
+    let alone = tasks(&[Task { id: "1", needs: "", lines: "", check: "true" }]);
+    for (text, line) in [
+        (two(), "tasks with dependencies (dev-workflow), run in waves; --batches or --parallel choose another way"),
+        (stopping(), "tasks with stops behind them (dev-workflow), run in batches; --waves or --parallel choose"),
+        (alone, "tasks without dependencies (dev-workflow), run in batches"),
+        (parallel(), "an Execution Strategy with 2 sessions (ultraplan), run in parallel; --batches or --waves choose"),
+        (stepped::plan(&[(1, REVERT, "true")]), "steps without dependencies (ultraplan), run in batches"),
+        (spec("`true`"), "steps without dependencies (session-spec), run in batches"),
+    ] {
+        let stage = Stage::new(Some(&text), "").unwrap();
+        let line = format!("[omo] {PLAN}: {line}");
+        let asked = stage.ground.person(&["run", "start", PLAN]).unwrap();
+        assert!(asked.status == 7 && asked.err.starts_with(&line) && asked.out.is_empty(), "{line}: {asked:?}");
+        let said = stage.start(&[]).unwrap();
+        assert!(said.out.starts_with(&line), "{line}: {}", said.out);
+        // A run stays in its mode.
+        let other = if line.contains("run in batches") { "--waves" } else { "--batches" };
+        let refused = stage.ground.person(&["run", "start", other, PLAN]).unwrap();
+        refused.refuses(6, "is open, and runs in", "omo run cancel").unwrap();
+        let again = stage.ground.person(&["run", "start", PLAN]).unwrap().ends(0).unwrap();
+        assert!(!again.out.starts_with("[omo]"), "{}", again.out);
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
+    let stage = Stage::new(Some(&two()), "").unwrap();
+    let mut session = stage.ground.session().unwrap();
+    let open = ["agent", "open", "--command", "execute"];
+    let typed = |session: &mut omo_tests::planned::Session, line: &str| -> Result<Said> {
+        session.hears(&format!("/omo:execute {line}"))?;
+        stage.ground.model(session, &open)
+    };
+    for (line, why) in [
+        ("docs/plan.md --waves --batches", "cannot be used with"),
+        ("docs/plan.md more.md", "unexpected argument 'more.md' found"),
+        ("docs/plan.md --fast", "unexpected argument '--fast' found"),
+        ("docs/plan.md --k none", "invalid value 'none' for '--k"),
+        ("'docs/plan.md", "a quote is not closed"),
+        ("none.md", "file not found: none.md"),
+        ("$(touch ran).md", "unexpected argument"),
+    ] {
+        let said = typed(&mut session, line).unwrap();
+        let status = if line == "none.md" { 3 } else { 2 };
+        said.refuses(status, why, "").with_context(|| line.to_owned()).unwrap();
+    }
+    assert!(!stage.ground.lab().project().join("ran").exists());
+    let said = typed(&mut session, "--batches 'docs/plan.md' --k 2").unwrap();
+    let said =
+        said.refuses(7, "would execute 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
+    let line = said.err.lines().find(|line| line.contains("--approve")).unwrap().trim().to_owned();
+    let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().ends(0).unwrap();
+    assert!(said.out.contains("\nDO\n  run: omo agent next --workflow\n"), "{}", said.out);
+    // Typed alone it goes on; what nobody typed is not made up.
+    assert!(typed(&mut session, "").unwrap().ends(0).unwrap().out.contains("omo: going on with the run"));
+    let said = stage.ground.model(&session, &open).unwrap().ends(0).unwrap();
+    assert!(said.out.starts_with("DO\n  No arguments were typed"), "{}", said.out);
+}
