@@ -61,6 +61,9 @@ fn the_command_opens_the_run_before_a_model_reads_anything() {
     let stage = stage(Script::new());
     let run = stage.print("/omo:execute-plan no-such-plan.md", &[]);
     let result = run.result().unwrap();
-    assert!(result.contains("Shell command failed") && result.contains("omo run start"), "{result}");
+    assert!(
+        result.contains("Shell command failed") && result.contains("omo agent open --command execute-plan"),
+        "{result}"
+    );
     assert_eq!(stage.requests(), 0);
 }

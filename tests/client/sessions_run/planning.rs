@@ -99,9 +99,11 @@ fn plan(request: &Recorded, steps: usize) -> Turn {
 #[ignore = "needs the real client: cargo xtask test"]
 fn how_the_commands_are_typed_is_said_without_a_model() {
     let stage = stage(Script::new());
-    for (command, usage) in
-        [("ulw-plan", "usage: /omo:ulw-plan <goal>"), ("ulw-exec", "usage: /omo:ulw-exec [--session ID]")]
-    {
+    for (command, usage) in [
+        ("execute", "usage: /omo:execute [<plan.md>] [--parallel | --waves"),
+        ("ulw-plan", "usage: /omo:ulw-plan <goal>"),
+        ("ulw-exec", "usage: /omo:ulw-exec [<plan.md>] [--session ID]"),
+    ] {
         let run = typed(&stage, &format!("/omo:{command} --help"), &[]);
         let said = run.result().unwrap();
         assert!(said.contains(usage), "{said}");

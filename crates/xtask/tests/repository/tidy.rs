@@ -311,7 +311,7 @@ fn no_command_allows_what_a_model_writes_to_be_run() {
         assert!(!shell.is_empty(), "{name}");
         for tool in shell {
             let verb = tool.strip_prefix("Bash(omo ").and_then(|rest| rest.strip_suffix(":*)")).unwrap_or_default();
-            assert!(!verb.is_empty() && !"evidence run".starts_with(verb), "{name}: {tool}");
+            assert!(!verb.is_empty() && !"agent evidence run".starts_with(verb), "{name}: {tool}");
         }
         assert!(!allowed(&text).iter().any(|tool| ["Edit", "Write"].iter().any(|it| tool.starts_with(it))), "{name}");
     }
