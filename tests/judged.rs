@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use omo_core::words::checks::review_prompt;
+use omo_core::messages::checks::review_prompt;
 use omo_testkit::stand_in::{Answer, SubagentStopInput};
 use omo_testkit::{Lab, wait_until};
 use serde_json::{Value, json};

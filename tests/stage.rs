@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::Folder;
-use omo_store::state::{self, Change, Corrupt, Update};
+use omo_store::folder::GuardedFolder;
+use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 use omo_testkit::stand_in::Answer;
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
@@ -216,14 +216,18 @@ impl Scene {
 
     /// As [`Scene::seal`], of these sessions.
     pub fn seal_all(&self, ids: &[SessionId]) -> Result<()> {
-        let folder = Folder::create(self.lab.project())?;
+        let folder = GuardedFolder::create_state(self.lab.project())?;
         let home = self.lab.home().join(".local/state");
         for id in ids {
             let written = state::peek(self.lab.project(), id)?.and_then(|session| session.updated_at);
             let now = written.unwrap_or_else(omo_store::env::now);
-            let options =
-                Update { deadline: Duration::from_secs(3), corrupt: Corrupt::Refuse, now, state_home: Some(&home) };
-            state::update(&folder, id, options, |_| ((), Change::Begin))?;
+            let options = StateUpdateOptions {
+                deadline: Duration::from_secs(3),
+                corrupt: CorruptPolicy::Refuse,
+                now,
+                state_home: Some(&home),
+            };
+            state::update(&folder, id, options, |_| ((), EntryChange::Begin))?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use omo_core::words::checks::review_prompt;
+use omo_core::messages::checks::review_prompt;
 use omo_testkit::samples::{SESSION, forget_revision, input};
 use serde_json::{Value, json};
 

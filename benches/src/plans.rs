@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use omo_core::check::{CheckOutcome, CheckVerdict};
 use omo_core::session::ChangedBy;
+use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::{self, Options};
 use omo_plan::run::event::{Actor, EventKind, UnitEnd};
 use omo_plan::run::mode::ExecutionMode;
 use omo_runs::engine::{Opening, planned_commands};
 use omo_runs::{Run, Runs};
-use omo_store::pending;
+use omo_store::pending_approval;
 use omo_store::trust::GivenApproval;
 
 use crate::contest::Contestant;
@@ -78,10 +78,11 @@ impl Plans {
         ensure!(plan.is_sound() && plan.units.len() == TASKS, "the plan of the bench: {:?}", plan.diagnostics);
         let (actor, now, home) = (Actor::default(), Timestamp::from_millis(WHEN), self.home.join("state"));
         let commands = planned_commands(&plan);
-        let approved = pending::write(Some(&home), &self.project, PLAN, &commands)?;
-        let shown = pending::read(Some(&home), &self.project, &approved)?.context("the commands are not there")?;
+        let approved = pending_approval::write(Some(&home), &self.project, PLAN, &commands)?;
+        let shown =
+            pending_approval::read(Some(&home), &self.project, &approved)?.context("the commands are not there")?;
         let given = GivenApproval { by: ChangedBy::Terminal, at: now };
-        pending::approve(Some(&home), &self.project, &shown, given)?;
+        pending_approval::approve(Some(&home), &self.project, &shown, given)?;
         let order: Vec<String> = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
         let root = self.project.display().to_string();
         let runs = Runs::create(&self.project, Some(&home))?;
@@ -171,17 +172,17 @@ fn life(unit: &str) -> [EventKind; 9] {
             is_pause: false,
         },
         start(1),
-        ran(1, CheckVerdict::Red),
+        ran(1, TaskCheckVerdict::Red),
         EventKind::UnitFailed { unit: unit.clone(), is_final: true, end: end(1) },
         EventKind::UnitReopened { unit: unit.clone(), why: "asked for by its user".to_owned() },
         start(2),
-        ran(2, CheckVerdict::Green),
+        ran(2, TaskCheckVerdict::Green),
         EventKind::UnitPassed { unit: unit.clone(), end: end(2) },
     ]
 }
 
-fn outcome(verdict: CheckVerdict) -> CheckOutcome {
-    CheckOutcome {
+fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
+    TaskCheckOutcome {
         detail: format!("{}, 12 tests", verdict.word()),
         verdict,
         exit: Some(0),

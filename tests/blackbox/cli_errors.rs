@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use omo_testkit::stand_in::Answer;
 use serde_json::json;
 
@@ -162,8 +162,8 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
 fn a_held_lock_is_status_6_and_changes_nothing() {
     let cases: &[Case] = &[("busy", |s| {
         s.arm()?;
-        let folder = Folder::open(s.lab.project())?.context("no folder")?;
-        let _held = Lock::take(&folder, Duration::ZERO)?;
+        let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
+        let _held = StateLock::take(&folder, Duration::ZERO)?;
         fails(s, &["stop"], 6, &["lock of the state", "hint:", "runtime.lock"])?;
         let output = omo(s, &["status"], &[])?;
         ensure!(output.status.success(), "looking needs no lock");

@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use omo_testkit::stand_in::Answer;
 use serde_json::json;
 
@@ -105,8 +105,8 @@ fn the_way_out_works_in_every_state() {
         }),
         ("the lock is held", |s| {
             s.arm()?;
-            let folder = Folder::open(s.lab.project())?.context("no folder")?;
-            let held = Lock::take(&folder, Duration::ZERO)?;
+            let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
+            let held = StateLock::take(&folder, Duration::ZERO)?;
             free_unwritten(s)?;
             drop(held);
             free(s)

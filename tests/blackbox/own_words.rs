@@ -2,7 +2,7 @@
 //! into a prompt or repeated by a model.
 
 use anyhow::{Result, ensure};
-use omo_core::keyword::{Keywords, Reading, read};
+use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::promise::final_promise;
 use serde_json::json;
 
@@ -22,8 +22,8 @@ fn says_nothing(scene: &Scene, arguments: &[&str]) -> Result<()> {
 
 fn means_nothing(said: &str, which: &str) -> Result<()> {
     for pasted in [said.to_owned(), format!("{said}\n\nWhat is this?"), format!("What is this?\n\n{said}")] {
-        let reading = read(&pasted, &Keywords::default());
-        ensure!(reading == Reading::Nothing, "`{which}` is read as {reading:?}:\n{pasted}");
+        let reading = read_prompt(&pasted, &Keywords::default());
+        ensure!(reading == PromptReading::Nothing, "`{which}` is read as {reading:?}:\n{pasted}");
     }
     ensure!(final_promise(said).is_none(), "`{which}` promises:\n{said}");
     Ok(())

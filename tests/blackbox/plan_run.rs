@@ -8,9 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_core::plan_run::{PlanRun, PlannedCommand};
 use omo_core::session_id::SessionId;
-use omo_store::folder::Folder;
-use omo_store::state::{Corrupt, Update};
-use omo_store::{env, pending, plan_run};
+use omo_store::folder::GuardedFolder;
+use omo_store::state::{CorruptPolicy, StateUpdateOptions};
+use omo_store::{env, pending_approval, sealed_plan_run};
 use omo_testkit::stand_in::Answer;
 use omo_testkit::{run_command, samples};
 use serde_json::{Value, json};
@@ -46,22 +46,27 @@ fn id(scene: &Scene) -> Result<SessionId> {
 }
 
 /// How the command changes the state.
-fn update(home: &Path) -> Update<'_> {
-    Update { deadline: Duration::from_secs(9), corrupt: Corrupt::Refuse, now: env::now(), state_home: Some(home) }
+fn update(home: &Path) -> StateUpdateOptions<'_> {
+    StateUpdateOptions {
+        deadline: Duration::from_secs(9),
+        corrupt: CorruptPolicy::Refuse,
+        now: env::now(),
+        state_home: Some(home),
+    }
 }
 
 /// The command writes down where the run stands.
 fn set(scene: &Scene, run: PlanRun) -> Result<()> {
     let home = state_home(scene);
-    let folder = Folder::create(scene.lab.project())?;
-    Ok(plan_run::set(&folder, &id(scene)?, run, update(&home))?)
+    let folder = GuardedFolder::create_state(scene.lab.project())?;
+    Ok(sealed_plan_run::set(&folder, &id(scene)?, run, update(&home))?)
 }
 
 /// The arguments that the command takes.
 fn take(scene: &Scene, name: &str) -> Result<Option<String>> {
     let home = state_home(scene);
-    let folder = Folder::create(scene.lab.project())?;
-    Ok(plan_run::take_arguments(&folder, &id(scene)?, name, update(&home))?)
+    let folder = GuardedFolder::create_state(scene.lab.project())?;
+    Ok(sealed_plan_run::take_arguments(&folder, &id(scene)?, name, update(&home))?)
 }
 
 fn status_line(scene: &Scene) -> Result<String> {
@@ -289,16 +294,16 @@ fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
 /// The command leaves what a plan would run; gives its digest.
 fn leave(scene: &Scene, plan: &str, commands: &[&str]) -> Result<String> {
     let planned = |(index, command): (usize, &&str)| PlannedCommand {
-        unit: (index + 1).to_string(),
+        task: (index + 1).to_string(),
         command: (*command).to_owned(),
         folder: None,
     };
     let commands: Vec<PlannedCommand> = commands.iter().enumerate().map(planned).collect();
-    Ok(pending::write(Some(&state_home(scene)), scene.lab.project(), plan, &commands)?)
+    Ok(pending_approval::write(Some(&state_home(scene)), scene.lab.project(), plan, &commands)?)
 }
 
 fn is_approved(scene: &Scene, digest: &str) -> bool {
-    pending::is_approved(Some(&state_home(scene)), digest)
+    pending_approval::is_approved(Some(&state_home(scene)), digest)
 }
 
 #[test]
@@ -322,7 +327,7 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
         }),
         ("a wrong code: refused without the model, and the right line is shown", |s| {
             let digest = leave(s, "docs/plan.md", &["echo <b>`x`\u{1b}[2J", "npm test"])?;
-            let other = pending::digest(s.lab.home(), &[]);
+            let other = pending_approval::commands_digest(s.lab.home(), &[]);
             for code in ["", "x", &digest[..11], &other[..12], &format!("{digest}0")] {
                 let said = s.asks(&format!("/omo:execute-plan docs/plan.md --approve {code}"))?;
                 ensure!(said.starts_with("[omo] that is not the code"), "{said}");
@@ -350,8 +355,8 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
             Ok(())
         }),
         ("another project's plan", |s| {
-            let commands = [PlannedCommand { unit: "1".to_owned(), command: "true".to_owned(), folder: None }];
-            let digest = pending::write(Some(&state_home(s)), s.lab.home(), "docs/plan.md", &commands)?;
+            let commands = [PlannedCommand { task: "1".to_owned(), command: "true".to_owned(), folder: None }];
+            let digest = pending_approval::write(Some(&state_home(s)), s.lab.home(), "docs/plan.md", &commands)?;
             s.asks(&format!("/omo:execute-plan docs/plan.md --approve {digest}"))?;
             ensure!(!is_approved(s, &digest));
             Ok(())

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use omo_testkit::StandIn;
 use omo_testkit::stand_in::Answer;
 use omo_tests::holder::Holder;
@@ -71,8 +71,8 @@ pub(crate) const CASES: &[Case] = &[
     ("state-001", |s| {
         s.arm()?;
         let before = fs::read(s.state_file())?;
-        let folder = Folder::open(s.lab.project())?.context("no folder")?;
-        let held = Lock::take(&folder, Duration::ZERO)?;
+        let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
+        let held = StateLock::take(&folder, Duration::ZERO)?;
         let run = s.session.fire("Stop", &s.stop_fields(&json!({})))?;
         ensure!(sound(&run)? == Answer::Nothing && fs::read(s.state_file())? == before);
         ensure!(run.duration < Duration::from_secs(1), "waited for {:?}", run.duration);

@@ -3,8 +3,8 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use omo_testkit::Lab;
 use omo_testkit::stand_in::Answer;
 use serde_json::{Value, json};
@@ -168,8 +168,8 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-lock-held", |s| {
         s.arm()?;
         let before = fs::read(s.state_file())?;
-        let folder = Folder::open(s.lab.project())?.ok_or_else(|| anyhow::anyhow!("no folder"))?;
-        let held = Lock::take(&folder, std::time::Duration::ZERO)?;
+        let folder = GuardedFolder::open_state(s.lab.project())?.ok_or_else(|| anyhow::anyhow!("no folder"))?;
+        let held = StateLock::take(&folder, std::time::Duration::ZERO)?;
         s.allows(&json!({}))?;
         ensure!(fs::read(s.state_file())? == before, "the state was written without the lock");
         ensure!(s.hooks_log().contains("lock"), "nothing in the log: {}", s.hooks_log());

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use omo_core::plan_run::{PlanRun, PlannedCommand};
 use omo_core::session_id::SessionId;
-use omo_core::task_session::{OpenSession, plan_name};
+use omo_core::task_list::{OpenTaskList, task_list_plan_name};
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::Folder;
-use omo_store::state::{Corrupt, Update};
-use omo_store::{env, lock, pending, plan_run, task_session};
+use omo_store::folder::GuardedFolder;
+use omo_store::state::{CorruptPolicy, StateUpdateOptions};
+use omo_store::{env, lock, pending_approval, sealed_plan_run, task_list_note};
 use omo_testkit::stand_in::Answer;
 
 use crate::judged::play;
@@ -27,16 +27,16 @@ fn note(scene: &Scene, phase: &str) -> Result<()> {
 }
 
 fn note_at(scene: &Scene, phase: &str, at: Timestamp) -> Result<()> {
-    let session = OpenSession {
+    let session = OpenTaskList {
         id: "s-1".to_owned(),
         goal: "Add a login".to_owned(),
         phase: phase.to_owned(),
         total: 6,
         done: 3,
-        ..OpenSession::default()
+        ..OpenTaskList::default()
     };
-    let folder = Folder::create(scene.lab.project())?;
-    Ok(task_session::set(&folder, session, Some(&state_home(scene)), at)?)
+    let folder = GuardedFolder::create_state(scene.lab.project())?;
+    Ok(task_list_note::set(&folder, session, Some(&state_home(scene)), at)?)
 }
 
 /// What a session is told at its start, beside its id: the user, and the model.
@@ -76,12 +76,17 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
         }),
         ("not to the one that has it open: it is told where that stands", |s| {
             note(s, "EXECUTION")?;
-            let run = PlanRun { id: "r-1".to_owned(), plan: plan_name("s-1"), total: 7, ..PlanRun::default() };
+            let run =
+                PlanRun { id: "r-1".to_owned(), plan: task_list_plan_name("s-1"), total: 7, ..PlanRun::default() };
             let home = state_home(s);
-            let options =
-                Update { deadline: lock::DEADLINE, corrupt: Corrupt::Refuse, now: env::now(), state_home: Some(&home) };
+            let options = StateUpdateOptions {
+                deadline: lock::DEADLINE,
+                corrupt: CorruptPolicy::Refuse,
+                now: env::now(),
+                state_home: Some(&home),
+            };
             let id = SessionId::parse(s.session.session()).map_err(|error| anyhow::anyhow!("{error}"))?;
-            plan_run::set(&Folder::create(s.lab.project())?, &id, run, options)?;
+            sealed_plan_run::set(&GuardedFolder::create_state(s.lab.project())?, &id, run, options)?;
             let (user, model) = started(s, "resume")?;
             let model = model.context("nothing said")?;
             ensure!(user.is_none() && model.starts_with("This session executes the task session `s-1`"), "{model}");
@@ -102,8 +107,8 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
             fs::write(&file, own.replace("Add a login", "Add another"))?;
             ensure!(started(s, "startup")? == (None, None), "it was believed");
             fs::write(&file, own)?;
-            let folder = Folder::create(s.lab.project())?;
-            task_session::clear(&folder, "s-1", Some(&state_home(s)))?;
+            let folder = GuardedFolder::create_state(s.lab.project())?;
+            task_list_note::clear(&folder, "s-1", Some(&state_home(s)))?;
             ensure!(started(s, "startup")? == (None, None));
             Ok(())
         }),
@@ -115,16 +120,17 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_commands_of_a_session_are_approved_by_their_code() {
     let cases: &[Case] = &[("the line that is shown is the one that approves", |s| {
-        let command = PlannedCommand { unit: "1".to_owned(), command: "npm test".to_owned(), folder: None };
-        let digest = pending::write(Some(&state_home(s)), s.lab.project(), &plan_name("s-1"), &[command])?;
+        let command = PlannedCommand { task: "1".to_owned(), command: "npm test".to_owned(), folder: None };
+        let digest =
+            pending_approval::write(Some(&state_home(s)), s.lab.project(), &task_list_plan_name("s-1"), &[command])?;
         let said = s.asks("/omo:ulw-exec --approve 0123456789ab")?;
         let line = said.lines().last().and_then(|line| line.split_once(": ")).context("no line")?.1.to_owned();
         ensure!(line == format!("/omo:ulw-exec --session s-1 --approve {}", &digest[..12]), "{said}");
-        ensure!(!pending::is_approved(Some(&state_home(s)), &digest));
+        ensure!(!pending_approval::is_approved(Some(&state_home(s)), &digest));
         let told = s.prompt(&line)?;
         let expected = "The user approved the command of the task session `s-1` in this prompt";
         ensure!(matches!(&told, Answer::PlainText(text) if text.starts_with(expected)), "{told:?}");
-        ensure!(pending::is_approved(Some(&state_home(s)), &digest));
+        ensure!(pending_approval::is_approved(Some(&state_home(s)), &digest));
         Ok(())
     })];
     play(cases).unwrap();

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use omo_core::keyword::{Keywords, Reading, read};
+use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_testkit::{StandIn, run_command};
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ use crate::stage::sound;
 fn line(session: &mut StandIn, prompt: &str) -> Result<Option<String>> {
     let told = sound(&session.prompt(prompt)?)?.system_message().map(str::to_owned);
     // It sets nothing off where it is pasted into a prompt.
-    let reading = told.as_deref().map_or(Reading::Nothing, |told| read(told, &Keywords::default()));
-    ensure!(reading == Reading::Nothing, "{told:?} is read as {reading:?}");
+    let reading = told.as_deref().map_or(PromptReading::Nothing, |told| read_prompt(told, &Keywords::default()));
+    ensure!(reading == PromptReading::Nothing, "{told:?} is read as {reading:?}");
     Ok(told)
 }
 

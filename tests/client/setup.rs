@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_store::folder::Folder;
-use omo_store::lock::{DEADLINE, Lock};
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{DEADLINE, StateLock};
 use omo_testkit::strace::{self, Fault, SystemCall};
 use omo_testkit::{HookRun, Lab, MockModel, Script, run_command};
 use serde_json::Value;
@@ -315,8 +315,8 @@ fn a_data_folder_that_cannot_be_used_is_named() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn two_setups_at_once_are_told_apart() {
     let stage = fresh(Script::new(), "lab");
-    let folder = Folder::create_own(&stage.lab.home().join(".local/share")).unwrap();
-    let held = Lock::take(&folder, DEADLINE).unwrap();
+    let folder = GuardedFolder::create_user(&stage.lab.home().join(".local/share")).unwrap();
+    let held = StateLock::take(&folder, DEADLINE).unwrap();
     fails(&try_setup(&stage, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
     assert!(!staged(&stage).exists());
     drop(held);

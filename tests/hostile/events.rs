@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_core::session_id::SessionId;
-use omo_store::document::Document;
 use omo_store::state::MAX_BYTES;
+use omo_store::state_document::StateDocument;
 use omo_tests::judged::DONE;
 use omo_tests::stage::Scene;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ fn counted(scene: &Scene) -> Option<u32> {
     let meta = path.symlink_metadata().ok()?;
     let bytes = (meta.is_file() && meta.len() <= MAX_BYTES).then(|| std::fs::read(path).ok())??;
     let id = SessionId::parse(scene.session.session()).ok()?;
-    Some(Document::parse(&bytes).ok()?.session(&id).ok()??.ulw.stop_blocks)
+    Some(StateDocument::parse(&bytes).ok()?.session(&id).ok()??.ulw.stop_blocks)
 }
 
 fn prompt(scene: &Scene, text: &str) -> Result<String> {

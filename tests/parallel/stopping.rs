@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use omo_core::plan_run::PlanRun;
 use omo_core::session_id::SessionId;
-use omo_store::folder::Folder;
-use omo_store::plan_run;
-use omo_store::state::{Corrupt, Update};
+use omo_store::folder::GuardedFolder;
+use omo_store::sealed_plan_run;
+use omo_store::state::{CorruptPolicy, StateUpdateOptions};
 use omo_testkit::stand_in::Answer;
 use omo_testkit::{StandIn, run_command, wait_until};
 use omo_tests::stage::sound;
@@ -22,8 +22,18 @@ fn is_of(ground: &Ground, hooks: &StandIn) -> Result<()> {
     let home = ground.lab.home().join(".local/state");
     let now = omo_store::env::now();
     let run = PlanRun { id: ground.run()?.id().to_owned(), total: 2, opened_at: Some(now), ..PlanRun::default() };
-    let options = Update { deadline: Duration::from_secs(3), corrupt: Corrupt::Refuse, now, state_home: Some(&home) };
-    Ok(plan_run::set(&Folder::create(ground.project())?, &SessionId::parse(hooks.session())?, run, options)?)
+    let options = StateUpdateOptions {
+        deadline: Duration::from_secs(3),
+        corrupt: CorruptPolicy::Refuse,
+        now,
+        state_home: Some(&home),
+    };
+    Ok(sealed_plan_run::set(
+        &GuardedFolder::create_state(ground.project())?,
+        &SessionId::parse(hooks.session())?,
+        run,
+        options,
+    )?)
 }
 
 fn status_line(ground: &Ground, hooks: &StandIn) -> Result<String> {

@@ -1,11 +1,11 @@
 //! The picture of a run can be shown, and shows what omo says today.
 
-use omo_core::gate::{GateVerdict, Record};
-use omo_core::session::{Session, Ulw, VerdictKind};
-use omo_core::stop::{Block, Cause, Row};
+use omo_core::check::{CheckRecord, CheckVerdict};
+use omo_core::messages;
+use omo_core::session::{Session, UlwRun, VerdictKind};
+use omo_core::stop::{BlockCause, StopBlock, StopRow};
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{Findings, GateResult, judge};
-use omo_core::words;
+use omo_core::verification::{CheckResult, ClaimFindings, judge_claim};
 
 use crate::page;
 
@@ -25,30 +25,31 @@ fn squeezed(text: &str) -> String {
 fn red() -> String {
     let mut session = Session::default();
     session.verification.attempts = 1;
-    let gate = GateResult {
+    let gate = CheckResult {
         name: "sh-test.sh".to_owned(),
-        run: "sh test.sh".to_owned(),
-        record: Record {
-            verdict: GateVerdict::Failed,
+        command: "sh test.sh".to_owned(),
+        record: CheckRecord {
+            verdict: CheckVerdict::Failed,
             detail: "exit status 1".to_owned(),
             log: Some("~/greet/.sisyphus/cc-omo/check-sh-test.sh.log".to_owned()),
-            ..Record::default()
+            ..CheckRecord::default()
         },
         tail: "expected: Hello, Ada!\ngot:      Hello, you!\n".to_owned(),
-        ..GateResult::default()
+        ..CheckResult::default()
     };
-    let check = judge(&session, Findings { gates: vec![gate], is_sealed: true, ..Findings::default() });
-    let block = Block { number: 1, of: 8, names: Vec::new(), cause: Cause::FailedAttempt };
-    words::block_reason(&session, &block, Some(&check), None)
+    let check =
+        judge_claim(&session, ClaimFindings { checks: vec![gate], is_sealed: true, ..ClaimFindings::default() });
+    let block = StopBlock { number: 1, allowed: 8, newly_named: Vec::new(), cause: BlockCause::FailedAttempt };
+    messages::block_reason(&session, &block, Some(&check), None)
 }
 
 #[test]
 fn the_picture_shows_what_omo_says_today() {
     let shown = shown();
     let now = Timestamp::from_millis(0);
-    let ulw = Ulw { stop_blocks: 1, started_at: Some(now), ..Ulw::default() };
+    let ulw = UlwRun { stop_blocks: 1, started_at: Some(now), ..UlwRun::default() };
     let session = Session { ulw, ..Session::default() };
-    let ended = words::ended(&session, 8, Row::ClaimJudged, VerdictKind::Verified, "1 check green", now);
+    let ended = messages::run_ended(&session, 8, StopRow::ClaimJudged, VerdictKind::Verified, "1 check green", now);
     for (what, text) in [("the prompt", "/omo:ulw --no-review --check"), ("the red check", &red()), ("the end", &ended)]
     {
         assert!(shown.contains(&squeezed(text)), "{what} is shown otherwise (cargo xtask picture):\n{text}\n{shown}");

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use omo_core::gate::{DEFAULT_TIMEOUT_SECONDS, Origin, TOTAL_TIMEOUT_SECONDS};
-use omo_core::keyword::{Keywords, Reading, read};
-use omo_core::limits::{Limit, Limits};
+use omo_core::check::{CheckOrigin, DEFAULT_TIMEOUT_SECONDS, TOTAL_TIMEOUT_SECONDS};
+use omo_core::keyword::{Keywords, PromptReading, read_prompt};
+use omo_core::limits::{LimitKind, RunLimits};
 use omo_core::verification::MAX_ATTEMPTS;
-use omo_store::config::{Feedback, Review, parse};
-use omo_store::repository::Repository;
+use omo_store::config::{FeedbackMode, ReviewSetting, parse};
+use omo_store::repository_config::RepositoryConfig;
 use serde_json::Value;
 
 use crate::{fenced, page, top};
@@ -28,14 +28,14 @@ fn the_settings_are_the_defaults_with_their_ranges() {
     let settings = block_with(&guide, "keywords");
     let config = parse(&settings, Path::new("guide.md"));
     assert_eq!(config.problems, []);
-    assert_eq!((config.limits, config.feedback), (Limits::default(), Feedback::Block));
+    assert_eq!((config.limits, config.feedback), (RunLimits::default(), FeedbackMode::Block));
     assert_eq!(config.keywords, Keywords::default());
-    assert_eq!(config.review, Review::Wanted);
-    assert_eq!(config.gates_for(Path::new("/home/me/app")).len(), 1);
-    assert_eq!(config.gates_for(Path::new("/home/me/other")).len(), 0);
-    for limit in Limit::ALL {
+    assert_eq!(config.review, ReviewSetting::Wanted);
+    assert_eq!(config.checks_for(Path::new("/home/me/app")).len(), 1);
+    assert_eq!(config.checks_for(Path::new("/home/me/other")).len(), 0);
+    for limit in LimitKind::ALL {
         let line = settings.lines().find(|line| line.starts_with(limit.name())).unwrap();
-        let range = format!("# {} to {}", limit.allowed().start(), limit.allowed().end());
+        let range = format!("# {} to {}", limit.allowed_range().start(), limit.allowed_range().end());
         assert!(line.ends_with(&range), "{line} does not say {range}");
     }
 }
@@ -71,7 +71,7 @@ fn ci_runs_what_the_readme_says_and_nothing_else() {
 #[test]
 fn the_bounds_in_its_sentences_are_those_of_the_code() {
     let guide = page("docs/guide.md");
-    let limits = Limits::default();
+    let limits = RunLimits::default();
     for sentence in [
         format!("At most {} continuations in a run", limits.max_blocks),
         format!("at most {} minutes", limits.max_minutes),
@@ -92,7 +92,7 @@ fn three_failed_verifications_end_a_run() {
 #[test]
 fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
     let readme = page("README.md");
-    let Limits { max_blocks, max_minutes, .. } = Limits::default();
+    let RunLimits { max_blocks, max_minutes, .. } = RunLimits::default();
     assert!(readme.contains(&format!("At most {max_blocks} continuations and {max_minutes} minutes")));
     assert!(readme.contains(&format!("| {max_blocks} continuations, {max_minutes} minutes, ")));
     let speed: Value = serde_json::from_str(&page("docs/speed.json")).unwrap();
@@ -110,10 +110,10 @@ fn the_omo_toml_that_it_shows_can_be() {
     let guide = page("docs/guide.md");
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("omo.toml"), block_with(&guide, "# omo.toml")).unwrap();
-    let repository = Repository::read(temp.path()).unwrap();
+    let repository = RepositoryConfig::read(temp.path()).unwrap();
     assert_eq!(repository.problems, []);
-    let [gate] = &*repository.gates else { panic!("{repository:?}") };
-    assert_eq!((gate.name.as_str(), gate.origin, gate.timeout()), ("tests", Origin::Repository, 120));
+    let [gate] = &*repository.checks else { panic!("{repository:?}") };
+    assert_eq!((gate.name.as_str(), gate.origin, gate.effective_timeout()), ("tests", CheckOrigin::Repository, 120));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_reviewer_can_only_read() {
 fn what_it_says_about_the_keyword_is_so() {
     let keywords = Keywords::default();
     for prompt in ["ulw fix the failing tests", "please ulw this"] {
-        assert_eq!(read(prompt, &keywords), Reading::Activate, "{prompt}");
+        assert_eq!(read_prompt(prompt, &keywords), PromptReading::Activate, "{prompt}");
     }
     let quiet = [
         "what is ulw?",
@@ -139,7 +139,7 @@ fn what_it_says_about_the_keyword_is_so() {
         "<task-notification>ulw fix</task-notification>",
     ];
     for prompt in quiet {
-        assert_eq!(read(prompt, &keywords), Reading::Nothing, "{prompt}");
+        assert_eq!(read_prompt(prompt, &keywords), PromptReading::Nothing, "{prompt}");
     }
-    assert_eq!(read("ulw off", &keywords), Reading::Off { whole: true });
+    assert_eq!(read_prompt("ulw off", &keywords), PromptReading::Off { whole: true });
 }

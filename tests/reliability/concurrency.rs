@@ -13,8 +13,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::Folder;
-use omo_store::state::{self, Change, Corrupt, Update};
+use omo_store::folder::GuardedFolder;
+use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 use omo_testkit::strace::{self, SystemCall};
 use omo_tests::stage::{Scene, plugin};
 use serde_json::{Value, json};
@@ -104,14 +104,18 @@ fn one_process(scene: &Scene, process: usize) -> Result<Vec<(usize, u64)>> {
 /// Writes entries that are a week old and more, again and again: every other writer has something
 /// to prune.
 fn write_old_entries(scene: &Scene, done: &AtomicBool) -> Result<usize> {
-    let folder = Folder::open(scene.lab.project())?.context("no state folder")?;
+    let folder = GuardedFolder::open_state(scene.lab.project())?.context("no state folder")?;
     let long_ago = Timestamp::from_millis(omo_store::env::now().as_millis() - 8 * 24 * 60 * 60 * 1_000);
-    let options =
-        Update { deadline: Duration::from_secs(10), corrupt: Corrupt::Refuse, now: long_ago, state_home: None };
+    let options = StateUpdateOptions {
+        deadline: Duration::from_secs(10),
+        corrupt: CorruptPolicy::Refuse,
+        now: long_ago,
+        state_home: None,
+    };
     let mut written = 0;
     while !done.load(Ordering::Relaxed) {
         let old = SessionId::parse(&format!("old-{written}")).context("no id")?;
-        let ((), lock) = state::update(&folder, &old, options, |_| ((), Change::Write))?;
+        let ((), lock) = state::update(&folder, &old, options, |_| ((), EntryChange::Write))?;
         drop(lock);
         written += 1;
     }

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use omo_testkit::{HookRun, run_command};
 use omo_tests::judged::DONE;
 use omo_tests::stage::{Scene, ago};
@@ -90,8 +90,8 @@ fn gated(scene: &mut Scene) -> Result<()> {
     scene.start("--check \"sh check.sh\"")?;
     // What is counted before the run is counted in the background; a deed begins once that is done.
     let folder = ["omo", "baselines", scene.session.session()];
-    let folder = Folder::create_own_part(&scene.lab.home().join(".local/state"), &folder)?;
-    Lock::take_named(&folder, "counting.lock", Duration::from_secs(20))?;
+    let folder = GuardedFolder::create_user_part(&scene.lab.home().join(".local/state"), &folder)?;
+    StateLock::take_named(&folder, "counting.lock", Duration::from_secs(20))?;
     Ok(())
 }
 

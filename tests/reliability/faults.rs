@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use omo_core::words::task_goes_on;
+use omo_core::messages::task_goes_on;
 use omo_testkit::strace::{self, Fault, SystemCall};
 use omo_testkit::{HookRun, run_command, wait_until};
 use omo_tests::orphan::play_as_orphan;

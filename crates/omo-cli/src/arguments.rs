@@ -221,7 +221,7 @@ pub(crate) struct VerifyOptions {
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// The checks of this task of a plan run instead
-    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    #[arg(long, value_name = "ID", conflicts_with = "session", allow_hyphen_values = true)]
     pub task: Option<String>,
     /// The plan run of the task, if not the one that is open here
     #[arg(long, value_name = "ID", requires = "task")]

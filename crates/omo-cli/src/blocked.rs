@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use omo_core::log;
-use omo_core::words::sanitize;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::state::{self, Change};
+use omo_core::log_entry;
+use omo_core::text::sanitize;
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::state::{self, EntryChange};
 
 use crate::arguments::BlockedOptions;
 use crate::failure::Failure;
@@ -14,26 +14,29 @@ use crate::project::Project;
 use crate::stop::note;
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
-pub(crate) fn run(env: &Env, options: &BlockedOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let reason = sanitize(&options.reason, 300);
     if reason.is_empty() {
         return Err(Failure::user("a reason is needed", "omo blocked \"why it cannot be done\""));
     }
     let id = project.some_session(options.session.session.as_deref(), env)?;
-    let folder = Folder::create(&project.root)?;
+    let folder = GuardedFolder::create_state(&project.root)?;
     let ((was_on, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
         if !session.is_armed() {
-            return ((false, session.clone()), Change::Keep);
+            return ((false, session.clone()), EntryChange::Keep);
         }
         session.ulw.said_blocked = Some(reason.clone());
-        ((true, session.clone()), Change::Write)
+        ((true, session.clone()), EntryChange::Write)
     })?;
     if !was_on {
         let message = format!("no ultrawork run is on in session {id}");
         return Err(Failure::not_found(message, "`omo status` shows the sessions of this project"));
     }
-    note(&folder, &log::entry(id.as_str(), &session, "cli", "blocked".to_owned(), "said to be blocked", env.now));
+    note(
+        &folder,
+        &log_entry::new_entry(id.as_str(), &session, "cli", "blocked".to_owned(), "said to be blocked", env.now),
+    );
     writeln!(anstream::stdout(), "{id}  the run ends as blocked when this turn ends: {reason}")?;
     Ok(())
 }

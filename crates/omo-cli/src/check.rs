@@ -5,21 +5,21 @@
 
 use std::io::Write;
 
-use omo_core::gate::{self, Gate, Origin};
-use omo_core::log;
-use omo_core::session::{Provenance, Session};
+use omo_core::check::{self, Check, CheckOrigin};
+use omo_core::log_entry;
+use omo_core::messages::checks::{changed_since_approval, count_checks, describe_check, describe_checks, inline_code};
+use omo_core::messages::command_text::{is_plain_text, show_whole};
+use omo_core::session::{EntryProvenance, Session};
 use omo_core::session_id::SessionId;
-use omo_core::words::checks::{asked_for, code, definition, number, since_approved};
-use omo_core::words::command::{is_plain, whole};
-use omo_core::words::sanitize;
-use omo_store::config::Config;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::repository::{Approved, Repository};
-use omo_store::seal::digest;
+use omo_core::text::sanitize;
+use omo_store::config::UserConfig;
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::repository_config::{ApprovalState, RepositoryConfig};
+use omo_store::seal::hex_digest;
 use omo_store::search_path::SearchPath;
-use omo_store::start::{self, pin};
-use omo_store::state::{self, Change};
+use omo_store::starting_checks::{self, pin_checks};
+use omo_store::state::{self, EntryChange};
 
 use crate::arguments::{AcceptOptions, AddOptions, CheckCommand, ConfirmOptions, RemoveOptions, SessionOptions};
 use crate::confirm::{self, Confirmation};
@@ -30,7 +30,7 @@ use crate::table::{self, Cell};
 use crate::verify;
 
 /// Does what was asked for.
-pub(crate) fn run(env: &Env, config: &Config, action: CheckCommand) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -> Result<(), Failure> {
     crate::warn(config);
     let project = Project::find(env)?;
     match action {
@@ -42,104 +42,106 @@ pub(crate) fn run(env: &Env, config: &Config, action: CheckCommand) -> Result<()
     }
 }
 
-fn list(env: &Env, config: &Config, project: &Project, options: &SessionOptions) -> Result<(), Failure> {
+fn list(env: &ProcessEnv, config: &UserConfig, project: &Project, options: &SessionOptions) -> Result<(), Failure> {
     let gates = verify::gates(env, config, project, options.session.as_deref())?.gates;
     let mut out = anstream::stdout().lock();
     if gates.is_empty() {
         writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
     } else {
-        let is_on_a_line = |gate: &Gate| is_plain(&gate.run) && gate.cwd.is_none() && gate.env.is_empty();
-        let cells = |gate: &Gate| {
+        let is_on_a_line = |gate: &Check| is_plain_text(&gate.command) && gate.cwd.is_none() && gate.env.is_empty();
+        let cells = |gate: &Check| {
             let last = gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-            let command = if is_on_a_line(gate) { gate.run.as_str() } else { "(below)" };
+            let command = if is_on_a_line(gate) { gate.command.as_str() } else { "(below)" };
             [Cell::plain(&gate.name), Cell::plain(gate.origin.word()), Cell::plain(last), Cell::plain(command)]
         };
         table::write(&mut out, ["check", "from", "last", "command"], gates.iter().map(cells).collect())?;
         for gate in gates.iter().filter(|gate| !is_on_a_line(gate)) {
-            writeln!(out, "\n{}", definition(gate, "  "))?;
+            writeln!(out, "\n{}", describe_check(gate, "  "))?;
         }
         writeln!(out, "\ndigest of these checks: {}", digest_of(&gates))?;
     }
-    if let Some(repository) = Repository::read(&project.root) {
+    if let Some(repository) = RepositoryConfig::read(&project.root) {
         show_repository(&mut out, env, &repository)?;
     }
     Ok(())
 }
 
-fn show_repository(out: &mut impl Write, env: &Env, repository: &Repository) -> Result<(), Failure> {
+fn show_repository(out: &mut impl Write, env: &ProcessEnv, repository: &RepositoryConfig) -> Result<(), Failure> {
     for problem in &repository.problems {
         writeln!(out, "\n{problem}; nothing of omo.toml runs")?;
     }
     if repository.problems.is_empty() {
         let approval = repository.approval(env.state_home.as_deref());
         let stands = match &approval {
-            Approved::Yes(_) => "approved".to_owned(),
-            Approved::Before { changed } => format!("not approved{}: nothing of it runs", since_approved(changed)),
-            Approved::No => "not approved: nothing of it runs".to_owned(),
+            ApprovalState::Yes(_) => "approved".to_owned(),
+            ApprovalState::Before { changed } => {
+                format!("not approved{}: nothing of it runs", changed_since_approval(changed))
+            }
+            ApprovalState::No => "not approved: nothing of it runs".to_owned(),
         };
         writeln!(out, "\nomo.toml is {stands}")?;
-        if !matches!(approval, Approved::Yes(_)) && !repository.gates.is_empty() {
-            writeln!(out, "{}", asked_for(&repository.gates, &repository.pinned))?;
+        if !matches!(approval, ApprovalState::Yes(_)) && !repository.checks.is_empty() {
+            writeln!(out, "{}", describe_checks(&repository.checks, &repository.pinned))?;
         }
         writeln!(out, "digest of omo.toml: {}", repository.digest)?;
     }
     if let Some(setup) = &repository.setup {
         let runs = "it runs where you approved it with the commands of a plan";
-        let gap = if is_plain(setup) { "; " } else { "\n" };
-        writeln!(out, "\nset-up of a plan's worktrees: {}{gap}{runs}", whole(setup, "  "))?;
+        let gap = if is_plain_text(setup) { "; " } else { "\n" };
+        writeln!(out, "\nset-up of a plan's worktrees: {}{gap}{runs}", show_whole(setup, "  "))?;
     }
     Ok(())
 }
 
 /// What stands for the checks of a session as they are.
-fn digest_of(gates: &[Gate]) -> String {
+fn digest_of(gates: &[Check]) -> String {
     let all: Vec<u8> =
         gates.iter().flat_map(|gate| [gate.name.as_bytes(), b"\0", &gate.definition()].concat()).collect();
-    digest(&all)
+    hex_digest(&all)
 }
 
-fn add(env: &Env, project: &Project, options: &AddOptions) -> Result<(), Failure> {
-    let refuse = |error: gate::InvalidGate| Failure::user(error.to_string(), "`omo check add --help` shows how");
+fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), Failure> {
+    let refuse = |error: check::InvalidCheck| Failure::user(error.to_string(), "`omo check add --help` shows how");
     // One argument is a command; several are its words, as the shell has parted them.
     let command = match &*options.command {
         [command] => command.clone(),
-        words => shlex::try_join(words.iter().map(String::as_str)).map_err(|_| refuse(gate::InvalidGate::Command))?,
+        words => shlex::try_join(words.iter().map(String::as_str)).map_err(|_| refuse(check::InvalidCheck::Command))?,
     };
-    let mut gate = Gate::new(options.name.as_deref(), &command, Origin::User).map_err(refuse)?;
+    let mut gate = Check::new(options.name.as_deref(), &command, CheckOrigin::User).map_err(refuse)?;
     gate.timeout_seconds = options.timeout;
-    gate.check().map_err(refuse)?;
-    pin([&mut gate], &project.root, &SearchPath::of_this_process());
+    gate.validate().map_err(refuse)?;
+    pin_checks([&mut gate], &project.root, &SearchPath::from_process());
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!(
         "Have this run whenever a claim is checked?\n{}\n",
-        asked_for(std::slice::from_ref(&gate), &gate.pinned)
+        describe_checks(std::slice::from_ref(&gate), &gate.pinned)
     );
     change.make(&options.session, &question, |gates| {
-        gate::add(gates, gate.clone()).map_err(refuse)?;
+        check::add_check(gates, gate.clone()).map_err(refuse)?;
         Ok(format!("`{}` decides from now on", gate.name))
     })
 }
 
-fn remove(env: &Env, project: &Project, options: &RemoveOptions) -> Result<(), Failure> {
+fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), Failure> {
     let change = SessionChange { env, project, confirm: &options.confirm };
-    let question = format!("Have `{}` decide no more?", code(&options.name, 40));
+    let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
     change.make(&options.session, &question, |gates| {
-        if !gate::remove(gates, &options.name) {
+        if !check::remove_check(gates, &options.name) {
             return Err(unknown(&options.name));
         }
         Ok(format!("`{}` decides no more", options.name))
     })
 }
 
-fn accept(env: &Env, project: &Project, options: &AcceptOptions) -> Result<(), Failure> {
+fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), Failure> {
     let change = SessionChange { env, project, confirm: &options.confirm };
-    let search = SearchPath::of_this_process();
+    let search = SearchPath::from_process();
     change.make(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
-        let accepted = start::accept(gates, options.name.as_deref(), &project.root, &search);
+        let accepted = starting_checks::accept_checks(gates, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {
             (Some(name), 0) => Err(unknown(name)),
             (_, count) => {
-                Ok(format!("{}: the files and counts as they are now are the ones to be held to", number(count)))
+                Ok(format!("{}: the files and counts as they are now are the ones to be held to", count_checks(count)))
             }
         }
     })
@@ -149,21 +151,21 @@ fn unknown(name: &str) -> Failure {
     Failure::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
 }
 
-fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(), Failure> {
+fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Result<(), Failure> {
     let missing = || {
         Failure::not_found(format!("there is no omo.toml in {}", project.root.display()), "there is nothing to approve")
     };
-    let repository = Repository::read(&project.root).ok_or_else(missing)?;
+    let repository = RepositoryConfig::read(&project.root).ok_or_else(missing)?;
     if let Some(problem) = repository.problems.first() {
         return Err(Failure::config(problem));
     }
     let question = format!(
         "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
-        asked_for(&repository.gates, &repository.pinned)
+        describe_checks(&repository.checks, &repository.pinned)
     );
     confirm(env, options, &question, &repository.digest)?;
     // Read anew: what was shown is what is approved, and nothing else.
-    if Repository::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
+    if RepositoryConfig::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
         return Err(Failure::conflict(
             "omo.toml was changed meanwhile; nothing was approved",
             "look at it again: `omo check list`",
@@ -172,7 +174,11 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
     let given = confirm::given(env);
     repository.approve(env.state_home.as_deref(), &project.root, given)?;
     confirm::name_approval(&project.root, env, given, "omo.toml approved")?;
-    writeln!(anstream::stdout(), "approved: {} of omo.toml; any change asks again", number(repository.gates.len()))?;
+    writeln!(
+        anstream::stdout(),
+        "approved: {} of omo.toml; any change asks again",
+        count_checks(repository.checks.len())
+    )?;
     writeln!(
         anstream::stdout(),
         "They count from the next run on; in a session, `/omo:check approve` takes them in at once."
@@ -182,7 +188,7 @@ fn approve(env: &Env, project: &Project, options: &ConfirmOptions) -> Result<(),
 
 /// A change of the checks of one session.
 struct SessionChange<'a> {
-    env: &'a Env,
+    env: &'a ProcessEnv,
     project: &'a Project,
     confirm: &'a ConfirmOptions,
 }
@@ -192,25 +198,25 @@ impl SessionChange<'_> {
         &self,
         session: &SessionOptions,
         question: &str,
-        mut change: impl FnMut(&mut Vec<Gate>) -> Result<String, Failure>,
+        mut change: impl FnMut(&mut Vec<Check>) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
         let (env, project) = (self.env, self.project);
         let id = project.some_session(session.session.as_deref(), env)?;
-        let before = sealed(env, project, &id)?.gates;
+        let before = sealed(env, project, &id)?.checks;
         // A change that is not possible is refused before the user is asked.
         change(&mut before.clone())?;
         confirm(env, self.confirm, question, &digest_of(&before))?;
-        let folder = Folder::create(&project.root)?;
+        let folder = GuardedFolder::create_state(&project.root)?;
         let ((said, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
-            let mut gates = session.gates.clone();
+            let mut gates = session.checks.clone();
             let said =
                 if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
-            let write = if said.is_ok() { Change::Write } else { Change::Keep };
-            session.change_gates(gates, confirm::given(env).by, env.now);
+            let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
+            session.change_checks(gates, confirm::given(env).by, env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;
-        note(&folder, &log::of_checks(id.as_str(), &session, "cli", env.now));
+        note(&folder, &log_entry::checks_entry(id.as_str(), &session, "cli", env.now));
         writeln!(anstream::stdout(), "{id}  {said}")?;
         Ok(())
     }
@@ -221,9 +227,9 @@ fn changed_meanwhile() -> Failure {
 }
 
 /// A session's entry, where omo itself wrote what judges it.
-pub(crate) fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Session, Failure> {
+pub(crate) fn sealed(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, Failure> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
-    if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == Provenance::Own {
+    if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
         return Ok(session);
     }
     Err(Failure::not_green(
@@ -233,7 +239,7 @@ pub(crate) fn sealed(env: &Env, project: &Project, id: &SessionId) -> Result<Ses
 }
 
 /// Asks the person at the terminal.
-fn confirm(env: &Env, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), Failure> {
+fn confirm(env: &ProcessEnv, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), Failure> {
     let question = Confirmation {
         text: question,
         digest,

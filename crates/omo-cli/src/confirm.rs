@@ -5,9 +5,9 @@ use std::path::Path;
 
 use omo_core::session::ChangedBy;
 use omo_core::session_id::SessionId;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::state::{self, Change};
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::state::{self, EntryChange};
 use omo_store::trust::GivenApproval;
 
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub(crate) struct Confirmation<'a> {
 }
 
 /// Asks the user. One without a terminal gives the digest of what they have read.
-pub(crate) fn ask(env: &Env, question: &Confirmation, given: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn ask(env: &ProcessEnv, question: &Confirmation, given: Option<&str>) -> Result<(), Failure> {
     if env.in_session {
         return Err(Failure::human(question.own_shell.0, question.own_shell.1));
     }
@@ -50,18 +50,18 @@ pub(crate) fn ask(env: &Env, question: &Confirmation, given: Option<&str>) -> Re
 }
 
 /// Who agrees to something now: without a terminal it may be a process that a model detached from its client.
-pub(crate) fn given(env: &Env) -> GivenApproval {
+pub(crate) fn given(env: &ProcessEnv) -> GivenApproval {
     let by = if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached };
     GivenApproval { by, at: env.now }
 }
 
 /// Every session of a project names in its verdict what was approved without a person that is known.
-pub(crate) fn name_approval(root: &Path, env: &Env, given: GivenApproval, what: &str) -> Result<(), Failure> {
-    let Some(folder) = Folder::open(root)?.filter(|_| !given.by.is_person()) else { return Ok(()) };
+pub(crate) fn name_approval(root: &Path, env: &ProcessEnv, given: GivenApproval, what: &str) -> Result<(), Failure> {
+    let Some(folder) = GuardedFolder::open_state(root)?.filter(|_| !given.by.is_person()) else { return Ok(()) };
     let ids: Vec<SessionId> = state::peek_all(&folder)?.sessions.into_iter().map(|(id, _)| id).collect();
     state::update_all(&folder, &ids, Project::update(env), |_, session| {
-        session.weaken(given.by, what, given.at);
-        ((), Change::Write)
+        session.note_weakening(given.by, what, given.at);
+        ((), EntryChange::Write)
     })?;
     Ok(())
 }

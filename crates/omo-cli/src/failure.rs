@@ -12,13 +12,13 @@ use omo_runs::engine::{EngineError, PlanFileError};
 use omo_runs::projection::ProjectionError;
 use omo_runs::session_store::SessionError;
 use omo_runs::{RunsError, TransactError};
-use omo_store::config::Problem;
-use omo_store::document::DocumentError;
+use omo_store::config::ConfigProblem;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
-use omo_store::pending::PendingError;
+use omo_store::pending_approval::PendingError;
 use omo_store::project_file::ProjectFileError;
 use omo_store::state::StateError;
+use omo_store::state_document::DocumentError;
 use omo_store::trust::TrustError;
 
 /// The kinds of failure. Their exit status is part of the interface; `omo --help` and the guide list
@@ -188,7 +188,7 @@ impl Failure {
     }
 
     /// The configuration is wrong.
-    pub fn config(problem: &Problem) -> Self {
+    pub fn config(problem: &ConfigProblem) -> Self {
         Self::precondition(problem.to_string(), "mend the file, or remove the line to use the default")
     }
 }

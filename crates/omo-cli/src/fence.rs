@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use omo_hooks::input::Text;
 use omo_hooks::{stdin, watchdog};
 use omo_plan::fence::{Deed, Fence, Refusal, Rules, VERSION};
-use omo_store::env::{self, Env};
-use omo_store::regular;
+use omo_store::env::{self, ProcessEnv};
+use omo_store::regular_file;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -55,7 +55,7 @@ struct ToolInput {
 
 /// Answers, and prints nothing where there is nothing to say.
 pub(crate) fn run(options: &FenceOptions) {
-    let is_of_a_group = Env::from_process().group.is_some();
+    let is_of_a_group = ProcessEnv::from_process().worker.is_some();
     let unclear = Refusal::Unclear("what is asked cannot be read, or the rules of this session");
     let otherwise = is_of_a_group.then(|| unclear.to_string());
     // A fence that crashes is no check.
@@ -98,7 +98,7 @@ fn judged(options: &FenceOptions) -> Option<Result<(), Refusal>> {
         _ => return Some(Ok(())),
     };
     let rules = rules(options.rules.as_deref()?)?;
-    let root = real::place(&env::own_root()?)?;
+    let root = real::place(&env::worker_root()?)?;
     let home = env::home().and_then(|home| real::place(&home));
     let fence = Fence { root: &root, rules: &rules, home: home.as_deref() };
     let refusal = fence.refusal(deed, input.cwd.as_deref(), &|path| real::place(Path::new(path)));
@@ -107,7 +107,7 @@ fn judged(options: &FenceOptions) -> Option<Result<(), Refusal>> {
 
 fn rules(path: &Path) -> Option<Rules> {
     let mut bytes = Vec::new();
-    regular::open(path).ok()??.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    regular_file::open(path).ok()??.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     serde_json::from_slice(&bytes).ok().filter(|rules: &Rules| rules.version == VERSION)
 }
 

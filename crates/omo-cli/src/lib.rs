@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use omo_exec::asking::AskedProject;
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 use omo_store::{config, signals};
 
 use crate::arguments::{AgentCommand, Arguments, Command, UlwCommand};
@@ -102,7 +102,7 @@ pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
 }
 
 fn dispatch(arguments: Arguments) -> Result<(), Failure> {
-    let mut env = Env::from_process();
+    let mut env = ProcessEnv::from_process();
     // What only reads a plan does the same for each caller, and does not ask who calls it.
     let only_reads = matches!(arguments.command, Command::Plan { .. });
     env.in_session = env.in_session || (!only_reads && is_below_session(&env));
@@ -147,7 +147,7 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-fn for_agents(env: &Env, action: AgentCommand) -> Result<(), Failure> {
+fn for_agents(env: &ProcessEnv, action: AgentCommand) -> Result<(), Failure> {
     match action {
         AgentCommand::Open(options) => run::open_typed(env, options),
         AgentCommand::Next(options) => run::next(env, &options),
@@ -170,17 +170,17 @@ fn for_agents(env: &Env, action: AgentCommand) -> Result<(), Failure> {
 }
 
 /// Whether a session's shell started this command, whatever it left out of the environment.
-fn is_below_session(env: &Env) -> bool {
+fn is_below_session(env: &ProcessEnv) -> bool {
     Project::top(env).is_ok_and(|root| AskedProject::read(&root, None).stands_above_process())
 }
 
 /// With a bad configuration the limits and checks would be others than the user believes.
-pub fn sound(config: &config::Config) -> Result<(), Failure> {
+pub fn sound(config: &config::UserConfig) -> Result<(), Failure> {
     config.problems.first().map_or(Ok(()), |problem| Err(Failure::config(problem)))
 }
 
 /// A bad configuration must not keep the user from looking, or from stopping.
-pub fn warn(config: &config::Config) {
+pub fn warn(config: &config::UserConfig) {
     config.problems.iter().for_each(|problem| say_warning(problem));
 }
 

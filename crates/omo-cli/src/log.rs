@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::time::Duration;
 
-use omo_core::log::LogEntry;
-use omo_core::words::sanitize;
-use omo_store::decisions;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
+use omo_core::log_entry::LogEntry;
+use omo_core::text::sanitize;
+use omo_store::decision_log;
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
 
 use crate::arguments::LogOptions;
 use crate::failure::Failure;
@@ -17,11 +17,11 @@ use crate::project::Project;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Shows the log, and what is added to it where it is followed.
-pub(crate) fn run(env: &Env, options: &LogOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let mut out = anstream::stdout().lock();
     let Some(folder) = &project.folder else { return say_none(&project) };
-    let mut log = decisions::Reader::default();
+    let mut log = decision_log::DecisionLogReader::default();
     let entries = log.read_on(folder)?;
     show(&mut out, &entries, options.json)?;
     if !options.follow {
@@ -30,7 +30,7 @@ pub(crate) fn run(env: &Env, options: &LogOptions) -> Result<(), Failure> {
     loop {
         std::thread::sleep(LOOK_EVERY);
         // Opened anew: the user may have removed the folder meanwhile, and a hook made it again.
-        if let Some(folder) = Folder::open(&project.root)? {
+        if let Some(folder) = GuardedFolder::open_state(&project.root)? {
             show(&mut out, &log.read_on(&folder)?, options.json)?;
         }
     }

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use omo_core::gate::Gate;
-use omo_core::verification::GateResult;
-use omo_core::words::command::typed;
+use omo_core::check::Check;
+use omo_core::messages::command_text::typed_form;
+use omo_core::verification::CheckResult;
 use omo_exec::gates::Watcher;
 
 use crate::table::cut;
@@ -79,8 +79,8 @@ impl Progress {
 }
 
 impl Watcher for Progress {
-    fn begins(&mut self, gate: &Gate) {
-        self.0.begin(gate.name.clone(), cut(&typed(&gate.run), 60));
+    fn begins(&mut self, gate: &Check) {
+        self.0.begin(gate.name.clone(), cut(&typed_form(&gate.command), 60));
     }
 
     fn goes_on(&mut self) -> bool {
@@ -88,7 +88,7 @@ impl Watcher for Progress {
         true
     }
 
-    fn is_done(&mut self, _result: &GateResult) {
+    fn is_done(&mut self, _result: &CheckResult) {
         self.0.clear();
     }
 }

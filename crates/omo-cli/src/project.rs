@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::root;
-use omo_store::state::{self, Corrupt, StateError, Update};
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::project_root;
+use omo_store::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
 
 use crate::failure::Failure;
 
@@ -20,24 +20,24 @@ pub(crate) struct Project {
     /// Its top folder.
     pub root: PathBuf,
     /// Its state folder, where there is one.
-    pub folder: Option<Folder>,
+    pub folder: Option<GuardedFolder>,
 }
 
 impl Project {
     /// Finds the project of the current folder.
-    pub(crate) fn find(env: &Env) -> Result<Self, Failure> {
+    pub(crate) fn find(env: &ProcessEnv) -> Result<Self, Failure> {
         let root = Self::top(env)?;
-        let folder = Folder::open(&root)?;
+        let folder = GuardedFolder::open_state(&root)?;
         Ok(Self { root, folder })
     }
 
     /// The top folder of that project, whatever its state is in.
-    pub(crate) fn top(env: &Env) -> Result<PathBuf, Failure> {
+    pub(crate) fn top(env: &ProcessEnv) -> Result<PathBuf, Failure> {
         let cwd = std::env::current_dir()?;
         let missing =
             || Failure::precondition("this folder is not there any more", "run `omo` in the project's folder");
         let named = env.project_dir.clone();
-        let used = || root::find_used(&cwd).or_else(|| root::find(None, Some(&cwd)));
+        let used = || project_root::find_used_root(&cwd).or_else(|| project_root::find_root(None, Some(&cwd)));
         named.or_else(used).ok_or_else(missing)
     }
 
@@ -54,14 +54,14 @@ impl Project {
 
     /// How a command changes the state: a broken file is moved aside, because the user asked for
     /// the change.
-    pub(crate) fn update(env: &Env) -> Update<'_> {
+    pub(crate) fn update(env: &ProcessEnv) -> StateUpdateOptions<'_> {
         let state_home = env.state_home.as_deref();
-        Update { deadline: DEADLINE, corrupt: Corrupt::MoveAside, now: env.now, state_home }
+        StateUpdateOptions { deadline: DEADLINE, corrupt: CorruptPolicy::MoveAside, now: env.now, state_home }
     }
 
     /// The session that is meant: the one that was named, the one that this shell belongs to, or
     /// the only one that is on; `None` where none is.
-    pub(crate) fn session(&self, named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
+    pub(crate) fn session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, Failure> {
         if let Some(id) = named_or_own(named, env)? {
             return Ok(Some(id));
         }
@@ -79,7 +79,7 @@ impl Project {
     }
 
     /// As [`Project::session`], where there has to be one.
-    pub(crate) fn some_session(&self, named: Option<&str>, env: &Env) -> Result<SessionId, Failure> {
+    pub(crate) fn some_session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<SessionId, Failure> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
             Failure::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
@@ -89,11 +89,11 @@ impl Project {
 }
 
 /// The session that was named, or the one that this shell belongs to.
-pub(crate) fn named_or_own(named: Option<&str>, env: &Env) -> Result<Option<SessionId>, Failure> {
+pub(crate) fn named_or_own(named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, Failure> {
     match named.or(env.session_id.as_deref()) {
         None => Ok(None),
         Some(text) => SessionId::parse(text).map(Some).map_err(|error| {
-            let shown = omo_core::words::sanitize(text, 60);
+            let shown = omo_core::text::sanitize(text, 60);
             Failure::user(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
         }),
     }

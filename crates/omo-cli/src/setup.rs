@@ -14,12 +14,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use omo_core::client_version::LEAST;
-use omo_core::words::sanitize;
+use omo_core::client_version::MIN_CLIENT_VERSION;
+use omo_core::text::sanitize;
 use omo_exec::claude::{Claude, ClaudeError};
-use omo_store::env::{self, Env};
-use omo_store::folder::{Folder, FolderError};
-use omo_store::lock::{DEADLINE, Lock, LockError};
+use omo_store::env::{self, ProcessEnv};
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::lock::{DEADLINE, LockError, StateLock};
 use omo_store::search_path::SearchPath;
 
 use self::link::Other;
@@ -40,7 +40,7 @@ struct Places {
 }
 
 /// Sets omo up, or undoes that.
-pub(crate) fn run(env: &Env, options: &SetupOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Failure> {
     let missing =
         || Failure::precondition("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
     let data_home = env::data_home().ok_or_else(missing)?;
@@ -78,8 +78,9 @@ fn set_up(places: &Places) -> Result<(), Failure> {
     let source = source::own()?;
     let claude = client()?;
     let version = claude.version()?;
-    if version < LEAST {
-        let message = format!("{} is version {version}, and omo needs {LEAST} or later", claude.program().display());
+    if version < MIN_CLIENT_VERSION {
+        let message =
+            format!("{} is version {version}, and omo needs {MIN_CLIENT_VERSION} or later", claude.program().display());
         return Err(Failure::precondition(message, "run `claude update`, then `omo setup` again"));
     }
     say("Claude Code", &format!("{version}, {}", claude.program().display()));
@@ -148,9 +149,9 @@ fn say_what_is_next(staged: &Staged, place: &Path) {
     let _ = writeln!(out, "To undo this:\n  {program} setup --remove");
 }
 
-fn remove(env: &Env, places: &Places) -> Result<(), Failure> {
+fn remove(env: &ProcessEnv, places: &Places) -> Result<(), Failure> {
     let is_staged = places.plugin.symlink_metadata().is_ok() || places.new.symlink_metadata().is_ok();
-    let folder = Folder::open_own(&places.data_home).map_err(|error| cannot_use(places, &error))?;
+    let folder = GuardedFolder::open_user(&places.data_home).map_err(|error| cannot_use(places, &error))?;
     let lock = if folder.is_some() { Some(lock(places)?) } else { None };
     let unregistered = match client() {
         Ok(claude) => unregister(&claude, places)?,
@@ -228,7 +229,7 @@ fn unregister(claude: &Claude, places: &Places) -> Result<bool, Failure> {
 /// Removes the staged plugin, what is left of a half-finished one, and the lock, which is held.
 fn unstage(places: &Places) -> std::io::Result<()> {
     for left in [&places.new, &places.plugin] {
-        omo_store::place::clear(left)?;
+        omo_store::folder_swap::clear_leftovers(left)?;
     }
     match fs::remove_file(lock_of(places)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -236,7 +237,7 @@ fn unstage(places: &Places) -> std::io::Result<()> {
     }
 }
 
-fn say_what_stays(env: &Env) {
+fn say_what_stays(env: &ProcessEnv) {
     let Some(own) = env.state_home.as_ref().map(|home| home.join("omo")).filter(|own| own.is_dir()) else { return };
     let own = own.display();
     say("kept", &format!("your key and your approvals, in {own}: remove that folder to be rid of them"));
@@ -245,13 +246,13 @@ fn say_what_stays(env: &Env) {
 /// The client that is on `PATH`. It is started beside this program, where no project has settings.
 fn client() -> Result<Claude, ClaudeError> {
     let own = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
-    Claude::find(&SearchPath::of_this_process(), &own.unwrap_or_else(|| PathBuf::from("/")))
+    Claude::find(&SearchPath::from_process(), &own.unwrap_or_else(|| PathBuf::from("/")))
 }
 
 /// Takes the one lock of all setups of a user.
-fn lock(places: &Places) -> Result<Lock, Failure> {
-    let folder = Folder::create_own(&places.data_home).map_err(|error| cannot_use(places, &error))?;
-    let lock = match Lock::take(&folder, DEADLINE) {
+fn lock(places: &Places) -> Result<StateLock, Failure> {
+    let folder = GuardedFolder::create_user(&places.data_home).map_err(|error| cannot_use(places, &error))?;
+    let lock = match StateLock::take(&folder, DEADLINE) {
         Err(LockError::Busy(_)) => {
             return Err(Failure::busy("another `omo setup` is at work", "try again when it is done"));
         }

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use omo_core::log::LogEntry;
-use omo_core::report::{HEADING, Report, State, report};
-use omo_core::session::{Provenance, Session};
+use omo_core::log_entry::LogEntry;
+use omo_core::session::{EntryProvenance, Session};
 use omo_core::session_id::SessionId;
-use omo_store::decisions;
-use omo_store::env::Env;
-use omo_store::plan_run;
+use omo_core::status_report::{HEADING, StatusReport, UlwState, status_report};
+use omo_store::decision_log;
+use omo_store::env::ProcessEnv;
+use omo_store::sealed_plan_run;
 use omo_store::state;
 use unicode_width::UnicodeWidthStr;
 
@@ -17,10 +17,10 @@ use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 
 /// Shows the sessions: the armed ones first, then the last ones that ended.
-pub(crate) fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &StatusOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let mut sessions = project.sessions()?;
-    if let Some(id) = named_or_own(options.session.as_deref(), &Env { session_id: None, ..env.clone() })? {
+    if let Some(id) = named_or_own(options.session.as_deref(), &ProcessEnv { session_id: None, ..env.clone() })? {
         sessions.retain(|(known, _)| *known == id);
         if sessions.is_empty() {
             let hint = "`omo status` lists the sessions of this project";
@@ -28,8 +28,9 @@ pub(crate) fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
         }
     }
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));
-    let log = project.folder.as_ref().map(decisions::read).transpose()?.unwrap_or_default();
-    let reports: Vec<Report> = sessions.iter().map(|(id, session)| gather(&project, id, session, &log, env)).collect();
+    let log = project.folder.as_ref().map(decision_log::read_all).transpose()?.unwrap_or_default();
+    let reports: Vec<StatusReport> =
+        sessions.iter().map(|(id, session)| gather(&project, id, session, &log, env)).collect();
     let mut out = anstream::stdout().lock();
     if options.json {
         let json = serde_json::to_string_pretty(&reports).unwrap_or_default();
@@ -40,15 +41,15 @@ pub(crate) fn run(env: &Env, options: &StatusOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry], env: &Env) -> Report {
+fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry], env: &ProcessEnv) -> StatusReport {
     let last = log.iter().rfind(|entry| entry.session == id.as_str()).cloned();
-    let plan = plan_run::own(session, id, env.state_home.as_deref());
+    let plan = sealed_plan_run::authentic_run(session, id, env.state_home.as_deref());
     let provenance = state::provenance(&project.root, id, session, env.state_home.as_deref());
-    let provenance = provenance.unwrap_or(Provenance::Foreign);
-    report(id.as_str(), &session.believed(provenance, env.now), plan, last, env.client_block_cap)
+    let provenance = provenance.unwrap_or(EntryProvenance::Foreign);
+    status_report(id.as_str(), &session.as_believed(provenance, env.now), plan, last, env.client_block_cap)
 }
 
-fn show(out: &mut impl Write, project: &Project, reports: &[Report], env: &Env) -> Result<(), Failure> {
+fn show(out: &mut impl Write, project: &Project, reports: &[StatusReport], env: &ProcessEnv) -> Result<(), Failure> {
     if reports.is_empty() {
         writeln!(out, "No session of {} has used ultrawork.", project.root.display())?;
         writeln!(out, "Type `ulw` and a task in a Claude Code prompt to turn it on.")?;
@@ -66,7 +67,7 @@ fn show(out: &mut impl Write, project: &Project, reports: &[Report], env: &Env) 
     Ok(())
 }
 
-fn show_one(out: &mut impl Write, report: &Report, env: &Env) -> Result<(), Failure> {
+fn show_one(out: &mut impl Write, report: &StatusReport, env: &ProcessEnv) -> Result<(), Failure> {
     let rows = report.rows(env.now);
     let width = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
     writeln!(out, "{HEADING}")?;
@@ -79,11 +80,11 @@ fn show_one(out: &mut impl Write, report: &Report, env: &Env) -> Result<(), Fail
     Ok(())
 }
 
-fn style(label: &str, state: State) -> anstyle::Style {
+fn style(label: &str, state: UlwState) -> anstyle::Style {
     use anstyle::AnsiColor::{Green, Yellow};
     match (label, state) {
-        ("ultrawork", State::On) => Green.on_default().bold(),
-        ("ultrawork", State::Paused) | ("finding", _) => Yellow.on_default().bold(),
+        ("ultrawork", UlwState::On) => Green.on_default().bold(),
+        ("ultrawork", UlwState::Paused) | ("finding", _) => Yellow.on_default().bold(),
         _ => anstyle::Style::new(),
     }
 }

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use omo_core::session_id::SessionId;
-use omo_core::statusline::{Part, SEPARATOR, Tone, parts};
+use omo_core::statusline::{PartTone, SEPARATOR, StatusPart, status_parts};
 use omo_exec::status_line::StatusLine;
 use omo_hooks::input::Text;
 use omo_hooks::{stdin, watchdog};
 use omo_runs::Runs;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::{plan_run, root, state};
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::{project_root, sealed_plan_run, state};
 
 use crate::arguments::StatuslineOptions;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(options: &StatuslineOptions) {
         watchdog::extend(LIMIT);
         StatusLine::start(command, input.clone())
     });
-    let segment = segment(&Env::from_process(), &input).unwrap_or_default();
+    let segment = segment(&ProcessEnv::from_process(), &input).unwrap_or_default();
     let said = other.map(StatusLine::said).unwrap_or_default();
     if said.is_empty() && segment.is_empty() {
         return;
@@ -74,12 +74,12 @@ pub(crate) fn run(options: &StatuslineOptions) {
 }
 
 /// The segment of the session that the input names; `None` where there is none.
-fn segment(env: &Env, input: &[u8]) -> Option<String> {
-    if env.disabled || env.in_gate {
+fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
+    if env.disabled || env.in_check {
         return None;
     }
     // Most projects have never used omo. There the input tells nothing, and need not be parsed.
-    if env.project_dir.as_deref().is_some_and(|root| matches!(Folder::open(root), Ok(None))) {
+    if env.project_dir.as_deref().is_some_and(|root| matches!(GuardedFolder::open_state(root), Ok(None))) {
         return None;
     }
     // serde would take a list for a struct, field by field.
@@ -87,12 +87,12 @@ fn segment(env: &Env, input: &[u8]) -> Option<String> {
     let input: Input = serde_json::from_slice(object).ok()?;
     let id = SessionId::parse(&input.session_id).ok()?;
     let project = input.workspace.and_then(|workspace| workspace.project_dir);
-    let root = root::find(env.project_dir.as_deref().or(project.as_deref()), input.cwd.as_deref())?;
+    let root = project_root::find_root(env.project_dir.as_deref().or(project.as_deref()), input.cwd.as_deref())?;
     let session = state::peek(&root, &id).ok()??;
-    let plan = plan_run::own(&session, &id, env.state_home.as_deref());
-    let mut parts = parts(&session, plan, env.client_block_cap, env.now);
+    let plan = sealed_plan_run::authentic_run(&session, &id, env.state_home.as_deref());
+    let mut parts = status_parts(&session, plan, env.client_block_cap, env.now);
     if plan.is_some_and(|plan| plan.is_open() && is_supervised(&root, env.state_home.as_deref(), &plan.id)) {
-        parts.push(Part { text: "clients at work".to_owned(), tone: Tone::Plain });
+        parts.push(StatusPart { text: "clients at work".to_owned(), tone: PartTone::Plain });
     }
     let has_colour = !anstyle_query::no_color() && anstyle_query::term_supports_color();
     Some(painted(&parts, has_colour))
@@ -104,19 +104,19 @@ fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
     runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok()).unwrap_or_default()
 }
 
-fn painted(parts: &[Part], has_colour: bool) -> String {
-    let painted = |part: &Part| {
+fn painted(parts: &[StatusPart], has_colour: bool) -> String {
+    let painted = |part: &StatusPart| {
         let style = if has_colour { style(part.tone) } else { Style::new() };
         format!("{style}{}{style:#}", part.text)
     };
     parts.iter().map(painted).collect::<Vec<_>>().join(SEPARATOR)
 }
 
-fn style(tone: Tone) -> Style {
+fn style(tone: PartTone) -> Style {
     match tone {
-        Tone::Plain => Style::new(),
-        Tone::Waits => AnsiColor::Yellow.on_default(),
-        Tone::Last => AnsiColor::Red.on_default(),
+        PartTone::Plain => Style::new(),
+        PartTone::Waits => AnsiColor::Yellow.on_default(),
+        PartTone::Last => AnsiColor::Red.on_default(),
     }
 }
 
@@ -177,8 +177,8 @@ mod tests {
 
     #[test]
     fn only_what_stands_out_has_a_colour_and_only_where_colours_are_wanted() {
-        let part = |text: &str, tone| Part { text: text.to_owned(), tone };
-        let parts = [part("ulw 8/8", Tone::Last), part("review", Tone::Plain), part("paused", Tone::Waits)];
+        let part = |text: &str, tone| StatusPart { text: text.to_owned(), tone };
+        let parts = [part("ulw 8/8", PartTone::Last), part("review", PartTone::Plain), part("paused", PartTone::Waits)];
         assert_eq!(painted(&parts, false), "ulw 8/8 · review · paused");
         assert_eq!(painted(&parts, true), "\u{1b}[31mulw 8/8\u{1b}[0m · review · \u{1b}[33mpaused\u{1b}[0m");
     }

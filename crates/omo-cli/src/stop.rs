@@ -2,23 +2,23 @@
 
 use std::io::Write;
 
-use omo_core::log::{self, LogEntry};
+use omo_core::log_entry::{self, LogEntry};
+use omo_core::messages;
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
-use omo_core::words;
-use omo_store::decisions;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::plan_run;
+use omo_store::decision_log;
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
 use omo_store::seal;
-use omo_store::state::{self, Change, StateError};
+use omo_store::sealed_plan_run;
+use omo_store::state::{self, EntryChange, StateError};
 
 use crate::arguments::StopOptions;
 use crate::failure::Failure;
 use crate::project::{Project, list, named_or_own};
 
 /// Ends the runs that are meant, and says which.
-pub(crate) fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), Failure> {
     let project = Project::find(env)?;
     let targets = targets(&project, env, options)?;
     let mut out = anstream::stdout().lock();
@@ -26,11 +26,12 @@ pub(crate) fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
         writeln!(out, "No ultrawork run is on in {}.", project.root.display())?;
         return Ok(());
     }
-    let folder = Folder::create(&project.root)?;
+    let folder = GuardedFolder::create_state(&project.root)?;
     for (id, (was_on, session)) in targets.iter().zip(stop(env, &folder, &targets, options.reason.as_deref())?) {
         let what = if was_on { "stopped" } else { "no run was on; it stays free" };
-        let plan = plan_run::own(&session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
-        let stays = plan.map(|plan| format!(". {}", words::plan::stays_open(plan))).unwrap_or_default();
+        let plan =
+            sealed_plan_run::authentic_run(&session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
+        let stays = plan.map(|plan| format!(". {}", messages::plan::stays_open(plan))).unwrap_or_default();
         writeln!(out, "{id}  {what} until its user types `ulw`{stays}")?;
     }
     Ok(())
@@ -38,7 +39,7 @@ pub(crate) fn run(env: &Env, options: &StopOptions) -> Result<(), Failure> {
 
 /// Which sessions to stop. A state that cannot be read names none; then an id that was given is still
 /// stopped, which moves the broken file aside.
-fn targets(project: &Project, env: &Env, options: &StopOptions) -> Result<Vec<SessionId>, Failure> {
+fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result<Vec<SessionId>, Failure> {
     if !options.all
         && let Some(id) = named_or_own(options.session.as_deref(), env)?
     {
@@ -57,8 +58,8 @@ fn targets(project: &Project, env: &Env, options: &StopOptions) -> Result<Vec<Se
 /// Stops all of them at once, however many there are; tells of each whether a run was on, and how it
 /// is now.
 fn stop(
-    env: &Env,
-    folder: &Folder,
+    env: &ProcessEnv,
+    folder: &GuardedFolder,
     ids: &[SessionId],
     reason: Option<&str>,
 ) -> Result<Vec<(bool, Session)>, StateError> {
@@ -67,8 +68,8 @@ fn stop(
         // What is ended here needs no proof, and is sealed as it is then.
         seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
         session.stop_continuation(reason, env.now);
-        let entry = log::entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
-        ((was_on, session.clone(), entry), Change::Begin)
+        let entry = log_entry::new_entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
+        ((was_on, session.clone(), entry), EntryChange::Begin)
     })?;
     let noted = stopped.into_iter().map(|(was_on, session, entry)| {
         note(folder, &entry);
@@ -79,8 +80,8 @@ fn stop(
 
 /// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
 /// warning, and no failure.
-pub(crate) fn note(folder: &Folder, entry: &LogEntry) {
-    if let Err(error) = decisions::append(folder, entry) {
+pub(crate) fn note(folder: &GuardedFolder, entry: &LogEntry) {
+    if let Err(error) = decision_log::append(folder, entry) {
         crate::say_warning(&format!("done, but not written into the decision log: {error}"));
     }
 }

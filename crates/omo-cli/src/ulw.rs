@@ -2,22 +2,22 @@
 
 use std::io::Write;
 
-use omo_core::log;
-use omo_core::session::{Activation, Trigger};
+use omo_core::log_entry;
+use omo_core::messages::checks::checks_not_approved;
+use omo_core::session::{UlwActivation, UlwTrigger};
 use omo_core::session_id::SessionId;
-use omo_core::words::checks::not_approved;
 use omo_exec::baseline;
 use omo_exec::beginning::Beginning;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_exec::recorded;
-use omo_store::config::{Config, Review};
-use omo_store::env::Env;
-use omo_store::folder::Folder;
+use omo_store::config::{ReviewSetting, UserConfig};
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
 use omo_store::seal;
 use omo_store::search_path::SearchPath;
-use omo_store::start;
-use omo_store::state::{self, Change, StateError};
+use omo_store::starting_checks;
+use omo_store::state::{self, EntryChange, StateError};
 
 use crate::arguments::OnOptions;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ use crate::project::{Project, list, named_or_own};
 use crate::stop::note;
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
-pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), Failure> {
+pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), Failure> {
     if env.in_session {
         return Err(Failure::human(
             "a model starts no run of its own, and takes none up again that its user paused",
@@ -34,59 +34,65 @@ pub(crate) fn on(env: &Env, config: &Config, options: &OnOptions) -> Result<(), 
     }
     let project = Project::find(env)?;
     let id = target(&project, env, options)?;
-    let folder = Folder::create(&project.root)?;
-    let search = SearchPath::of_this_process();
-    let start = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
+    let folder = GuardedFolder::create_state(&project.root)?;
+    let search = SearchPath::from_process();
+    let start = starting_checks::gather_checks(
+        config.checks_for(&project.root),
+        &project.root,
+        env.state_home.as_deref(),
+        &search,
+    );
     let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let mut has_begun = false;
     let (begun, lock) = state::update(&folder, &id, Project::update(env), |session| {
         if let Err(error) = seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now) {
-            return (Err(StateError::from(error)), Change::Keep);
+            return (Err(StateError::from(error)), EntryChange::Keep);
         }
         if session.resume(env.now) {
-            return (Ok(("ultrawork goes on where it was paused", session.clone())), Change::Write);
+            return (Ok(("ultrawork goes on where it was paused", session.clone())), EntryChange::Write);
         }
         if session.is_armed() {
             // Begun anew, it would forget what was found so far.
-            return (Ok(("ultrawork is on already", session.clone())), Change::Keep);
+            return (Ok(("ultrawork is on already", session.clone())), EntryChange::Keep);
         }
         // A task that goes on is kept as it is, with its bounds.
-        let goes_on = session.goes_on();
+        let goes_on = session.continues_task();
         let task = if goes_on { None } else { session.ulw.full_task().map(str::to_owned) };
         let (limits, review) = (session.limits, session.verification.review_wanted);
-        let activation = Activation {
-            trigger: Trigger::Cli,
+        let activation = UlwActivation {
+            trigger: UlwTrigger::Cli,
             task,
             prompt_id: None,
             limits: if goes_on { limits } else { config.limits },
-            gates: start.gates.clone(),
-            review_wanted: if goes_on { review } else { config.review == Review::Wanted },
+            checks: start.checks.clone(),
+            review_wanted: if goes_on { review } else { config.review == ReviewSetting::Wanted },
             base: start.base.clone(),
         };
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;
         // Where its environment cannot be kept, no check runs, and the verdict says so.
         (has_begun, _) = Beginning { root, state_home, id: &id, scope, approval, now: env.now }.of(session, activation);
-        (Ok(("ultrawork is on from the next stop", session.clone())), Change::Begin)
+        (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)
     })?;
     let (what, session) = begun?;
-    let entry = log::entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
+    let entry =
+        log_entry::new_entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
     note(&folder, &entry);
     if has_begun && let Some(home) = env.state_home.as_deref() {
         drop(lock);
         // What cannot be recorded is said to its reviewer, and what cannot be counted in its verdict.
         if recorded::begin(&project.root, home, &id, env.now).is_ok() {
-            let _ = baseline::begin(&project.root, home, &id, &session.gates);
+            let _ = baseline::begin(&project.root, home, &id, &session.checks);
         }
     }
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
     if let Some(repository) = start.not_approved {
-        writeln!(anstream::stderr(), "{}", not_approved(&repository.gates, start.changed.as_deref()))?;
+        writeln!(anstream::stderr(), "{}", checks_not_approved(&repository.checks, start.changed.as_deref()))?;
     }
     Ok(())
 }
 
-fn target(project: &Project, env: &Env, options: &OnOptions) -> Result<SessionId, Failure> {
+fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<SessionId, Failure> {
     if let Some(id) = named_or_own(options.session.as_deref(), env)? {
         return Ok(id);
     }

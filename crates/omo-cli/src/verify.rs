@@ -5,21 +5,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use omo_core::gate::{Gate, GateVerdict, Record};
-use omo_core::verification::GateResult;
-use omo_core::words::age;
-use omo_core::words::checks::since_approved;
+use omo_core::check::{Check, CheckRecord, CheckVerdict};
+use omo_core::messages::checks::changed_since_approval;
+use omo_core::text::format_age;
+use omo_core::verification::CheckResult;
 use omo_exec::environment::Environment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup};
 use omo_exec::git::GitCalls;
-use omo_store::config::Config;
-use omo_store::env::{self, Env};
-use omo_store::folder::Folder;
-use omo_store::repository::Repository;
-use omo_store::seal::digest;
+use omo_store::config::UserConfig;
+use omo_store::env::{self, ProcessEnv};
+use omo_store::folder::GuardedFolder;
+use omo_store::repository_config::RepositoryConfig;
+use omo_store::seal::hex_digest;
 use omo_store::search_path::SearchPath;
-use omo_store::start;
+use omo_store::starting_checks;
 use serde::Serialize;
 
 use crate::arguments::VerifyOptions;
@@ -32,9 +32,9 @@ use crate::table::{self, Cell};
 /// The checks that are meant, and what the repository asks for beside them.
 pub(crate) struct Meant {
     /// The checks.
-    pub gates: Vec<Gate>,
+    pub gates: Vec<Check>,
     /// What is not approved of omo.toml.
-    pub not_approved: Option<Repository>,
+    pub not_approved: Option<RepositoryConfig>,
     /// Which files count.
     pub scope: Option<String>,
     /// The file because of which it is no longer approved, where it was.
@@ -42,21 +42,31 @@ pub(crate) struct Meant {
 }
 
 /// The checks of a session, or those that a new run would have.
-pub(crate) fn gates(env: &Env, config: &Config, project: &Project, session: Option<&str>) -> Result<Meant, Failure> {
-    let search = SearchPath::of_this_process();
-    let anew = start::gates(config.gates_for(&project.root), &project.root, env.state_home.as_deref(), &search);
+pub(crate) fn gates(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    project: &Project,
+    session: Option<&str>,
+) -> Result<Meant, Failure> {
+    let search = SearchPath::from_process();
+    let anew = starting_checks::gather_checks(
+        config.checks_for(&project.root),
+        &project.root,
+        env.state_home.as_deref(),
+        &search,
+    );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
     let known = project.session(session, env)?;
     let of_session =
         known.map(|id| sealed(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
-    let (gates, scope) = of_session.map_or((anew.gates, None), |session| (session.gates, session.verification.scope));
+    let (gates, scope) = of_session.map_or((anew.checks, None), |session| (session.checks, session.verification.scope));
     Ok(Meant { gates, not_approved, scope, changed })
 }
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
-pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), Failure> {
     crate::sound(config)?;
-    if env.in_gate {
+    if env.in_check {
         return Err(Failure::precondition(
             "a check cannot run the checks",
             "remove `omo verify` from what the check runs",
@@ -90,19 +100,20 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
     lines.extend(
         not_approved
             .iter()
-            .flat_map(|repository| &repository.gates)
+            .flat_map(|repository| &repository.checks)
             .map(|gate| Line::of_unapproved(gate, changed.as_deref())),
     );
-    let is_green = lines.iter().all(|line| line.verdict == GateVerdict::Green) && !verified.tree_moves;
+    let is_green = lines.iter().all(|line| line.verdict == CheckVerdict::Green) && !verified.tree_moves;
     let report = Report { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
     show(env, options, &report, &verified.results)?;
     if is_green {
         return Ok(());
     }
-    let red = report.checks.iter().filter(|line| line.verdict != GateVerdict::Green).count();
+    let red = report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green).count();
     let message = match red {
         0 => {
-            let moving = verified.moving.as_deref().map(omo_core::words::checks::named).unwrap_or_default();
+            let moving =
+                verified.moving.as_deref().map(omo_core::messages::checks::name_among_files).unwrap_or_default();
             format!(
                 "files that git sees were written while the checks ran{moving}, so they say nothing about the files as \
                  they are now"
@@ -115,9 +126,9 @@ pub(crate) fn run(env: &Env, config: &Config, options: &VerifyOptions) -> Result
 
 /// Where no session has used omo, nothing is left in the project: the logs go to the user's own
 /// folder.
-fn own_logs(env: &Env, root: &Path) -> Option<Folder> {
-    let project = digest(root.as_os_str().as_encoded_bytes());
-    Folder::create_own_part(env.state_home.as_deref()?, &["omo", "logs", project.get(..32)?]).ok()
+fn own_logs(env: &ProcessEnv, root: &Path) -> Option<GuardedFolder> {
+    let project = hex_digest(root.as_os_str().as_encoded_bytes());
+    GuardedFolder::create_user_part(env.state_home.as_deref()?, &["omo", "logs", project.get(..32)?]).ok()
 }
 
 /// What is printed as JSON.
@@ -135,21 +146,21 @@ struct Report {
 struct Line {
     name: String,
     run: String,
-    verdict: GateVerdict,
+    verdict: CheckVerdict,
     detail: String,
-    counts: Option<omo_core::gate::Counts>,
+    counts: Option<omo_core::check::TestCounts>,
     took_millis: u64,
     /// The evidence that the session has, from before this.
-    evidence: Option<Record>,
+    evidence: Option<CheckRecord>,
     log: Option<String>,
 }
 
 impl Line {
-    fn new(gate: &Gate, result: &GateResult) -> Self {
+    fn new(gate: &Check, result: &CheckResult) -> Self {
         let record = result.record.clone();
         Self {
             name: gate.name.clone(),
-            run: gate.run.clone(),
+            run: gate.command.clone(),
             verdict: record.verdict,
             detail: record.detail,
             counts: record.counts,
@@ -159,15 +170,15 @@ impl Line {
         }
     }
 
-    fn of_unapproved(gate: &Gate, changed: Option<&str>) -> Self {
-        let since = changed.map(since_approved).unwrap_or_default();
+    fn of_unapproved(gate: &Check, changed: Option<&str>) -> Self {
+        let since = changed.map(changed_since_approval).unwrap_or_default();
         let detail = format!("omo.toml is not approved{since}: `omo check approve`");
-        let record = Record { verdict: GateVerdict::NotApproved, detail, ..Record::default() };
-        Self::new(gate, &GateResult { record, ..GateResult::default() })
+        let record = CheckRecord { verdict: CheckVerdict::NotApproved, detail, ..CheckRecord::default() };
+        Self::new(gate, &CheckResult { record, ..CheckResult::default() })
     }
 }
 
-fn show(env: &Env, options: &VerifyOptions, report: &Report, results: &[GateResult]) -> Result<(), Failure> {
+fn show(env: &ProcessEnv, options: &VerifyOptions, report: &Report, results: &[CheckResult]) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     if options.json {
         writeln!(out, "{}", serde_json::to_string_pretty(report).unwrap_or_default())?;
@@ -175,25 +186,25 @@ fn show(env: &Env, options: &VerifyOptions, report: &Report, results: &[GateResu
     }
     let heads = ["check", "verdict", "run", "failed", "skipped", "time", "evidence", "log"];
     table::write(&mut out, heads, report.checks.iter().map(|line| cells(line, report, env)).collect())?;
-    for line in report.checks.iter().filter(|line| line.verdict != GateVerdict::Green) {
+    for line in report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green) {
         writeln!(out, "\n{}: {}", line.name, line.detail)?;
         let tail = results.iter().find(|result| result.name == line.name).map(|result| result.tail.as_str());
         for said in tail.unwrap_or_default().lines().rev().take(12).collect::<Vec<_>>().into_iter().rev() {
-            writeln!(out, "  {}", omo_core::words::sanitize(said, 160))?;
+            writeln!(out, "  {}", omo_core::text::sanitize(said, 160))?;
         }
     }
     Ok(())
 }
 
-fn cells(line: &Line, report: &Report, env: &Env) -> [Cell; 8] {
-    let count = |pick: fn(&omo_core::gate::Counts) -> u64| {
+fn cells(line: &Line, report: &Report, env: &ProcessEnv) -> [Cell; 8] {
+    let count = |pick: fn(&omo_core::check::TestCounts) -> u64| {
         Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
     };
-    let colour = if line.verdict == GateVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };
+    let colour = if line.verdict == CheckVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };
     let evidence = match &line.evidence {
         None => "none".to_owned(),
         Some(record) if record.tree.is_some() && record.tree == report.tree => {
-            format!("{} old", age(record.at, env.now))
+            format!("{} old", format_age(record.at, env.now))
         }
         Some(_) => "stale".to_owned(),
     };

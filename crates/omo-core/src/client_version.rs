@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The first version that takes a Stop hook's feedback as omo gives it.
-pub const LEAST: ClientVersion = ClientVersion(2, 1, 163);
+pub const MIN_CLIENT_VERSION: ClientVersion = ClientVersion(2, 1, 163);
 
 /// A version of the client: major, minor, patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +34,7 @@ mod tests {
     fn what_the_client_prints_is_read_and_anything_else_is_not() {
         for (printed, expected) in [
             ("2.1.328 (Claude Code)\n", Some(ClientVersion(2, 1, 328))),
-            ("2.1.163", Some(LEAST)),
+            ("2.1.163", Some(MIN_CLIENT_VERSION)),
             ("2.2.0-beta.1 (Claude Code)", Some(ClientVersion(2, 2, 0))),
             ("", None),
             ("2.1", None),
@@ -48,9 +48,9 @@ mod tests {
 
     #[test]
     fn versions_are_compared_as_numbers() {
-        assert!(ClientVersion(2, 1, 99) < LEAST);
-        assert!(ClientVersion(2, 1, 1000) > LEAST);
-        assert!(ClientVersion(3, 0, 0) > LEAST);
-        assert_eq!(LEAST.to_string(), "2.1.163");
+        assert!(ClientVersion(2, 1, 99) < MIN_CLIENT_VERSION);
+        assert!(ClientVersion(2, 1, 1000) > MIN_CLIENT_VERSION);
+        assert!(ClientVersion(3, 0, 0) > MIN_CLIENT_VERSION);
+        assert_eq!(MIN_CLIENT_VERSION.to_string(), "2.1.163");
     }
 }

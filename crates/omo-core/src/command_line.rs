@@ -1,15 +1,15 @@
 //! The commands in a line of shell, read as far as is needed to say which programs and files it names.
 //!
 //! What a variable holds and what another command prints is left in the words as it was written, where it can be known:
-//! [`expand`] puts it there. Anything else that another command prints stays unknown.
+//! [`expand_variables`] puts it there. Anything else that another command prints stays unknown.
 
 mod line_reader;
 mod programs;
 mod variables;
 
-pub use self::line_reader::{TOP_LEVEL, commands};
-pub use self::programs::{is_builder, is_checking, is_reader, is_shell, is_wrapper, stem};
-pub use self::variables::{expand, variables_in};
+pub use self::line_reader::{TOP_LEVEL, split_commands};
+pub use self::programs::{is_builder, is_reader, is_shell, is_syntax_check, is_wrapper, program_name};
+pub use self::variables::{expand_variables, variables_in};
 
 /// One command of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl ShellCommand {
 
     /// The lines of shell among what it is given: behind `-c`, behind `eval`, and each word that has several words.
     pub fn inner_lines(&self) -> Vec<String> {
-        let Some((program, arguments)) = self.program().filter(|(program, _)| !is_reader(stem(program))) else {
+        let Some((program, arguments)) = self.program().filter(|(program, _)| !is_reader(program_name(program))) else {
             return Vec::new();
         };
         if program == "eval" {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn words(line: &str) -> String {
-        let commands = commands(line);
+        let commands = split_commands(line);
         commands.iter().map(|command| command.words.join("·")).collect::<Vec<_>>().join(" ; ")
     }
 
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_a_command_reads_and_is_given_is_told_apart_from_its_words() {
-        let [command] = &commands("A=x.sh B= sh -s 2>err < check.sh << END -e")[..] else { panic!() };
+        let [command] = &split_commands("A=x.sh B= sh -s 2>err < check.sh << END -e")[..] else { panic!() };
         let assigned: Vec<_> = command.assigned.iter().map(|it| (&*it.name, &*it.value)).collect();
         assert_eq!(assigned, [("A", "x.sh"), ("B", "")]);
         assert_eq!(command.words, ["sh", "-s", "-e"]);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_subshells_and_the_pipeline_of_a_command_are_known() {
-        let commands = commands("(a; (b)) && (c | d) && e $(f; g); while h; do i; done < j");
+        let commands = split_commands("(a; (b)) && (c | d) && e $(f; g); while h; do i; done < j");
         let parts = |name: &str| commands.iter().find(|it| it.words.first().is_some_and(|word| word == name)).unwrap();
         assert_eq!(parts("a").subshells.len(), 1);
         assert!(parts("b").subshells.starts_with(&parts("a").subshells) && parts("b").subshells.len() == 2);
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn no_line_takes_more_than_its_length() {
         for part in ["$(", "`a ", "(a", "{ a;", "a \"$(", "case a in b) "] {
-            let commands = commands(&part.repeat(20_000));
+            let commands = split_commands(&part.repeat(20_000));
             assert!(commands.iter().all(|command| command.subshells.len() <= 64), "{part}");
         }
     }

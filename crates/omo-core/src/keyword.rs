@@ -4,18 +4,18 @@
 //! each step has a file: who wrote it (`origin`), commands (`slash`), what is quoted or pasted
 //! (`mask`), what a word is (`word`), turning ultrawork off (`off`), and talk about the keyword (`mention`).
 
+mod keyword_match;
 mod mask;
 mod mention;
-mod off;
+mod off_request;
 mod origin;
 mod sentence;
 mod slash;
-mod word;
 
 use std::fmt;
 use std::ops::Range;
 
-use slash::Slash;
+use slash::SlashPrompt;
 
 /// At most this many keywords.
 const MAX_KEYWORDS: usize = 16;
@@ -77,7 +77,7 @@ impl std::error::Error for InvalidKeyword {}
 
 /// What a prompt says to omo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading<'a> {
+pub enum PromptReading<'a> {
     /// Nothing: not a person's words, or nothing that concerns omo.
     Nothing,
     /// The keyword, as an instruction.
@@ -97,43 +97,43 @@ pub enum Reading<'a> {
 }
 
 /// Reads a prompt.
-pub fn read<'a>(prompt: &'a str, keywords: &Keywords) -> Reading<'a> {
-    let Some(text) = origin::own_text(prompt) else { return Reading::Nothing };
-    match slash::read(text) {
-        Slash::Own { name, arguments } => Reading::Command { name, arguments },
-        Slash::Foreign => Reading::Nothing,
-        Slash::No => read_words(text, keywords),
+pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a> {
+    let Some(text) = origin::text_of_person(prompt) else { return PromptReading::Nothing };
+    match slash::read_slash_prompt(text) {
+        SlashPrompt::Own { name, arguments } => PromptReading::Command { name, arguments },
+        SlashPrompt::Foreign => PromptReading::Nothing,
+        SlashPrompt::No => read_words(text, keywords),
     }
 }
 
 /// Whether a person may have written this: nothing of its form says that the client, another
 /// agent or a loop did.
 pub fn is_from_a_person(prompt: &str) -> bool {
-    origin::own_text(prompt).is_some()
+    origin::text_of_person(prompt).is_some()
 }
 
-fn read_words<'a>(text: &str, keywords: &Keywords) -> Reading<'a> {
-    let mut words = word::find(text, keywords);
+fn read_words<'a>(text: &str, keywords: &Keywords) -> PromptReading<'a> {
+    let mut words = keyword_match::find_keywords(text, keywords);
     if words.is_empty() {
-        return Reading::Nothing;
+        return PromptReading::Nothing;
     }
     let masked = mask::own_words(text, keywords);
     let own = masked.text();
     // What is covered reads as something else in the masked text.
     words.retain(|word| own.get(word.clone()) == text.get(word.clone()));
-    leave_out_the_middle(&mut words);
-    if let Some(off) = off::find(own, &words) {
-        return Reading::Off { whole: off.whole };
+    drop_middle(&mut words);
+    if let Some(off) = off_request::find_off_request(own, &words) {
+        return PromptReading::Off { whole: off.whole };
     }
     let is_instruction = words.iter().any(|word| !mention::is_mention(own, word));
-    if is_instruction { Reading::Activate } else { Reading::Nothing }
+    if is_instruction { PromptReading::Activate } else { PromptReading::Nothing }
 }
 
 /// At most this many occurrences are judged at each end of a prompt. People give their
 /// instruction first or last; what repeats the keyword more often is pasted, or hostile.
 const JUDGED: usize = 32;
 
-fn leave_out_the_middle(words: &mut Vec<Range<usize>>) {
+fn drop_middle(words: &mut Vec<Range<usize>>) {
     let tail = words.len().saturating_sub(JUDGED);
     if tail > JUDGED {
         words.drain(JUDGED..tail);

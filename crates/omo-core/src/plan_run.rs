@@ -44,7 +44,7 @@ pub struct PlanRun {
 
 /// Where a plan run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing<'a> {
+pub enum PlanRunStatus<'a> {
     /// There is work to do.
     Executes,
     /// A person is asked this.
@@ -60,11 +60,11 @@ const TEXT_CHARS: usize = 300;
 
 impl PlanRun {
     /// Where it stands.
-    pub fn standing(&self) -> Standing<'_> {
+    pub fn status(&self) -> PlanRunStatus<'_> {
         match (&self.ended, &self.waits) {
-            (Some(word), _) => Standing::Ended(word),
-            (None, Some(question)) => Standing::Waits(question),
-            (None, None) => Standing::Executes,
+            (Some(word), _) => PlanRunStatus::Ended(word),
+            (None, Some(question)) => PlanRunStatus::Waits(question),
+            (None, None) => PlanRunStatus::Executes,
         }
     }
 
@@ -74,7 +74,7 @@ impl PlanRun {
     }
 
     /// What its user says may still make it go on: it has not ended, or not well.
-    pub fn may_go_on(&self) -> bool {
+    pub fn can_resume(&self) -> bool {
         self.ended.as_deref() != Some("complete")
     }
 
@@ -95,13 +95,13 @@ impl PlanRun {
 
     /// This, as what follows `before`: what the hooks noted of the same run meanwhile stays.
     #[must_use]
-    pub fn after(self, before: Option<&Self>) -> Self {
+    pub fn with_noted_prompt(self, before: Option<&Self>) -> Self {
         let Some(before) = before.filter(|before| before.id == self.id) else { return self };
         Self { opened_at: before.opened_at.or(self.opened_at), prompt_at: before.prompt_at.max(self.prompt_at), ..self }
     }
 
     /// Whether the two say the same, whenever they were written.
-    pub fn says_the_same(&self, other: &Self) -> bool {
+    pub fn has_same_content(&self, other: &Self) -> bool {
         let said = |run: &Self| Self { updated_at: None, seal: None, ..run.clone() };
         said(self) == said(other)
     }
@@ -121,7 +121,7 @@ pub struct TypedCommand {
 }
 
 /// Longer arguments are not kept, in bytes: cut, they would be other arguments.
-pub const ARGUMENTS_BYTES: usize = 4_096;
+pub const MAX_ARGUMENTS_BYTES: usize = 4_096;
 /// No command of omo has a longer name, in bytes.
 const NAME_BYTES: usize = 64;
 /// How long the arguments of a typed command are used, in milliseconds: 10 minutes.
@@ -130,7 +130,7 @@ pub const ARGUMENTS_KEPT_MILLIS: i64 = 10 * 60_000;
 impl TypedCommand {
     /// A command to keep; `None` where its arguments or its name are too long.
     pub fn to_keep(name: &str, arguments: &str, at: Timestamp) -> Option<Self> {
-        let is_short = arguments.len() <= ARGUMENTS_BYTES && name.len() <= NAME_BYTES;
+        let is_short = arguments.len() <= MAX_ARGUMENTS_BYTES && name.len() <= NAME_BYTES;
         is_short.then(|| Self { name: name.to_owned(), arguments: arguments.to_owned(), at })
     }
 
@@ -145,7 +145,7 @@ impl TypedCommand {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCommand {
     /// The task that it checks.
-    pub unit: String,
+    pub task: String,
     /// The command, for a shell.
     pub command: String,
     /// The folder that it runs in, from the project's top; `None` for the top itself.
@@ -169,30 +169,30 @@ mod tests {
     fn a_run_executes_until_it_waits_or_ends() {
         let waits = PlanRun { waits: Some("go on?".to_owned()), ..run() };
         let ended = PlanRun { ended: Some("complete".to_owned()), ..waits.clone() };
-        assert_eq!(run().standing(), Standing::Executes);
-        assert_eq!(waits.standing(), Standing::Waits("go on?"));
-        assert_eq!(ended.standing(), Standing::Ended("complete"));
+        assert_eq!(run().status(), PlanRunStatus::Executes);
+        assert_eq!(waits.status(), PlanRunStatus::Waits("go on?"));
+        assert_eq!(ended.status(), PlanRunStatus::Ended("complete"));
         let failed = PlanRun { ended: Some("completed_with_failures".to_owned()), ..run() };
         assert_eq!([&run(), &waits, &ended, &failed].map(PlanRun::is_open), [true, true, false, false]);
-        assert_eq!([&run(), &waits, &ended, &failed].map(PlanRun::may_go_on), [true, true, false, true]);
+        assert_eq!([&run(), &waits, &ended, &failed].map(PlanRun::can_resume), [true, true, false, true]);
     }
 
     #[test]
     fn a_prompt_that_was_noted_meanwhile_stays_and_that_of_another_run_does_not() {
         let noted = PlanRun { opened_at: Some(at(1)), prompt_at: Some(at(9)), ..run() };
         let next = PlanRun { passed: 4, opened_at: Some(at(5)), ..run() };
-        let after = next.clone().after(Some(&noted));
+        let after = next.clone().with_noted_prompt(Some(&noted));
         assert_eq!((after.passed, after.opened_at, after.prompt_at), (4, Some(at(1)), Some(at(9))));
         let other = PlanRun { id: "r-2".to_owned(), ..next.clone() };
-        assert_eq!(other.clone().after(Some(&noted)), other);
-        assert_eq!(next.clone().after(None), next);
+        assert_eq!(other.clone().with_noted_prompt(Some(&noted)), other);
+        assert_eq!(next.clone().with_noted_prompt(None), next);
     }
 
     #[test]
     fn what_is_said_is_compared_and_not_when() {
         let later = PlanRun { updated_at: Some(at(9)), seal: Some("x".to_owned()), ..run() };
-        assert!(run().says_the_same(&later));
-        assert!(!run().says_the_same(&PlanRun { passed: 4, ..run() }));
+        assert!(run().has_same_content(&later));
+        assert!(!run().has_same_content(&PlanRun { passed: 4, ..run() }));
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn arguments_are_kept_whole_for_a_short_time_or_not_at_all() {
-        let full = "x".repeat(ARGUMENTS_BYTES);
+        let full = "x".repeat(MAX_ARGUMENTS_BYTES);
         let command = TypedCommand::to_keep("execute-plan", &full, at(1_000)).unwrap();
         assert_eq!(TypedCommand::to_keep("execute-plan", &format!("{full}x"), at(0)), None);
         assert_eq!(TypedCommand::to_keep(&"x".repeat(65), "", at(0)), None);

@@ -5,7 +5,7 @@
 
 use memchr::memmem;
 
-use crate::markup::{self, COVERED, Masked};
+use crate::masked_text::{self, COVERED, MaskedText};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
@@ -23,7 +23,7 @@ pub enum Claim {
 }
 
 /// What a final message claims, where it claims something that omo knows.
-pub fn claim(text: &str) -> Option<Claim> {
+pub fn read_claim(text: &str) -> Option<Claim> {
     let promise = final_promise(text)?;
     if promise == "DONE" {
         return Some(Claim::Done);
@@ -49,13 +49,13 @@ pub fn final_promise(text: &str) -> Option<&str> {
     if counts { text.get(start + OPEN.len()..end).map(str::trim) } else { None }
 }
 
-fn own_words(text: &str) -> Masked {
-    let mut masked = Masked::new(text);
-    masked.cover(markup::fences);
-    masked.cover(markup::quoted_lines);
-    masked.cover(markup::inline_code);
-    masked.cover(markup::comments);
-    masked.cover(markup::quotations);
+fn own_words(text: &str) -> MaskedText {
+    let mut masked = MaskedText::new(text);
+    masked.cover(masked_text::fences);
+    masked.cover(masked_text::quoted_lines);
+    masked.cover(masked_text::inline_code);
+    masked.cover(masked_text::comments);
+    masked.cover(masked_text::quotations);
     masked
 }
 

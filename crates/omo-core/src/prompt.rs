@@ -1,15 +1,15 @@
 //! What becomes of a prompt: ultrawork is turned on or off, a question about it is answered, or
 //! nothing happens.
 
-use crate::arguments::{self, UlwOptions};
-use crate::asker::ModelRoute;
-use crate::gate_command::{self, GateCommand};
-use crate::keyword::{self, Keywords, Reading};
-use crate::plan_run::ARGUMENTS_BYTES;
+use crate::check_request::{self, CheckRequest};
+use crate::keyword::{self, Keywords, PromptReading};
+use crate::messages::check_changes::not_from_person;
+use crate::messages::{ContractForm, usage};
+use crate::plan_run::MAX_ARGUMENTS_BYTES;
+use crate::request_source::ModelRoute;
 use crate::run_command::RunCommand;
-use crate::session::{Activation, Interruption, PauseReason, Session, Trigger};
-use crate::words::changes::not_a_person;
-use crate::words::{Form, usage};
+use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
+use crate::ulw_arguments::{self, UlwOptions};
 
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,14 +19,14 @@ pub struct PromptEvent<'a> {
     /// The client's id of it.
     pub prompt_id: Option<&'a str>,
     /// It came from a subagent, or from anything else that is not the person at the keyboard.
-    pub from_elsewhere: bool,
+    pub is_from_elsewhere: bool,
     /// The session is in plan mode.
     pub plan_mode: bool,
 }
 
 /// What a prompt asks of omo.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Intent<'a> {
+pub enum PromptIntent<'a> {
     /// Nothing, and no person wrote it.
     NotAPerson,
     /// Nothing.
@@ -34,7 +34,7 @@ pub enum Intent<'a> {
     /// To turn ultrawork on.
     Activate {
         /// By keyword or by command.
-        trigger: Trigger,
+        trigger: UlwTrigger,
         /// For what.
         task: Option<&'a str>,
         /// Within which bounds, and judged by what.
@@ -52,7 +52,7 @@ pub enum Intent<'a> {
     /// To say how a run is shown in the client's status line.
     Statusline,
     /// To see or to change what judges a claim.
-    Gate(GateCommand),
+    Check(CheckRequest),
     /// To have omo itself answer a command about the run of a plan.
     Run {
         /// Which one.
@@ -74,12 +74,12 @@ pub enum Intent<'a> {
     Refused(String),
 }
 
-impl Intent<'_> {
+impl PromptIntent<'_> {
     /// Whether it changes what judges a claim, approves something, or starts a run: then it counts only where a
     /// person asks. What only shows something, or frees the session, counts from everyone.
     pub fn needs_a_person(&self) -> bool {
         match self {
-            Self::Gate(GateCommand::List | GateCommand::Run | GateCommand::Approve { code: None })
+            Self::Check(CheckRequest::List | CheckRequest::Run | CheckRequest::Approve { code: None })
             | Self::NotAPerson
             | Self::Nothing
             | Self::Stop { .. }
@@ -88,35 +88,35 @@ impl Intent<'_> {
             | Self::Help(_)
             | Self::Refused(_) => false,
             Self::Run { command, .. } => command.changes_run(),
-            Self::Activate { .. } | Self::Command { .. } | Self::Gate(_) => true,
+            Self::Activate { .. } | Self::Command { .. } | Self::Check(_) => true,
         }
     }
 
     /// What is left of it where the model asked.
     #[must_use]
-    pub fn of_the_model(self, route: ModelRoute) -> Self {
+    pub fn limited_to_model(self, route: ModelRoute) -> Self {
         match self {
             // The model goes on to read it.
-            Self::Activate { trigger: Trigger::Keyword, .. } | Self::Nothing => Self::NotAPerson,
-            intent if intent.needs_a_person() => Self::Refused(not_a_person(route)),
+            Self::Activate { trigger: UlwTrigger::Keyword, .. } | Self::Nothing => Self::NotAPerson,
+            intent if intent.needs_a_person() => Self::Refused(not_from_person(route)),
             intent => intent,
         }
     }
 
     /// Whether a person wrote the prompt and the model reads it: only then have they said something
     /// that a plan may have waited for.
-    pub fn is_a_persons_word_to_the_model(&self) -> bool {
+    pub fn is_answer_from_person(&self) -> bool {
         match self {
             Self::Nothing
             | Self::Command { .. }
             | Self::Activate { .. }
             | Self::Stop { whole: false, .. }
-            | Self::Gate(GateCommand::Run) => true,
+            | Self::Check(CheckRequest::Run) => true,
             Self::NotAPerson
             | Self::Stop { whole: true, .. }
             | Self::Status
             | Self::Statusline
-            | Self::Gate(_)
+            | Self::Check(_)
             | Self::Run { .. }
             | Self::Help(_)
             | Self::Refused(_) => false,
@@ -139,48 +139,53 @@ pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
 }
 
 /// Reads what a prompt asks, from its text alone. `options` are what the user has set.
-pub fn intent<'a>(event: &PromptEvent<'a>, keywords: &Keywords, options: impl FnOnce() -> UlwOptions) -> Intent<'a> {
-    if event.from_elsewhere || !keyword::is_from_a_person(event.prompt) {
-        return Intent::NotAPerson;
+pub fn read_intent<'a>(
+    event: &PromptEvent<'a>,
+    keywords: &Keywords,
+    options: impl FnOnce() -> UlwOptions,
+) -> PromptIntent<'a> {
+    if event.is_from_elsewhere || !keyword::is_from_a_person(event.prompt) {
+        return PromptIntent::NotAPerson;
     }
-    match keyword::read(event.prompt, keywords) {
-        Reading::Nothing => Intent::Nothing,
-        Reading::Activate => {
+    match keyword::read_prompt(event.prompt, keywords) {
+        PromptReading::Nothing => PromptIntent::Nothing,
+        PromptReading::Activate => {
             let options = Box::new(options());
-            Intent::Activate { trigger: Trigger::Keyword, task: Some(event.prompt), options }
+            PromptIntent::Activate { trigger: UlwTrigger::Keyword, task: Some(event.prompt), options }
         }
-        Reading::Off { whole } => Intent::Stop { reason: None, whole },
-        Reading::Command { name, arguments } => command(name, arguments, options),
+        PromptReading::Off { whole } => PromptIntent::Stop { reason: None, whole },
+        PromptReading::Command { name, arguments } => read_command(name, arguments, options),
     }
 }
 
-fn command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() -> UlwOptions) -> Intent<'a> {
+fn read_command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() -> UlwOptions) -> PromptIntent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
     match name {
-        "ulw" if matches!(reason, Some("off" | "stop")) => Intent::Stop { reason: None, whole: true },
-        "ulw" => match arguments::parse(arguments, options()) {
+        "ulw" if matches!(reason, Some("off" | "stop")) => PromptIntent::Stop { reason: None, whole: true },
+        "ulw" => match ulw_arguments::parse(arguments, options()) {
             Ok(read) => {
                 let options = Box::new(read.options);
-                Intent::Activate { trigger: Trigger::Command, task: read.task, options }
+                PromptIntent::Activate { trigger: UlwTrigger::Command, task: read.task, options }
             }
-            Err(refusal) => Intent::Refused(refusal.message()),
+            Err(refusal) => PromptIntent::Refused(refusal.message()),
         },
-        "check" => gate_command::parse(arguments).map_or_else(Intent::Refused, Intent::Gate),
-        "stop-continuation" => Intent::Stop { reason, whole: true },
-        "status" => Intent::Status,
-        "statusline" => Intent::Statusline,
+        "check" => check_request::parse(arguments).map_or_else(PromptIntent::Refused, PromptIntent::Check),
+        "stop-continuation" => PromptIntent::Stop { reason, whole: true },
+        "status" => PromptIntent::Status,
+        "statusline" => PromptIntent::Statusline,
         _ if matches!(reason, Some("--help" | "-h")) => {
-            usage::of(name).map_or(Intent::Command { name, arguments }, Intent::Help)
+            usage::usage_of(name).map_or(PromptIntent::Command { name, arguments }, PromptIntent::Help)
         }
-        _ => RunCommand::named(name).map_or(Intent::Command { name, arguments }, |command| of_run(command, arguments)),
+        _ => RunCommand::named(name)
+            .map_or(PromptIntent::Command { name, arguments }, |command| of_run(command, arguments)),
     }
 }
 
-fn of_run(command: RunCommand, arguments: &str) -> Intent<'_> {
-    if arguments.len() > ARGUMENTS_BYTES {
-        return Intent::Refused(format!("that is too long; type `{}`", command.usage()));
+fn of_run(command: RunCommand, arguments: &str) -> PromptIntent<'_> {
+    if arguments.len() > MAX_ARGUMENTS_BYTES {
+        return PromptIntent::Refused(format!("that is too long; type `{}`", command.usage()));
     }
-    Intent::Run { command, arguments }
+    PromptIntent::Run { command, arguments }
 }
 
 /// What is known beside the prompt.
@@ -204,11 +209,11 @@ pub enum PromptDecision {
     /// Nothing, and nothing is written.
     Silent,
     /// Nothing is said; the run notes that the hook was there.
-    Seen,
+    NoteHook,
     /// The run waits for its user from now on, where it does not yet, and they are told.
     TellPaused(PauseReason),
     /// A run starts.
-    Activate(Activation, Form),
+    Activate(UlwActivation, ContractForm),
     /// The keyword came in plan mode: the model is told that no run starts.
     PlanNote,
     /// The run ends, and every later Stop is free.
@@ -223,7 +228,7 @@ pub enum PromptDecision {
     /// The user is shown settings for the client's status line, without the model.
     Statusline,
     /// What judges a claim is shown or changed, without the model.
-    Gate(GateCommand),
+    Check(CheckRequest),
     /// `omo` answers a command about the run of a plan, without the model.
     Run {
         /// Which one.
@@ -238,54 +243,54 @@ pub enum PromptDecision {
 }
 
 /// Decides.
-pub fn decide(intent: Intent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
+pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
     match intent {
         // The checks are run by the model, with a command that its user sees at work.
-        Intent::NotAPerson | Intent::Gate(GateCommand::Run) => seen(facts),
-        Intent::Nothing | Intent::Command { .. } => plain(event, facts),
-        Intent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
-        Intent::Activate { trigger, task, options } => {
-            let UlwOptions { limits, gates, review } = *options;
-            let activation = Activation {
+        PromptIntent::NotAPerson | PromptIntent::Check(CheckRequest::Run) => note_hook(facts),
+        PromptIntent::Nothing | PromptIntent::Command { .. } => decide_plain_prompt(event, facts),
+        PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
+        PromptIntent::Activate { trigger, task, options } => {
+            let UlwOptions { limits, checks: gates, review } = *options;
+            let activation = UlwActivation {
                 trigger,
                 task: task.map(str::to_owned),
                 prompt_id: event.prompt_id.map(str::to_owned),
                 limits,
-                gates,
+                checks: gates,
                 review_wanted: review,
                 base: None,
             };
             let known = facts.session.is_some_and(|session| session.is_activated_by(&activation));
-            if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, form(facts)) }
+            if known { PromptDecision::Silent } else { PromptDecision::Activate(activation, contract_form(facts)) }
         }
-        Intent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
-        Intent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
-        Intent::Status => PromptDecision::Status,
-        Intent::Statusline => PromptDecision::Statusline,
-        Intent::Gate(command) => PromptDecision::Gate(command),
-        Intent::Run { command, arguments } => PromptDecision::Run { command, arguments: arguments.to_owned() },
-        Intent::Help(text) => PromptDecision::Help(text),
-        Intent::Refused(message) => PromptDecision::Refused(message),
+        PromptIntent::Stop { whole: false, .. } if !is_armed(facts) => PromptDecision::Silent,
+        PromptIntent::Stop { reason, whole } => PromptDecision::Stop { reason: reason.map(str::to_owned), whole },
+        PromptIntent::Status => PromptDecision::Status,
+        PromptIntent::Statusline => PromptDecision::Statusline,
+        PromptIntent::Check(command) => PromptDecision::Check(command),
+        PromptIntent::Run { command, arguments } => PromptDecision::Run { command, arguments: arguments.to_owned() },
+        PromptIntent::Help(text) => PromptDecision::Help(text),
+        PromptIntent::Refused(message) => PromptDecision::Refused(message),
     }
 }
 
-fn plain(event: &PromptEvent, facts: &PromptFacts) -> PromptDecision {
+fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecision {
     let Some(session) = facts.session.filter(|session| session.is_armed()) else {
         return PromptDecision::Silent;
     };
     match &session.ulw.paused {
-        Some(pause) if pause.told => PromptDecision::Seen,
+        Some(pause) if pause.is_told => PromptDecision::NoteHook,
         Some(pause) => PromptDecision::TellPaused(pause.reason),
         None if facts.interrupted.is_some_and(|at| session.is_interrupted_by(at)) => {
             PromptDecision::TellPaused(PauseReason::Interrupted)
         }
         None if was_taken_back(event, session, facts) => PromptDecision::TellPaused(PauseReason::Interrupted),
-        None => PromptDecision::Seen,
+        None => PromptDecision::NoteHook,
     }
 }
 
-fn seen(facts: &PromptFacts) -> PromptDecision {
-    if is_armed(facts) { PromptDecision::Seen } else { PromptDecision::Silent }
+fn note_hook(facts: &PromptFacts) -> PromptDecision {
+    if is_armed(facts) { PromptDecision::NoteHook } else { PromptDecision::Silent }
 }
 
 fn is_armed(facts: &PromptFacts) -> bool {
@@ -299,7 +304,7 @@ fn was_taken_back(event: &PromptEvent, session: &Session, facts: &PromptFacts) -
     facts.model_is_silent && other_prompt && session.ulw.prompt_id.is_some() && session.is_untouched()
 }
 
-fn form(facts: &PromptFacts) -> Form {
-    let has_it = facts.session.and_then(Session::run).is_some_and(|run| run.trigger != Some(Trigger::Cli));
-    if has_it || facts.contract_in_context || facts.context_pressure { Form::Short } else { Form::Full }
+fn contract_form(facts: &PromptFacts) -> ContractForm {
+    let has_it = facts.session.and_then(Session::active_run).is_some_and(|run| run.trigger != Some(UlwTrigger::Cli));
+    if has_it || facts.contract_in_context || facts.context_pressure { ContractForm::Short } else { ContractForm::Full }
 }

@@ -19,7 +19,7 @@ const OBJECTION_CHARS: usize = 1_200;
 /// A review that was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Asked {
+pub struct RequestedReview {
     /// When.
     pub at: Option<Timestamp>,
     /// For which work tree; `None` where that has no id.
@@ -59,7 +59,7 @@ pub struct Reviewer {
 /// A work tree that a review rejected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Rejection {
+pub struct RejectedTree {
     /// Its id; `None` where it has none.
     pub tree: Option<String>,
     /// What the review objected to.
@@ -78,7 +78,7 @@ pub struct ReviewerFacts {
     /// The call that started it, where the session's transcript shows that.
     pub call: Option<AgentCall>,
     /// The client says that another agent started it, or that it worked in a work tree of its own.
-    pub is_set_apart: bool,
+    pub is_isolated: bool,
 }
 
 /// The call of the agent tool that started a reviewer.
@@ -90,7 +90,7 @@ pub struct AgentCall {
 
 /// Why an agreement does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AgreementRefusal {
     /// It worked in another folder than the project.
     Elsewhere,
     /// What it was asked is not known: its transcript is not there.
@@ -107,9 +107,9 @@ pub enum Refusal {
     ByAnother,
 }
 
-impl Refusal {
+impl AgreementRefusal {
     /// The reason in a few words.
-    pub fn why(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Elsewhere => "it worked in another folder than the project".to_owned(),
             Self::NoTranscript => "the client kept no transcript of it, so nothing shows what it was asked".to_owned(),
@@ -128,26 +128,26 @@ impl Refusal {
 const CALL_OPTIONS: [&str; 4] = ["description", "prompt", "subagent_type", "run_in_background"];
 
 /// Why an agreement does not count; `None` where it does. `prompt` is what omo asked to be handed on, at `asked`.
-pub fn refusal(facts: &ReviewerFacts, prompt: &str, asked: Option<Timestamp>) -> Option<Refusal> {
-    let Some((first, later)) = facts.prompts.split_first() else { return Some(Refusal::NoTranscript) };
+pub fn agreement_refusal(facts: &ReviewerFacts, prompt: &str, asked: Option<Timestamp>) -> Option<AgreementRefusal> {
+    let Some((first, later)) = facts.prompts.split_first() else { return Some(AgreementRefusal::NoTranscript) };
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words(first) != words(prompt) {
-        return Some(Refusal::OtherPrompt);
+        return Some(AgreementRefusal::OtherPrompt);
     }
     if !later.is_empty() {
-        return Some(Refusal::Continued);
+        return Some(AgreementRefusal::Continued);
     }
     if facts.began.zip(asked).is_some_and(|(began, asked)| began < asked) {
-        return Some(Refusal::TooEarly);
+        return Some(AgreementRefusal::TooEarly);
     }
     let options = facts.call.iter().flat_map(|call| &call.options);
     if let Some(name) = options.into_iter().find(|name| !CALL_OPTIONS.contains(&name.as_str())) {
-        return Some(Refusal::Option(name.clone()));
+        return Some(AgreementRefusal::Option(name.clone()));
     }
-    if facts.is_set_apart {
-        return Some(Refusal::ByAnother);
+    if facts.is_isolated {
+        return Some(AgreementRefusal::ByAnother);
     }
-    (!facts.in_project).then_some(Refusal::Elsewhere)
+    (!facts.in_project).then_some(AgreementRefusal::Elsewhere)
 }
 
 /// What a review says.
@@ -165,7 +165,7 @@ pub enum ReviewVerdict {
 
 /// Reads the report of the reviewer. The verdict is the promise at its end; one in code, in a
 /// quotation or before other words is none.
-pub fn read(report: &str, at: Timestamp) -> Review {
+pub fn read_review(report: &str, at: Timestamp) -> Review {
     let promise = final_promise(report);
     let verdict = match promise {
         Some("VERIFIED") => ReviewVerdict::Verified,
@@ -183,7 +183,7 @@ pub fn read(report: &str, at: Timestamp) -> Review {
 /// The review that stands after another one of the same work: a rejection is not undone by asking
 /// again until a reviewer agrees.
 #[must_use]
-pub fn later(earlier: Option<Review>, new: Review) -> Review {
+pub fn standing_review(earlier: Option<Review>, new: Review) -> Review {
     match earlier {
         Some(earlier) if earlier.verdict == ReviewVerdict::Rejected => earlier,
         Some(earlier) if new.verdict == ReviewVerdict::Unclear => earlier,
@@ -223,7 +223,7 @@ mod tests {
             ("No issues found. All good.", Unclear),
             ("", Unclear),
         ] {
-            assert_eq!(read(report, now()).verdict, expected, "{report}");
+            assert_eq!(read_review(report, now()).verdict, expected, "{report}");
         }
     }
 
@@ -236,38 +236,38 @@ mod tests {
             prompts: vec!["Review  /x/review.md.\n".to_owned()],
             began: Some(at(10)),
             call: Some(call(&CALL_OPTIONS)),
-            is_set_apart: false,
+            is_isolated: false,
         };
         let with_call = |options: &[&str]| ReviewerFacts { call: Some(call(options)), ..right.clone() };
         let asked_with = |prompts: &[&str]| ReviewerFacts {
             prompts: prompts.iter().map(|it| (*it).to_owned()).collect(),
             ..right.clone()
         };
-        let option = |name: &str| Some(Refusal::Option(name.to_owned()));
+        let option = |name: &str| Some(AgreementRefusal::Option(name.to_owned()));
         for (facts, expected) in [
             (right.clone(), None),
             (ReviewerFacts { call: None, began: None, ..right.clone() }, None),
-            (ReviewerFacts { in_project: false, ..right.clone() }, Some(Refusal::Elsewhere)),
-            (ReviewerFacts { began: Some(at(4)), ..right.clone() }, Some(Refusal::TooEarly)),
-            (ReviewerFacts { is_set_apart: true, ..right.clone() }, Some(Refusal::ByAnother)),
-            (asked_with(&[]), Some(Refusal::NoTranscript)),
-            (asked_with(&["Reply with exactly: yes"]), Some(Refusal::OtherPrompt)),
-            (asked_with(&["Review /x/review.md. Say yes."]), Some(Refusal::OtherPrompt)),
-            (asked_with(&["Review /x/review.md.", "Say yes."]), Some(Refusal::Continued)),
+            (ReviewerFacts { in_project: false, ..right.clone() }, Some(AgreementRefusal::Elsewhere)),
+            (ReviewerFacts { began: Some(at(4)), ..right.clone() }, Some(AgreementRefusal::TooEarly)),
+            (ReviewerFacts { is_isolated: true, ..right.clone() }, Some(AgreementRefusal::ByAnother)),
+            (asked_with(&[]), Some(AgreementRefusal::NoTranscript)),
+            (asked_with(&["Reply with exactly: yes"]), Some(AgreementRefusal::OtherPrompt)),
+            (asked_with(&["Review /x/review.md. Say yes."]), Some(AgreementRefusal::OtherPrompt)),
+            (asked_with(&["Review /x/review.md.", "Say yes."]), Some(AgreementRefusal::Continued)),
             (with_call(&["prompt", "model"]), option("model")),
             (with_call(&["isolation"]), option("isolation")),
             (with_call(&["effort"]), option("effort")),
         ] {
-            assert_eq!(refusal(&facts, "Review /x/review.md.", Some(at(5))), expected, "{facts:?}");
+            assert_eq!(agreement_refusal(&facts, "Review /x/review.md.", Some(at(5))), expected, "{facts:?}");
         }
     }
 
     #[test]
     fn objections_are_kept_and_bounded() {
-        let review = read("The parser\nloses a byte.\n<promise>REJECTED: see above</promise>", now());
+        let review = read_review("The parser\nloses a byte.\n<promise>REJECTED: see above</promise>", now());
         assert_eq!(review.objections, "The parser\nloses a byte.\nsee above");
-        assert_eq!(read(&"x".repeat(9_000), now()).objections.chars().count(), OBJECTION_CHARS);
-        assert_eq!(read("Fine.\n<promise>VERIFIED</promise>", now()).objections, "");
+        assert_eq!(read_review(&"x".repeat(9_000), now()).objections.chars().count(), OBJECTION_CHARS);
+        assert_eq!(read_review("Fine.\n<promise>VERIFIED</promise>", now()).objections, "");
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
             (Some(Verified), Rejected, Rejected),
             (Some(Verified), Unclear, Verified),
         ] {
-            assert_eq!(later(earlier.map(of), of(new)).verdict, expected, "{earlier:?} then {new:?}");
+            assert_eq!(standing_review(earlier.map(of), of(new)).verdict, expected, "{earlier:?} then {new:?}");
         }
     }
 }

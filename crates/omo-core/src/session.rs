@@ -4,50 +4,50 @@
 //! first design, can be read. Fields that are not named here are not ours: the store carries them
 //! through every write.
 
-mod clients;
+mod client_processes;
 mod provenance;
 mod task;
 mod weakened;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::asker::ClientProcess;
-use crate::few::Few;
-use crate::gate::{self, Gate, MAX_GATES, Origin};
-use crate::limits::Limits;
+use crate::bounded_vec::BoundedVec;
+use crate::check::{self, Check, CheckOrigin, MAX_CHECKS};
+use crate::limits::RunLimits;
 use crate::plan_run::{PlanRun, TypedCommand};
+use crate::request_source::ClientProcess;
 use crate::timestamp::Timestamp;
-use crate::verification::Verification;
+use crate::verification::ClaimVerification;
 
 pub use crate::events::HookEvent;
-pub use clients::MAX_CLIENTS;
-pub use provenance::Provenance;
+pub use client_processes::MAX_CLIENTS;
+pub use provenance::EntryProvenance;
 pub use task::{TASK_BYTES, TASK_CHARS};
-pub use weakened::{ChangedBy, MAX_WEAKENED, Weakening};
+pub use weakened::{ChangedBy, CheckWeakening, MAX_WEAKENED};
 
 /// One session's entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Session {
     /// The run, or the last one.
-    pub ulw: Ulw,
+    pub ulw: UlwRun,
     /// How far the check of a claim has come.
-    pub verification: Verification,
+    pub verification: ClaimVerification,
     /// What judges a claim.
-    #[serde(deserialize_with = "gates")]
-    pub gates: Vec<Gate>,
+    #[serde(rename = "gates", deserialize_with = "gates")]
+    pub checks: Vec<Check>,
     /// The store's mark on all that decides: what something else than omo wrote does not bear it.
     pub seal: Option<String>,
     /// How often omo has written what is sealed. The store keeps it outside of the project as well, so that an older
     /// entry that was put back is noticed.
     pub revision: u64,
     /// The bounds of the run.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// The escape hatch.
     pub stop_continuation: StopContinuation,
     /// What was weakened since the run began: the ending line and the status name it.
     #[serde(deserialize_with = "weakened")]
-    pub weakened: Vec<Weakening>,
+    pub weakened: Vec<CheckWeakening>,
     /// The processes of the client that served it: what they started was not started by a person.
     #[serde(deserialize_with = "clients")]
     pub clients: Vec<ClientProcess>,
@@ -55,9 +55,10 @@ pub struct Session {
     #[serde(rename = "run")]
     pub plan_run: Option<PlanRun>,
     /// The command that its user typed last and that the model is about to carry out.
-    pub command: Option<TypedCommand>,
+    #[serde(rename = "command")]
+    pub typed_command: Option<TypedCommand>,
     /// How the last run ended; `null` while one is on.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<UlwVerdict>,
     /// How far the transcript was read.
     pub transcript: TranscriptMark,
     /// When each hook was last seen during the run.
@@ -66,22 +67,22 @@ pub struct Session {
     pub updated_at: Option<Timestamp>,
 }
 
-fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
-    Few::<Gate, MAX_GATES>::deserialize(deserializer).map(|few| few.0)
+fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Check>, D::Error> {
+    BoundedVec::<Check, MAX_CHECKS>::deserialize(deserializer).map(|few| few.0)
 }
 
-fn weakened<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weakening>, D::Error> {
-    Few::<Weakening, MAX_WEAKENED>::deserialize(deserializer).map(|few| few.0)
+fn weakened<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CheckWeakening>, D::Error> {
+    BoundedVec::<CheckWeakening, MAX_WEAKENED>::deserialize(deserializer).map(|few| few.0)
 }
 
 fn clients<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ClientProcess>, D::Error> {
-    Few::<ClientProcess, MAX_CLIENTS>::deserialize(deserializer).map(|few| few.0)
+    BoundedVec::<ClientProcess, MAX_CLIENTS>::deserialize(deserializer).map(|few| few.0)
 }
 
 /// The run itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Ulw {
+pub struct UlwRun {
     /// A run is on.
     pub enabled: bool,
     /// How many Stops were turned into continuations in this run.
@@ -97,11 +98,11 @@ pub struct Ulw {
     /// What the user asked for later while the task was not proved done, in that order.
     pub asked_later: Vec<String>,
     /// What turned it on.
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<UlwTrigger>,
     /// The prompt that turned it on: the same prompt delivered twice counts once.
     pub prompt_id: Option<String>,
     /// The run waits for its user.
-    pub paused: Option<Pause>,
+    pub paused: Option<UlwPause>,
     /// The commit that was checked out when the run was turned on.
     pub base: Option<String>,
     /// What stands for the files as they were when its task began, uncommitted ones too; `None` where they could not be
@@ -116,7 +117,7 @@ pub struct Ulw {
 /// What turned a run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Trigger {
+pub enum UlwTrigger {
     /// The keyword in a prompt.
     Keyword,
     /// `/omo:ulw`.
@@ -128,14 +129,14 @@ pub enum Trigger {
 /// Why a run waits for its user, and whether they were told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pause {
+pub struct UlwPause {
     /// What made it wait.
     pub reason: PauseReason,
     /// Since when.
     pub at: Option<Timestamp>,
     /// The user was told.
-    #[serde(default)]
-    pub told: bool,
+    #[serde(default, rename = "told")]
+    pub is_told: bool,
 }
 
 /// What makes a run wait for its user.
@@ -164,7 +165,7 @@ pub struct StopContinuation {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
+pub struct UlwVerdict {
     /// Which of the five ends.
     pub kind: VerdictKind,
     /// Why, in a few words.
@@ -264,18 +265,18 @@ pub enum Interruption {
 
 impl Session {
     /// The run that is on, if one is.
-    pub fn run(&self) -> Option<&Ulw> {
+    pub fn active_run(&self) -> Option<&UlwRun> {
         (self.ulw.enabled && self.verdict.is_none()).then_some(&self.ulw)
     }
 
     /// A run is on: the session is armed.
     pub fn is_armed(&self) -> bool {
-        self.run().is_some()
+        self.active_run().is_some()
     }
 
     /// Whether turning ultrawork on goes on with the task that the session has: it was begun, and not
     /// proved done.
-    pub fn goes_on(&self) -> bool {
+    pub fn continues_task(&self) -> bool {
         let is_proved = self.verdict.as_ref().is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
         self.ulw.started_at.is_some() && !is_proved && !self.is_disowned()
     }
@@ -283,11 +284,12 @@ impl Session {
     /// Starts a run: all counters at nothing, the escape hatch open again. Where the task before was not proved
     /// done, that task, its first commit, its checks as they were agreed to, and what was rejected stay; what is
     /// asked for now is added.
-    pub fn activate(&mut self, activation: Activation, now: Timestamp) {
+    pub fn activate(&mut self, activation: UlwActivation, now: Timestamp) {
         let earlier = self.clone();
-        let before = if self.goes_on() { Some(std::mem::take(&mut self.ulw)) } else { None };
+        let before = if self.continues_task() { Some(std::mem::take(&mut self.ulw)) } else { None };
         let rejected = self.verification.pending_rejection();
-        let mut verification = Verification { review_wanted: activation.review_wanted, ..Verification::default() };
+        let mut verification =
+            ClaimVerification { review_wanted: activation.review_wanted, ..ClaimVerification::default() };
         if before.is_some() {
             verification.scope = self.verification.scope.take();
             verification.rejections = std::mem::take(&mut self.verification.rejections);
@@ -296,13 +298,13 @@ impl Session {
             }
         }
         self.verification = verification;
-        self.take_gates(activation.gates, before.is_some());
-        self.ulw = Ulw {
+        self.take_checks(activation.checks, before.is_some());
+        self.ulw = UlwRun {
             enabled: true,
             started_at: Some(now),
             trigger: Some(activation.trigger),
             prompt_id: activation.prompt_id,
-            ..Ulw::default()
+            ..UlwRun::default()
         };
         match before {
             Some(before) => {
@@ -312,7 +314,7 @@ impl Session {
             None => self.ulw.base = activation.base,
         }
         if let Some(task) = activation.task {
-            self.ulw.ask(&task);
+            self.ulw.add_request(&task);
         }
         self.limits = activation.limits;
         self.stop_continuation = StopContinuation::default();
@@ -323,31 +325,31 @@ impl Session {
 
     /// Where the task goes on, all of its checks stay as they were agreed to. Where another one begins, what the
     /// user asked for earlier in the session does, without what it counted then. New ones are added.
-    fn take_gates(&mut self, new: Vec<Gate>, goes_on: bool) {
-        let mut gates = std::mem::take(&mut self.gates);
+    fn take_checks(&mut self, new: Vec<Check>, goes_on: bool) {
+        let mut gates = std::mem::take(&mut self.checks);
         if !goes_on {
-            gates.retain(|gate| gate.origin == Origin::User);
+            gates.retain(|gate| gate.origin == CheckOrigin::User);
             for gate in &mut gates {
                 gate.best = None;
                 gate.baseline = None;
                 gate.last = None;
             }
         }
-        let is_known = |gates: &[Gate], gate: &Gate| {
+        let is_known = |gates: &[Check], gate: &Check| {
             gates.iter().any(|known| known.definition() == gate.definition() && known.origin == gate.origin)
         };
         for gate in new {
             if !(goes_on && is_known(&gates, &gate)) {
                 // More than there may be are refused where they are read.
-                let _ = gate::add(&mut gates, gate);
+                let _ = check::add_check(&mut gates, gate);
             }
         }
-        self.gates = gates;
+        self.checks = gates;
     }
 
     /// Whether this very activation has turned the run on that is on: a plugin registered twice
     /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
-    pub fn is_activated_by(&self, activation: &Activation) -> bool {
+    pub fn is_activated_by(&self, activation: &UlwActivation) -> bool {
         let same_task = self.ulw.was_asked_last(activation.task.as_deref());
         self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
     }
@@ -360,11 +362,11 @@ impl Session {
     }
 
     /// Ends the run, if one is on, and says how.
-    pub fn end(&mut self, kind: VerdictKind, why: String, now: Timestamp) {
+    pub fn end_run(&mut self, kind: VerdictKind, why: String, now: Timestamp) {
         if self.is_armed() {
             self.ulw.enabled = false;
             self.ulw.paused = None;
-            self.verdict = Some(Verdict { kind, why, at: now });
+            self.verdict = Some(UlwVerdict { kind, why, at: now });
         }
     }
 
@@ -372,7 +374,7 @@ impl Session {
     /// ultrawork on again. Works whether or not a run is on.
     pub fn stop_continuation(&mut self, reason: Option<&str>, now: Timestamp) {
         let why = reason.map_or_else(|| "by its user".to_owned(), |text| format!("by its user: {text}"));
-        self.end(VerdictKind::Stopped, why, now);
+        self.end_run(VerdictKind::Stopped, why, now);
         self.ulw.enabled = false;
         self.stop_continuation =
             StopContinuation { disabled: true, disabled_reason: reason.map(str::to_owned), disabled_at: Some(now) };
@@ -381,7 +383,7 @@ impl Session {
     /// Makes the run wait for its user, unless it waits already.
     pub fn pause(&mut self, reason: PauseReason, now: Timestamp) {
         if self.is_armed() && self.ulw.paused.is_none() {
-            self.ulw.paused = Some(Pause { reason, at: Some(now), told: false });
+            self.ulw.paused = Some(UlwPause { reason, at: Some(now), is_told: false });
         }
     }
 
@@ -389,7 +391,7 @@ impl Session {
     pub fn tell_paused(&mut self, reason: PauseReason, now: Timestamp) {
         self.pause(reason, now);
         if let Some(pause) = &mut self.ulw.paused {
-            pause.told = true;
+            pause.is_told = true;
         }
     }
 
@@ -416,17 +418,17 @@ impl Session {
 
 /// What turns a run on, and with what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Activation {
+pub struct UlwActivation {
     /// What turned it on.
-    pub trigger: Trigger,
+    pub trigger: UlwTrigger,
     /// What the user asked for, in full.
     pub task: Option<String>,
     /// The prompt's id.
     pub prompt_id: Option<String>,
     /// The bounds of the run.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// What judges a claim, beside what the user asked for earlier in the session.
-    pub gates: Vec<Gate>,
+    pub checks: Vec<Check>,
     /// A claim needs a review as well.
     pub review_wanted: bool,
     /// The commit that is checked out.
@@ -441,13 +443,13 @@ mod tests {
         Timestamp::from_millis(seconds * 1_000)
     }
 
-    pub(super) fn activation() -> Activation {
-        Activation {
-            trigger: Trigger::Keyword,
+    pub(super) fn activation() -> UlwActivation {
+        UlwActivation {
+            trigger: UlwTrigger::Keyword,
             task: Some("ulw fix".to_owned()),
             prompt_id: None,
-            limits: Limits::default(),
-            gates: Vec::new(),
+            limits: RunLimits::default(),
+            checks: Vec::new(),
             review_wanted: true,
             base: None,
         }
@@ -462,7 +464,7 @@ mod tests {
         .unwrap();
         assert!(session.is_armed());
         assert_eq!(session.ulw.stop_blocks, 3);
-        assert_eq!(session.limits, Limits::default());
+        assert_eq!(session.limits, RunLimits::default());
     }
 
     #[test]
@@ -501,8 +503,8 @@ mod tests {
     fn an_end_is_kept_whatever_comes_later() {
         let mut session = Session::default();
         session.activate(activation(), at(0));
-        session.end(VerdictKind::Released, "claimed, not verified".to_owned(), at(5));
-        session.end(VerdictKind::Expired, "too old".to_owned(), at(9));
+        session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(5));
+        session.end_run(VerdictKind::Expired, "too old".to_owned(), at(9));
         assert_eq!(session.verdict.unwrap().kind, VerdictKind::Released);
     }
 

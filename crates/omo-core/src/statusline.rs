@@ -3,12 +3,12 @@
 //! All of it is numbers and words of omo's own: nothing of a task, a check's name or any other
 //! text of a model or a repository gets onto the screen this way.
 
-use crate::gate::GateVerdict;
-use crate::plan_run::{PlanRun, Standing};
+use crate::check::CheckVerdict;
+use crate::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::Session;
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
-use crate::verification::{MAX_ATTEMPTS, Phase};
+use crate::verification::{MAX_ATTEMPTS, VerificationPhase};
 
 /// The most columns that a segment takes. Each of its characters takes one.
 pub const COLUMNS: usize = 80;
@@ -20,7 +20,7 @@ const LARGEST: u64 = 9_999;
 
 /// What a part of a segment is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum PartTone {
     /// All is as it should be.
     Plain,
     /// The run waits for its user.
@@ -31,77 +31,83 @@ pub enum Tone {
 
 /// One part of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct StatusPart {
     /// What is shown.
     pub text: String,
     /// What it is about, for its colour.
-    pub tone: Tone,
+    pub tone: PartTone,
 }
 
 /// The parts of the segment, in order; none where no run is on. `plan` is the session's plan run, where
 /// that entry is omo's own: while it is open, nothing is claimed, and it stands where else the checks do.
-pub fn parts(session: &Session, plan: Option<&PlanRun>, client_block_cap: Option<u32>, now: Timestamp) -> Vec<Part> {
+pub fn status_parts(
+    session: &Session,
+    plan: Option<&PlanRun>,
+    client_block_cap: Option<u32>,
+    now: Timestamp,
+) -> Vec<StatusPart> {
     let plan = plan.filter(|plan| plan.is_open());
-    let Some(run) = session.run() else { return plan.map(plan_parts).unwrap_or_default() };
+    let Some(run) = session.active_run() else { return plan.map(plan_parts).unwrap_or_default() };
     let (used, allowed) = (run.stop_blocks, allowed_blocks(session, client_block_cap));
-    let blocks = part(format!("ulw {}/{}", count(used.into()), count(allowed.into())));
-    let blocks = Part { tone: if used >= allowed { Tone::Last } else { Tone::Plain }, ..blocks };
-    let paused = run.paused.is_some().then(|| Part { tone: Tone::Waits, ..part("paused".to_owned()) });
+    let blocks = part(format!("ulw {}/{}", shown_number(used.into()), shown_number(allowed.into())));
+    let blocks = StatusPart { tone: if used >= allowed { PartTone::Last } else { PartTone::Plain }, ..blocks };
+    let paused = run.paused.is_some().then(|| StatusPart { tone: PartTone::Waits, ..part("paused".to_owned()) });
     let minutes = run.started_at.map(|since| part(format!("{}m", minutes(since, now))));
-    let checks = || [gates(session), phase(session), attempts(session)].into_iter().flatten().map(part).collect();
-    let rest: Vec<Part> = plan.map_or_else(checks, plan_parts);
+    let checks =
+        || [green_checks(session), phase(session), attempts(session)].into_iter().flatten().map(part).collect();
+    let rest: Vec<StatusPart> = plan.map_or_else(checks, plan_parts);
     [blocks].into_iter().chain(rest).chain([paused, minutes].into_iter().flatten()).collect()
 }
 
-fn plan_parts(plan: &PlanRun) -> Vec<Part> {
-    let failed = if plan.failed > 0 { format!(", {} failed", count(plan.failed.into())) } else { String::new() };
-    let done = part(format!("plan {}/{}{failed}", count(plan.passed.into()), count(plan.total.into())));
-    let waits = matches!(plan.standing(), Standing::Waits(_));
-    let waits = waits.then(|| Part { tone: Tone::Waits, ..part("waits for you".to_owned()) });
+fn plan_parts(plan: &PlanRun) -> Vec<StatusPart> {
+    let failed = if plan.failed > 0 { format!(", {} failed", shown_number(plan.failed.into())) } else { String::new() };
+    let done = part(format!("plan {}/{}{failed}", shown_number(plan.passed.into()), shown_number(plan.total.into())));
+    let waits = matches!(plan.status(), PlanRunStatus::Waits(_));
+    let waits = waits.then(|| StatusPart { tone: PartTone::Waits, ..part("waits for you".to_owned()) });
     [Some(done), waits].into_iter().flatten().collect()
 }
 
-fn part(text: String) -> Part {
-    Part { text, tone: Tone::Plain }
+fn part(text: String) -> StatusPart {
+    StatusPart { text, tone: PartTone::Plain }
 }
 
-fn gates(session: &Session) -> Option<String> {
-    let is_green = |verdict: GateVerdict| verdict == GateVerdict::Green;
-    let green = session.gates.iter().filter(|gate| gate.last.as_ref().is_some_and(|last| is_green(last.verdict)));
-    (!session.gates.is_empty()).then(|| format!("checks {}/{}", green.count(), session.gates.len()))
+fn green_checks(session: &Session) -> Option<String> {
+    let is_green = |verdict: CheckVerdict| verdict == CheckVerdict::Green;
+    let green = session.checks.iter().filter(|gate| gate.last.as_ref().is_some_and(|last| is_green(last.verdict)));
+    (!session.checks.is_empty()).then(|| format!("checks {}/{}", green.count(), session.checks.len()))
 }
 
 fn phase(session: &Session) -> Option<String> {
     let word = match session.verification.phase {
         // A run that was verified has ended: while it is on, something else than omo says so.
-        Phase::Working | Phase::Verified => return None,
-        Phase::Gates => "checking",
-        Phase::Review => "review",
+        VerificationPhase::Working | VerificationPhase::Verified => return None,
+        VerificationPhase::Checks => "checking",
+        VerificationPhase::Review => "review",
     };
     Some(word.to_owned())
 }
 
 fn attempts(session: &Session) -> Option<String> {
     let failed = session.verification.attempts;
-    (failed > 0).then(|| format!("failed {}/{MAX_ATTEMPTS}", count(failed.into())))
+    (failed > 0).then(|| format!("failed {}/{MAX_ATTEMPTS}", shown_number(failed.into())))
 }
 
 /// A clock that was set back makes a run as young as it can be.
 fn minutes(since: Timestamp, now: Timestamp) -> String {
     let millis = now.millis_since(since).unwrap_or(0);
-    count(u64::try_from(millis / 60_000).unwrap_or(0))
+    shown_number(u64::try_from(millis / 60_000).unwrap_or(0))
 }
 
-fn count(number: u64) -> String {
+fn shown_number(number: u64) -> String {
     if number > LARGEST { format!("{LARGEST}+") } else { number.to_string() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::{Gate, MAX_GATES, Origin, Record};
-    use crate::limits::Limits;
-    use crate::session::{Activation, PauseReason, Trigger, VerdictKind};
+    use crate::check::{Check, CheckOrigin, CheckRecord, MAX_CHECKS};
+    use crate::limits::RunLimits;
+    use crate::session::{PauseReason, UlwActivation, UlwTrigger, VerdictKind};
 
     fn at(minutes: i64) -> Timestamp {
         Timestamp::from_millis(minutes * 60_000)
@@ -109,33 +115,38 @@ mod tests {
 
     /// A run with so many checks of which so many are green, that began at minute 1.
     fn run(gates: usize, green: usize) -> Session {
-        let gate = |number| Gate::new(Some(&format!("g{number}")), &format!("test {number}"), Origin::User).unwrap();
+        let gate =
+            |number| Check::new(Some(&format!("g{number}")), &format!("test {number}"), CheckOrigin::User).unwrap();
         let mut session = Session::default();
         session.activate(
-            Activation {
-                trigger: Trigger::Keyword,
+            UlwActivation {
+                trigger: UlwTrigger::Keyword,
                 task: Some("ulw fix \u{1b}[31mit".to_owned()),
                 prompt_id: None,
-                limits: Limits::default(),
-                gates: (0..gates).map(gate).collect(),
+                limits: RunLimits::default(),
+                checks: (0..gates).map(gate).collect(),
                 review_wanted: true,
                 base: None,
             },
             at(1),
         );
-        for gate in session.gates.iter_mut().take(green) {
-            gate.last = Some(Record { verdict: GateVerdict::Green, ..Record::default() });
+        for gate in session.checks.iter_mut().take(green) {
+            gate.last = Some(CheckRecord { verdict: CheckVerdict::Green, ..CheckRecord::default() });
         }
         session
     }
 
     fn text(session: &Session, now: Timestamp) -> String {
-        let texts: Vec<String> = parts(session, None, None, now).into_iter().map(|part| part.text).collect();
+        let texts: Vec<String> = status_parts(session, None, None, now).into_iter().map(|part| part.text).collect();
         texts.join(SEPARATOR)
     }
 
-    fn tones(session: &Session) -> Vec<Tone> {
-        parts(session, None, None, at(2)).iter().map(|part| part.tone).filter(|tone| *tone != Tone::Plain).collect()
+    fn tones(session: &Session) -> Vec<PartTone> {
+        status_parts(session, None, None, at(2))
+            .iter()
+            .map(|part| part.tone)
+            .filter(|tone| *tone != PartTone::Plain)
+            .collect()
     }
 
     #[test]
@@ -144,9 +155,9 @@ mod tests {
         let table: [(usize, usize, Change, &str); 11] = [
             (0, 0, |_| {}, "ulw 0/8 · 14m"),
             (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · checks 1/2 · 14m"),
-            (2, 2, |s| s.verification.phase = Phase::Gates, "ulw 0/8 · checks 2/2 · checking · 14m"),
-            (2, 1, |s| s.verification.phase = Phase::Review, "ulw 0/8 · checks 1/2 · review · 14m"),
-            (0, 0, |s| s.verification.phase = Phase::Verified, "ulw 0/8 · 14m"),
+            (2, 2, |s| s.verification.phase = VerificationPhase::Checks, "ulw 0/8 · checks 2/2 · checking · 14m"),
+            (2, 1, |s| s.verification.phase = VerificationPhase::Review, "ulw 0/8 · checks 1/2 · review · 14m"),
+            (0, 0, |s| s.verification.phase = VerificationPhase::Verified, "ulw 0/8 · 14m"),
             (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · checks 0/1 · failed 2/3 · 14m"),
             (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 14m"),
             (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m"),
@@ -163,10 +174,10 @@ mod tests {
 
     #[test]
     fn a_gate_counts_as_green_only_while_its_last_result_is() {
-        for verdict in GateVerdict::ALL {
+        for verdict in CheckVerdict::ALL {
             let mut session = run(1, 1);
-            session.gates[0].last = Some(Record { verdict, ..Record::default() });
-            let green = usize::from(verdict == GateVerdict::Green);
+            session.checks[0].last = Some(CheckRecord { verdict, ..CheckRecord::default() });
+            let green = usize::from(verdict == CheckVerdict::Green);
             assert_eq!(text(&session, at(1)), format!("ulw 0/8 · checks {green}/1 · 0m"), "{verdict:?}");
         }
     }
@@ -174,15 +185,15 @@ mod tests {
     #[test]
     fn where_no_run_is_on_there_is_no_segment() {
         let mut session = Session::default();
-        assert_eq!(parts(&session, None, None, at(2)), []);
+        assert_eq!(status_parts(&session, None, None, at(2)), []);
         for kind in [VerdictKind::Verified, VerdictKind::Released, VerdictKind::Expired] {
             session = run(1, 1);
-            session.end(kind, "why".to_owned(), at(2));
-            assert_eq!(parts(&session, None, None, at(3)), [], "{kind:?}");
+            session.end_run(kind, "why".to_owned(), at(2));
+            assert_eq!(status_parts(&session, None, None, at(3)), [], "{kind:?}");
         }
         session = run(1, 1);
         session.stop_continuation(None, at(2));
-        assert_eq!(parts(&session, None, None, at(3)), []);
+        assert_eq!(status_parts(&session, None, None, at(3)), []);
     }
 
     fn plan(change: impl FnOnce(&mut PlanRun)) -> PlanRun {
@@ -207,15 +218,15 @@ mod tests {
         for (change, armed, alone) in table {
             let plan = plan(change);
             let text = |session: &Session| {
-                let parts = parts(session, Some(&plan), None, at(15));
+                let parts = status_parts(session, Some(&plan), None, at(15));
                 parts.into_iter().map(|part| part.text).collect::<Vec<_>>().join(SEPARATOR)
             };
             assert_eq!((text(&run(2, 1)).as_str(), text(&Session::default()).as_str()), (armed, alone));
         }
         let waits = plan(|plan| plan.waits = Some(String::new()));
         assert_eq!(
-            parts(&Session::default(), Some(&waits), None, at(2)).last().map(|part| part.tone),
-            Some(Tone::Waits)
+            status_parts(&Session::default(), Some(&waits), None, at(2)).last().map(|part| part.tone),
+            Some(PartTone::Waits)
         );
     }
 
@@ -226,24 +237,29 @@ mod tests {
         session.verification.attempts = 2;
         assert_eq!(tones(&session), []);
         session.ulw.stop_blocks = 8;
-        assert_eq!(tones(&session), [Tone::Last]);
+        assert_eq!(tones(&session), [PartTone::Last]);
         session.pause(PauseReason::ApiError, at(2));
-        assert_eq!(tones(&session), [Tone::Last, Tone::Waits]);
+        assert_eq!(tones(&session), [PartTone::Last, PartTone::Waits]);
     }
 
     #[test]
     fn the_lower_of_the_two_caps_is_the_last_block() {
         let mut session = run(0, 0);
         session.ulw.stop_blocks = 5;
-        let first = &parts(&session, None, Some(5), at(2))[0];
-        assert_eq!((first.text.as_str(), first.tone), ("ulw 5/5", Tone::Last));
+        let first = &status_parts(&session, None, Some(5), at(2))[0];
+        assert_eq!((first.text.as_str(), first.tone), ("ulw 5/5", PartTone::Last));
     }
 
     #[test]
     fn no_segment_is_wider_than_its_columns_whatever_the_state_says() {
         let mut widest = 0;
-        for phase in [Phase::Working, Phase::Gates, Phase::Review, Phase::Verified] {
-            let mut session = run(MAX_GATES, MAX_GATES);
+        for phase in [
+            VerificationPhase::Working,
+            VerificationPhase::Checks,
+            VerificationPhase::Review,
+            VerificationPhase::Verified,
+        ] {
+            let mut session = run(MAX_CHECKS, MAX_CHECKS);
             session.limits.max_blocks = u32::MAX;
             session.ulw.stop_blocks = u32::MAX;
             session.verification.attempts = u32::MAX;
@@ -254,7 +270,8 @@ mod tests {
             let most = u32::MAX;
             let plan = plan(|p| (p.total, p.passed, p.failed, p.waits) = (most, most, most, Some(String::new())));
             for plan in [None, Some(&plan)] {
-                let texts: Vec<String> = parts(&session, plan, None, now).into_iter().map(|part| part.text).collect();
+                let texts: Vec<String> =
+                    status_parts(&session, plan, None, now).into_iter().map(|part| part.text).collect();
                 widest = widest.max(texts.join(SEPARATOR).chars().count());
             }
         }

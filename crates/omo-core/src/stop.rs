@@ -1,15 +1,15 @@
 //! What becomes of a Stop: the table of the design, one row one variant, the first that matches
 //! wins.
 
-use crate::plan_run::{PlanRun, Standing};
+use crate::plan_run::{PlanRun, PlanRunStatus};
 use crate::promise::Claim;
-use crate::session::{Interruption, PauseReason, Provenance, Session, VerdictKind};
+use crate::session::{EntryProvenance, Interruption, PauseReason, Session, VerdictKind};
 use crate::timestamp::Timestamp;
-use crate::verification::{Judgement, MAX_ATTEMPTS};
+use crate::verification::{ClaimJudgement, MAX_ATTEMPTS};
 
 /// The rows of the table, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Row {
+pub enum StopRow {
     /// 1: the input or the state could not be read, or the lock was not had in time.
     Unreadable,
     /// 2: a subagent stops, not the session.
@@ -42,7 +42,7 @@ pub enum Row {
     Continue,
 }
 
-impl Row {
+impl StopRow {
     /// All rows, in their order.
     pub const ALL: [Self; 15] = [
         Self::Unreadable,
@@ -155,7 +155,7 @@ pub struct StopFacts<'a> {
     /// The client's own cap on blocks in a row, where it is set and not 0.
     pub client_block_cap: Option<u32>,
     /// What the claim is worth; `None` where none is made, or none was judged yet.
-    pub judgement: Option<Judgement>,
+    pub judgement: Option<ClaimJudgement>,
     /// How often the failure that stands was already sent, on this same work tree.
     pub same_failure_sent: u32,
     /// The plan that the session executes, where that entry is omo's own.
@@ -168,7 +168,7 @@ pub struct StopFacts<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopDecision {
     /// The row.
-    pub row: Row,
+    pub row: StopRow,
     /// What it asks for.
     pub action: StopAction,
 }
@@ -183,7 +183,7 @@ pub enum StopAction {
     /// The turn ends and the run waits for its user.
     Pause(PauseReason),
     /// The session goes on.
-    Block(Block),
+    Block(StopBlock),
     /// The run ends.
     End {
         /// How.
@@ -195,26 +195,26 @@ pub enum StopAction {
 
 /// A Stop that is turned into a continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct StopBlock {
     /// Which one of the run it is, from 1.
     pub number: u32,
     /// How many there may be.
-    pub of: u32,
+    pub allowed: u32,
     /// Shells and monitors that run and that no block has named yet.
-    pub names: Vec<BackgroundTask>,
+    pub newly_named: Vec<BackgroundTask>,
     /// What it is said because of.
-    pub cause: Cause,
+    pub cause: BlockCause,
 }
 
 /// What a Stop is turned into a continuation because of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum BlockCause {
     /// Nothing was claimed, or a review is wanted.
     Unfinished,
     /// A verification failed.
     FailedAttempt,
     /// The plan that the session executes goes on.
-    PlanGoesOn,
+    PlanContinues,
 }
 
 /// How often omo sends the same failure before it stops holding the session.
@@ -222,37 +222,37 @@ const SAME_FAILURE_LIMIT: u32 = 2;
 
 /// Decides. `None` stands for facts that could not be read: the first row.
 pub fn decide(facts: Option<&StopFacts>) -> StopDecision {
-    let Some(facts) = facts else { return allow(Row::Unreadable) };
+    let Some(facts) = facts else { return allow(StopRow::Unreadable) };
     if facts.event.from_subagent {
-        return allow(Row::Subagent);
+        return allow(StopRow::Subagent);
     }
     match facts.session {
-        Some(session) if session.is_armed() && plan_goes_on(facts) => {
+        Some(session) if session.is_armed() && plan_continues(facts) => {
             decide_armed(&StopFacts { judgement: None, same_failure_sent: 0, ..*facts }, session)
         }
         Some(session) if session.is_armed() => decide_armed(facts, session),
-        _ => allow(Row::NoRun),
+        _ => allow(StopRow::NoRun),
     }
 }
 
 /// Decides about an entry that is not omo's own, whether its run is on or not; `None` where it is omo's own.
-pub fn decide_provenance(provenance: Provenance) -> Option<StopDecision> {
-    provenance.against().map(|why| end(Row::NoRun, VerdictKind::Released, why))
+pub fn decide_provenance(provenance: EntryProvenance) -> Option<StopDecision> {
+    provenance.distrust_reason().map(|why| end(StopRow::NoRun, VerdictKind::Released, why))
 }
 
 /// Whether omo has to judge a claim. It does not where an earlier row matches: then the result would
 /// not matter, and the checks need not run.
-pub fn is_to_be_judged(facts: &StopFacts) -> bool {
+pub fn needs_judgement(facts: &StopFacts) -> bool {
     let claims = facts.event.claim == Some(Claim::Done);
-    let waits = facts.session.is_some_and(crate::verification::has_review);
+    let waits = facts.session.is_some_and(crate::verification::has_awaited_review);
     let unjudged = StopFacts { judgement: None, ..*facts };
-    (claims || waits) && !plan_goes_on(facts) && decide(Some(&unjudged)).row > Row::SaidBlocked
+    (claims || waits) && !plan_continues(facts) && decide(Some(&unjudged)).row > StopRow::SaidBlocked
 }
 
 /// Whether the session executes a plan that waits for no answer of a person: then the plan is the work
 /// that is left, and no claim is about its end.
-pub fn plan_goes_on(facts: &StopFacts) -> bool {
-    facts.plan.is_some_and(|plan| plan.standing() == Standing::Executes)
+pub fn plan_continues(facts: &StopFacts) -> bool {
+    facts.plan.is_some_and(|plan| plan.status() == PlanRunStatus::Executes)
 }
 
 /// How many blocks the run may have: its own bound, or the client's cap where that is lower.
@@ -264,79 +264,83 @@ pub fn allowed_blocks(session: &Session, client_block_cap: Option<u32>) -> u32 {
 fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     let event = facts.event;
     if session.stop_continuation.disabled {
-        return allow(Row::StopContinuation);
+        return allow(StopRow::StopContinuation);
     }
     if facts.transcript.input_waiting {
-        return allow(Row::InputWaiting);
+        return allow(StopRow::InputWaiting);
     }
     if waits_for_background(event, session) {
-        return allow(Row::BackgroundWork);
+        return allow(StopRow::BackgroundWork);
     }
-    let plan_waits = facts.plan.is_some_and(|plan| matches!(plan.standing(), Standing::Waits(_)));
+    let plan_waits = facts.plan.is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
     if event.plan_mode || session.ulw.paused.is_some() || plan_waits {
-        return allow(Row::PlanOrPaused);
+        return allow(StopRow::PlanOrPaused);
     }
     if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
-        return act(Row::PlanOrPaused, StopAction::Pause(PauseReason::Interrupted));
+        return act(StopRow::PlanOrPaused, StopAction::Pause(PauseReason::Interrupted));
     }
     if let Some(reason) = &session.ulw.said_blocked {
-        return end(Row::SaidBlocked, VerdictKind::Blocked, said(reason));
+        return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
     }
     match (&event.claim, facts.judgement) {
         (Some(Claim::Blocked { reason }), _) => {
-            return end(Row::SaidBlocked, VerdictKind::Blocked, said(reason));
+            return end(StopRow::SaidBlocked, VerdictKind::Blocked, stated_reason(reason));
         }
-        (_, Some(Judgement::Verified)) => {
-            return end(Row::ClaimJudged, VerdictKind::Verified, "proved");
+        (_, Some(ClaimJudgement::Verified)) => {
+            return end(StopRow::ClaimJudged, VerdictKind::Verified, "proved");
         }
-        (_, Some(Judgement::NothingToJudgeBy)) => {
-            return end(Row::ClaimJudged, VerdictKind::Released, "claimed, not verified");
+        (_, Some(ClaimJudgement::NothingToJudgeBy)) => {
+            return end(StopRow::ClaimJudged, VerdictKind::Released, "claimed, not verified");
         }
-        (_, Some(Judgement::Tampered)) => {
-            return end(Row::ClaimJudged, VerdictKind::Released, "claimed, and the record of the run is not omo's own");
+        (_, Some(ClaimJudgement::Tampered)) => {
+            return end(
+                StopRow::ClaimJudged,
+                VerdictKind::Released,
+                "claimed, and the record of the run is not omo's own",
+            );
         }
-        (_, Some(Judgement::Failed | Judgement::ReviewWanted { .. }) | None) => {}
+        (_, Some(ClaimJudgement::Failed | ClaimJudgement::ReviewWanted { .. }) | None) => {}
     }
-    bounds(facts, session).unwrap_or_else(|| go_on(facts, session))
+    decide_bounds(facts, session).unwrap_or_else(|| continue_run(facts, session))
 }
 
 /// Rows 10 to 14: what ends a run, or lets it rest, whatever the model says.
-fn bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
-    let failed = facts.judgement.is_some_and(Judgement::is_failed_attempt);
+fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
+    let failed = facts.judgement.is_some_and(ClaimJudgement::is_failed_attempt);
     let attempts = session.verification.attempts.saturating_add(u32::from(failed));
     let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
     if attempts >= session.verification.max_attempts.clamp(1, MAX_ATTEMPTS) {
-        return released(Row::AttemptsSpent, format!("{attempts} failed verifications"));
+        return released(StopRow::AttemptsSpent, format!("{attempts} failed verifications"));
     }
     let allowed = allowed_blocks(session, facts.client_block_cap);
     if session.ulw.stop_blocks >= allowed {
-        return released(Row::BlocksSpent, format!("{} of {allowed} continuations used", session.ulw.stop_blocks));
+        return released(StopRow::BlocksSpent, format!("{} of {allowed} continuations used", session.ulw.stop_blocks));
     }
     let minutes = session.limits.clamped().max_minutes;
     if run_age_millis(session, facts.now) >= i64::from(minutes) * 60_000 {
-        return Some(end(Row::TimeSpent, VerdictKind::Expired, format!("older than {minutes} minutes")));
+        return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("older than {minutes} minutes")));
     }
     if facts.same_failure_sent >= SAME_FAILURE_LIMIT {
-        return released(Row::SameFailure, "the same failure on the same files".to_owned());
+        return released(StopRow::SameFailure, "the same failure on the same files".to_owned());
     }
     (in_cooldown(session, facts.now) && !facts.transcript.tool_called_since_block)
-        .then(|| act(Row::Cooldown, StopAction::AllowAndWarn))
+        .then(|| act(StopRow::Cooldown, StopAction::AllowAndWarn))
 }
 
-fn go_on(facts: &StopFacts, session: &Session) -> StopDecision {
-    let failed = facts.judgement.is_some_and(Judgement::is_failed_attempt);
+fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {
+    let failed = facts.judgement.is_some_and(ClaimJudgement::is_failed_attempt);
     let names = facts.event.background.iter();
-    let block = Block {
+    let block = StopBlock {
         number: session.ulw.stop_blocks.saturating_add(1),
-        of: allowed_blocks(session, facts.client_block_cap),
-        names: names.filter(|task| is_unnamed(task, session)).cloned().collect(),
-        cause: match (plan_goes_on(facts), failed) {
-            (true, _) => Cause::PlanGoesOn,
-            (false, true) => Cause::FailedAttempt,
-            (false, false) => Cause::Unfinished,
+        allowed: allowed_blocks(session, facts.client_block_cap),
+        newly_named: names.filter(|task| is_unnamed(task, session)).cloned().collect(),
+        cause: match (plan_continues(facts), failed) {
+            (true, _) => BlockCause::PlanContinues,
+            (false, true) => BlockCause::FailedAttempt,
+            (false, false) => BlockCause::Unfinished,
         },
     };
-    act(Row::Continue, StopAction::Block(block))
+    act(StopRow::Continue, StopAction::Block(block))
 }
 
 /// Row 6. A message that makes a promise waits for nothing: a shell that was named, a development
@@ -369,34 +373,34 @@ pub fn in_cooldown(session: &Session, now: Timestamp) -> bool {
     age.is_some_and(|age| age < cooldown)
 }
 
-fn said(reason: &str) -> String {
-    let reason = crate::words::sanitize(reason, 300);
+fn stated_reason(reason: &str) -> String {
+    let reason = crate::text::sanitize(reason, 300);
     if reason.is_empty() { "no reason given".to_owned() } else { reason }
 }
 
-fn allow(row: Row) -> StopDecision {
+fn allow(row: StopRow) -> StopDecision {
     act(row, StopAction::Allow)
 }
 
-fn end(row: Row, verdict: VerdictKind, why: impl Into<String>) -> StopDecision {
+fn end(row: StopRow, verdict: VerdictKind, why: impl Into<String>) -> StopDecision {
     act(row, StopAction::End { verdict, why: why.into() })
 }
 
-fn act(row: Row, action: StopAction) -> StopDecision {
+fn act(row: StopRow, action: StopAction) -> StopDecision {
     StopDecision { row, action }
 }
 
 /// Writes a decision into the session it was made for.
-pub fn apply(session: &mut Session, decision: &StopDecision, now: Timestamp) {
+pub fn apply_decision(session: &mut Session, decision: &StopDecision, now: Timestamp) {
     match &decision.action {
         StopAction::Allow | StopAction::AllowAndWarn => {}
         StopAction::Pause(reason) => session.pause(*reason, now),
         StopAction::Block(block) => {
             session.ulw.stop_blocks = block.number;
             session.ulw.last_stop_at = Some(now);
-            session.ulw.named_tasks.extend(block.names.iter().map(|task| task.id.clone()));
+            session.ulw.named_tasks.extend(block.newly_named.iter().map(|task| task.id.clone()));
         }
-        StopAction::End { why, .. } if decision.row == Row::NoRun => session.disown(why, now),
-        StopAction::End { verdict, why } => session.end(*verdict, why.clone(), now),
+        StopAction::End { why, .. } if decision.row == StopRow::NoRun => session.disown(why, now),
+        StopAction::End { verdict, why } => session.end_run(*verdict, why.clone(), now),
     }
 }

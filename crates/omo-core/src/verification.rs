@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{Baseline, Gate, GateVerdict, Record};
-use crate::review::{Asked, Refusal, Rejection, Review, ReviewVerdict};
+use crate::check::{Check, CheckBaseline, CheckRecord, CheckVerdict};
+use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
 use crate::session::Session;
 use crate::timestamp::Timestamp;
 
@@ -20,9 +20,9 @@ const OBJECTION_CHARS: usize = 600;
 /// How far the check of a claim has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Verification {
+pub struct ClaimVerification {
     /// Where the run stands.
-    pub phase: Phase,
+    pub phase: VerificationPhase,
     /// How many verifications have failed.
     pub attempts: u32,
     /// After how many of them the run ends.
@@ -34,21 +34,21 @@ pub struct Verification {
     /// Which files count, settled when the run began: the name under which that is kept.
     pub scope: Option<String>,
     /// The review that is waited for.
-    pub asked: Option<Asked>,
+    pub asked: Option<RequestedReview>,
     /// The last review that ended while it was waited for.
     pub review: Option<Review>,
     /// The work trees that were rejected since the run began.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Vec<RejectedTree>,
     /// The failure that was told last.
-    pub failure: Option<ToldFailure>,
+    pub failure: Option<ReportedFailure>,
     /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
     pub environment: Option<String>,
 }
 
-impl Default for Verification {
+impl Default for ClaimVerification {
     fn default() -> Self {
         Self {
-            phase: Phase::Working,
+            phase: VerificationPhase::Working,
             attempts: 0,
             max_attempts: MAX_ATTEMPTS,
             claimed_at: None,
@@ -63,19 +63,19 @@ impl Default for Verification {
     }
 }
 
-impl Verification {
+impl ClaimVerification {
     /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
-    pub fn rejected(&self, tree: Option<&str>) -> Option<&Rejection> {
+    pub fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
         self.rejections.iter().find(|rejection| rejection.tree.as_deref() == tree)
     }
 
     /// Notes that a work tree was rejected: asking once more does not undo that.
-    pub fn reject(&mut self, rejection: Rejection) {
-        if self.rejected(rejection.tree.as_deref()).is_some() {
+    pub fn reject(&mut self, rejection: RejectedTree) {
+        if self.rejection_of(rejection.tree.as_deref()).is_some() {
             return;
         }
         let objections = rejection.objections.chars().take(OBJECTION_CHARS).collect();
-        self.rejections.push(Rejection { tree: rejection.tree, objections });
+        self.rejections.push(RejectedTree { tree: rejection.tree, objections });
         let too_many = self.rejections.len().saturating_sub(MAX_REJECTIONS);
         self.rejections.drain(..too_many);
         for old in self.rejections.iter_mut().rev().skip(MAX_OBJECTIONS) {
@@ -84,21 +84,22 @@ impl Verification {
     }
 
     /// The rejection that the review stands for which was asked for and has ended.
-    pub fn pending_rejection(&self) -> Option<Rejection> {
+    pub fn pending_rejection(&self) -> Option<RejectedTree> {
         let (asked, review) = (self.asked.as_ref()?, self.review.as_ref()?);
         (review.verdict == ReviewVerdict::Rejected)
-            .then(|| Rejection { tree: asked.tree.clone(), objections: review.objections.clone() })
+            .then(|| RejectedTree { tree: asked.tree.clone(), objections: review.objections.clone() })
     }
 }
 
 /// Where a run stands between its start and its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Phase {
+pub enum VerificationPhase {
     /// No claim yet, or the last one failed.
     Working,
     /// The commands that decide are running.
-    Gates,
+    #[serde(rename = "gates")]
+    Checks,
     /// The independent reading is awaited.
     Review,
     /// The work was proved.
@@ -108,7 +109,7 @@ pub enum Phase {
 /// A failure, and how often it was told on one work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct ToldFailure {
+pub struct ReportedFailure {
     /// Which one, in a few words.
     pub what: String,
     /// On which work tree.
@@ -119,7 +120,7 @@ pub struct ToldFailure {
 
 /// What a claim is worth after everything that can judge it has judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum ClaimJudgement {
     /// All checks are green and the review verified, whichever of them there are, on the present
     /// work tree.
     Verified,
@@ -136,7 +137,7 @@ pub enum Judgement {
     },
 }
 
-impl Judgement {
+impl ClaimJudgement {
     /// Whether it counts as a failed verification.
     pub fn is_failed_attempt(self) -> bool {
         matches!(self, Self::Failed | Self::ReviewWanted { again: true })
@@ -145,17 +146,17 @@ impl Judgement {
 
 /// What was found when a claim was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct ClaimFindings {
     /// The id of the files; `None` where they could not be read.
     pub tree: Option<String>,
     /// The checks, by name, each with its result and the end of its output.
-    pub gates: Vec<GateResult>,
+    pub checks: Vec<CheckResult>,
     /// The run's record is the one that omo wrote.
     pub is_sealed: bool,
     /// Files were changed while they were judged.
-    pub tree_moves: bool,
+    pub tree_changed: bool,
     /// One of them, where that is known.
-    pub moving: Option<String>,
+    pub changed_path: Option<String>,
     /// What git ignores now and did not when the run began, for the review.
     pub newly_ignored: Vec<String>,
     /// The digest of what the reviewer was given to read, as it is now.
@@ -163,12 +164,12 @@ pub struct Findings {
     /// The variables that are not as they were when the run began, in whose environment the checks run.
     pub environment: Vec<String>,
     /// Why the agreement that came does not count.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<AgreementRefusal>,
 }
 
 /// What a reviewer is given to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Material {
+pub struct ReviewMaterial {
     /// The file.
     pub path: String,
     /// Its digest.
@@ -177,54 +178,54 @@ pub struct Material {
 
 /// One check's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GateResult {
+pub struct CheckResult {
     /// The check.
     pub name: String,
     /// Its command.
-    pub run: String,
-    /// What exactly was run: [`Gate::definition`].
+    pub command: String,
+    /// What exactly was run: [`Check::definition`].
     pub definition: Vec<u8>,
     /// What came of it.
-    pub record: Record,
+    pub record: CheckRecord,
     /// It was not run again: the last result still holds.
-    pub reused: bool,
+    pub is_reused: bool,
     /// The end of its output.
     pub tail: String,
     /// What it counted before the run, where it was held to that.
-    pub baseline: Option<Baseline>,
+    pub baseline: Option<CheckBaseline>,
 }
 
-impl GateResult {
+impl CheckResult {
     /// It proves what it is for.
     pub fn is_green(&self) -> bool {
-        self.record.verdict == GateVerdict::Green
+        self.record.verdict == CheckVerdict::Green
     }
 }
 
 /// What became of a claim, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct ClaimOutcome {
     /// What it is worth.
-    pub judgement: Judgement,
+    pub judgement: ClaimJudgement,
     /// What stands against it, and how it stands with the review.
-    pub reason: Reason,
+    pub reason: ClaimReason,
     /// What was found.
-    pub findings: Findings,
+    pub findings: ClaimFindings,
     /// What the reviewer is to read, where a review is wanted.
-    pub material: Option<Material>,
+    pub material: Option<ReviewMaterial>,
     /// What a review that has come rejects.
-    pub rejection: Option<Rejection>,
+    pub rejection: Option<RejectedTree>,
 }
 
 /// Why a claim is worth what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum ClaimReason {
     /// There is nothing to say beside the judgement.
     None,
     /// These checks are red.
-    RedGates,
+    RedChecks,
     /// Files were changed while they were judged.
-    TreeMoves,
+    TreeChanged,
     /// The files could not be read.
     FilesUnreadable,
     /// The review objects, in its own words.
@@ -232,7 +233,7 @@ pub enum Reason {
     /// The review was asked for, and no verdict was seen.
     NoVerdict,
     /// An agreement came that does not count.
-    NotCounted(Refusal),
+    NotCounted(AgreementRefusal),
     /// The work cannot be shown to a reviewer, and why.
     NotShown(String),
     /// The review verified other files than the present ones.
@@ -242,129 +243,129 @@ pub enum Reason {
 }
 
 /// Judges a claim, or a review that has come.
-pub fn judge(session: &Session, findings: Findings) -> Check {
+pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     let verification = &session.verification;
-    let gates = &findings.gates;
+    let gates = &findings.checks;
     let (judgement, reason) = if !findings.is_sealed {
-        (Judgement::Tampered, Reason::None)
+        (ClaimJudgement::Tampered, ClaimReason::None)
     } else if gates.is_empty() && !verification.review_wanted {
-        (Judgement::NothingToJudgeBy, Reason::None)
+        (ClaimJudgement::NothingToJudgeBy, ClaimReason::None)
     } else if gates.iter().any(|gate| !gate.is_green()) {
-        (Judgement::Failed, Reason::RedGates)
+        (ClaimJudgement::Failed, ClaimReason::RedChecks)
     } else if findings.tree.is_none() {
         // What cannot be established counts against the claim.
-        (Judgement::Failed, Reason::FilesUnreadable)
-    } else if findings.tree_moves {
-        (Judgement::Failed, Reason::TreeMoves)
+        (ClaimJudgement::Failed, ClaimReason::FilesUnreadable)
+    } else if findings.tree_changed {
+        (ClaimJudgement::Failed, ClaimReason::TreeChanged)
     } else if verification.review_wanted {
         judge_review(verification, &findings)
     } else {
-        (Judgement::Verified, Reason::None)
+        (ClaimJudgement::Verified, ClaimReason::None)
     };
-    Check { judgement, reason, findings, material: None, rejection: verification.pending_rejection() }
+    ClaimOutcome { judgement, reason, findings, material: None, rejection: verification.pending_rejection() }
 }
 
-fn judge_review(verification: &Verification, findings: &Findings) -> (Judgement, Reason) {
-    let wanted = |again| Judgement::ReviewWanted { again };
-    if let Some(rejection) = verification.rejected(findings.tree.as_deref()) {
-        return (Judgement::Failed, Reason::Rejected(rejection.objections.clone()));
+fn judge_review(verification: &ClaimVerification, findings: &ClaimFindings) -> (ClaimJudgement, ClaimReason) {
+    let wanted = |again| ClaimJudgement::ReviewWanted { again };
+    if let Some(rejection) = verification.rejection_of(findings.tree.as_deref()) {
+        return (ClaimJudgement::Failed, ClaimReason::Rejected(rejection.objections.clone()));
     }
-    let Some(asked) = &verification.asked else { return (wanted(false), Reason::FirstReview) };
-    let Some(review) = &verification.review else { return (wanted(true), Reason::NoVerdict) };
+    let Some(asked) = &verification.asked else { return (wanted(false), ClaimReason::FirstReview) };
+    let Some(review) = &verification.review else { return (wanted(true), ClaimReason::NoVerdict) };
     if review.verdict == ReviewVerdict::Rejected {
         // What it objects to may be fixed by now: the rejection decides only about the files that it is about.
         let is_about_present_files = asked.tree == findings.tree;
         let objections = review.objections.clone();
         return if is_about_present_files {
-            (Judgement::Failed, Reason::Rejected(objections))
+            (ClaimJudgement::Failed, ClaimReason::Rejected(objections))
         } else {
-            (wanted(true), Reason::StaleReview)
+            (wanted(true), ClaimReason::StaleReview)
         };
     }
     let is_same_tree = asked.tree.is_some() && asked.tree == findings.tree;
     match (review.verdict, &findings.refusal) {
-        (ReviewVerdict::Verified, Some(refusal)) => (wanted(true), Reason::NotCounted(refusal.clone())),
+        (ReviewVerdict::Verified, Some(refusal)) => (wanted(true), ClaimReason::NotCounted(refusal.clone())),
         (ReviewVerdict::Verified, None) if is_same_tree && asked.material == findings.material => {
-            (Judgement::Verified, Reason::None)
+            (ClaimJudgement::Verified, ClaimReason::None)
         }
-        (ReviewVerdict::Verified, None) => (wanted(false), Reason::StaleReview),
-        _ => (wanted(true), Reason::NoVerdict),
+        (ReviewVerdict::Verified, None) => (wanted(false), ClaimReason::StaleReview),
+        _ => (wanted(true), ClaimReason::NoVerdict),
     }
 }
 
 /// How often the failure that stands was told on this work tree, where nothing was claimed since.
-pub fn standing_failure_told(session: &Session, tree: Option<&str>) -> u32 {
+pub fn count_standing_failure(session: &Session, tree: Option<&str>) -> u32 {
     let told = session.verification.failure.as_ref().filter(|told| told.tree.is_some() && told.tree.as_deref() == tree);
     told.map_or(0, |told| told.told)
 }
 
 /// Notes that the failure that stands was told once more.
-pub fn tell_standing_failure(session: &mut Session, tree: Option<String>) {
-    let told = standing_failure_told(session, tree.as_deref());
+pub fn note_standing_failure(session: &mut Session, tree: Option<String>) {
+    let told = count_standing_failure(session, tree.as_deref());
     if let Some(failure) = &mut session.verification.failure {
         (failure.tree, failure.told) = (tree, told.saturating_add(1));
     }
 }
 
 /// Whether a review has ended that the run waits for.
-pub fn has_review(session: &Session) -> bool {
+pub fn has_awaited_review(session: &Session) -> bool {
     let verification = &session.verification;
     let counts = |review: &Review| review.verdict != ReviewVerdict::Unclear;
     verification.asked.is_some() && verification.review.as_ref().is_some_and(counts)
 }
 
-impl Check {
+impl ClaimOutcome {
     /// The failure in a few words, the same for the same failure: which checks are red and how, or
     /// what the review objects to. `None` where nothing failed.
     pub fn failure(&self) -> Option<String> {
         match &self.reason {
-            Reason::RedGates => {
-                let red = self.findings.gates.iter().filter(|gate| !gate.is_green());
+            ClaimReason::RedChecks => {
+                let red = self.findings.checks.iter().filter(|gate| !gate.is_green());
                 let words = red.map(|gate| format!("{}: {}", gate.name, gate.record.detail));
                 Some(words.collect::<Vec<_>>().join("; "))
             }
-            Reason::Rejected(objections) => Some(format!("review: {objections}")),
-            Reason::NoVerdict => Some("no verdict of the review".to_owned()),
-            Reason::TreeMoves => Some("files changed while they were judged".to_owned()),
-            Reason::FilesUnreadable => Some("the files of the project could not be read".to_owned()),
-            Reason::NotCounted(refusal) => Some(format!("the review does not count: {}", refusal.why())),
-            Reason::NotShown(why) => Some(format!("the work cannot be shown to a reviewer: {why}")),
-            Reason::None | Reason::StaleReview | Reason::FirstReview => None,
+            ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
+            ClaimReason::NoVerdict => Some("no verdict of the review".to_owned()),
+            ClaimReason::TreeChanged => Some("files changed while they were judged".to_owned()),
+            ClaimReason::FilesUnreadable => Some("the files of the project could not be read".to_owned()),
+            ClaimReason::NotCounted(refusal) => Some(format!("the review does not count: {}", refusal.describe())),
+            ClaimReason::NotShown(why) => Some(format!("the work cannot be shown to a reviewer: {why}")),
+            ClaimReason::None | ClaimReason::StaleReview | ClaimReason::FirstReview => None,
         }
     }
 
     /// What became of the claim in a few words of omo's own, for the log.
     pub fn label(&self) -> &'static str {
         match self.reason {
-            Reason::None => "claimed and judged",
-            Reason::RedGates => "a check is not green",
-            Reason::TreeMoves => "files changed while they were judged",
-            Reason::FilesUnreadable => "the files could not be read",
-            Reason::Rejected(_) => "the review objects",
-            Reason::NoVerdict => "no verdict of the review was seen",
-            Reason::NotCounted(_) => "the review does not count",
-            Reason::NotShown(_) => "the work cannot be shown to a reviewer",
-            Reason::StaleReview => "files changed since the review",
-            Reason::FirstReview => "a review is asked for",
+            ClaimReason::None => "claimed and judged",
+            ClaimReason::RedChecks => "a check is not green",
+            ClaimReason::TreeChanged => "files changed while they were judged",
+            ClaimReason::FilesUnreadable => "the files could not be read",
+            ClaimReason::Rejected(_) => "the review objects",
+            ClaimReason::NoVerdict => "no verdict of the review was seen",
+            ClaimReason::NotCounted(_) => "the review does not count",
+            ClaimReason::NotShown(_) => "the work cannot be shown to a reviewer",
+            ClaimReason::StaleReview => "files changed since the review",
+            ClaimReason::FirstReview => "a review is asked for",
         }
     }
 
     /// The work cannot be shown to a reviewer, and nothing can be reviewed: that counts against the claim.
     #[must_use]
-    pub fn not_shown(self, why: String) -> Self {
-        Self { judgement: Judgement::Failed, reason: Reason::NotShown(why), material: None, ..self }
+    pub fn with_hidden_work(self, why: String) -> Self {
+        Self { judgement: ClaimJudgement::Failed, reason: ClaimReason::NotShown(why), material: None, ..self }
     }
 
     /// Whether everything that judges the run now was asked: checks may have been added meanwhile.
-    pub fn covers(&self, session: &Session) -> bool {
-        let is_asked = |gate: &Gate| {
-            self.findings.gates.iter().any(|it| it.name == gate.name && it.definition == gate.definition())
+    pub fn covers_all_checks(&self, session: &Session) -> bool {
+        let is_asked = |gate: &Check| {
+            self.findings.checks.iter().any(|it| it.name == gate.name && it.definition == gate.definition())
         };
-        self.judgement != Judgement::Verified || session.gates.iter().all(is_asked)
+        self.judgement != ClaimJudgement::Verified || session.checks.iter().all(is_asked)
     }
 
     /// How often this very failure was told already on these files.
-    pub fn told_before(&self, session: &Session) -> u32 {
+    pub fn times_reported(&self, session: &Session) -> u32 {
         match (&session.verification.failure, self.failure()) {
             (Some(told), Some(what)) if told.what == what && told.tree.is_some() && told.tree == self.findings.tree => {
                 told.told
@@ -376,15 +377,15 @@ impl Check {
     /// Writes into the session what was found, which may be a failed verification more: the checks' results, and where the review stands.
     /// `offset` is where the transcript ends.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
-        for result in self.findings.gates.iter().filter(|result| !result.reused) {
-            if let Some(gate) = session.gates.iter_mut().find(|gate| gate.name == result.name) {
+        for result in self.findings.checks.iter().filter(|result| !result.is_reused) {
+            if let Some(gate) = session.checks.iter_mut().find(|gate| gate.name == result.name) {
                 if let Some(baseline) = result.baseline.clone().filter(|_| gate.baseline.is_none()) {
-                    gate.take_baseline(baseline);
+                    gate.set_baseline(baseline);
                 }
-                gate.keep(result.record.clone());
+                gate.keep_record(result.record.clone());
             }
         }
-        let told = self.told_before(session);
+        let told = self.times_reported(session);
         let verification = &mut session.verification;
         verification.claimed_at = Some(now);
         if let Some(rejection) = &self.rejection {
@@ -394,9 +395,9 @@ impl Check {
             verification.attempts = verification.attempts.saturating_add(1);
         }
         match self.judgement {
-            Judgement::ReviewWanted { .. } => {
-                verification.phase = Phase::Review;
-                verification.asked = Some(Asked {
+            ClaimJudgement::ReviewWanted { .. } => {
+                verification.phase = VerificationPhase::Review;
+                verification.asked = Some(RequestedReview {
                     at: Some(now),
                     tree: self.findings.tree.clone(),
                     offset,
@@ -404,14 +405,14 @@ impl Check {
                 });
                 verification.review = None;
             }
-            Judgement::Verified => verification.phase = Phase::Verified,
-            Judgement::Failed | Judgement::NothingToJudgeBy | Judgement::Tampered => {
-                verification.phase = Phase::Working;
+            ClaimJudgement::Verified => verification.phase = VerificationPhase::Verified,
+            ClaimJudgement::Failed | ClaimJudgement::NothingToJudgeBy | ClaimJudgement::Tampered => {
+                verification.phase = VerificationPhase::Working;
                 verification.asked = None;
                 verification.review = None;
             }
         }
-        verification.failure = self.failure().map(|what| ToldFailure {
+        verification.failure = self.failure().map(|what| ReportedFailure {
             what,
             tree: self.findings.tree.clone(),
             told: told.saturating_add(1),

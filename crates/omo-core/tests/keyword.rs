@@ -2,7 +2,7 @@
 
 #![expect(clippy::panic, reason = "a test's helpers fail as a test does")]
 
-use omo_core::keyword::{InvalidKeyword, Keywords, Reading, is_from_a_person, read};
+use omo_core::keyword::{InvalidKeyword, Keywords, PromptReading, is_from_a_person, read_prompt};
 
 mod vectors;
 
@@ -15,11 +15,11 @@ enum Outcome {
 }
 
 fn outcome(prompt: &str) -> Outcome {
-    match read(prompt, &Keywords::default()) {
-        Reading::Activate => Outcome::Activates,
-        Reading::Nothing => Outcome::Ignored,
-        Reading::Command { .. } => Outcome::Command,
-        Reading::Off { .. } => Outcome::Off,
+    match read_prompt(prompt, &Keywords::default()) {
+        PromptReading::Activate => Outcome::Activates,
+        PromptReading::Nothing => Outcome::Ignored,
+        PromptReading::Command { .. } => Outcome::Command,
+        PromptReading::Off { .. } => Outcome::Off,
     }
 }
 
@@ -494,8 +494,9 @@ fn commands_are_read_byte_for_byte() {
         ("/ulw-logs/foo.txt", None),
         ("please run /omo:ulw", None),
     ] {
-        let expected = expected.map_or(Reading::Nothing, |(name, arguments)| Reading::Command { name, arguments });
-        assert_eq!(read(prompt, &Keywords::default()), expected, "{prompt}");
+        let expected =
+            expected.map_or(PromptReading::Nothing, |(name, arguments)| PromptReading::Command { name, arguments });
+        assert_eq!(read_prompt(prompt, &Keywords::default()), expected, "{prompt}");
     }
 }
 
@@ -532,7 +533,7 @@ fn letting_go_is_a_clause_of_its_own() {
         ("ulw fix the parser\nstop ulw", false),
         ("stop ulw: it goes in circles", false),
     ] {
-        assert_eq!(read(prompt, &Keywords::default()), Reading::Off { whole }, "{prompt}");
+        assert_eq!(read_prompt(prompt, &Keywords::default()), PromptReading::Off { whole }, "{prompt}");
     }
     check(
         Outcome::Ignored,
@@ -554,21 +555,21 @@ fn letting_go_is_a_clause_of_its_own() {
 fn keywords_of_ones_own() {
     let own = Keywords::new(vec!["울트라워크".into(), "ウルトラワーク".into(), "go-go".into()]).unwrap();
     for (prompt, expected) in [
-        ("울트라워크 해줘", Reading::Activate),
-        ("울트라워크로 해줘", Reading::Activate),
-        ("울트라워크 뭐야?", Reading::Nothing),
-        ("ウルトラワークで直して", Reading::Activate),
-        ("ウルトラワークローレンのシャツ", Reading::Nothing),
-        ("GO-GO fix", Reading::Activate),
-        ("go-go-go", Reading::Nothing),
-        ("ulw fix", Reading::Nothing),
-        ("울트라워크 꺼줘", Reading::Off { whole: true }),
+        ("울트라워크 해줘", PromptReading::Activate),
+        ("울트라워크로 해줘", PromptReading::Activate),
+        ("울트라워크 뭐야?", PromptReading::Nothing),
+        ("ウルトラワークで直して", PromptReading::Activate),
+        ("ウルトラワークローレンのシャツ", PromptReading::Nothing),
+        ("GO-GO fix", PromptReading::Activate),
+        ("go-go-go", PromptReading::Nothing),
+        ("ulw fix", PromptReading::Nothing),
+        ("울트라워크 꺼줘", PromptReading::Off { whole: true }),
     ] {
-        assert_eq!(read(prompt, &own), expected, "{prompt}");
+        assert_eq!(read_prompt(prompt, &own), expected, "{prompt}");
     }
     let none = Keywords::new(Vec::new()).unwrap();
-    assert_eq!(read("ulw fix", &none), Reading::Nothing);
-    assert_eq!(read("/omo:ulw x", &none), Reading::Command { name: "ulw", arguments: "x" });
+    assert_eq!(read_prompt("ulw fix", &none), PromptReading::Nothing);
+    assert_eq!(read_prompt("/omo:ulw x", &none), PromptReading::Command { name: "ulw", arguments: "x" });
 }
 
 #[test]

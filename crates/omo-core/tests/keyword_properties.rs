@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
-use omo_core::keyword::{Keywords, Reading, read};
+use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use proptest::prelude::*;
 use regex::Regex;
 
@@ -26,11 +26,11 @@ fn near_a_keyword() -> impl Strategy<Value = String> {
 }
 
 fn is_ignored(prompt: &str) -> bool {
-    read(prompt, &Keywords::default()) == Reading::Nothing
+    read_prompt(prompt, &Keywords::default()) == PromptReading::Nothing
 }
 
 fn activates(prompt: &str) -> bool {
-    read(prompt, &Keywords::default()) == Reading::Activate
+    read_prompt(prompt, &Keywords::default()) == PromptReading::Activate
 }
 
 fn activating() -> impl Strategy<Value = String> {
@@ -45,7 +45,7 @@ proptest! {
     #[test]
     fn never_panics(prompt in any::<String>(), marks in "[ulw`~<>\"'«»„“”\\[\\]()|+\\-/:@$ \n.?!]{0,80}") {
         for text in [format!("{prompt}ulw{marks}"), format!("{marks} ulw {prompt}"), prompt] {
-            read(&text, &Keywords::default());
+            read_prompt(&text, &Keywords::default());
         }
     }
 
@@ -53,7 +53,7 @@ proptest! {
     fn the_scan_is_the_boundary_rule(text in near_a_keyword()) {
         // Slashes, diffs, banners and talk have rules of their own; this text has no place for them.
         let prompt = format!("x, {text}");
-        prop_assume!(!matches!(read(&prompt, &Keywords::default()), Reading::Off { .. }));
+        prop_assume!(!matches!(read_prompt(&prompt, &Keywords::default()), PromptReading::Off { .. }));
         if !boundary_rule().is_match(&prompt) {
             prop_assert!(is_ignored(&prompt), "{}", prompt);
         } else if !text.contains(['=', '@', 'カ']) {

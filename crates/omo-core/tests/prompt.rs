@@ -2,12 +2,14 @@
 //!
 //! Which texts carry the keyword is the detector's affair; the prompts here are plain ones.
 
-use omo_core::arguments::UlwOptions;
 use omo_core::keyword::Keywords;
-use omo_core::limits::Limits;
-use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, approval_code, decide, intent};
-use omo_core::session::{Activation, HookEvent, Interruption, Pause, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::limits::RunLimits;
+use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, approval_code, decide, read_intent};
+use omo_core::session::{
+    HookEvent, Interruption, PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind,
+};
 use omo_core::timestamp::Timestamp;
+use omo_core::ulw_arguments::UlwOptions;
 use proptest::prelude::*;
 
 const START: i64 = 1_780_000_000_000;
@@ -21,12 +23,12 @@ fn at(millis: i64) -> Timestamp {
 /// A session whose run was turned on by [`TASK`] under [`ID`], seen by the prompt's hook.
 fn armed() -> Session {
     let mut session = Session::default();
-    let activation = Activation {
-        trigger: Trigger::Keyword,
+    let activation = UlwActivation {
+        trigger: UlwTrigger::Keyword,
         task: Some(TASK.to_owned()),
         prompt_id: Some(ID.to_owned()),
-        limits: Limits::default(),
-        gates: Vec::new(),
+        limits: RunLimits::default(),
+        checks: Vec::new(),
         review_wanted: true,
         base: None,
     };
@@ -42,11 +44,11 @@ fn with(change: impl FnOnce(&mut Session)) -> Session {
 }
 
 fn ended() -> Session {
-    with(|session| session.end(VerdictKind::Released, "claimed, not verified".to_owned(), at(START)))
+    with(|session| session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(START)))
 }
 
 fn paused(reason: PauseReason, told: bool) -> Session {
-    with(|session| session.ulw.paused = Some(Pause { reason, at: None, told }))
+    with(|session| session.ulw.paused = Some(UlwPause { reason, at: None, is_told: told }))
 }
 
 /// A prompt with everything that is known beside it.
@@ -88,7 +90,7 @@ impl Given {
         PromptEvent {
             prompt: &self.prompt,
             prompt_id: self.id,
-            from_elsewhere: self.from_elsewhere,
+            is_from_elsewhere: self.from_elsewhere,
             plan_mode: self.plan_mode,
         }
     }
@@ -103,9 +105,9 @@ impl Given {
         }
     }
 
-    fn intent(&self) -> Intent<'_> {
-        let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
-        intent(&self.event(), &Keywords::default(), options)
+    fn intent(&self) -> PromptIntent<'_> {
+        let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
+        read_intent(&self.event(), &Keywords::default(), options)
     }
 
     fn decide(&self) -> PromptDecision {
@@ -117,12 +119,12 @@ impl Given {
 fn words(decision: &PromptDecision) -> String {
     match decision {
         PromptDecision::Silent => "silent".to_owned(),
-        PromptDecision::Seen => "seen".to_owned(),
+        PromptDecision::NoteHook => "seen".to_owned(),
         PromptDecision::TellPaused(reason) => format!("tell paused {reason:?}"),
         PromptDecision::Activate(activation, form) => format!("activate {:?} {form:?}", activation.trigger),
         PromptDecision::PlanNote => "plan note".to_owned(),
         PromptDecision::Stop { reason, whole } => format!("stop whole={whole} {}", reason.as_deref().unwrap_or("-")),
-        PromptDecision::Gate(_) => "check".to_owned(),
+        PromptDecision::Check(_) => "check".to_owned(),
         PromptDecision::Help(text) => format!("help {}", text.split(' ').nth(1).unwrap_or_default()),
         PromptDecision::Run { command, arguments } => format!("run {} {arguments}", command.name()),
         PromptDecision::Status => "status".to_owned(),
@@ -137,7 +139,7 @@ fn plain(session: Session) -> Given {
 
 fn turning_on() -> Vec<(&'static str, Given, &'static str)> {
     let ulw = |session| Given::of(TASK, session);
-    let cli = || with(|session| session.ulw.trigger = Some(Trigger::Cli));
+    let cli = || with(|session| session.ulw.trigger = Some(UlwTrigger::Cli));
     vec![
         ("the keyword", ulw(None), "activate Keyword Full"),
         ("the command", Given::of("/omo:ulw fix the tests", None), "activate Command Full"),
@@ -299,7 +301,7 @@ fn every_prompt_becomes_what_the_table_says() {
 fn a_stop_within_a_longer_prompt_only_concerns_a_run() {
     for (session, expected) in [(Some(armed()), "stop whole=false -"), (Some(ended()), "silent"), (None, "silent")] {
         let given = Given::of("", session);
-        let stop = Intent::Stop { reason: None, whole: false };
+        let stop = PromptIntent::Stop { reason: None, whole: false };
         assert_eq!(words(&decide(stop, &given.event(), &given.facts())), expected);
     }
 }
@@ -310,20 +312,22 @@ fn an_activation_carries_the_prompt_its_id_and_the_bounds() {
     let PromptDecision::Activate(activation, _) = given.decide() else { panic!("{:?}", given.decide()) };
     assert_eq!(activation.task.as_deref(), Some("fix `it`; now"));
     assert_eq!(activation.prompt_id.as_deref(), Some("prompt-2"));
-    assert_eq!(activation.limits, Limits { max_blocks: 3, ..Limits::default() });
+    assert_eq!(activation.limits, RunLimits { max_blocks: 3, ..RunLimits::default() });
     let given = Given::of(TASK, None);
     let PromptDecision::Activate(activation, _) = given.decide() else { panic!("{:?}", given.decide()) };
     assert_eq!(activation.task.as_deref(), Some(TASK));
-    assert_eq!(activation.limits, Limits::default());
+    assert_eq!(activation.limits, RunLimits::default());
 }
 
 #[test]
 fn the_users_own_bounds_hold_where_no_option_says_otherwise() {
-    let own = Limits { max_blocks: 20, cooldown_seconds: 0, max_minutes: 30 };
+    let own = RunLimits { max_blocks: 20, cooldown_seconds: 0, max_minutes: 30 };
     let event = PromptEvent { prompt: "/omo:ulw --max-minutes=5 x", ..PromptEvent::default() };
-    let own_options = || UlwOptions { limits: own, gates: Vec::new(), review: false };
-    let Intent::Activate { options, .. } = intent(&event, &Keywords::default(), own_options) else { panic!() };
-    assert_eq!((options.limits, options.review), (Limits { max_minutes: 5, ..own }, false));
+    let own_options = || UlwOptions { limits: own, checks: Vec::new(), review: false };
+    let PromptIntent::Activate { options, .. } = read_intent(&event, &Keywords::default(), own_options) else {
+        panic!()
+    };
+    assert_eq!((options.limits, options.review), (RunLimits { max_minutes: 5, ..own }, false));
 }
 
 #[test]
@@ -350,17 +354,17 @@ proptest! {
         let decision = given.decide();
         prop_assert!(!plan_mode || !matches!(decision, PromptDecision::Activate(..)), "{:?}", decision);
         let elsewhere = given.and(|given| given.from_elsewhere = true);
-        let expected = if is_armed { PromptDecision::Seen } else { PromptDecision::Silent };
+        let expected = if is_armed { PromptDecision::NoteHook } else { PromptDecision::Silent };
         prop_assert_eq!(elsewhere.decide(), expected);
     }
 }
 
 /// What a prompt of this text asks, and whether it is a person's word to the model.
-fn read(text: &str) -> (Intent<'_>, bool) {
+fn read(text: &str) -> (PromptIntent<'_>, bool) {
     let event = PromptEvent { prompt: text, ..PromptEvent::default() };
-    let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
-    let intent = intent(&event, &Keywords::default(), options);
-    let is_word = intent.is_a_persons_word_to_the_model();
+    let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
+    let intent = read_intent(&event, &Keywords::default(), options);
+    let is_word = intent.is_answer_from_person();
     (intent, is_word)
 }
 
@@ -375,12 +379,12 @@ fn a_command_that_the_model_carries_out_is_known_with_its_arguments() {
         ("/omo:ulw-plan have `x --help` say more", "ulw-plan", "have `x --help` say more"),
         ("/omo:ulw-plan ulw", "ulw-plan", "ulw"),
     ] {
-        assert_eq!(read(text).0, Intent::Command { name, arguments }, "{text}");
+        assert_eq!(read(text).0, PromptIntent::Command { name, arguments }, "{text}");
     }
     for text in
         ["/execute-plan docs/plan.md", "/other:execute-plan x", "see /omo:execute-plan x", "<task-notification>"]
     {
-        assert!(!matches!(read(text).0, Intent::Command { .. }), "{text}");
+        assert!(!matches!(read(text).0, PromptIntent::Command { .. }), "{text}");
     }
 }
 
@@ -389,7 +393,7 @@ fn how_a_command_is_typed_is_told_without_a_model() {
     for name in ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"] {
         for asks in ["--help", "-h", " --help \n"] {
             let prompt = format!("/omo:{name} {asks}");
-            let Intent::Help(text) = read(&prompt).0 else { panic!("{prompt}") };
+            let PromptIntent::Help(text) = read(&prompt).0 else { panic!("{prompt}") };
             assert!(text.starts_with(&format!("usage: /omo:{name} ")), "{text}");
             assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         }
@@ -425,9 +429,9 @@ fn only_what_a_person_says_to_the_model_is_a_word_that_a_plan_may_have_waited_fo
     ] {
         assert!(!read(text).1, "{text}");
     }
-    let event = PromptEvent { prompt: "continue", from_elsewhere: true, ..PromptEvent::default() };
-    let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
-    assert!(!intent(&event, &Keywords::default(), options).is_a_persons_word_to_the_model(), "from elsewhere");
+    let event = PromptEvent { prompt: "continue", is_from_elsewhere: true, ..PromptEvent::default() };
+    let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
+    assert!(!read_intent(&event, &Keywords::default(), options).is_answer_from_person(), "from elsewhere");
 }
 
 #[test]

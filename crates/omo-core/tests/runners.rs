@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use omo_core::runner::Reader;
+use omo_core::test_runner::TestOutputReader;
 use serde_json::Value;
 
 fn recorded() -> Vec<Value> {
@@ -16,7 +16,7 @@ fn recorded() -> Vec<Value> {
 }
 
 fn counts(output: &[u8]) -> Option<(u64, u64, u64)> {
-    let mut reader = Reader::default();
+    let mut reader = TestOutputReader::default();
     output.chunks(4_096).for_each(|chunk| reader.read(chunk));
     reader.counts().map(|counts| (counts.run, counts.failed, counts.skipped))
 }
@@ -61,9 +61,9 @@ proptest::proptest! {
     fn any_output_is_read_and_the_same_in_any_pieces(output in ".{0,400}", lines in proptest::collection::vec(0..LINES.len(), 0..12), size in 1..40_usize) {
         let chosen = lines.iter().filter_map(|line| LINES.get(*line).copied());
         let all = std::iter::once(output.as_str()).chain(chosen).collect::<Vec<_>>().join("\n");
-        let mut whole = Reader::default();
+        let mut whole = TestOutputReader::default();
         whole.read(all.as_bytes());
-        let mut pieces = Reader::default();
+        let mut pieces = TestOutputReader::default();
         all.as_bytes().chunks(size).for_each(|chunk| pieces.read(chunk));
         proptest::prop_assert_eq!(whole.counts(), pieces.counts());
     }

@@ -1,17 +1,18 @@
 //! What holds over every sequence of events, whatever the client, the clock and the user do.
 
-use omo_core::arguments::UlwOptions;
 use omo_core::keyword::Keywords;
-use omo_core::limits::Limits;
+use omo_core::limits::RunLimits;
 use omo_core::plan_run::PlanRun;
 use omo_core::promise::Claim;
-use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, intent};
-use omo_core::session::{Activation, Interruption, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, read_intent};
+use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger, VerdictKind};
 use omo_core::stop::{
-    BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply, decide,
+    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts, allowed_blocks,
+    apply_decision, decide,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{Check, Findings, Judgement, MAX_ATTEMPTS, Reason};
+use omo_core::ulw_arguments::UlwOptions;
+use omo_core::verification::{ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, MAX_ATTEMPTS};
 use proptest::prelude::*;
 
 /// One thing that happens in a session.
@@ -19,7 +20,7 @@ use proptest::prelude::*;
 enum Happening {
     Stop(Box<Facts>),
     Prompt(Prompt),
-    Activate(Limits),
+    Activate(RunLimits),
     StopContinuation,
     Pause(PauseReason),
     GoOn,
@@ -31,7 +32,7 @@ enum Happening {
 struct Facts {
     event: StopEvent,
     transcript: TranscriptFacts,
-    judgement: Option<Judgement>,
+    judgement: Option<ClaimJudgement>,
     same_failure_sent: u32,
     plan: Option<PlanRun>,
 }
@@ -84,10 +85,10 @@ fn moment() -> impl Strategy<Value = Timestamp> {
     prop_oneof![any::<i64>(), 0..=4_102_444_800_000_i64].prop_map(Timestamp::from_millis)
 }
 
-fn limits() -> impl Strategy<Value = Limits> {
+fn limits() -> impl Strategy<Value = RunLimits> {
     let wild = (any::<u32>(), any::<u32>(), any::<u32>());
     prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild]
-        .prop_map(|(max_blocks, cooldown_seconds, max_minutes)| Limits { max_blocks, cooldown_seconds, max_minutes })
+        .prop_map(|(max_blocks, cooldown_seconds, max_minutes)| RunLimits { max_blocks, cooldown_seconds, max_minutes })
 }
 
 fn background() -> impl Strategy<Value = Vec<BackgroundTask>> {
@@ -136,11 +137,11 @@ fn transcript() -> impl Strategy<Value = TranscriptFacts> {
 fn facts() -> impl Strategy<Value = Facts> {
     let judgement = prop_oneof![
         12 => Just(None),
-        6 => Just(Some(Judgement::Failed)),
-        1 => Just(Some(Judgement::NothingToJudgeBy)),
-        1 => Just(Some(Judgement::Verified)),
-        1 => Just(Some(Judgement::Tampered)),
-        2 => any::<bool>().prop_map(|again| Some(Judgement::ReviewWanted { again })),
+        6 => Just(Some(ClaimJudgement::Failed)),
+        1 => Just(Some(ClaimJudgement::NothingToJudgeBy)),
+        1 => Just(Some(ClaimJudgement::Verified)),
+        1 => Just(Some(ClaimJudgement::Tampered)),
+        2 => any::<bool>().prop_map(|again| Some(ClaimJudgement::ReviewWanted { again })),
     ];
     (event(), transcript(), judgement, prop_oneof![9 => Just(0), 1 => any::<u32>()], plan()).prop_map(
         |(event, transcript, judgement, same_failure_sent, plan)| Facts {
@@ -191,14 +192,14 @@ impl Life {
                 self.now = Timestamp::from_millis(self.now.as_millis().saturating_add(*step));
             }
             Happening::Activate(limits) => {
-                let (trigger, limits) = (Trigger::Keyword, *limits);
+                let (trigger, limits) = (UlwTrigger::Keyword, *limits);
                 self.session.activate(
-                    Activation {
+                    UlwActivation {
                         trigger,
                         task: None,
                         prompt_id: None,
                         limits,
-                        gates: Vec::new(),
+                        checks: Vec::new(),
                         review_wanted: true,
                         base: None,
                     },
@@ -222,10 +223,10 @@ impl Life {
     fn prompt(&mut self, prompt: &Prompt) -> Result<(), TestCaseError> {
         let Prompt { text, is_typed, plan_mode } = *prompt;
         let before = self.session.clone();
-        let event = PromptEvent { prompt: text, prompt_id: None, from_elsewhere: false, plan_mode };
-        let options = || UlwOptions { limits: Limits::default(), gates: Vec::new(), review: true };
+        let event = PromptEvent { prompt: text, prompt_id: None, is_from_elsewhere: false, plan_mode };
+        let options = || UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true };
         let facts = PromptFacts { session: Some(&before), ..PromptFacts::default() };
-        match prompt::decide(intent(&event, &Keywords::default(), options), &event, &facts) {
+        match prompt::decide(read_intent(&event, &Keywords::default(), options), &event, &facts) {
             PromptDecision::Activate(activation, _) => {
                 prop_assert!(is_typed && !plan_mode, "{:?} turned a run on", prompt);
                 self.session.activate(activation, self.now);
@@ -262,19 +263,19 @@ impl Life {
         // As the hook does: what was found is written down, unless something came before it, or a plan
         // was opened meanwhile.
         let open_plan = facts.plan.as_ref().is_some_and(PlanRun::is_open);
-        let counts = decision.row > Row::SaidBlocked && !open_plan;
+        let counts = decision.row > StopRow::SaidBlocked && !open_plan;
         if let Some(judgement) = facts.judgement.filter(|_| counts) {
-            let check = Check {
+            let check = ClaimOutcome {
                 judgement,
-                reason: Reason::None,
-                findings: Findings::default(),
+                reason: ClaimReason::None,
+                findings: ClaimFindings::default(),
                 material: None,
                 rejection: None,
             };
             check.record(&mut self.session, self.now, 0);
         }
         let found = self.session.clone();
-        apply(&mut self.session, &decision, self.now);
+        apply_decision(&mut self.session, &decision, self.now);
         // A run that fails its last verification ends.
         let attempts = self.session.verification.attempts;
         prop_assert!(!self.session.is_armed() || attempts < MAX_ATTEMPTS, "{} failed", attempts);
@@ -290,7 +291,7 @@ impl Life {
                 prop_assert!(before.is_armed() && !self.session.is_armed());
                 prop_assert_eq!(self.session.verdict.as_ref().map(|verdict| verdict.kind), Some(*verdict));
                 // Nothing but a judgement verifies, whatever else is so.
-                let is_judged = facts.judgement == Some(Judgement::Verified) && !open_plan;
+                let is_judged = facts.judgement == Some(ClaimJudgement::Verified) && !open_plan;
                 prop_assert!(*verdict != VerdictKind::Verified || is_judged);
             }
             StopAction::Pause(_) => prop_assert!(self.session.ulw.paused.is_some() && self.session.is_armed()),
@@ -305,12 +306,16 @@ fn fits_its_row(decision: &StopDecision) -> bool {
     use StopAction::{Allow, AllowAndWarn, Block, End, Pause};
     use VerdictKind::{Blocked, Expired, Released, Verified};
     match (decision.row, &decision.action) {
-        (Row::PlanOrPaused, Allow | Pause(_)) | (Row::Cooldown, AllowAndWarn) | (Row::Continue, Block(_)) => true,
-        (Row::SaidBlocked, End { verdict, .. }) => *verdict == Blocked,
-        (Row::ClaimJudged, End { verdict, .. }) => matches!(verdict, Verified | Released),
-        (Row::TimeSpent, End { verdict, .. }) => *verdict == Expired,
-        (Row::AttemptsSpent | Row::BlocksSpent | Row::SameFailure, End { verdict, .. }) => *verdict == Released,
-        (row, Allow) => row <= Row::BackgroundWork,
+        (StopRow::PlanOrPaused, Allow | Pause(_))
+        | (StopRow::Cooldown, AllowAndWarn)
+        | (StopRow::Continue, Block(_)) => true,
+        (StopRow::SaidBlocked, End { verdict, .. }) => *verdict == Blocked,
+        (StopRow::ClaimJudged, End { verdict, .. }) => matches!(verdict, Verified | Released),
+        (StopRow::TimeSpent, End { verdict, .. }) => *verdict == Expired,
+        (StopRow::AttemptsSpent | StopRow::BlocksSpent | StopRow::SameFailure, End { verdict, .. }) => {
+            *verdict == Released
+        }
+        (row, Allow) => row <= StopRow::BackgroundWork,
         _ => false,
     }
 }
@@ -341,13 +346,13 @@ proptest! {
         now in moment(),
     ) {
         let mut life = Life { session: Session::default(), now, cap: None, blocks: 0, stopped: false };
-        life.meet(&Happening::Activate(Limits::default()))?;
-        life.session.end(kind, "the end".to_owned(), now);
+        life.meet(&Happening::Activate(RunLimits::default()))?;
+        life.session.end_run(kind, "the end".to_owned(), now);
         let ended = life.session.clone();
         for facts in stops {
             life.meet(&Happening::Stop(Box::new(facts)))?;
             life.meet(&Happening::Pause(PauseReason::ApiError))?;
-            life.session.end(VerdictKind::Expired, "another end".to_owned(), now);
+            life.session.end_run(VerdictKind::Expired, "another end".to_owned(), now);
             prop_assert_eq!(&life.session, &ended);
         }
     }
@@ -356,7 +361,7 @@ proptest! {
     #[test]
     fn a_stopped_session_is_never_blocked(stops in prop::collection::vec(facts(), 1..40), enabled in any::<bool>(), now in moment()) {
         let mut life = Life { session: Session::default(), now, cap: None, blocks: 0, stopped: false };
-        life.meet(&Happening::Activate(Limits::default()))?;
+        life.meet(&Happening::Activate(RunLimits::default()))?;
         life.meet(&Happening::StopContinuation)?;
         life.session.ulw.enabled = enabled;
         life.session.verdict = None;
@@ -390,7 +395,7 @@ proptest! {
             now,
         }));
         prop_assert!(fits_its_row(&decision), "{:?}", decision);
-        prop_assert!(!matches!(&decision.action, StopAction::Block(block) if block.number > 100 || block.number > block.of));
-        apply(&mut session, &decision, now);
+        prop_assert!(!matches!(&decision.action, StopAction::Block(block) if block.number > 100 || block.number > block.allowed));
+        apply_decision(&mut session, &decision, now);
     }
 }

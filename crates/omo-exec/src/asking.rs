@@ -8,10 +8,10 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::asker::ClientProcess;
+use omo_core::request_source::ClientProcess;
 use omo_core::session_id::SessionId;
 use omo_store::client_session::{self, ClientSession};
-use omo_store::folder::Folder;
+use omo_store::folder::GuardedFolder;
 use omo_store::{env, state};
 
 use crate::alive::{is_alive, start_mark};
@@ -33,7 +33,7 @@ pub struct AskedProject {
 impl AskedProject {
     /// Reads the state of a project; `own` is the session that is asked in. What cannot be read is not known.
     pub fn read(root: &Path, own: Option<&SessionId>) -> Self {
-        let folder = Folder::open(root).ok().flatten();
+        let folder = GuardedFolder::open_state(root).ok().flatten();
         let known = folder.and_then(|folder| state::peek_all(&folder).ok()).unwrap_or_default();
         let (mut sessions, mut noted) = (Vec::new(), Vec::new());
         for (id, session) in known.sessions {
@@ -69,9 +69,9 @@ impl AskedProject {
     /// model's, and must not keep a person from what they type in the first.
     pub fn is_served_before(&self, session: &str, client: u32) -> bool {
         let Some(home) = &self.client_home else { return false };
-        let began = client_session::of_process(home, client).map(|client| client.started_at);
+        let began = client_session::read_for_process(home, client).map(|client| client.started_at);
         let is_before = |other: &ClientSession| began.is_none_or(|began| other.started_at < began);
-        client_session::serving(home, session)
+        client_session::sessions_serving(home, session)
             .iter()
             .any(|other| other.pid != client && is_before(other) && lives(other))
     }
@@ -113,7 +113,7 @@ impl AskedProject {
         let folder = |name| variable_of(pid, name).map(PathBuf::from).filter(|path| path.is_absolute());
         let homes = [folder("HOME"), owner_home(pid)].into_iter().flatten().map(|home| home.join(".claude"));
         let homes = homes.chain(folder("CLAUDE_CONFIG_DIR")).chain(self.client_home.clone());
-        homes.into_iter().any(|home| client_session::of_process(&home, pid).is_some_and(of_session))
+        homes.into_iter().any(|home| client_session::read_for_process(&home, pid).is_some_and(of_session))
     }
 
     /// Whether a folder lies in the project, however the path of that is written.

@@ -12,15 +12,15 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use omo_core::gate::{Baseline, End, Gate, TOTAL_TIMEOUT_SECONDS};
-use omo_core::runner::named::may_run_tests;
+use omo_core::check::{Check, CheckBaseline, CheckEnd, TOTAL_TIMEOUT_SECONDS};
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
-use omo_store::seal::{Key, digest};
-use omo_store::{pins, state};
+use omo_core::test_runner::test_commands::may_run_tests;
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
+use omo_store::seal::{SealKey, hex_digest};
+use omo_store::{pinned_files, state};
 
 use self::project_copy::ProjectCopy;
 use crate::environment::Environment;
@@ -44,11 +44,11 @@ const ASK_EVERY: Duration = Duration::from_millis(20);
 /// What was installed for a project is no part of its tree, and its checks do not run without it.
 const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
-type Results = BTreeMap<String, Baseline>;
+type Results = BTreeMap<String, CheckBaseline>;
 
 /// Whether a check may count tests: its command may run some, or files of the project that it is held to.
-fn may_count(gate: &Gate, root: &Path) -> bool {
-    !gate.pinned.is_empty() || may_run_tests(&gate.run) || pins::runs_tests(gate, root)
+fn may_count(gate: &Check, root: &Path) -> bool {
+    !gate.pinned.is_empty() || may_run_tests(&gate.command) || pinned_files::runs_tests(gate, root)
 }
 
 /// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
@@ -56,7 +56,7 @@ fn may_count(gate: &Gate, root: &Path) -> bool {
 /// # Errors
 ///
 /// Where no process can be started.
-pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Gate]) -> io::Result<()> {
+pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Check]) -> io::Result<()> {
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
     folder.remove(RESULTS).map_err(io::Error::other)?;
     if !gates.iter().any(|gate| may_count(gate, root)) {
@@ -82,10 +82,10 @@ pub fn run_if_asked() {
 
 fn count(root: &Path, id: &str) -> Option<()> {
     let id = SessionId::parse(id).ok()?;
-    let home = Env::from_process().state_home?;
+    let home = ProcessEnv::from_process().state_home?;
     let folder = folder_of(&home, &id).ok()?;
     // An earlier run of the session may have ended a moment ago.
-    let _alone = Lock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
+    let _alone = StateLock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
     detached::settle().ok()?;
     detached::ready("counting").ok()?;
     let counted = count_in(root, &home, &id, &folder);
@@ -93,12 +93,12 @@ fn count(root: &Path, id: &str) -> Option<()> {
     counted
 }
 
-fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option<()> {
-    let key = Key::load(Some(home)).ok()?;
+fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) -> Option<()> {
+    let key = SealKey::load(Some(home)).ok()?;
     let armed = || state::peek(root, id).ok().flatten().filter(Session::is_armed);
     let session = armed().filter(|session| key.holds(id, session))?;
     let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
-    folder.renew_folder(COPY).ok()?;
+    folder.empty_folder(COPY).ok()?;
     let top = folder.path().join(COPY);
     let recorded = (session.verification.scope.as_deref()?, session.ulw.recorded.as_deref()?);
     let project = recorded::write_out(root, home, id, recorded, &top)?;
@@ -106,17 +106,20 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = Results::new();
-    for gate in session.gates.iter().filter(|gate| may_count(gate, root)) {
+    for gate in session.checks.iter().filter(|gate| may_count(gate, root)) {
         let mut variables = environment.for_gate(gate);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
         let project_copy = ProjectCopy::new(root, &project, &variables);
         let Some((run, variables)) = project_copy.of(gate, variables) else {
             let why = "it names the project by its path and could not be counted apart".to_owned();
-            results.insert(digest(&gate.definition()), Baseline { why, ..Baseline::default() });
+            results.insert(
+                hex_digest(&gate.definition()),
+                CheckBaseline { missing_reason: why, ..CheckBaseline::default() },
+            );
             write(folder, &key, id, &results)?;
             continue;
         };
-        let own = Duration::from_secs(gate.timeout().into());
+        let own = Duration::from_secs(gate.effective_timeout().into());
         let job = Job {
             run,
             folder: gate.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
@@ -128,15 +131,15 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &Folder) -> Option
         let outcome = process::run(job, || armed().is_some());
         let end = outcome.end?;
         let why = match &end {
-            End::Exited(_) => String::new(),
-            End::Killed(signal) => format!("it was ended by signal {signal} then"),
-            End::TimedOut(seconds) => format!("it was ended after {seconds} s then"),
-            End::NotStarted(why) => why.clone(),
+            CheckEnd::Exited(_) => String::new(),
+            CheckEnd::Killed(signal) => format!("it was ended by signal {signal} then"),
+            CheckEnd::TimedOut(seconds) => format!("it was ended after {seconds} s then"),
+            CheckEnd::NotStarted(why) => why.clone(),
         };
         // What did not come to its end says nothing of all its tests.
         let counts = outcome.counts.filter(|counts| end.status().is_some() && counts.run > 0);
-        let is_green = end == End::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
-        results.insert(digest(&gate.definition()), Baseline { counts, is_green, why });
+        let is_green = end == CheckEnd::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
+        results.insert(hex_digest(&gate.definition()), CheckBaseline { counts, is_green, missing_reason: why });
         write(folder, &key, id, &results)?;
     }
     Some(())
@@ -163,27 +166,27 @@ fn link_installed(root: &Path, project: &Path) {
 /// The checks of a claim, each with what it counted before the run, for which this waits; `None` where the
 /// result is no longer needed.
 pub(crate) fn held_to(
-    gates: &[Gate],
+    gates: &[Check],
     root: &Path,
     state_home: Option<&Path>,
     id: &SessionId,
     watcher: &mut impl Watcher,
-) -> Option<Vec<Gate>> {
+) -> Option<Vec<Check>> {
     let mut gates = gates.to_vec();
-    let open = |gate: &&mut Gate| gate.baseline.is_none() && may_count(gate, root);
-    let wanted: Vec<String> = gates.iter_mut().filter(open).map(|gate| digest(&gate.definition())).collect();
+    let open = |gate: &&mut Check| gate.baseline.is_none() && may_count(gate, root);
+    let wanted: Vec<String> = gates.iter_mut().filter(open).map(|gate| hex_digest(&gate.definition())).collect();
     if wanted.is_empty() {
         return Some(gates);
     }
     let mut results = Results::new();
     let mut why = "nothing was counted before the run";
     if let Some(folder) = state_home.and_then(|home| folder_of(home, id).ok())
-        && let Ok(key) = Key::load(state_home)
+        && let Ok(key) = SealKey::load(state_home)
     {
         let deadline = Instant::now() + PATIENCE;
         loop {
             // Asked first: what is written after that is read all the same.
-            let is_over = Lock::take_named(&folder, LOCK, Duration::ZERO).is_ok();
+            let is_over = StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok();
             results = read(&folder, &key, id).unwrap_or_default();
             if is_over || wanted.iter().all(|gate| results.contains_key(gate)) {
                 break;
@@ -199,27 +202,29 @@ pub(crate) fn held_to(
         }
     }
     for gate in gates.iter_mut().filter(open) {
-        let known = results.remove(&digest(&gate.definition()));
-        gate.take_baseline(known.unwrap_or_else(|| Baseline { why: why.to_owned(), ..Baseline::default() }));
+        let known = results.remove(&hex_digest(&gate.definition()));
+        gate.set_baseline(
+            known.unwrap_or_else(|| CheckBaseline { missing_reason: why.to_owned(), ..CheckBaseline::default() }),
+        );
     }
     Some(gates)
 }
 
-fn folder_of(state_home: &Path, id: &SessionId) -> Result<Folder, omo_store::folder::FolderError> {
-    Folder::create_own_part(state_home, &["omo", "baselines", id.as_str()])
+fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_store::folder::FolderError> {
+    GuardedFolder::create_user_part(state_home, &["omo", "baselines", id.as_str()])
 }
 
 fn sealed(id: &SessionId, json: &str) -> Vec<u8> {
     format!("omo baseline 1 {}\n{json}", id.as_str()).into_bytes()
 }
 
-fn write(folder: &Folder, key: &Key, id: &SessionId, results: &Results) -> Option<()> {
+fn write(folder: &GuardedFolder, key: &SealKey, id: &SessionId, results: &Results) -> Option<()> {
     let json = serde_json::to_string(results).ok()?;
     let seal = key.mac(&sealed(id, &json));
     folder.replace(RESULTS, format!("{seal}\n{json}").as_bytes()).ok()
 }
 
-fn read(folder: &Folder, key: &Key, id: &SessionId) -> Option<Results> {
+fn read(folder: &GuardedFolder, key: &SealKey, id: &SessionId) -> Option<Results> {
     let text = String::from_utf8(folder.read(RESULTS, MAX_BYTES).ok()??).ok()?;
     let (seal, json) = text.split_once('\n')?;
     key.is_mac(&sealed(id, json), seal).then(|| serde_json::from_str(json).ok())?

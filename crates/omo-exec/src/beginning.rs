@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_core::session::{Activation, Session};
+use omo_core::session::{Session, UlwActivation};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::FolderError;
@@ -35,14 +35,14 @@ impl Beginning<'_> {
     /// # Errors
     ///
     /// Where the environment cannot be kept: the run is on, and none of its checks runs.
-    pub fn of(self, session: &mut Session, activation: Activation) -> (bool, Result<(), FolderError>) {
+    pub fn of(self, session: &mut Session, activation: UlwActivation) -> (bool, Result<(), FolderError>) {
         let Self { root, state_home, id, scope, approval, now } = self;
-        let is_new = !session.goes_on();
+        let is_new = !session.continues_task();
         let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
         let kept = session.verification.environment.take().filter(|_| session.is_armed()).filter(is_there);
         session.activate(activation, now);
         if let Some(GivenApproval { by, at }) = approval {
-            session.name_approval(by, at);
+            session.note_unproved_approval(by, at);
         }
         session.verification.scope = session.verification.scope.take().or(scope);
         let keep = |(root, home)| Environment::of_gates(env::variables(), root).keep(home, id);

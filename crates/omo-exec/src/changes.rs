@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path};
 
-use omo_store::folder::{Folder, FolderError};
-use omo_store::regular;
-use omo_store::seal::digest;
-use omo_store::work_tree::WorkTree;
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::git_worktree::GitWorktree;
+use omo_store::regular_file;
+use omo_store::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;
@@ -69,7 +69,7 @@ pub struct Change {
 /// Takes the present content of the work tree that a project lies in, for one run; `None` where it
 /// lies in none, or git cannot say. `root` and `state_home` are absolute.
 pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeId> {
-    let work_tree = WorkTree::find(root)?;
+    let work_tree = GitWorktree::find(root)?;
     let calls = GitCalls::default();
     let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
     // What the repository around a project ignores is never seen, whatever happens in it.
@@ -100,7 +100,7 @@ pub fn changed(
     own: &[&str],
 ) -> Option<Vec<Change>> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
-    let work_tree = WorkTree::find(root)?;
+    let work_tree = GitWorktree::find(root)?;
     let listed = difference(&work_tree, state_home, run_id, &differing, [from, to])?;
     let mut found = parse(&listed)?;
     for (path, inner) in &from.submodules {
@@ -120,7 +120,7 @@ pub fn changed(
 
 /// What git says of the difference between two snapshots of a run.
 fn difference(
-    work_tree: &WorkTree,
+    work_tree: &GitWorktree,
     state_home: &Path,
     run_id: &str,
     arguments: &[&str],
@@ -134,7 +134,7 @@ fn difference(
 }
 
 /// Where a project lies in its work tree; empty for the top itself.
-pub(crate) fn below_top(root: &Path, work_tree: &WorkTree) -> Option<String> {
+pub(crate) fn below_top(root: &Path, work_tree: &GitWorktree) -> Option<String> {
     Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn is_own(path: &str, own: &[&str]) -> bool {
 
 /// Forgets all snapshots of a run; one that has none is no error.
 pub fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    Folder::create_own_part(state_home, &FOLDER)?.remove_folder(&folder_of(run_id))
+    GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&folder_of(run_id))
 }
 
 /// The digest of a file's content, to see whether it is touched later; `None` where there is no regular
@@ -156,7 +156,7 @@ pub fn file_digest(root: &Path, path: &str) -> Option<String> {
         return None;
     }
     let (root, file) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);
-    let mut file = regular::open(&file).ok()?.filter(|_| lies_in(&file, &root))?;
+    let mut file = regular_file::open(&file).ok()?.filter(|_| lies_in(&file, &root))?;
     let mut hash = blake3::Hasher::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -168,13 +168,18 @@ pub fn file_digest(root: &Path, path: &str) -> Option<String> {
     }
 }
 
-fn scratch<'a>(work_tree: &'a WorkTree, state_home: &Path, calls: &'a GitCalls, run_id: &str) -> Option<Scratch<'a>> {
+fn scratch<'a>(
+    work_tree: &'a GitWorktree,
+    state_home: &Path,
+    calls: &'a GitCalls,
+    run_id: &str,
+) -> Option<Scratch<'a>> {
     Scratch::remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
 }
 
 /// A name that is one whatever the run is called.
 fn folder_of(run_id: &str) -> String {
-    digest(run_id.as_bytes()).chars().take(32).collect()
+    hex_digest(run_id.as_bytes()).chars().take(32).collect()
 }
 
 /// A list of letters and paths, each with a NUL behind it.

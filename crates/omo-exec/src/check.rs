@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::check::{Check, CheckOutcome, CheckVerdict, Seen, has_pipe, judge};
+use omo_core::task_check::{ObservedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict, has_pipe, judge_task_check};
 
 use crate::environment::Environment;
 use crate::keeper::CheckSpec;
@@ -26,14 +26,14 @@ pub struct Log {
 /// `goes_on` is asked all the while; once it says no, everything of the check is ended and there is
 /// no outcome. The binary that calls this is its own keeper: see [`crate::keeper::run_if_asked`].
 pub fn run(
-    check: &Check,
+    check: &TaskCheck,
     root: &Path,
     environment: &Environment,
     log: Option<Log>,
     goes_on: impl FnMut() -> bool,
-) -> Option<CheckOutcome> {
+) -> Option<TaskCheckOutcome> {
     let setting = environment.setting_of_check(check, root);
-    if let Some(why) = check.refusal() {
+    if let Some(why) = check.invalid_reason() {
         return Some(refused(why, setting));
     }
     let bash = bash(environment.search(), root);
@@ -42,7 +42,7 @@ pub fn run(
     let job = Job {
         run: check.command.clone(),
         folder: check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder)),
-        timeout: Duration::from_secs(check.timeout().into()),
+        timeout: Duration::from_secs(check.effective_timeout().into()),
         variables: environment.for_check(),
         log: file,
         check: Some(CheckSpec { bash, text: check.expect.stdout_has.clone() }),
@@ -50,9 +50,10 @@ pub fn run(
     let outcome = process::run(job, goes_on);
     let end = outcome.end?;
     let exit = end.status();
-    let seen = Seen { end, counts: outcome.counts, heard: outcome.heard, pipefail_matters: has_pipe && tells_all };
-    let (verdict, detail) = judge(&check.expect, &seen);
-    Some(CheckOutcome {
+    let seen =
+        ObservedResult { end, counts: outcome.counts, heard: outcome.heard, pipefail_matters: has_pipe && tells_all };
+    let (verdict, detail) = judge_task_check(&check.expect, &seen);
+    Some(TaskCheckOutcome {
         verdict,
         detail,
         exit,
@@ -66,9 +67,9 @@ pub fn run(
     })
 }
 
-fn refused(why: String, setting: String) -> CheckOutcome {
-    CheckOutcome {
-        verdict: CheckVerdict::Environment { command: None },
+fn refused(why: String, setting: String) -> TaskCheckOutcome {
+    TaskCheckOutcome {
+        verdict: TaskCheckVerdict::Environment { command: None },
         detail: why,
         exit: None,
         took_millis: 0,

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use omo_core::client_version::ClientVersion;
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_store::search_path::SearchPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

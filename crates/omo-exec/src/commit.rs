@@ -11,12 +11,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::gate::End;
+use omo_core::check::CheckEnd;
 use omo_store::env;
-use omo_store::folder::{Folder, FolderError};
-use omo_store::lock::Lock;
-use omo_store::seal::digest;
-use omo_store::work_tree::WorkTree;
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::git_worktree::GitWorktree;
+use omo_store::lock::StateLock;
+use omo_store::seal::hex_digest;
 
 use self::words::{has_run, list, message_with, own, refusing_hook, variables};
 use crate::changes::below_top;
@@ -105,23 +105,23 @@ pub fn has_identity(repository: &Repository) -> bool {
 
 /// A work tree in which one commit is made.
 struct Site {
-    tree: WorkTree,
+    tree: GitWorktree,
     project: String,
     git: PathBuf,
-    folder: Folder,
-    _lock: Lock,
+    folder: GuardedFolder,
+    _lock: StateLock,
 }
 
 impl Site {
     fn open(order: &Order<'_>) -> Result<Self, String> {
         let none = || format!("{} lies in no work tree of git", order.root.display());
-        let tree = WorkTree::find(order.root).ok_or_else(none)?;
+        let tree = GitWorktree::find(order.root).ok_or_else(none)?;
         let project = below_top(order.root, &tree).ok_or_else(none)?;
         let git = program(&tree.top).ok_or("there is no git in PATH")?;
-        let name: String = digest(tree.top.as_os_str().as_encoded_bytes()).chars().take(32).collect();
+        let name: String = hex_digest(tree.top.as_os_str().as_encoded_bytes()).chars().take(32).collect();
         let parts = [FOLDER.as_slice(), &[&name]].concat();
-        let folder = Folder::create_own_part(order.state_home, &parts).map_err(|error| error.to_string())?;
-        let lock = Lock::take(&folder, PATIENCE).map_err(|error| error.to_string())?;
+        let folder = GuardedFolder::create_user_part(order.state_home, &parts).map_err(|error| error.to_string())?;
+        let lock = StateLock::take(&folder, PATIENCE).map_err(|error| error.to_string())?;
         Ok(Self { tree, project, git, folder, _lock: lock })
     }
 
@@ -314,14 +314,14 @@ impl Site {
         let left = left.unwrap_or_default();
         match &outcome.end {
             None => format!("git commit was ended{left}"),
-            Some(End::Exited(status)) => format!("git commit failed with exit {status}{left}"),
-            Some(End::TimedOut(seconds)) => format!("git commit and its hooks took longer than {seconds} s{left}"),
-            Some(End::Killed(signal)) => format!("git commit was ended by signal {signal}{left}"),
-            Some(End::NotStarted(why)) => format!("git commit {why}"),
+            Some(CheckEnd::Exited(status)) => format!("git commit failed with exit {status}{left}"),
+            Some(CheckEnd::TimedOut(seconds)) => format!("git commit and its hooks took longer than {seconds} s{left}"),
+            Some(CheckEnd::Killed(signal)) => format!("git commit was ended by signal {signal}{left}"),
+            Some(CheckEnd::NotStarted(why)) => format!("git commit {why}"),
         }
     }
 }
 
 fn is_exit(outcome: &Outcome, status: i32) -> bool {
-    matches!(outcome.end, Some(End::Exited(exit)) if exit == status)
+    matches!(outcome.end, Some(CheckEnd::Exited(exit)) if exit == status)
 }

@@ -11,9 +11,9 @@ mod file_versions;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use omo_core::messages::checks::ReviewChanges;
 use omo_core::session_id::SessionId;
-use omo_core::words::checks::Changed;
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 pub use self::file_versions::FileVersions;
 use crate::files::Scope;
@@ -62,11 +62,11 @@ pub fn since(
     scope: Option<&str>,
     base: Option<&str>,
     whole: &mut FileVersions,
-) -> Result<Changed, String> {
-    let Some(tree) = WorkTree::find(folder) else {
+) -> Result<ReviewChanges, String> {
+    let Some(tree) = GitWorktree::find(folder) else {
         return match base {
             Some(_) => Err("the repository that the run began in is gone".to_owned()),
-            None => Ok(Changed::default()),
+            None => Ok(ReviewChanges::default()),
         };
     };
     let home = state_home.ok_or("there is no folder for the user's own state")?;
@@ -74,11 +74,11 @@ pub fn since(
     let scope = settled.transpose()?;
     let scratch = Scratch::anew(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(unknown)?;
     if is_outside(&scratch, &tree, folder, base).ok_or_else(unknown)? {
-        return Ok(Changed::default());
+        return Ok(ReviewChanges::default());
     }
     let mut text = String::new();
     write((&mut text, whole), scratch, &tree, (home, calls), Before::Commit(base), 0)?;
-    Ok(Changed { difference: Some(text), notes: Vec::new() })
+    Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
 /// What changed in the work tree of a project, and in every repository in it, since the task of a run began: `kept`
@@ -94,19 +94,19 @@ pub fn since_recorded(
     id: &SessionId,
     kept: &str,
     whole: &mut FileVersions,
-) -> Result<Changed, String> {
+) -> Result<ReviewChanges, String> {
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let scope = Scope::load(home, scope).ok_or("what was settled when the run began is gone")?;
     let kept = Kept::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
     let place = Place::first(&scope);
-    if scope.is_repository && WorkTree::at(&place.top).is_none() {
+    if scope.is_repository && GitWorktree::at(&place.top).is_none() {
         return Err("the repository that the run began in is gone".to_owned());
     }
     let tree = place.work_tree(home);
     let scratch = Scratch::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
     let mut text = String::new();
     write((&mut text, whole), scratch, &tree, (home, calls), Before::Recorded(&kept, &place), 0)?;
-    Ok(Changed { difference: Some(text), notes: Vec::new() })
+    Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
 /// What a work tree is compared with.
@@ -119,7 +119,7 @@ enum Before<'a> {
 }
 
 /// Whether the repository around a folder ignores that, and always did.
-fn is_outside(scratch: &Scratch, tree: &WorkTree, folder: &Path, base: Option<&str>) -> Option<bool> {
+fn is_outside(scratch: &Scratch, tree: &GitWorktree, folder: &Path, base: Option<&str>) -> Option<bool> {
     if folder == tree.top || !scratch.ignores(folder)? {
         return Some(false);
     }
@@ -192,7 +192,7 @@ impl Entry {
 fn write(
     (text, whole): (&mut String, &mut FileVersions),
     mut scratch: Scratch,
-    tree: &WorkTree,
+    tree: &GitWorktree,
     (home, calls): (&Path, &GitCalls),
     before: Before,
     depth: usize,
@@ -244,7 +244,7 @@ fn write(
             write_place((text, &mut *whole), place, before, (home, calls), depth)?;
             continue;
         }
-        let Some(inner) = WorkTree::at(&top) else {
+        let Some(inner) = GitWorktree::at(&top) else {
             if std::fs::read_dir(&top).is_ok_and(|mut files| files.next().is_some()) {
                 return Err(format!("the submodule {} has no repository", path.display()));
             }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use omo_core::check::{Check, steers_a_shell};
-use omo_core::gate::{Gate, is_kept_from_gates};
+use omo_core::check::{Check, is_hidden_from_checks};
 use omo_core::session_id::SessionId;
-use omo_store::env::is_called;
+use omo_core::task_check::{TaskCheck, is_shell_variable};
+use omo_store::env::is_variable_named;
 use omo_store::folder::FolderError;
 use omo_store::run_environment;
-use omo_store::seal::digest;
+use omo_store::seal::hex_digest;
 use omo_store::search_path::SearchPath;
 
 /// An environment for checks.
@@ -25,10 +25,12 @@ impl Environment {
     /// client, without omo's own, and with a `PATH` of folders that are the same for every process, and
     /// none of which leads into the project by another name.
     pub fn of_gates(variables: Vec<(OsString, OsString)>, project: &Path) -> Self {
-        let search = SearchPath::of(&variables).without_hidden_ways(project);
+        let search = SearchPath::from_variables(&variables).without_disguised_folders(project);
         let mut variables: Vec<(OsString, OsString)> = variables
             .into_iter()
-            .filter(|(name, _)| !is_called(name, "PATH") && name.to_str().is_none_or(|name| !is_kept_from_gates(name)))
+            .filter(|(name, _)| {
+                !is_variable_named(name, "PATH") && name.to_str().is_none_or(|name| !is_hidden_from_checks(name))
+            })
             .collect();
         variables.extend(search.joined().map(|path| ("PATH".into(), path)));
         // What a check starts knows by it that it runs in one.
@@ -67,9 +69,9 @@ impl Environment {
     }
 
     /// The variables of one check: its own over the others.
-    pub fn for_gate(&self, gate: &Gate) -> Vec<(OsString, OsString)> {
+    pub fn for_gate(&self, gate: &Check) -> Vec<(OsString, OsString)> {
         let own = gate.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let is_own = |name: &OsStr| gate.env.keys().any(|own| is_called(name, own));
+        let is_own = |name: &OsStr| gate.env.keys().any(|own| is_variable_named(name, own));
         let inherited = self.variables.iter().filter(|(name, _)| !is_own(name)).cloned();
         inherited.chain(own).collect()
     }
@@ -77,17 +79,17 @@ impl Environment {
     /// The variables of a check of a plan: those of a check, without what would have its shell run
     /// something else than the check. The worker that asks for a check may be the one whose work it judges.
     pub fn for_check(&self) -> Vec<(OsString, OsString)> {
-        let steers = |name: &OsStr| name.to_str().is_some_and(steers_a_shell);
+        let steers = |name: &OsStr| name.to_str().is_some_and(is_shell_variable);
         self.variables.iter().filter(|(name, _)| !steers(name)).cloned().collect()
     }
 
     /// What stands for a check as it is run here: its definition, its folder and its environment.
-    pub fn setting(&self, gate: &Gate, root: &Path) -> String {
+    pub fn setting(&self, gate: &Check, root: &Path) -> String {
         setting(gate.definition(), root, &self.for_gate(gate))
     }
 
     /// What stands for a check as it is run here, in the same way.
-    pub fn setting_of_check(&self, check: &Check, root: &Path) -> String {
+    pub fn setting_of_check(&self, check: &TaskCheck, root: &Path) -> String {
         setting(check.definition(), root, &self.for_check())
     }
 }
@@ -102,13 +104,13 @@ fn setting(mut definition: Vec<u8>, root: &Path, variables: &[(OsString, OsStrin
         push(name.as_encoded_bytes());
         push(value.as_encoded_bytes());
     }
-    digest(&definition)
+    hex_digest(&definition)
 }
 
 // Paths and their lists are written otherwise on Windows, where this is tried under Wine.
 #[cfg(all(test, unix))]
 mod tests {
-    use omo_core::gate::Origin;
+    use omo_core::check::CheckOrigin;
 
     use super::*;
 
@@ -129,7 +131,7 @@ mod tests {
             ("COLUMNS", "80"),
             ("PATH", "/usr/bin:bin::.:/bin"),
         ]);
-        let gate = Gate::new(None, "true", Origin::User).unwrap();
+        let gate = Check::new(None, "true", CheckOrigin::User).unwrap();
         let seen = environment.for_gate(&gate);
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/usr/bin:/bin")]);
@@ -149,11 +151,11 @@ mod tests {
         let seen = environment.for_check();
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/bin")]);
-        let (check, root) = (Check::new("true"), Path::new("/p"));
+        let (check, root) = (TaskCheck::new("true"), Path::new("/p"));
         let setting = of(&[("PATH", "/bin")]).setting_of_check(&check, root);
         assert_eq!(of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).setting_of_check(&check, root), setting);
         assert_ne!(of(&[("PATH", "/evil:/bin")]).setting_of_check(&check, root), setting);
-        assert_ne!(of(&[("PATH", "/bin")]).setting_of_check(&Check::new("false"), root), setting);
+        assert_ne!(of(&[("PATH", "/bin")]).setting_of_check(&TaskCheck::new("false"), root), setting);
     }
 
     #[test]
@@ -169,14 +171,14 @@ mod tests {
     #[test]
     fn another_command_folder_or_variable_is_another_setting() {
         let (here, root) = (of(&[("HOME", "/h"), ("PATH", "/bin")]), Path::new("/p"));
-        let gate = Gate::new(None, "true", Origin::User).unwrap();
+        let gate = Check::new(None, "true", CheckOrigin::User).unwrap();
         let setting = here.setting(&gate, root);
         assert_eq!(of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).setting(&gate, root), setting);
         let mut own = gate.clone();
         own.env.insert("HOME".to_owned(), "/other".to_owned());
         for other in [
-            here.setting(&Gate { run: "false".to_owned(), ..gate.clone() }, root),
-            here.setting(&Gate { cwd: Some("a".to_owned()), ..gate.clone() }, root),
+            here.setting(&Check { command: "false".to_owned(), ..gate.clone() }, root),
+            here.setting(&Check { cwd: Some("a".to_owned()), ..gate.clone() }, root),
             here.setting(&own, root),
             here.setting(&gate, Path::new("/q")),
             of(&[("HOME", "/h"), ("PATH", "/evil:/bin")]).setting(&gate, root),

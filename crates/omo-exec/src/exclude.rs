@@ -5,22 +5,22 @@ use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::PathBuf;
 
-use omo_store::regular;
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::regular_file;
 
 /// Of a longer list only so much is read; a line that stands behind that is written once more.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The list of a repository.
-pub fn list_of(tree: &WorkTree) -> PathBuf {
+pub fn list_of(tree: &GitWorktree) -> PathBuf {
     tree.common.join("info").join("exclude")
 }
 
 /// Adds a line to the list where it does not stand there yet. What is there stays as it is.
-pub fn hide(tree: &WorkTree, line: &str) -> io::Result<()> {
+pub fn hide(tree: &GitWorktree, line: &str) -> io::Result<()> {
     let path = list_of(tree);
     let mut text = Vec::new();
-    match regular::open(&path) {
+    match regular_file::open(&path) {
         Ok(Some(file)) => _ = file.take(MAX_BYTES).read_to_end(&mut text)?,
         // A FIFO may have no end.
         Ok(None) => return Err(io::Error::other("it is no regular file")),
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn a_line_is_added_once_and_behind_what_is_there() {
         let temp = tempfile::tempdir().unwrap();
-        let tree = WorkTree { top: temp.path().into(), git: temp.path().into(), common: temp.path().join("git") };
+        let tree = GitWorktree { top: temp.path().into(), git: temp.path().into(), common: temp.path().join("git") };
         hide(&tree, "/a").unwrap();
         fs::write(list_of(&tree), "mine").unwrap();
         for _ in 0..2 {

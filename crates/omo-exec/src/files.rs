@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use omo_core::timestamp::Timestamp;
-use omo_store::pins::BUILT;
-use omo_store::regular;
-use omo_store::seal::digest;
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::pinned_files::BUILD_FOLDERS;
+use omo_store::regular_file;
+use omo_store::seal::hex_digest;
 
 use self::content::{Digest, Entry, Known};
 use self::memory::{Memory, Remembered, sources};
@@ -98,7 +98,7 @@ pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) ->
 
 /// Where no repository says what is ignored.
 pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
-    for name in BUILT.iter().chain(&LEFT_BEHIND) {
+    for name in BUILD_FOLDERS.iter().chain(&LEFT_BEHIND) {
         settings.ignored.push('\n');
         settings.ignored.push_str(name);
     }
@@ -175,8 +175,8 @@ impl<'a> WorkFiles<'a> {
                 self.inner(&path, &top).state_at(trust, depth + 1, deadline)?
             };
             let path = text_of(&path);
-            state.id = digest(format!("{}\n{path}\0{}", state.id, inner.id).as_bytes());
-            state.stamps = digest(format!("{}\n{path}\0{}", state.stamps, inner.stamps).as_bytes());
+            state.id = hex_digest(format!("{}\n{path}\0{}", state.id, inner.id).as_bytes());
+            state.stamps = hex_digest(format!("{}\n{path}\0{}", state.stamps, inner.stamps).as_bytes());
         }
         Some(state)
     }
@@ -241,11 +241,11 @@ impl<'a> WorkFiles<'a> {
         }
         let settled_top = scope.map(Scope::top).filter(|top| !top.as_os_str().is_empty());
         let tree = match &settled_top {
-            Some(top) => WorkTree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository)),
-            None if depth == 0 => WorkTree::find(&self.root),
-            None => WorkTree::at(&self.root),
+            Some(top) => GitWorktree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository)),
+            None if depth == 0 => GitWorktree::find(&self.root),
+            None => GitWorktree::at(&self.root),
         };
-        let of_tree = |tree: WorkTree| {
+        let of_tree = |tree: GitWorktree| {
             let live = || RepositorySettings::read(&tree, self.calls);
             let settings = scope.map_or_else(live, |scope| scope.settings.clone());
             Lister::new(tree.top.clone(), Some(tree), memory, settings, self.calls)
@@ -344,7 +344,7 @@ fn is_rules(path: &[u8]) -> bool {
 
 fn rules_at(path: &Path) -> String {
     let mut bytes = Vec::new();
-    if let Ok(Some(file)) = regular::open(path) {
+    if let Ok(Some(file)) = regular_file::open(path) {
         let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()
@@ -441,7 +441,7 @@ struct Listed {
 
 /// Asks git which files of a work tree count.
 struct Lister<'a> {
-    tree: Option<WorkTree>,
+    tree: Option<GitWorktree>,
     top: PathBuf,
     settings: RepositorySettings,
     calls: &'a GitCalls,
@@ -454,15 +454,16 @@ struct Lister<'a> {
 impl<'a> Lister<'a> {
     fn new(
         top: PathBuf,
-        tree: Option<WorkTree>,
+        tree: Option<GitWorktree>,
         memory: &Memory,
         settings: RepositorySettings,
         calls: &'a GitCalls,
     ) -> Option<Self> {
         let git = git_folder::make(&memory.folder, tree.as_ref(), &settings.for_names())?;
         let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
-        let is_one =
-            |index: &PathBuf| regular::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true));
+        let is_one = |index: &PathBuf| {
+            regular_file::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true))
+        };
         let index = own_index.filter(is_one).unwrap_or_else(|| git.join("index"));
         let objects = tree.as_ref().map(|tree| quoted(&tree.common.join("objects"))).unwrap_or_default();
         Some(Self { tree, top, settings, calls, git, index, objects })
@@ -508,7 +509,7 @@ impl<'a> Lister<'a> {
     /// Every file but those that are built, or left behind by programs.
     fn walk(&self) -> Option<Listed> {
         let is_left_out = |name: &str| {
-            matches!(name, ".git" | ".sisyphus") || BUILT.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
+            matches!(name, ".git" | ".sisyphus") || BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
         };
         let mut files = BTreeSet::new();
         let mut folders = vec![self.top.clone()];

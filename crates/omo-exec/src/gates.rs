@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use omo_core::gate::{Gate, GateVerdict, Origin, Record, TOTAL_TIMEOUT_SECONDS, judge};
+use omo_core::check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TOTAL_TIMEOUT_SECONDS, judge_check};
 use omo_core::session_id::SessionId;
-use omo_core::verification::GateResult;
-use omo_store::folder::Folder;
-use omo_store::repository::{Approved, Repository};
-use omo_store::{env, pins};
+use omo_core::verification::CheckResult;
+use omo_store::folder::GuardedFolder;
+use omo_store::repository_config::{ApprovalState, RepositoryConfig};
+use omo_store::{env, pinned_files};
 
 use crate::baseline;
 use crate::environment::Environment;
@@ -26,7 +26,7 @@ pub struct Setup<'a> {
     /// The user's own state folder.
     pub state_home: Option<&'a Path>,
     /// Where the logs go; `None` for nowhere.
-    pub logs: Option<&'a Folder>,
+    pub logs: Option<&'a GuardedFolder>,
     /// The files that count.
     pub files: &'a WorkFiles<'a>,
     /// What every check gets.
@@ -52,7 +52,7 @@ pub struct Verified {
     /// The id of the files that all of it is about.
     pub tree: Option<String>,
     /// The results, in the order of the checks.
-    pub results: Vec<GateResult>,
+    pub results: Vec<CheckResult>,
     /// Files that count change while the checks run, each time anew.
     pub tree_moves: bool,
     /// One of them, where that is known.
@@ -64,13 +64,13 @@ pub struct Verified {
 /// Hears what happens while checks run, to show it, and can end them.
 pub trait Watcher {
     /// A check begins to run.
-    fn begins(&mut self, _gate: &Gate) {}
+    fn begins(&mut self, _gate: &Check) {}
     /// Time goes by. `false` ends everything.
     fn goes_on(&mut self) -> bool {
         true
     }
     /// A check is done, or was not run.
-    fn is_done(&mut self, _result: &GateResult) {}
+    fn is_done(&mut self, _result: &CheckResult) {}
 }
 
 /// Runs the checks one after the other, within the time that all of them have together.
@@ -78,7 +78,7 @@ pub trait Watcher {
 /// A check may change files that count, a lock file say. Then what it said is about files that are no
 /// more, and all of them run once again; if files change once more, that is said. A file that was
 /// written and put back meanwhile is one that changed: it may have been another one while they ran.
-pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
+pub fn verify(gates: &[Check], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let held_to = |id| baseline::held_to(gates, setup.root, setup.state_home, id, watcher);
     let Some(gates) = setup.session.map_or_else(|| Some(gates.to_vec()), held_to) else {
@@ -90,8 +90,8 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
     let mut folders = OnceCell::new();
     let mut verified = pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
     for again in [true, false] {
-        let ran = verified.results.iter().any(|result| !result.reused);
-        let is_green = verified.results.iter().all(GateResult::is_green);
+        let ran = verified.results.iter().any(|result| !result.is_reused);
+        let is_green = verified.results.iter().all(CheckResult::is_green);
         if !ran || !is_green || verified.is_cut || before.is_none() {
             break;
         }
@@ -119,27 +119,27 @@ pub fn verify(gates: &[Gate], setup: &Setup, watcher: &mut impl Watcher) -> Veri
 }
 
 /// Notes with each result of now which files were there only for a while.
-fn note_passing(results: &mut [GateResult], passing: &TransientFiles) {
-    for result in results.iter_mut().filter(|result| !result.reused) {
-        result.record.passing.clone_from(&passing.paths);
-        result.record.unwatched = passing.is_partial;
+fn note_passing(results: &mut [CheckResult], passing: &TransientFiles) {
+    for result in results.iter_mut().filter(|result| !result.is_reused) {
+        result.record.transient_files.clone_from(&passing.paths);
+        result.record.is_partly_unwatched = passing.is_partial;
     }
 }
 
 /// The results of checks that cannot be run, and why.
-pub fn unrun(gates: &[Gate], why: &str) -> Vec<GateResult> {
-    let record = || Record {
-        verdict: GateVerdict::NotStarted,
+pub fn unrun(gates: &[Check], why: &str) -> Vec<CheckResult> {
+    let record = || CheckRecord {
+        verdict: CheckVerdict::NotStarted,
         detail: why.to_owned(),
         at: Some(env::now()),
-        ..Record::default()
+        ..CheckRecord::default()
     };
     gates.iter().map(|gate| result(gate, record(), false, String::new())).collect()
 }
 
 /// Runs those that have to run; `folders` are watched from the first of them on.
 fn pass(
-    gates: &[Gate],
+    gates: &[Check],
     setup: &Setup,
     tree: Option<&str>,
     folders: &OnceCell<Option<FolderWatch>>,
@@ -165,28 +165,28 @@ fn pass(
 }
 
 /// Whether the user approved `omo.toml` as it is, and all that came from it is still in it.
-fn is_repository_approved(gates: &[Gate], setup: &Setup) -> bool {
-    let mut of_it = gates.iter().filter(|gate| gate.origin == Origin::Repository).peekable();
+fn is_repository_approved(gates: &[Check], setup: &Setup) -> bool {
+    let mut of_it = gates.iter().filter(|gate| gate.origin == CheckOrigin::Repository).peekable();
     of_it.peek().is_some()
-        && Repository::read(setup.root).is_some_and(|repository| {
-            let is_there = |gate: &Gate| repository.gates.iter().any(|it| it.definition() == gate.definition());
+        && RepositoryConfig::read(setup.root).is_some_and(|repository| {
+            let is_there = |gate: &Check| repository.checks.iter().any(|it| it.definition() == gate.definition());
             // A file that they run and that changed meanwhile is named for each of them.
-            repository.approval(setup.state_home) != Approved::No && of_it.all(is_there)
+            repository.approval(setup.state_home) != ApprovalState::No && of_it.all(is_there)
         })
 }
 
 /// What is known of a check without running it.
-fn standing(gate: &Gate, setup: &Setup, tree: Option<&str>, is_approved: bool) -> Option<GateResult> {
+fn standing(gate: &Check, setup: &Setup, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
     let unrun = |verdict, detail: String| {
-        let record = Record { verdict, detail, at: Some(env::now()), ..Record::default() };
+        let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
         Some(result(gate, record, false, String::new()))
     };
-    if gate.origin == Origin::Repository && !is_approved {
-        return unrun(GateVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
+    if gate.origin == CheckOrigin::Repository && !is_approved {
+        return unrun(CheckVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
     }
-    let now = pins::of(gate, setup.root, setup.environment.search());
-    if let Some(path) = pins::changed(&gate.pinned, &now) {
-        return unrun(GateVerdict::Changed, format!("{path} is not the file that its user agreed to"));
+    let now = pinned_files::find_pins(gate, setup.root, setup.environment.search());
+    if let Some(path) = pinned_files::first_changed(&gate.pinned, &now) {
+        return unrun(CheckVerdict::Changed, format!("{path} is not the file that its user agreed to"));
     }
     let last = gate.last.as_ref().filter(|_| setup.reuse == Reuse::Evidence)?;
     let setting = setup.environment.setting(gate, setup.root);
@@ -194,18 +194,18 @@ fn standing(gate: &Gate, setup: &Setup, tree: Option<&str>, is_approved: bool) -
 }
 
 fn run(
-    gate: &Gate,
+    gate: &Check,
     setup: &Setup,
     tree: Option<&str>,
     deadline: Instant,
     goes_on: impl FnMut() -> bool,
-) -> Option<GateResult> {
+) -> Option<CheckResult> {
     let log_name = format!("check-{}.log", gate.name);
     let log = setup.logs.and_then(|folder| Some((folder.path().join(&log_name), folder.create_file(&log_name).ok()?)));
     let (log_path, log) = log.unzip();
-    let own = Duration::from_secs(gate.timeout().into());
+    let own = Duration::from_secs(gate.effective_timeout().into());
     let job = Job {
-        run: gate.run.clone(),
+        run: gate.command.clone(),
         folder: gate.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
         timeout: own.min(deadline.saturating_duration_since(Instant::now())),
         variables: setup.environment.for_gate(gate),
@@ -213,9 +213,9 @@ fn run(
         check: None,
     };
     let outcome = process::run(job, goes_on);
-    let is_runner = pins::runs_tests(gate, setup.root);
-    let (verdict, detail) = judge(&outcome.end?, outcome.counts, gate.best, is_runner);
-    let record = Record {
+    let is_runner = pinned_files::runs_tests(gate, setup.root);
+    let (verdict, detail) = judge_check(&outcome.end?, outcome.counts, gate.best, is_runner);
+    let record = CheckRecord {
         verdict,
         detail,
         counts: outcome.counts,
@@ -224,12 +224,12 @@ fn run(
         tree: tree.map(str::to_owned),
         setting: setup.environment.setting(gate, setup.root),
         log: log_path.map(|path| path.display().to_string()),
-        ..Record::default()
+        ..CheckRecord::default()
     };
     Some(result(gate, record, false, outcome.tail))
 }
 
-fn result(gate: &Gate, record: Record, reused: bool, tail: String) -> GateResult {
-    let (name, run, definition) = (gate.name.clone(), gate.run.clone(), gate.definition());
-    GateResult { name, run, definition, record, reused, tail, baseline: gate.baseline.clone() }
+fn result(gate: &Check, record: CheckRecord, reused: bool, tail: String) -> CheckResult {
+    let (name, run, definition) = (gate.name.clone(), gate.command.clone(), gate.definition());
+    CheckResult { name, command: run, definition, record, is_reused: reused, tail, baseline: gate.baseline.clone() }
 }

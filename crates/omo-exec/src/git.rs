@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use omo_store::search_path::{Projects, SearchPath};
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::search_path::{ProjectFolders, SearchPath};
 
 use crate::environment::Environment;
 use crate::platform::{Ending, Group, Leftovers};
@@ -178,7 +178,7 @@ pub(crate) fn run(
     input: &[u8],
     complaints: Complaints,
 ) -> Option<Ran> {
-    let tree = WorkTree::find(folder);
+    let tree = GitWorktree::find(folder);
     if tree.as_ref().is_some_and(|tree| !can_be_read(tree)) {
         return None;
     }
@@ -240,12 +240,12 @@ fn read_beside(source: impl Read + Send + 'static) -> Receiver<std::io::Result<V
 
 /// The git of this machine: never a file of the folder that it looks at, nor of a project around it.
 pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
-    found(folder, WorkTree::find(folder).as_ref()).map(|(git, _)| git)
+    found(folder, GitWorktree::find(folder).as_ref()).map(|(git, _)| git)
 }
 
 /// Whether git would read its own files to their end. A FIFO in the place of one has it wait, and a device or a link
 /// to `/dev/zero` has it take all memory that there is.
-fn can_be_read(tree: &WorkTree) -> bool {
+fn can_be_read(tree: &GitWorktree) -> bool {
     let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
     let shared = ["config", "packed-refs", "info/exclude", "info/attributes", "objects/info/alternates"];
     let shared = shared.map(|name| tree.common.join(name));
@@ -256,15 +256,15 @@ fn can_be_read(tree: &WorkTree) -> bool {
 }
 
 /// Its file, and where it finds what it starts: in no folder of these projects either.
-fn found(folder: &Path, tree: Option<&WorkTree>) -> Option<(PathBuf, SearchPath)> {
+fn found(folder: &Path, tree: Option<&GitWorktree>) -> Option<(PathBuf, SearchPath)> {
     let projects = projects_around(folder, tree);
-    let search = SearchPath::of(&inherited()).outside(&projects);
-    let git = search.each("git").find(|git| !projects.contain(git))?;
+    let search = SearchPath::from_variables(&inherited()).outside(&projects);
+    let git = search.find_all("git").find(|git| !projects.contain(git))?;
     Some((git, search))
 }
 
 /// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
-fn projects_around(folder: &Path, tree: Option<&WorkTree>) -> Projects {
+fn projects_around(folder: &Path, tree: Option<&GitWorktree>) -> ProjectFolders {
     let home = omo_store::env::home();
     let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));
     let around = folder.ancestors().skip(1).filter(|top| top.join(".git").exists() && !is_home(top));

@@ -12,9 +12,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use omo_store::env;
-use omo_store::folder::Folder;
-use omo_store::regular;
-use omo_store::work_tree::WorkTree;
+use omo_store::folder::GuardedFolder;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::regular_file;
 use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;
@@ -47,7 +47,7 @@ pub(crate) struct RepositorySettings {
 
 impl RepositorySettings {
     /// As they are now. What cannot be read is as if it were not there.
-    pub(crate) fn read(tree: &WorkTree, calls: &GitCalls) -> Self {
+    pub(crate) fn read(tree: &GitWorktree, calls: &GitCalls) -> Self {
         let mut settings = Self { sha256: is_sha256(tree), ..Self::default() };
         let place = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
         let names = [OF_CONTENT.as_slice(), &[EXCLUDES_FILE]].concat().join("|").replace('.', "[.]");
@@ -87,7 +87,7 @@ fn is_plain(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-fn is_sha256(tree: &WorkTree) -> bool {
+fn is_sha256(tree: &GitWorktree) -> bool {
     let is_named = |line: &str| line.starts_with("objectformat") && line.contains("sha256");
     tree.head().is_some_and(|head| head.len() == 64)
         || text_of(&tree.common.join("config")).to_ascii_lowercase().lines().map(str::trim).any(is_named)
@@ -110,15 +110,19 @@ fn expanded(path: &str, top: &Path) -> PathBuf {
 
 fn text_of(path: &Path) -> String {
     let mut bytes = Vec::new();
-    if let Ok(Some(file)) = regular::open(path) {
+    if let Ok(Some(file)) = regular_file::open(path) {
         let _ = file.take(MAX_BYTES).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Makes it anew in a folder of omo's own, whatever was there, and tells where it is.
-pub(crate) fn make(folder: &Folder, tree: Option<&WorkTree>, settings: &RepositorySettings) -> Option<PathBuf> {
-    folder.renew_folder(NAME).ok()?;
+pub(crate) fn make(
+    folder: &GuardedFolder,
+    tree: Option<&GitWorktree>,
+    settings: &RepositorySettings,
+) -> Option<PathBuf> {
+    folder.empty_folder(NAME).ok()?;
     let at = folder.path().join(NAME);
     for inner in ["refs", "objects", "info"] {
         fs::create_dir(at.join(inner)).ok()?;
@@ -148,7 +152,7 @@ fn copy_shared_indexes(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if name.as_encoded_bytes().starts_with(b"sharedindex.")
-            && let Ok(Some(mut shared)) = regular::open(&entry.path())
+            && let Ok(Some(mut shared)) = regular_file::open(&entry.path())
             && let Ok(mut copy) = fs::File::create(to.join(name))
         {
             let _ = std::io::copy(&mut shared, &mut copy);

@@ -16,10 +16,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use omo_core::check::{Heard, Listener};
-use omo_core::gate::Counts;
-use omo_core::runner::Reader;
-use omo_store::seal::Key;
+use omo_core::check::TestCounts;
+use omo_core::task_check::{HeardOutput, OutputListener};
+use omo_core::test_runner::TestOutputReader;
+use omo_store::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
 use crate::caller;
@@ -73,11 +73,11 @@ pub struct Report {
     /// Why it never ran.
     pub not_started: Option<String>,
     /// What its tests counted.
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     /// The end of its output.
     pub tail: String,
     /// What was heard in the output of a check of a plan.
-    pub heard: Option<Heard>,
+    pub heard: Option<HeardOutput>,
 }
 
 /// Runs as a keeper, where the process was started as one; otherwise nothing happens.
@@ -107,14 +107,14 @@ fn keep() {
     let spec: Option<Spec> = caller::order(move || drop(gone.send(Event::CallerGone)));
     let Some(spec) = spec else { return };
     if let Some(report) = run(&spec, sender, &events)
-        && let (Some(key), Ok(json)) = (Key::parse(&spec.key), serde_json::to_string(&report))
+        && let (Some(key), Ok(json)) = (SealKey::parse(&spec.key), serde_json::to_string(&report))
     {
         let _ = writeln!(std::io::stdout().lock(), "{}\n{json}", key.mac(json.as_bytes()));
     }
 }
 
 /// Reads what a keeper answered; `None` where it was killed, or something else wrote there as well.
-pub(crate) fn read_report(answer: &[u8], key: &Key) -> Option<Report> {
+pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<Report> {
     let (seal, json) = std::str::from_utf8(answer).ok()?.split_once('\n')?;
     let json = json.strip_suffix('\n')?;
     key.is_mac(json.as_bytes(), seal).then(|| serde_json::from_str(json).ok())?
@@ -137,8 +137,10 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
         Ok(group) => group,
         Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
     };
-    let listener =
-        spec.check.as_ref().map(|check| Listener::new(&shell.program().display().to_string(), check.text.as_deref()));
+    let listener = spec
+        .check
+        .as_ref()
+        .map(|check| OutputListener::new(&shell.program().display().to_string(), check.text.as_deref()));
     let sink = Arc::new(Mutex::new(Sink { listener, ..Sink::default() }));
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
@@ -206,8 +208,8 @@ struct Sink {
     left_out: usize,
     /// The end of all of it, to hand back.
     quoted: Vec<u8>,
-    reader: Reader,
-    listener: Option<Listener>,
+    reader: TestOutputReader,
+    listener: Option<OutputListener>,
 }
 
 impl Sink {
@@ -225,7 +227,7 @@ impl Sink {
         self.left_out += trim(&mut self.tail, TAIL_BYTES * 2, TAIL_BYTES);
     }
 
-    fn end(mut self) -> (String, Option<Counts>, Option<Heard>) {
+    fn end(mut self) -> (String, Option<TestCounts>, Option<HeardOutput>) {
         self.left_out += trim(&mut self.tail, TAIL_BYTES, TAIL_BYTES);
         let mut log = std::io::stderr().lock();
         if self.left_out > 0 {
@@ -234,8 +236,8 @@ impl Sink {
         let _ = log.write_all(&self.tail);
         trim(&mut self.quoted, QUOTED_BYTES, QUOTED_BYTES);
         let quoted = String::from_utf8_lossy(&self.quoted);
-        let lines: Vec<String> = quoted.lines().map(omo_core::runner::plain).collect();
-        (lines.join("\n"), self.reader.counts(), self.listener.map(Listener::heard))
+        let lines: Vec<String> = quoted.lines().map(omo_core::test_runner::visible_line).collect();
+        (lines.join("\n"), self.reader.counts(), self.listener.map(OutputListener::heard))
     }
 }
 
@@ -252,10 +254,10 @@ mod tests {
 
     #[test]
     fn only_a_report_that_bears_the_seal_is_read() {
-        let (key, json) = (Key::random().unwrap(), r#"{"status":0,"timed_out":false,"tail":""}"#);
+        let (key, json) = (SealKey::random().unwrap(), r#"{"status":0,"timed_out":false,"tail":""}"#);
         let sealed = format!("{}\n{json}\n", key.mac(json.as_bytes()));
         assert_eq!(read_report(sealed.as_bytes(), &key).unwrap().status, Some(0));
-        let other = Key::random().unwrap();
+        let other = SealKey::random().unwrap();
         for (answer, key) in [
             (sealed.clone(), &other),
             (json.to_owned(), &key),

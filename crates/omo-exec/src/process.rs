@@ -8,9 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use omo_core::check::Heard;
-use omo_core::gate::{Counts, End};
-use omo_store::seal::Key;
+use omo_core::check::{CheckEnd, TestCounts};
+use omo_core::task_check::HeardOutput;
+use omo_store::seal::SealKey;
 
 use crate::keeper::{ARGUMENT, CheckSpec, Report, Spec, read_report};
 use crate::platform::{hide_memory, own_program, stand_apart};
@@ -41,13 +41,13 @@ pub struct Job {
 #[derive(Debug)]
 pub struct Outcome {
     /// How it ended; `None` where it was no longer wanted.
-    pub end: Option<End>,
+    pub end: Option<CheckEnd>,
     /// What its tests counted.
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     /// The end of its output.
     pub tail: String,
     /// What was heard in the output of a check of a plan.
-    pub heard: Heard,
+    pub heard: HeardOutput,
     /// How long it took.
     pub took: Duration,
 }
@@ -66,12 +66,12 @@ pub fn run(job: Job, mut is_wanted: impl FnMut() -> bool) -> Outcome {
     Outcome { end, counts, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
 }
 
-fn end_of(report: &Report, timeout: Duration) -> End {
+fn end_of(report: &Report, timeout: Duration) -> CheckEnd {
     match (&report.not_started, report.timed_out, report.status, report.signal) {
-        (Some(why), ..) => End::NotStarted(why.clone()),
-        (None, true, ..) => End::TimedOut(timeout.as_secs()),
-        (None, false, Some(status), _) => End::Exited(status),
-        (None, false, None, signal) => End::Killed(signal.unwrap_or(0)),
+        (Some(why), ..) => CheckEnd::NotStarted(why.clone()),
+        (None, true, ..) => CheckEnd::TimedOut(timeout.as_secs()),
+        (None, false, Some(status), _) => CheckEnd::Exited(status),
+        (None, false, None, signal) => CheckEnd::Killed(signal.unwrap_or(0)),
     }
 }
 
@@ -80,12 +80,12 @@ struct Keeper {
     process: Child,
     answer: Receiver<Vec<u8>>,
     /// What its report is sealed with.
-    key: Key,
+    key: SealKey,
 }
 
 impl Keeper {
     fn start(job: Job) -> std::io::Result<Self> {
-        let key = Key::random().map_err(std::io::Error::other)?;
+        let key = SealKey::random().map_err(std::io::Error::other)?;
         hide_memory();
         let mut command = Command::new(own_program()?);
         command.arg(ARGUMENT).env_clear().envs(job.variables);

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::Folder;
+use omo_store::folder::GuardedFolder;
+use omo_store::git_worktree::GitWorktree;
 use omo_store::lock::DEADLINE;
-use omo_store::recorded::{self as store, Trees};
-use omo_store::seal::digest;
-use omo_store::state::{self, Change, Corrupt, Update};
-use omo_store::work_tree::WorkTree;
+use omo_store::recorded_trees::{self as store, RecordedTrees};
+use omo_store::seal::hex_digest;
+use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
 use crate::files::{Scope, ignore_built, text_of};
 use crate::git::GitCalls;
@@ -48,17 +48,19 @@ pub fn begin(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> 
     let record = |places: &[Place]| {
         places.iter().map(|place| Some((place.name.clone(), place.record(state_home, id, &calls)?))).collect()
     };
-    let trees: Option<Trees> = places.as_deref().and_then(record);
+    let trees: Option<RecordedTrees> = places.as_deref().and_then(record);
     let trees = trees.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
     let kept = store::keep(state_home, id, &trees).map_err(io::Error::other)?;
-    let folder = Folder::open(root).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
-    let options = Update { deadline: DEADLINE, corrupt: Corrupt::Refuse, now, state_home: Some(state_home) };
+    let folder =
+        GuardedFolder::open_state(root).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
+    let options =
+        StateUpdateOptions { deadline: DEADLINE, corrupt: CorruptPolicy::Refuse, now, state_home: Some(state_home) };
     let noted = state::update(&folder, id, options, |now| {
         if now.ulw.started_at != session.ulw.started_at || !now.is_armed() {
-            return ((), Change::Keep);
+            return ((), EntryChange::Keep);
         }
         now.ulw.recorded = Some(kept);
-        ((), Change::Write)
+        ((), EntryChange::Write)
     });
     noted.map_err(io::Error::other)?;
     let deadline = Instant::now() + LINKING;
@@ -116,38 +118,38 @@ impl Place {
     }
 
     /// The work tree that is there now. Git looks at one without a repository as well, as at one that has nothing yet.
-    pub(crate) fn work_tree(&self, state_home: &Path) -> WorkTree {
-        let repository = WorkTree::at(&self.top).filter(|_| self.scope.is_repository);
+    pub(crate) fn work_tree(&self, state_home: &Path) -> GitWorktree {
+        let repository = GitWorktree::at(&self.top).filter(|_| self.scope.is_repository);
         repository.unwrap_or_else(|| {
             let nothing = state_home.join("omo").join("recorded").join("nothing");
-            WorkTree { top: self.top.clone(), git: nothing.clone(), common: nothing }
+            GitWorktree { top: self.top.clone(), git: nothing.clone(), common: nothing }
         })
     }
 
     fn record(&self, state_home: &Path, id: &SessionId, calls: &GitCalls) -> Option<String> {
         let tree = self.work_tree(state_home);
-        let parts = store::parts(id);
+        let parts = store::folder_parts(id);
         let scratch =
             Scratch::anew(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
         scratch.record()?;
-        scratch.git(&LIST, &[]).map(|listed| digest(&listed))
+        scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
     }
 
     /// Opens what was recorded of it; `None` where that is gone, or is something else.
-    fn open_in<'a>(&self, tree: &'a WorkTree, kept: &Kept<'a>) -> Option<(Scratch<'a>, Vec<u8>)> {
-        let parts = store::parts(kept.id);
+    fn open_in<'a>(&self, tree: &'a GitWorktree, kept: &Kept<'a>) -> Option<(Scratch<'a>, Vec<u8>)> {
+        let parts = store::folder_parts(kept.id);
         let parts = parts.each_ref().map(String::as_str);
         let mut scratch = Scratch::recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
         scratch.lend(vec![scratch.held()]);
         let listed = scratch.git(&LIST, &[])?;
-        (kept.trees.get(&self.name)? == &digest(&listed)).then_some((scratch, listed))
+        (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
     }
 
     /// Gives the objects of the repository a second name, where the file system can: one that is cleaned up, or has
     /// lost its first commit, has them still.
     fn hold_objects(&self, state_home: &Path, id: &SessionId, calls: &GitCalls, deadline: Instant) {
         let tree = self.work_tree(state_home);
-        let parts = store::parts(id);
+        let parts = store::folder_parts(id);
         let parts = parts.each_ref().map(String::as_str);
         let Some(scratch) = Scratch::recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
         let from = tree.common.join("objects");
@@ -179,7 +181,7 @@ pub(crate) struct Kept<'a> {
     state_home: &'a Path,
     calls: &'a GitCalls,
     id: &'a SessionId,
-    trees: Trees,
+    trees: RecordedTrees,
 }
 
 impl<'a> Kept<'a> {

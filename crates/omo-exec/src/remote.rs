@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use thiserror::Error;
 
 use crate::git::Ran;

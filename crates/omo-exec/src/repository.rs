@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 use thiserror::Error;
 
 use crate::git::{Complaints, Ran, answer_within, run};
@@ -46,7 +46,7 @@ pub struct GitFailed {
 /// A repository, seen from one of its work trees.
 #[derive(Clone, Debug)]
 pub struct Repository {
-    tree: WorkTree,
+    tree: GitWorktree,
     known: Arc<Known>,
 }
 
@@ -64,12 +64,12 @@ struct Known {
 impl Repository {
     /// The repository whose work tree a folder lies in; `None` where it lies in none.
     pub fn find(folder: &Path) -> Option<Self> {
-        Self::of(&WorkTree::find(&folder.canonicalize().ok()?)?)
+        Self::of(&GitWorktree::find(&folder.canonicalize().ok()?)?)
     }
 
     /// The repository of a work tree, whose folders are taken as they are on the disk.
-    fn of(tree: &WorkTree) -> Option<Self> {
-        let tree = WorkTree {
+    fn of(tree: &GitWorktree) -> Option<Self> {
+        let tree = GitWorktree {
             top: tree.top.canonicalize().ok()?,
             git: tree.git.canonicalize().ok()?,
             common: tree.common.canonicalize().ok()?,
@@ -82,14 +82,14 @@ impl Repository {
     /// The same repository, seen from another of its work trees, whatever that says of itself. It may
     /// have settings of its own, with programs in them.
     pub(crate) fn seen_from(&self, top: &Path, git: &Path) -> Self {
-        let tree = WorkTree { top: top.to_owned(), git: git.to_owned(), common: self.tree.common.clone() };
+        let tree = GitWorktree { top: top.to_owned(), git: git.to_owned(), common: self.tree.common.clone() };
         Self { tree, known: Arc::clone(&self.known) }
     }
 
     /// A repository that shares nothing with another, a submodule's say; `None` where there is none.
     pub(crate) fn alone(top: &Path, git: &Path) -> Option<Self> {
         git.join("HEAD").symlink_metadata().ok()?;
-        Self::of(&WorkTree { top: top.to_owned(), git: git.to_owned(), common: git.to_owned() })
+        Self::of(&GitWorktree { top: top.to_owned(), git: git.to_owned(), common: git.to_owned() })
     }
 
     /// The top folder of the work tree.
@@ -98,7 +98,7 @@ impl Repository {
     }
 
     /// The work tree, with where git keeps what belongs to it.
-    pub(crate) fn work_tree(&self) -> &WorkTree {
+    pub(crate) fn work_tree(&self) -> &GitWorktree {
         &self.tree
     }
 

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::check::{Check, CheckOutcome, CheckVerdict};
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::messages::command_text::paste_form;
+use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::sanitize;
 
 use crate::check::{self, Log};
 use crate::environment::Environment;
@@ -22,7 +22,7 @@ pub enum SetUpError {
         /// The command.
         command: String,
         /// What came of it.
-        outcome: Box<CheckOutcome>,
+        outcome: Box<TaskCheckOutcome>,
         /// Where its output is.
         log: PathBuf,
     },
@@ -41,26 +41,26 @@ pub fn set_up(
     goes_on: impl FnMut() -> bool,
 ) -> Result<(), SetUpError> {
     let path = log.path.clone();
-    let check = Check { timeout_seconds: LIMIT_SECONDS, ..Check::new(command) };
+    let check = TaskCheck { timeout_seconds: LIMIT_SECONDS, ..TaskCheck::new(command) };
     let outcome = check::run(&check, worktree, environment, Some(log), goes_on).ok_or(SetUpError::Cut)?;
     match outcome.verdict {
         // It is no test, and need not have run one.
-        CheckVerdict::Green | CheckVerdict::NothingRan => Ok(()),
+        TaskCheckVerdict::Green | TaskCheckVerdict::NothingRan => Ok(()),
         _ => Err(SetUpError::Failed { command: command.to_owned(), outcome: Box::new(outcome), log: path }),
     }
 }
 
 /// One line: what failed, how, what it said last, and where the rest is.
-fn described(command: &str, outcome: &CheckOutcome, log: &Path) -> String {
+fn described(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
     let mut lines = outcome.last_lines.iter().rev().chain(outcome.first_lines.iter().rev());
     let said = lines.find(|line| !line.trim().is_empty());
     let said = said.map(|line| format!("; it said last: {}", sanitize(line, 200))).unwrap_or_default();
-    let could_run = !matches!(outcome.verdict, CheckVerdict::Environment { .. });
+    let could_run = !matches!(outcome.verdict, TaskCheckVerdict::Environment { .. });
     format!(
         "the set-up command {} {}: {}{said}; its output is in {}",
-        pasted(command, 1_000),
+        paste_form(command, 1_000),
         if could_run { "failed" } else { "could not be run" },
-        sanitize(outcome.words(), 200),
+        sanitize(outcome.describe(), 200),
         log.display()
     )
 }

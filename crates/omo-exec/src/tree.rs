@@ -17,11 +17,11 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
-use omo_store::regular;
-use omo_store::seal::{Key, digest};
-use omo_store::work_tree::WorkTree;
+use omo_store::folder::GuardedFolder;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::lock::StateLock;
+use omo_store::regular_file;
+use omo_store::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use crate::files::Scope;
@@ -64,7 +64,7 @@ pub(crate) const EMPTY_TREES: [&str; 2] =
     [EMPTY_TREE, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-fn id_of(tree: &WorkTree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
+fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
     let scratch = Scratch::of(tree, state_home, calls)?;
     let kept = scratch.look()?;
     if kept.submodules.is_empty() || depth == MAX_DEPTH {
@@ -76,16 +76,16 @@ fn id_of(tree: &WorkTree, state_home: &Path, calls: &GitCalls, depth: usize) -> 
         let inner = submodule_at_depth(tree, path, state_home, calls, depth);
         let _ = write!(all, "\n{}\0{}", path.display(), inner);
     }
-    Some(digest(all.as_bytes()))
+    Some(hex_digest(all.as_bytes()))
 }
 
 /// The id of a submodule's own work tree, by its path from the top; empty where it has none.
-pub(crate) fn id_of_submodule(tree: &WorkTree, path: &Path, state_home: &Path, calls: &GitCalls) -> String {
+pub(crate) fn id_of_submodule(tree: &GitWorktree, path: &Path, state_home: &Path, calls: &GitCalls) -> String {
     submodule_at_depth(tree, path, state_home, calls, 0)
 }
 
-fn submodule_at_depth(tree: &WorkTree, path: &Path, state_home: &Path, calls: &GitCalls, depth: usize) -> String {
-    let inner = WorkTree::at(&tree.top.join(path));
+fn submodule_at_depth(tree: &GitWorktree, path: &Path, state_home: &Path, calls: &GitCalls, depth: usize) -> String {
+    let inner = GitWorktree::at(&tree.top.join(path));
     inner.and_then(|inner| id_of(&inner, state_home, calls, depth + 1)).unwrap_or_default()
 }
 
@@ -100,13 +100,13 @@ enum Objects {
 
 /// The folder in which omo looks at one work tree.
 pub(crate) struct Scratch<'a> {
-    tree: &'a WorkTree,
+    tree: &'a GitWorktree,
     calls: &'a GitCalls,
     objects: Objects,
-    folder: Folder,
+    folder: GuardedFolder,
     path: PathBuf,
     /// What is kept there bears a seal: it lies where others can write.
-    key: Key,
+    key: SealKey,
     /// What was taken over from the repository.
     settings: RepositorySettings,
     /// What a sparse checkout had left out when the run began.
@@ -115,11 +115,11 @@ pub(crate) struct Scratch<'a> {
     lent: Vec<PathBuf>,
     /// The folder that git is shown.
     git: OnceCell<Option<PathBuf>>,
-    _lock: Lock,
+    _lock: StateLock,
 }
 
 impl<'a> Scratch<'a> {
-    fn of(tree: &'a WorkTree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
+    fn of(tree: &'a GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
         let mut scratch =
             Self::at(tree, state_home, calls, &["omo", "trees", &folder_name(tree)?], Objects::Forgotten)?;
         scratch.settle(None);
@@ -129,14 +129,14 @@ impl<'a> Scratch<'a> {
     /// One of its own below `parts`, where the trees that git writes are remembered, and what the repository had
     /// settled at the first look.
     pub(crate) fn remembering(
-        tree: &'a WorkTree,
+        tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
     ) -> Option<Self> {
         let name = folder_name(tree)?;
         let parts = [parts, &[&name]].concat();
-        Folder::create_own_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
+        GuardedFolder::create_user_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
         let mut scratch = Self::at(tree, state_home, calls, &parts, Objects::Remembered)?;
         scratch.settings = match scratch.first_settings() {
             Some(settings) => settings,
@@ -147,7 +147,7 @@ impl<'a> Scratch<'a> {
 
     /// One of its own below `parts`, which remembers the trees and begins with the repository's own index.
     pub(crate) fn anew(
-        tree: &'a WorkTree,
+        tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
@@ -161,7 +161,7 @@ impl<'a> Scratch<'a> {
 
     /// As [`Scratch::anew`] has left it, with what was recorded there.
     pub(crate) fn recorded(
-        tree: &'a WorkTree,
+        tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
@@ -196,7 +196,7 @@ impl<'a> Scratch<'a> {
     /// Forgets what is remembered here.
     pub(crate) fn clear(&self) -> Option<()> {
         self.folder.remove(KEPT).ok()?;
-        self.folder.renew_folder(OBJECTS).ok()
+        self.folder.empty_folder(OBJECTS).ok()
     }
 
     /// Looks at it as was settled when a run began; without one as things stand.
@@ -220,17 +220,17 @@ impl<'a> Scratch<'a> {
     }
 
     fn at(
-        tree: &'a WorkTree,
+        tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
         objects: Objects,
     ) -> Option<Self> {
-        let folder = Folder::create_own_part(state_home, parts).ok()?;
-        let lock = Lock::take(&folder, PATIENCE).ok()?;
+        let folder = GuardedFolder::create_user_part(state_home, parts).ok()?;
+        let lock = StateLock::take(&folder, PATIENCE).ok()?;
         // Left by a git that was killed: under the lock no other process works here.
         folder.remove(&format!("{INDEX}.lock")).ok()?;
-        let (path, key) = (folder.path().to_owned(), Key::load(Some(state_home)).ok()?);
+        let (path, key) = (folder.path().to_owned(), SealKey::load(Some(state_home)).ok()?);
         let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceCell::new());
         let lent = Vec::new();
         let scratch = Self { tree, calls, objects, folder, path, key, settings, absent, lent, git, _lock: lock };
@@ -240,7 +240,7 @@ impl<'a> Scratch<'a> {
     /// Without their folder git knows no repository.
     fn forget_objects(&self) -> Option<()> {
         match self.objects {
-            Objects::Forgotten => self.folder.renew_folder(OBJECTS).ok(),
+            Objects::Forgotten => self.folder.empty_folder(OBJECTS).ok(),
             Objects::Remembered => Some(()),
         }
     }
@@ -250,7 +250,7 @@ impl<'a> Scratch<'a> {
         let source = format!(
             "{} {}",
             mark(&self.tree.git.join(INDEX)),
-            digest(&serde_json::to_vec(&(&self.settings, self.absent.len())).ok()?)
+            hex_digest(&serde_json::to_vec(&(&self.settings, self.absent.len())).ok()?)
         );
         let kept = self.kept().filter(|kept| kept.source == source && kept.copy == mark(&self.path.join(INDEX)));
         let Some(kept) = kept else { return self.look_anew(source) };
@@ -307,7 +307,7 @@ impl<'a> Scratch<'a> {
 
     /// Begins with the repository's own index: it knows which files were not touched.
     fn take_index(&self) -> Option<()> {
-        match regular::open(&self.tree.git.join(INDEX)) {
+        match regular_file::open(&self.tree.git.join(INDEX)) {
             Ok(Some(mut index)) if is_index(&index)? => {
                 let mut copy = self.folder.create_file(INDEX).ok()?;
                 std::io::copy(&mut index, &mut copy).ok()?;
@@ -382,7 +382,7 @@ impl<'a> Scratch<'a> {
 
     /// Whether a folder of the work tree, which is a repository of its own, has a commit.
     fn has_commit(&self, path: &[u8]) -> bool {
-        WorkTree::at(&self.tree.top.join(path_of(path))).is_some_and(|inner| inner.head().is_some())
+        GitWorktree::at(&self.tree.top.join(path_of(path))).is_some_and(|inner| inner.head().is_some())
     }
 
     /// `git add` would have another git look into each submodule, with the settings of that.
@@ -445,8 +445,8 @@ fn submodules(listed: &[u8]) -> Vec<PathBuf> {
 }
 
 /// What the folder of a work tree is called.
-fn folder_name(tree: &WorkTree) -> Option<String> {
-    digest(tree.top.as_os_str().as_encoded_bytes()).get(..32).map(str::to_owned)
+fn folder_name(tree: &GitWorktree) -> Option<String> {
+    hex_digest(tree.top.as_os_str().as_encoded_bytes()).get(..32).map(str::to_owned)
 }
 
 /// Whether an open file is an index of git's: nothing else is copied.
@@ -460,7 +460,7 @@ pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
 
 /// What tells one state of a file from another without its content; `None` where there is none.
 pub fn identity_of(path: &Path) -> Option<String> {
-    identity(&regular::open(path).ok()??).ok()
+    identity(&regular_file::open(path).ok()??).ok()
 }
 
 /// What tells one state of an index file from another: its place, size and time, and the digest of
@@ -468,12 +468,12 @@ pub fn identity_of(path: &Path) -> Option<String> {
 pub(crate) fn mark(path: &Path) -> String {
     const DIGEST_BYTES: u64 = 32;
     let read = || {
-        let mut file = regular::open(path).ok()??;
+        let mut file = regular_file::open(path).ok()??;
         let identity = identity(&file).ok()?;
         let mut end = Vec::new();
         file.seek(SeekFrom::Start(file.metadata().ok()?.len().saturating_sub(DIGEST_BYTES))).ok()?;
         file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
-        Some(format!("{identity}:{}", digest(&end)))
+        Some(format!("{identity}:{}", hex_digest(&end)))
     };
     read().unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use omo_core::check::{Check, CheckOutcome, CheckVerdict, Expect, ExpectedExit};
+use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_exec::alive::is_alive;
 use omo_exec::check::{Log, run};
 use omo_exec::environment::Environment;
@@ -65,11 +65,11 @@ impl Project {
         self.temp.path().join("check.log")
     }
 
-    fn run(&self, check: &Check) -> CheckOutcome {
+    fn run(&self, check: &TaskCheck) -> TaskCheckOutcome {
         self.run_while(check, || true).unwrap()
     }
 
-    fn run_while(&self, check: &Check, goes_on: impl FnMut() -> bool) -> Option<CheckOutcome> {
+    fn run_while(&self, check: &TaskCheck, goes_on: impl FnMut() -> bool) -> Option<TaskCheckOutcome> {
         let log = Log { path: self.log(), file: File::create(self.log()).unwrap() };
         run(check, &self.root, &Environment::of_gates(self.variables.clone(), &self.root), Some(log), goes_on)
     }
@@ -80,8 +80,8 @@ impl Project {
     }
 }
 
-fn expecting(command: &str, exit: ExpectedExit, text: Option<&str>) -> Check {
-    Check { expect: Expect { exit, stdout_has: text.map(str::to_owned) }, ..Check::new(command) }
+fn expecting(command: &str, exit: ExpectedExit, text: Option<&str>) -> TaskCheck {
+    TaskCheck { expect: ExpectedResult { exit, stdout_has: text.map(str::to_owned) }, ..TaskCheck::new(command) }
 }
 
 fn wait_until_dead(pid: u32) {
@@ -93,8 +93,8 @@ fn wait_until_dead(pid: u32) {
 }
 
 fn an_end_is_judged_by_what_was_expected() {
-    use CheckVerdict::{Environment, Green, NothingRan, Red};
     use ExpectedExit::{Exactly, NonZero, Zero};
+    use TaskCheckVerdict::{Environment, Green, NothingRan, Red};
     let project = Project::new();
     let missing = || Environment { command: Some("no-such-program".to_owned()) };
     for (command, exit, text, expected) in [
@@ -134,9 +134,9 @@ fn an_end_is_judged_by_what_was_expected() {
 }
 
 fn a_failure_before_a_pipe_is_a_failure() {
-    let command = Check::new("false | cat");
+    let command = TaskCheck::new("false | cat");
     let outcome = Project::new().run(&command);
-    assert_eq!((outcome.verdict, outcome.has_pipe_without_pipefail), (CheckVerdict::Red, false));
+    assert_eq!((outcome.verdict, outcome.has_pipe_without_pipefail), (TaskCheckVerdict::Red, false));
     // Where there is no bash, the outcome says what it is worth.
     let project = Project::new();
     let programs = project.temp.path().join("bin");
@@ -144,10 +144,10 @@ fn a_failure_before_a_pipe_is_a_failure() {
     link(Path::new("/bin/cat"), &programs.join("cat"));
     let project = project.with("PATH", programs);
     let outcome = project.run(&command);
-    assert_eq!((outcome.verdict, outcome.has_pipe_without_pipefail), (CheckVerdict::Green, true));
-    assert!(!project.run(&Check::new("true")).has_pipe_without_pipefail);
-    let missing = project.run(&Check::new("no-such-program"));
-    assert_eq!(missing.verdict, CheckVerdict::Environment { command: Some("no-such-program".to_owned()) });
+    assert_eq!((outcome.verdict, outcome.has_pipe_without_pipefail), (TaskCheckVerdict::Green, true));
+    assert!(!project.run(&TaskCheck::new("true")).has_pipe_without_pipefail);
+    let missing = project.run(&TaskCheck::new("no-such-program"));
+    assert_eq!(missing.verdict, TaskCheckVerdict::Environment { command: Some("no-such-program".to_owned()) });
 }
 
 fn a_bash_of_the_project_is_not_asked() {
@@ -161,7 +161,7 @@ fn a_bash_of_the_project_is_not_asked() {
     for first in [inside, outside] {
         let path = std::env::join_paths([first.as_path(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
         let project = Project { temp: tempfile::tempdir().unwrap(), root: project.root.clone(), variables: Vec::new() };
-        let outcome = project.with("PATH", path).run(&Check::new("exit 3"));
+        let outcome = project.with("PATH", path).run(&TaskCheck::new("exit 3"));
         assert_eq!(outcome.exit, Some(3), "{}: {outcome:?}", first.display());
     }
 }
@@ -175,7 +175,7 @@ fn nothing_from_outside_steers_the_shell() {
         ("BASH_ENV", script.into_os_string()),
         ("BASH_FUNC_exit%%", OsString::from("() { builtin exit 0; }")),
     ] {
-        let outcome = Project::new().with(name, value).run(&Check::new("exit 3"));
+        let outcome = Project::new().with(name, value).run(&TaskCheck::new("exit 3"));
         assert_eq!(outcome.exit, Some(3), "{name}: {outcome:?}");
     }
 }
@@ -184,23 +184,24 @@ fn it_stands_where_it_is_told_to() {
     let project = Project::new();
     fs::create_dir_all(project.root.join("web/app")).unwrap();
     let check =
-        Check { cwd: Some("web/app".to_owned()), ..expecting("pwd", ExpectedExit::Zero, Some("/project/web/app")) };
+        TaskCheck { cwd: Some("web/app".to_owned()), ..expecting("pwd", ExpectedExit::Zero, Some("/project/web/app")) };
     assert!(project.run(&check).is_green());
-    let outside = project.run(&Check { cwd: Some("../x".to_owned()), ..Check::new("touch ran") });
-    assert_eq!(outside.verdict, CheckVerdict::Environment { command: None });
-    let missing = project.run(&Check { cwd: Some("not/there".to_owned()), ..Check::new("touch ran") });
-    assert_eq!(missing.verdict, CheckVerdict::Environment { command: None }, "{missing:?}");
+    let outside = project.run(&TaskCheck { cwd: Some("../x".to_owned()), ..TaskCheck::new("touch ran") });
+    assert_eq!(outside.verdict, TaskCheckVerdict::Environment { command: None });
+    let missing = project.run(&TaskCheck { cwd: Some("not/there".to_owned()), ..TaskCheck::new("touch ran") });
+    assert_eq!(missing.verdict, TaskCheckVerdict::Environment { command: None }, "{missing:?}");
     assert!(missing.detail.contains("not/there"), "{missing:?}");
 }
 
 fn nothing_of_a_check_outlives_it() {
     let project = Project::new();
-    let outcome = project.run(&Check::new("sleep 600 & echo $! > background; true"));
+    let outcome = project.run(&TaskCheck::new("sleep 600 & echo $! > background; true"));
     assert!(outcome.is_green(), "{outcome:?}");
     wait_until_dead(project.pid("background").unwrap());
-    let endless = Check { timeout_seconds: 1, ..Check::new("sleep 600 & echo $! > child; echo $$ > own; wait") };
+    let endless =
+        TaskCheck { timeout_seconds: 1, ..TaskCheck::new("sleep 600 & echo $! > child; echo $$ > own; wait") };
     let outcome = project.run(&endless);
-    assert_eq!((outcome.verdict, outcome.detail.as_str()), (CheckVerdict::TimedOut, "ended after 1 s"));
+    assert_eq!((outcome.verdict, outcome.detail.as_str()), (TaskCheckVerdict::TimedOut, "ended after 1 s"));
     for file in ["child", "own"] {
         wait_until_dead(project.pid(file).unwrap());
     }
@@ -209,7 +210,7 @@ fn nothing_of_a_check_outlives_it() {
 fn one_that_is_not_wanted_any_more_is_ended() {
     let project = Project::new();
     let start = Instant::now();
-    let check = Check::new("echo $$ > own; sleep 600; true");
+    let check = TaskCheck::new("echo $$ > own; sleep 600; true");
     let outcome = project.run_while(&check, || project.pid("own").is_none() && start.elapsed() < LIMIT);
     assert_eq!(outcome, None);
     wait_until_dead(project.pid("own").unwrap());
@@ -231,8 +232,8 @@ fn a_text_is_found_where_the_log_leaves_it_out() {
 
 fn hostile_bytes_do_no_harm() {
     let command = r"printf '\377\376\000\033]0;title\007</system-reminder>\033[2J\n\302\n\342\200\256x\n'; exit 1";
-    let outcome = Project::new().run(&Check::new(command));
-    assert_eq!(outcome.verdict, CheckVerdict::Red);
+    let outcome = Project::new().run(&TaskCheck::new(command));
+    assert_eq!(outcome.verdict, TaskCheckVerdict::Red);
     let quoted = outcome.first_lines.join("\n");
     assert!(quoted.contains("/system-reminder"), "{quoted:?}");
     assert!(!quoted.contains(['\u{1b}', '\0', '\u{7}', '<', '\u{202e}']), "{quoted:?}");
@@ -241,10 +242,10 @@ fn hostile_bytes_do_no_harm() {
 fn what_cannot_be_started_says_so() {
     let project = Project::new();
     let gone = Project { root: project.temp.path().join("gone"), ..project };
-    let outcome = gone.run(&Check::new("true"));
-    assert_eq!((outcome.verdict, outcome.exit), (CheckVerdict::Environment { command: None }, None));
+    let outcome = gone.run(&TaskCheck::new("true"));
+    assert_eq!((outcome.verdict, outcome.exit), (TaskCheckVerdict::Environment { command: None }, None));
     assert!(outcome.detail.contains("cannot be started"), "{}", outcome.detail);
-    let outcome = gone.run(&Check::new("a\0b"));
+    let outcome = gone.run(&TaskCheck::new("a\0b"));
     assert!(outcome.detail.contains("NUL"), "{}", outcome.detail);
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use omo_core::child::{ChildEnd, Said, classify};
+use omo_core::client_end::{ClientEnd, SessionOutput, classify_end};
 use omo_core::timestamp::Timestamp;
 use omo_exec::claude::child::{Order, Permissions};
 use omo_exec::supervisor::left::{Left, look};
@@ -107,18 +107,18 @@ impl Stage {
         }
     }
 
-    fn run(&self, order: &Order) -> (ChildEnd, Said) {
+    fn run(&self, order: &Order) -> (ClientEnd, SessionOutput) {
         let mut supervisor = Supervisor::new(1);
         supervisor.add("2", self.spec(order));
         end_of(&mut supervisor)
     }
 }
 
-fn end_of(supervisor: &mut Supervisor) -> (ChildEnd, Said) {
+fn end_of(supervisor: &mut Supervisor) -> (ClientEnd, SessionOutput) {
     loop {
         if let Event::Ended { process, said, .. } = supervisor.next(LIMIT).unwrap() {
             let now = Timestamp::parse("2026-11-22T00:00:00Z").unwrap();
-            return (classify(&process, &said, now), *said);
+            return (classify_end(&process, &said, now), *said);
         }
     }
 }
@@ -128,7 +128,7 @@ fn it_works_where_it_stands_and_does_what_it_may() {
     let script = Script::new().turn(write).bash("env").bash("sh -c 'touch forbidden'").say("Done.");
     let stage = Stage::new(script);
     let (end, said) = stage.run(&stage.order());
-    assert_eq!(end, ChildEnd::Ended, "{said:?}");
+    assert_eq!(end, ClientEnd::Ended, "{said:?}");
     let requests = stage.model.requests_of(Kind::Main);
     assert!(requests.first().unwrap().last_user_text().contains("-- work on group 2"));
     let seen = requests.get(2).unwrap().tool_results_text();
@@ -144,7 +144,7 @@ fn it_works_where_it_stands_and_does_what_it_may() {
 fn everything_may_be_done_where_that_was_asked_for() {
     let stage = Stage::new(Script::new().bash("sh -c 'touch allowed'").say("Done."));
     let (end, _) = stage.run(&Order { permissions: Permissions::All, ..stage.order() });
-    assert_eq!(end, ChildEnd::Ended);
+    assert_eq!(end, ClientEnd::Ended);
     assert!(stage.lab.project().join("allowed").exists());
 }
 
@@ -152,16 +152,16 @@ fn turns_budget_and_errors_of_the_api_are_told_apart() {
     let dear = || Turn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
     let script = || Script::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
     let refused = |status, kind: &str| Script::new().default(Turn::error(status, kind, "no"));
-    let is_api_error = |end: &ChildEnd, wanted| matches!(end, ChildEnd::ApiError { status, .. } if *status == wanted);
+    let is_api_error = |end: &ClientEnd, wanted| matches!(end, ClientEnd::ApiError { status, .. } if *status == wanted);
     let stage = Stage::new(script());
     let (end, said) = stage.run(&Order { max_turns: 2, ..stage.order() });
-    assert_eq!((end, said.session_id.is_some()), (ChildEnd::TurnsSpent, true));
+    assert_eq!((end, said.session_id.is_some()), (ClientEnd::TurnsSpent, true));
     let stage = Stage::new(script());
     let (end, said) = stage.run(&Order { max_budget_usd: Some(0.5), ..stage.order() });
-    assert_eq!(end, ChildEnd::BudgetSpent);
+    assert_eq!(end, ClientEnd::BudgetSpent);
     assert!(said.result.unwrap().total_cost_usd.unwrap() >= 0.5);
     let stage = Stage::new(refused(429, "rate_limit_error"));
-    assert_eq!(stage.run(&stage.order()).0, ChildEnd::UsageLimit { until: None });
+    assert_eq!(stage.run(&stage.order()).0, ClientEnd::UsageLimit { until: None });
     for (status, kind) in [(500, "api_error"), (401, "authentication_error")] {
         let stage = Stage::new(refused(status, kind));
         let (end, _) = stage.run(&stage.order());
@@ -169,7 +169,7 @@ fn turns_budget_and_errors_of_the_api_are_told_apart() {
     }
     let stage = Stage::new(Script::new());
     let (end, _) = stage.run(&Order { resume: Some("nobody".to_owned()), ..stage.order() });
-    assert!(matches!(&end, ChildEnd::NeverBegan(why) if why.contains("nobody")), "{end:?}");
+    assert!(matches!(&end, ClientEnd::NeverBegan(why) if why.contains("nobody")), "{end:?}");
 }
 
 fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
@@ -181,10 +181,10 @@ fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
     stage.model.wait_for_requests(Kind::Main, 2, LIMIT).unwrap();
     supervisor.end("2");
     let (end, said) = end_of(&mut supervisor);
-    assert_eq!((end, look(&mark)), (ChildEnd::Stopped, Left::Gone));
+    assert_eq!((end, look(&mark)), (ClientEnd::Stopped, Left::Gone));
     let session = said.session_id.clone();
     assert!(session.is_some(), "{said:?}");
     let (end, again) = stage.run(&Order { resume: session.clone(), ..stage.order() });
-    assert_eq!((end, again.session_id), (ChildEnd::Ended, session));
+    assert_eq!((end, again.session_id), (ClientEnd::Ended, session));
     assert!(stage.model.requests_of(Kind::Main).last().unwrap().all_text().matches("work on group 2").count() >= 2);
 }

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use omo_core::child::{ChildEnd, FollowUp, LedgerFacts, ProcessEnd, Said, classify, follow_up};
+use omo_core::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive::is_alive;
 use omo_exec::supervisor::left::{self, Left, Mark};
 use omo_exec::supervisor::minder::Spec;
 use omo_exec::supervisor::{Event, Supervisor, claim, detached, minder};
-use omo_store::folder::Folder;
+use omo_store::folder::GuardedFolder;
 use omo_store::lock::LockError;
 use omo_testkit::trials;
 use tempfile::TempDir;
@@ -120,7 +120,7 @@ fn next_start(supervisor: &mut Supervisor) -> (String, Mark) {
 }
 
 /// The next end, whatever starts meanwhile.
-fn next_end(supervisor: &mut Supervisor) -> (String, ProcessEnd, Said) {
+fn next_end(supervisor: &mut Supervisor) -> (String, ProcessEnd, SessionOutput) {
     loop {
         if let Event::Ended { group, process, said } = next(supervisor) {
             return (group, process, *said);
@@ -142,13 +142,13 @@ fn every_ending_is_told_and_none_is_a_pass() {
         result(r#""api_error_status":429,"api_error":"usage_limit_reached""#, 1)
     );
     let until = Some(Timestamp::parse("2026-11-22T01:00:00Z").unwrap());
-    let api = |status| ChildEnd::ApiError { status: Some(status), detail: "boom".to_owned() };
-    let garbage = |status| ChildEnd::Garbage(format!("it ended without a result (exit status {status})"));
+    let api = |status| ClientEnd::ApiError { status: Some(status), detail: "boom".to_owned() };
+    let garbage = |status| ClientEnd::Garbage(format!("it ended without a result (exit status {status})"));
     let holds = FollowUp::Hold("the session was killed");
     let asks = FollowUp::Ask("the session could not be started");
     let cases = [
-        ("done", format!("{INIT}; {DONE}"), ChildEnd::Ended, FollowUp::Resume { session: "s".to_owned() }),
-        ("limit", limit, ChildEnd::UsageLimit { until }, FollowUp::WaitUntil(until)),
+        ("done", format!("{INIT}; {DONE}"), ClientEnd::Ended, FollowUp::Resume { session: "s".to_owned() }),
+        ("limit", limit, ClientEnd::UsageLimit { until }, FollowUp::WaitUntil(until)),
         (
             "server",
             result(r#""api_error_status":500,"result":"boom""#, 1),
@@ -161,9 +161,9 @@ fn every_ending_is_told_and_none_is_a_pass() {
             api(401),
             FollowUp::Ask("the API refused the session"),
         ),
-        ("killed", format!("{INIT}; kill -9 $$"), ChildEnd::Killed { signal: Some(9) }, holds.clone()),
-        ("ended", format!("{INIT}; exit 143"), ChildEnd::Killed { signal: Some(15) }, holds),
-        ("hang", format!("{INIT}; sleep 600"), ChildEnd::TimedOut, FollowUp::FailAttempt("the session's time was up")),
+        ("killed", format!("{INIT}; kill -9 $$"), ClientEnd::Killed { signal: Some(9) }, holds.clone()),
+        ("ended", format!("{INIT}; exit 143"), ClientEnd::Killed { signal: Some(15) }, holds),
+        ("hang", format!("{INIT}; sleep 600"), ClientEnd::TimedOut, FollowUp::FailAttempt("the session's time was up")),
         (
             "garbage",
             format!("{INIT}; head -c 100000 /dev/urandom; echo PASSED; echo '{{\"type\":\"result\"'"),
@@ -173,13 +173,13 @@ fn every_ending_is_told_and_none_is_a_pass() {
         (
             "silent",
             "exit 0".to_owned(),
-            ChildEnd::NeverBegan("it ended before it began (exit status 0)".to_owned()),
+            ClientEnd::NeverBegan("it ended before it began (exit status 0)".to_owned()),
             asks.clone(),
         ),
         (
             "old",
             "echo 'unknown option' >&2; exit 1".to_owned(),
-            ChildEnd::NeverBegan("unknown option".to_owned()),
+            ClientEnd::NeverBegan("unknown option".to_owned()),
             asks,
         ),
     ];
@@ -196,19 +196,19 @@ fn every_ending_is_told_and_none_is_a_pass() {
         let (group, process, said) = next_end(&mut supervisor);
         ends.insert(group, (process, said));
     }
-    let left = LedgerFacts { steps_left: 1, was_resumed: false };
+    let left = LedgerFacts { tasks_left: 1, was_resumed: false };
     for (group, _, end, follows) in cases {
         let (process, said) = ends.remove(group).unwrap();
-        assert_eq!(classify(&process, &said, now()), end, "{group}");
+        assert_eq!(classify_end(&process, &said, now()), end, "{group}");
         assert_eq!(follow_up(&end, &said, left), follows, "{group}");
     }
     let mut spec = place.spec("missing", "");
     spec.program = place.path("no-such-client");
     supervisor.add("missing", spec);
     let (_, process, said) = next_end(&mut supervisor);
-    let end = classify(&process, &said, now());
+    let end = classify_end(&process, &said, now());
     let says_which = |why: &str| why.contains("no-such-client cannot be started");
-    assert!(matches!(&end, ChildEnd::NeverBegan(why) if says_which(why)), "{end:?}");
+    assert!(matches!(&end, ClientEnd::NeverBegan(why) if says_which(why)), "{end:?}");
 }
 
 fn the_prompt_comes_in_and_what_is_printed_is_kept() {
@@ -259,7 +259,7 @@ fn one_that_nobody_wants_is_asked_and_then_ended() {
     supervisor.end_all();
     for _ in 0..2 {
         let (_, process, said) = next_end(&mut supervisor);
-        assert_eq!(classify(&process, &said, now()), ChildEnd::Stopped);
+        assert_eq!(classify_end(&process, &said, now()), ClientEnd::Stopped);
     }
     assert!(supervisor.is_idle() && !place.path("waiting.pid").exists());
     assert_eq!(fs::read_to_string(place.path("away")).unwrap(), "away\n");
@@ -288,7 +288,7 @@ fn nothing_outlives_a_session() {
 
 fn a_second_supervisor_is_refused() {
     let temp = tempfile::tempdir().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     let held = claim(&folder).unwrap();
     assert!(matches!(claim(&folder), Err(LockError::Busy(_))));
     drop(held);
@@ -298,7 +298,7 @@ fn a_second_supervisor_is_refused() {
 /// What this program is as a supervisor that was started apart.
 fn supervise(path: &std::path::Path) {
     detached::settle().unwrap();
-    let folder = Folder::create(path).unwrap();
+    let folder = GuardedFolder::create_state(path).unwrap();
     let Ok(_held) = claim(&folder) else {
         std::io::stderr().write_all(b"another one supervises\n").unwrap();
         return;
@@ -372,7 +372,7 @@ fn what_a_dead_minder_leaves_is_ended() {
     let (_, mark) = next_start(&mut supervisor);
     kill(place.pid("minder.pid"));
     let (_, process, said) = next_end(&mut supervisor);
-    assert_eq!(classify(&process, &said, now()), ChildEnd::Killed { signal: Some(9) });
+    assert_eq!(classify_end(&process, &said, now()), ClientEnd::Killed { signal: Some(9) });
     if mark.start.is_some() {
         assert_eq!(left::look(&mark), Left::Gone);
     }

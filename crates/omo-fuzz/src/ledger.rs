@@ -7,7 +7,7 @@ use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::state::RunState;
 use omo_runs::ledger::{self, Position, Reading, SEALED_BYTES};
 use omo_runs::snapshot;
-use omo_store::seal::Key;
+use omo_store::seal::SealKey;
 use tempfile::TempDir;
 
 const RUN: &str = "20260101-000000-abcd";
@@ -18,9 +18,9 @@ const TO_BE_SEALED: u8 = b'!';
 
 thread_local! {
     #[expect(clippy::expect_used, reason = "without a key nothing can be sealed")]
-    static KEY: RefCell<Key> = {
+    static KEY: RefCell<SealKey> = {
         let home = TempDir::new().expect("make a temporary folder");
-        RefCell::new(Key::load(Some(home.path())).expect("make a key"))
+        RefCell::new(SealKey::load(Some(home.path())).expect("make a key"))
     };
 }
 
@@ -45,7 +45,7 @@ pub fn check(data: &[u8]) {
 }
 
 /// The lines of an input; those with the mark are sealed.
-fn sealed(data: &[u8], key: &Key) -> Vec<u8> {
+fn sealed(data: &[u8], key: &SealKey) -> Vec<u8> {
     let (mut text, mut prev) = (Vec::new(), Position::default().prev);
     for line in data.split_inclusive(|byte| *byte == b'\n') {
         let Some(event) = line.strip_prefix(&[TO_BE_SEALED]).and_then(|line| line.strip_suffix(b"\n")) else {
@@ -62,7 +62,7 @@ fn sealed(data: &[u8], key: &Key) -> Vec<u8> {
     text
 }
 
-fn is_added_to(whole: &[u8], reading: &Reading, key: &Key) {
+fn is_added_to(whole: &[u8], reading: &Reading, key: &SealKey) {
     let event = |number| Event {
         seq: reading.end.seq + number,
         ts: Timestamp::from_millis(1_780_000_000_000),
@@ -84,7 +84,7 @@ fn is_added_to(whole: &[u8], reading: &Reading, key: &Key) {
     );
 }
 
-fn is_folded(reading: &Reading, key: &Key) {
+fn is_folded(reading: &Reading, key: &SealKey) {
     let Some((first, rest)) = reading.events.split_first() else { return };
     let Ok(mut state) = RunState::open(first) else { return };
     if rest.iter().any(|event| state.apply(event).is_err()) {

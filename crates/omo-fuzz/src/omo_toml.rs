@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use omo_core::check::Check;
-use omo_core::gate::{Gate, MAX_GATES, Origin};
+use omo_core::check::{Check, CheckOrigin, MAX_CHECKS};
 use omo_core::keyword::Keywords;
-use omo_core::limits::Limits;
-use omo_core::words::checks::approval;
-use omo_store::config::{self, Problem};
-use omo_store::repository::{FILE, Repository};
-use omo_store::trust::digest;
+use omo_core::limits::RunLimits;
+use omo_core::messages::checks::approval_request;
+use omo_core::task_check::TaskCheck;
+use omo_store::config::{self, ConfigProblem};
+use omo_store::repository_config::{FILE, RepositoryConfig};
+use omo_store::trust::content_digest;
 
 use crate::scratch;
 
@@ -23,59 +23,64 @@ pub fn check(data: &[u8]) {
 }
 
 fn of_a_repository(data: &[u8], root: &Path) {
-    let Some(repository) = Repository::read(root) else { return assert!(data.is_empty(), "the file was not seen") };
+    let Some(repository) = RepositoryConfig::read(root) else {
+        return assert!(data.is_empty(), "the file was not seen");
+    };
     assert!(!repository.is_approved(None) && !repository.is_approved(Some(root)), "nobody approved it");
-    let asks_for_nothing = repository.gates.is_empty() && repository.setup.is_none();
+    let asks_for_nothing = repository.checks.is_empty() && repository.setup.is_none();
     assert!(repository.problems.is_empty() || asks_for_nothing, "{repository:?}");
-    assert!(repository.setup.as_ref().is_none_or(|setup| Check::new(setup).refusal().is_none()), "{repository:?}");
-    can_be(&repository.gates, Origin::Repository);
+    assert!(
+        repository.setup.as_ref().is_none_or(|setup| TaskCheck::new(setup).invalid_reason().is_none()),
+        "{repository:?}"
+    );
+    can_be(&repository.checks, CheckOrigin::Repository);
     are_lines(&repository.problems, data);
     if data.len() <= 64 * 1024 {
         is_for_exactly_this(data, root);
     }
-    let (Ok(shown) | Err(shown)) = approval(&repository.gates, &repository.pinned, &repository.digest);
+    let (Ok(shown) | Err(shown)) = approval_request(&repository.checks, &repository.pinned, &repository.digest);
     assert!(!shown.contains(|char: char| char.is_control() && char != '\n'), "{shown:?}");
 }
 
 /// A byte more, a byte less, another byte or another folder make another digest.
 fn is_for_exactly_this(data: &[u8], root: &Path) {
-    let own = digest(root, data);
+    let own = content_digest(root, data);
     assert!(own.len() == 64 && own.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let mut changed = data.to_vec();
     let middle = data.len() / 2;
     if let Some(byte) = changed.get_mut(middle) {
         *byte ^= 1;
-        assert_ne!(digest(root, &changed), own);
-        assert_ne!(digest(root, data.get(1..).unwrap_or_default()), own);
+        assert_ne!(content_digest(root, &changed), own);
+        assert_ne!(content_digest(root, data.get(1..).unwrap_or_default()), own);
     }
-    assert_ne!(digest(root, &[data, b" "].concat()), own);
-    assert_ne!(digest(&root.join("x"), data), own);
+    assert_ne!(content_digest(root, &[data, b" "].concat()), own);
+    assert_ne!(content_digest(&root.join("x"), data), own);
 }
 
 fn of_the_user(text: &str) {
     let config = config::parse(text, Path::new("config.toml"));
     assert_eq!(config.limits, config.limits.clamped());
     assert_eq!(Keywords::new(config.keywords.words().to_vec()).as_ref(), Ok(&config.keywords));
-    let gates: Vec<Gate> = config.gates.iter().map(|(gate, _)| gate.clone()).collect();
-    can_be(&gates, Origin::Config);
-    assert!(config.gates.iter().all(|(_, project)| project.as_ref().is_none_or(|project| project.is_absolute())));
+    let gates: Vec<Check> = config.checks.iter().map(|(gate, _)| gate.clone()).collect();
+    can_be(&gates, CheckOrigin::Config);
+    assert!(config.checks.iter().all(|(_, project)| project.as_ref().is_none_or(|project| project.is_absolute())));
     are_lines(&config.problems, text.as_bytes());
     if config.problems.is_empty() && text.trim().is_empty() {
-        assert_eq!(config.limits, Limits::default());
+        assert_eq!(config.limits, RunLimits::default());
     }
 }
 
-fn can_be(gates: &[Gate], origin: Origin) {
-    assert!(gates.len() <= MAX_GATES);
+fn can_be(gates: &[Check], origin: CheckOrigin) {
+    assert!(gates.len() <= MAX_CHECKS);
     for (index, gate) in gates.iter().enumerate() {
-        assert!(gate.check().is_ok() && gate.origin == origin, "{gate:?}");
+        assert!(gate.validate().is_ok() && gate.origin == origin, "{gate:?}");
         assert!(gate.last.is_none() && gate.best.is_none() && gate.pinned.is_empty(), "{gate:?}");
         assert!(gates.iter().skip(index + 1).all(|other| other.name != gate.name), "{gate:?} has a double");
     }
 }
 
 /// What is wrong is told in one line, which names a line of the file and moves no terminal.
-fn are_lines(problems: &[Problem], data: &[u8]) {
+fn are_lines(problems: &[ConfigProblem], data: &[u8]) {
     let lines = data.split(|byte| *byte == b'\n').count();
     for problem in problems {
         assert!(problem.line.is_none_or(|line| (1..=lines).contains(&line)), "{problem:?}");

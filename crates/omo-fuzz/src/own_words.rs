@@ -1,23 +1,25 @@
 //! Everything that omo says, with a text from outside wherever there is room for one.
 
-use omo_core::gate::{Counts, Gate, GateVerdict, Origin, Record};
-use omo_core::gate_command;
-use omo_core::keyword::{Keywords, Reading, read};
-use omo_core::limits::Limits;
-use omo_core::log;
+use omo_core::check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
+use omo_core::check_request;
+use omo_core::keyword::{Keywords, PromptReading, read_prompt};
+use omo_core::limits::RunLimits;
+use omo_core::log_entry;
+use omo_core::messages::{self, ContractForm, StatePersisted, checks};
 use omo_core::plan_run::{PlanRun, PlannedCommand};
-use omo_core::promise::{claim, final_promise};
-use omo_core::report::report;
+use omo_core::promise::{final_promise, read_claim};
 use omo_core::review::{self, ReviewVerdict};
-use omo_core::session::{Activation, Pause, PauseReason, Session, Trigger, VerdictKind};
+use omo_core::session::{PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind};
 use omo_core::session_id::SessionId;
-use omo_core::stop::{BackgroundTask, Block, Cause, Row, StopAction, StopDecision};
-use omo_core::task_session::OpenSession;
+use omo_core::status_report::status_report;
+use omo_core::stop::{BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow};
+use omo_core::task_list::OpenTaskList;
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{Check, Findings, GateResult, Judgement, Material, Reason, ToldFailure};
-use omo_core::words::{self, Form, Held, checks};
+use omo_core::verification::{
+    CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, ReportedFailure, ReviewMaterial,
+};
 
-const TRIGGERS: [Trigger; 3] = [Trigger::Keyword, Trigger::Command, Trigger::Cli];
+const TRIGGERS: [UlwTrigger; 3] = [UlwTrigger::Keyword, UlwTrigger::Command, UlwTrigger::Cli];
 const ENDS: [VerdictKind; 5] =
     [VerdictKind::Verified, VerdictKind::Blocked, VerdictKind::Released, VerdictKind::Stopped, VerdictKind::Expired];
 fn now() -> Timestamp {
@@ -29,58 +31,58 @@ fn now() -> Timestamp {
 pub fn set_nothing_off(text: &str) {
     for said in all(text) {
         for echoed in [said.clone(), format!("Stop hook feedback:\n{said}"), format!("{said}\n\nWhat is this?")] {
-            assert_eq!(read(&echoed, &Keywords::default()), Reading::Nothing, "{echoed}");
+            assert_eq!(read_prompt(&echoed, &Keywords::default()), PromptReading::Nothing, "{echoed}");
         }
         promises_nothing(&said);
     }
     // It is read by the reviewer, and is no prompt.
-    let changed = checks::Changed { difference: Some(text.to_owned()), notes: vec![text.to_owned()] };
-    promises_nothing(&checks::material(
-        &session(text, Trigger::Keyword),
+    let changed = checks::ReviewChanges { difference: Some(text.to_owned()), notes: vec![text.to_owned()] };
+    promises_nothing(&checks::review_material(
+        &session(text, UlwTrigger::Keyword),
         text,
-        &findings(text, &GateVerdict::ALL),
+        &findings(text, &CheckVerdict::ALL),
         &changed,
     ));
 }
 
 /// These are no words that a claim or a review ends with.
 pub fn promises_nothing(said: &str) {
-    assert_eq!(claim(said), None, "{said}");
+    assert_eq!(read_claim(said), None, "{said}");
     assert_eq!(final_promise(said), None, "{said}");
-    assert_eq!(review::read(said, now()).verdict, ReviewVerdict::Unclear, "{said}");
+    assert_eq!(review::read_review(said, now()).verdict, ReviewVerdict::Unclear, "{said}");
 }
 
 /// Everything that is said to a model or to a user.
 pub fn all(text: &str) -> Vec<String> {
     let mut said = vec![
-        words::plan_note(),
-        words::stopped(true, None),
-        words::stopped(false, None),
-        words::stopped_unwritten(text),
-        words::ready(env!("CARGO_PKG_VERSION"), true),
-        words::ready(env!("CARGO_PKG_VERSION"), false),
-        words::stopped_context(),
-        words::refused(text),
-        words::refused(omo_core::arguments::USAGE),
-        words::refused(gate_command::USAGE),
+        messages::plan_mode_note(),
+        messages::run_stopped(true, None),
+        messages::run_stopped(false, None),
+        messages::run_stopped_unwritten(text),
+        messages::build_ready(env!("CARGO_PKG_VERSION"), true),
+        messages::build_ready(env!("CARGO_PKG_VERSION"), false),
+        messages::run_stopped_context(),
+        messages::refusal_line(text),
+        messages::refusal_line(omo_core::ulw_arguments::USAGE),
+        messages::refusal_line(check_request::USAGE),
     ];
-    said.extend(SessionId::parse("dd79366c-d9f2-4076-8f09-e508a449860f").iter().map(words::session_line));
-    said.extend(Row::ALL.map(words::let_through));
-    said.extend([PauseReason::Interrupted, PauseReason::ApiError].map(words::paused));
+    said.extend(SessionId::parse("dd79366c-d9f2-4076-8f09-e508a449860f").iter().map(messages::session_line));
+    said.extend(StopRow::ALL.map(messages::let_through));
+    said.extend([PauseReason::Interrupted, PauseReason::ApiError].map(messages::run_paused));
     said.extend(TRIGGERS.iter().flat_map(|trigger| of_a_run(text, *trigger)));
     said.extend(of_gates(text));
     said.extend(of_a_plan(text));
     said
 }
 
-fn session(text: &str, trigger: Trigger) -> Session {
+fn session(text: &str, trigger: UlwTrigger) -> Session {
     let mut session = Session::default();
-    let activation = Activation {
+    let activation = UlwActivation {
         trigger,
         task: Some(text.to_owned()),
         prompt_id: None,
-        limits: Limits::default(),
-        gates: Vec::new(),
+        limits: RunLimits::default(),
+        checks: Vec::new(),
         review_wanted: true,
         base: None,
     };
@@ -88,41 +90,41 @@ fn session(text: &str, trigger: Trigger) -> Session {
     session
 }
 
-fn of_a_run(text: &str, trigger: Trigger) -> Vec<String> {
+fn of_a_run(text: &str, trigger: UlwTrigger) -> Vec<String> {
     let mut said = Vec::new();
-    for form in [Form::Full, Form::Short] {
-        for held in [Held::Yes, Held::No] {
-            said.push(words::contract(trigger, Limits::default(), form, held));
+    for form in [ContractForm::Full, ContractForm::Short] {
+        for held in [StatePersisted::Yes, StatePersisted::No] {
+            said.push(messages::contract(trigger, RunLimits::default(), form, held));
         }
     }
     let mut session = session(text, trigger);
     said.extend(reasons(&session, text));
-    session.verification.failure = Some(ToldFailure { what: text.to_owned(), ..ToldFailure::default() });
-    said.push(words::block_reason(&session, &block(text), None, None));
-    session.verification.asked = Some(review::Asked::default());
-    said.push(words::block_reason(&session, &block(text), None, None));
+    session.verification.failure = Some(ReportedFailure { what: text.to_owned(), ..ReportedFailure::default() });
+    said.push(messages::block_reason(&session, &block(text), None, None));
+    session.verification.asked = Some(review::RequestedReview::default());
+    said.push(messages::block_reason(&session, &block(text), None, None));
     said.extend(statuses(&session));
-    said.push(words::resumed(&session, 8, now()));
-    said.push(words::resumed_context(&session, 8, now()));
-    session.ulw.paused = Some(Pause { reason: PauseReason::Interrupted, at: None, told: false });
-    said.push(words::resumed_context(&session, 8, now()));
+    said.push(messages::run_resumed(&session, 8, now()));
+    said.push(messages::run_resumed_context(&session, 8, now()));
+    session.ulw.paused = Some(UlwPause { reason: PauseReason::Interrupted, at: None, is_told: false });
+    said.push(messages::run_resumed_context(&session, 8, now()));
     said.extend(statuses(&session));
-    let ended = |row, kind| words::ended(&session, 8, row, kind, text, now());
-    said.extend(Row::ALL.iter().flat_map(|row| ENDS.map(|kind| ended(*row, kind))));
+    let ended = |row, kind| messages::run_ended(&session, 8, row, kind, text, now());
+    said.extend(StopRow::ALL.iter().flat_map(|row| ENDS.map(|kind| ended(*row, kind))));
     let mut over = session.clone();
-    over.end(VerdictKind::Blocked, text.to_owned(), now());
+    over.end_run(VerdictKind::Blocked, text.to_owned(), now());
     said.extend(statuses(&over));
     said
 }
 
 /// What `/omo:status` and `omo status` answer, and the words of `omo log`.
 fn statuses(session: &Session) -> Vec<String> {
-    let stop = |row: &Row| {
+    let stop = |row: &StopRow| {
         let decision = StopDecision { row: *row, action: StopAction::Allow };
-        log::of_stop("dd79366c", session, &decision, None, None, now())
+        log_entry::stop_entry("dd79366c", session, &decision, None, None, now())
     };
-    let entries: Vec<_> = Row::ALL.iter().map(stop).collect();
-    let status = report("dd79366c", session, Some(&plan_run("x")), entries.first().cloned(), None).text(now());
+    let entries: Vec<_> = StopRow::ALL.iter().map(stop).collect();
+    let status = status_report("dd79366c", session, Some(&plan_run("x")), entries.first().cloned(), None).text(now());
     let lines = entries.iter().map(|entry| format!("{} {} {} ({})", entry.at, entry.event, entry.decision, entry.why));
     lines.chain([status]).collect()
 }
@@ -130,58 +132,67 @@ fn statuses(session: &Session) -> Vec<String> {
 /// What is said to a model whose turn goes on, for every reason that there is.
 fn reasons(session: &Session, text: &str) -> Vec<String> {
     let busy = block(text);
-    let idle = Block { names: Vec::new(), ..busy.clone() };
+    let idle = StopBlock { newly_named: Vec::new(), ..busy.clone() };
     let checks = checks(text);
-    let reason = |check| words::block_reason(session, &busy, Some(check), None);
+    let reason = |check| messages::block_reason(session, &busy, Some(check), None);
     let mut said: Vec<String> = checks.iter().map(reason).collect();
-    said.extend([&busy, &idle].map(|block| words::block_reason(session, block, None, None)));
+    said.extend([&busy, &idle].map(|block| messages::block_reason(session, block, None, None)));
     said
 }
 
-fn block(text: &str) -> Block {
+fn block(text: &str) -> StopBlock {
     let task = BackgroundTask { kind: text.to_owned(), label: text.to_owned(), ..BackgroundTask::default() };
-    Block { number: 1, of: 8, names: vec![task; 7], cause: Cause::FailedAttempt }
+    StopBlock { number: 1, allowed: 8, newly_named: vec![task; 7], cause: BlockCause::FailedAttempt }
 }
 
-fn checks(text: &str) -> Vec<Check> {
-    let red = GateVerdict::ALL.iter().map(|verdict| (Judgement::Failed, Reason::RedGates, findings(text, &[*verdict])));
-    let green = || findings(text, &[GateVerdict::Green]);
-    let wanted = |again| Judgement::ReviewWanted { again };
+fn checks(text: &str) -> Vec<ClaimOutcome> {
+    let red = CheckVerdict::ALL
+        .iter()
+        .map(|verdict| (ClaimJudgement::Failed, ClaimReason::RedChecks, findings(text, &[*verdict])));
+    let green = || findings(text, &[CheckVerdict::Green]);
+    let wanted = |again| ClaimJudgement::ReviewWanted { again };
     let others = [
-        (Judgement::Failed, Reason::RedGates, findings(text, &GateVerdict::ALL)),
-        (Judgement::Failed, Reason::Rejected(text.to_owned()), green()),
-        (Judgement::Failed, Reason::TreeMoves, green()),
-        (Judgement::Failed, Reason::FilesUnreadable, green()),
-        (wanted(true), Reason::NoVerdict, green()),
-        (wanted(true), Reason::StaleReview, green()),
-        (wanted(false), Reason::FirstReview, green()),
-        (wanted(false), Reason::FirstReview, Findings::default()),
+        (ClaimJudgement::Failed, ClaimReason::RedChecks, findings(text, &CheckVerdict::ALL)),
+        (ClaimJudgement::Failed, ClaimReason::Rejected(text.to_owned()), green()),
+        (ClaimJudgement::Failed, ClaimReason::TreeChanged, green()),
+        (ClaimJudgement::Failed, ClaimReason::FilesUnreadable, green()),
+        (wanted(true), ClaimReason::NoVerdict, green()),
+        (wanted(true), ClaimReason::StaleReview, green()),
+        (wanted(false), ClaimReason::FirstReview, green()),
+        (wanted(false), ClaimReason::FirstReview, ClaimFindings::default()),
     ];
-    let material = Material { path: text.to_owned(), digest: String::new() };
-    let check = |(judgement, reason, findings)| Check { judgement, reason, findings, material: None, rejection: None };
-    let mut checks: Vec<Check> = red.chain(others).map(check).collect();
-    let wanted: Vec<Check> = checks.iter().filter(|check| check.judgement != Judgement::Failed).cloned().collect();
-    checks.extend(wanted.into_iter().map(|check| Check { material: Some(material.clone()), ..check }));
+    let material = ReviewMaterial { path: text.to_owned(), digest: String::new() };
+    let check =
+        |(judgement, reason, findings)| ClaimOutcome { judgement, reason, findings, material: None, rejection: None };
+    let mut checks: Vec<ClaimOutcome> = red.chain(others).map(check).collect();
+    let wanted: Vec<ClaimOutcome> =
+        checks.iter().filter(|check| check.judgement != ClaimJudgement::Failed).cloned().collect();
+    checks.extend(wanted.into_iter().map(|check| ClaimOutcome { material: Some(material.clone()), ..check }));
     checks
 }
 
-fn findings(text: &str, verdicts: &[GateVerdict]) -> Findings {
-    let gate = |verdict: &GateVerdict| GateResult {
+fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
+    let gate = |verdict: &CheckVerdict| CheckResult {
         name: "check".to_owned(),
-        run: text.to_owned(),
-        record: Record {
+        command: text.to_owned(),
+        record: CheckRecord {
             verdict: *verdict,
             detail: text.to_owned(),
-            counts: Some(Counts { run: u64::MAX, failed: 1, skipped: 2 }),
+            counts: Some(TestCounts { run: u64::MAX, failed: 1, skipped: 2 }),
             log: Some(text.to_owned()),
-            passing: vec![text.to_owned()],
-            ..Record::default()
+            transient_files: vec![text.to_owned()],
+            ..CheckRecord::default()
         },
         tail: text.to_owned(),
-        ..GateResult::default()
+        ..CheckResult::default()
     };
     let gates = verdicts.iter().map(gate).collect();
-    Findings { gates, tree: Some("0".repeat(40)), moving: Some(text.to_owned()), ..Findings::default() }
+    ClaimFindings {
+        checks: gates,
+        tree: Some("0".repeat(40)),
+        changed_path: Some(text.to_owned()),
+        ..ClaimFindings::default()
+    }
 }
 
 /// A plan run with this text wherever there is room for some.
@@ -195,29 +206,34 @@ fn plan_run(text: &str) -> PlanRun {
 
 fn of_a_plan(text: &str) -> Vec<String> {
     let run = plan_run(text);
-    let of = |session: &Session, cause| words::block_reason(session, &Block { cause, ..block(text) }, None, Some(&run));
-    let command = PlannedCommand { unit: text.to_owned(), command: text.to_owned(), folder: Some(text.to_owned()) };
+    let of = |session: &Session, cause| {
+        messages::block_reason(session, &StopBlock { cause, ..block(text) }, None, Some(&run))
+    };
+    let command = PlannedCommand { task: text.to_owned(), command: text.to_owned(), folder: Some(text.to_owned()) };
     let commands = vec![command; 9];
     let waits = |waits: Option<String>, ended: Option<String>| {
         let run = PlanRun { waits, ended, ..run.clone() };
-        [words::plan::session_line(&run), report("dd79366c", &Session::default(), Some(&run), None, None).text(now())]
+        [
+            messages::plan::run_line(&run),
+            status_report("dd79366c", &Session::default(), Some(&run), None, None).text(now()),
+        ]
     };
     let stands = [(Some(text.to_owned()), None), (None, None), (None, Some(text.to_owned()))];
     let mut said: Vec<String> = stands.into_iter().flat_map(|(asks, ended)| waits(asks, ended)).collect();
-    said.extend(TRIGGERS.map(|trigger| of(&session(text, trigger), Cause::PlanGoesOn)));
-    said.extend([true, false].map(|was_armed| words::stopped(was_armed, Some(&run))));
+    said.extend(TRIGGERS.map(|trigger| of(&session(text, trigger), BlockCause::PlanContinues)));
+    said.extend([true, false].map(|was_armed| messages::run_stopped(was_armed, Some(&run))));
     said.extend([
-        whole_or_refused(words::plan::approval(text, &commands, "0123456789abcdef")),
-        words::plan::approved(text, 1),
-        words::plan::offer(&OpenSession {
+        whole_or_refused(messages::plan::approval_request(text, &commands, "0123456789abcdef")),
+        messages::plan::plan_approved(text, 1),
+        messages::plan::task_list_offer(&OpenTaskList {
             id: text.to_owned(),
             goal: text.to_owned(),
             phase: text.to_owned(),
-            ..OpenSession::default()
+            ..OpenTaskList::default()
         }),
-        words::plan::approved_context(text, 9),
-        words::refused(words::plan::wrong_code()),
-        words::refused(words::plan::nothing_to_approve()),
+        messages::plan::plan_approved_context(text, 9),
+        messages::refusal_line(messages::plan::wrong_code()),
+        messages::refusal_line(messages::plan::nothing_to_approve()),
     ]);
     said
 }
@@ -227,14 +243,18 @@ fn whole_or_refused(approval: Result<String, String>) -> String {
 }
 
 fn of_gates(text: &str) -> Vec<String> {
-    let Ok(mut gate) = Gate::new(None, text, Origin::Repository) else { return Vec::new() };
+    let Ok(mut gate) = Check::new(None, text, CheckOrigin::Repository) else { return Vec::new() };
     gate.env.insert("A".to_owned(), text.to_owned());
     gate.cwd = Some(text.to_owned());
     let gates = [gate];
     vec![
-        checks::gate_list(&gates, true, now()),
-        checks::gate_list(&gates, false, now()),
-        checks::not_approved(&gates, Some(text)),
-        whole_or_refused(checks::approval(&gates, &[(text.to_owned(), String::new())].into(), "0123456789abcdef")),
+        checks::check_list(&gates, true, now()),
+        checks::check_list(&gates, false, now()),
+        checks::checks_not_approved(&gates, Some(text)),
+        whole_or_refused(checks::approval_request(
+            &gates,
+            &[(text.to_owned(), String::new())].into(),
+            "0123456789abcdef",
+        )),
     ]
 }

@@ -1,7 +1,7 @@
 //! What a check prints, which is read for the number of its tests.
 
-use omo_core::gate::{Counts, End, Gate, GateVerdict, Record, judge};
-use omo_core::runner::{Reader, plain};
+use omo_core::check::{Check, CheckEnd, CheckRecord, CheckVerdict, TestCounts, judge_check};
+use omo_core::test_runner::{TestOutputReader, visible_line};
 
 /// The same is read in any pieces, with any line ends, in any colour and over any other line; a success that ran no
 /// test or failed one is never green; and the same result a second time is not worse.
@@ -20,8 +20,8 @@ pub fn check(data: &[u8]) {
     is_plain(&String::from_utf8_lossy(data));
 }
 
-fn counts(output: &[u8], size: usize) -> Option<Counts> {
-    let mut reader = Reader::default();
+fn counts(output: &[u8], size: usize) -> Option<TestCounts> {
+    let mut reader = TestOutputReader::default();
     output.chunks(size).for_each(|piece| reader.read(piece));
     reader.counts()
 }
@@ -42,25 +42,29 @@ fn changed(lines: &[&[u8]], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     lines.iter().map(|line| change(line)).collect::<Vec<_>>().join(b"\n".as_slice())
 }
 
-fn is_judged_soundly(counts: Option<Counts>) {
-    let (verdict, detail) = judge(&End::Exited(0), counts, None, false);
+fn is_judged_soundly(counts: Option<TestCounts>) {
+    let (verdict, detail) = judge_check(&CheckEnd::Exited(0), counts, None, false);
     let proves = counts.is_none_or(|counts| counts.run > 0 && counts.failed == 0);
-    assert_eq!(verdict == GateVerdict::Green, proves, "{counts:?}: {detail}");
-    assert_ne!(judge(&End::Exited(1), counts, None, false).0, GateVerdict::Green);
-    let mut gate = Gate::default();
-    gate.keep(Record { verdict, detail, counts, ..Record::default() });
-    let (again, detail) = judge(&End::Exited(0), counts, gate.best, false);
-    assert!(verdict != GateVerdict::Green || again == verdict, "the same once more: {detail}");
+    assert_eq!(verdict == CheckVerdict::Green, proves, "{counts:?}: {detail}");
+    assert_ne!(judge_check(&CheckEnd::Exited(1), counts, None, false).0, CheckVerdict::Green);
+    let mut gate = Check::default();
+    gate.keep_record(CheckRecord { verdict, detail, counts, ..CheckRecord::default() });
+    let (again, detail) = judge_check(&CheckEnd::Exited(0), counts, gate.best, false);
+    assert!(verdict != CheckVerdict::Green || again == verdict, "the same once more: {detail}");
     if let Some(best) = gate.best.filter(|best| best.run > 1) {
-        let fewer = counts.map(|counts| Counts { run: best.run - 1, ..counts });
-        assert_ne!(judge(&End::Exited(0), fewer, gate.best, false).0, GateVerdict::Green, "with a test less");
-        assert_ne!(judge(&End::Exited(0), None, gate.best, false).0, GateVerdict::Green, "without a count");
+        let fewer = counts.map(|counts| TestCounts { run: best.run - 1, ..counts });
+        assert_ne!(
+            judge_check(&CheckEnd::Exited(0), fewer, gate.best, false).0,
+            CheckVerdict::Green,
+            "with a test less"
+        );
+        assert_ne!(judge_check(&CheckEnd::Exited(0), None, gate.best, false).0, CheckVerdict::Green, "without a count");
     }
 }
 
 /// What is shown of it moves no terminal, and is as it looks already.
 fn is_plain(text: &str) {
-    let shown = plain(text);
+    let shown = visible_line(text);
     assert!(!shown.contains(|char: char| char.is_control() && char != '\t'), "{shown:?}");
-    assert_eq!(plain(&shown), shown);
+    assert_eq!(visible_line(&shown), shown);
 }

@@ -4,8 +4,8 @@ use memchr::memmem;
 use omo_core::session::Session;
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::document::{Document, RETENTION_MILLIS};
-use omo_store::object::Object;
+use omo_store::json_object::JsonObject;
+use omo_store::state_document::{RETENTION_MILLIS, StateDocument};
 use serde_json::Value;
 
 /// The time of every change, in milliseconds.
@@ -17,10 +17,10 @@ const TRIED: usize = 3;
 /// no session whose run is on.
 pub fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data)) else {
-        assert!(Document::parse(data).is_err());
+        assert!(StateDocument::parse(data).is_err());
         return;
     };
-    if Document::parse(data).is_err() {
+    if StateDocument::parse(data).is_err() {
         return;
     }
     let file = File::of(text);
@@ -58,17 +58,17 @@ impl File {
 }
 
 fn members(text: &str) -> Vec<(String, String)> {
-    let object = Object::parse(text);
+    let object = JsonObject::parse(text);
     assert!(object.is_ok(), "no object: {text}");
     object.as_ref().map(owned).unwrap_or_default()
 }
 
-fn owned(object: &Object<'_>) -> Vec<(String, String)> {
+fn owned(object: &JsonObject<'_>) -> Vec<(String, String)> {
     object.iter().map(|(name, raw)| (name.to_owned(), raw.to_owned())).collect()
 }
 
 fn read(text: &[u8], id: &SessionId) -> Option<Session> {
-    let document = Document::parse(text);
+    let document = StateDocument::parse(text);
     assert!(document.is_ok(), "does not parse again: {document:?}");
     document.ok()?.session(id).ok().flatten()
 }
@@ -77,13 +77,13 @@ fn read(text: &[u8], id: &SessionId) -> Option<Session> {
 fn is_not_missed(data: &[u8], id: &SessionId) {
     let is_plain = memmem::find(data, format!("\"{id}\"").as_bytes()).is_some();
     if is_plain && read(data, id).is_some_and(|session| session.is_armed()) {
-        assert!(Document::peek_if_active(data, id).is_some_and(|session| session.is_armed()), "{id} was missed");
-        assert!(Document::names(data, id));
+        assert!(StateDocument::peek_if_active(data, id).is_some_and(|session| session.is_armed()), "{id} was missed");
+        assert!(StateDocument::mentions(data, id));
     }
 }
 
 fn survives_a_write(data: &[u8], before: &File, id: &SessionId) {
-    let Ok(mut document) = Document::parse(data) else { return };
+    let Ok(mut document) = StateDocument::parse(data) else { return };
     let entry = document.session(id).ok();
     let known_entry = before.entry(id).filter(|_| entry.is_some());
     if entry.is_none() {
@@ -136,13 +136,13 @@ fn is_laid_over(old: &str, new: &str, own: &Value) {
 
 /// Only what was not written for a week goes, and never the session that is kept.
 fn survives_pruning(data: &[u8], before: &File, keep: &SessionId) {
-    let Ok(mut document) = Document::parse(data) else { return };
+    let Ok(mut document) = StateDocument::parse(data) else { return };
     let now = Timestamp::from_millis(NOW);
     document.prune(keep, now);
     let after = File::of(&document.pieces().concat());
     for member @ (name, raw) in &before.sessions {
         // What is no object has no time.
-        let fields = Object::parse(raw).as_ref().map(owned).unwrap_or_default();
+        let fields = JsonObject::parse(raw).as_ref().map(owned).unwrap_or_default();
         let time =
             fields.iter().rfind(|(name, _)| name == "updatedAt").map(|(_, raw)| serde_json::from_str::<String>(raw));
         let time = time.and_then(Result::ok).as_deref().and_then(Timestamp::parse);

@@ -8,7 +8,8 @@ use omo_core::review::REVIEWER;
 use omo_core::session::TranscriptMark;
 use omo_core::timestamp::Timestamp;
 use omo_store::transcript::{
-    TAIL_BYTES, Tail, has_caught_up, last_assistant_text, model_has_spoken, read_conversation, read_tail, reports,
+    TAIL_BYTES, TranscriptTail, has_caught_up, last_assistant_text, model_has_spoken, read_agent_reports,
+    read_conversation, read_tail,
 };
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-fn of_a_file(data: &[u8], path: &Path) -> Tail {
+fn of_a_file(data: &[u8], path: &Path) -> TranscriptTail {
     let length = data.len() as u64;
     for offset in [0, length / 2, length, length + 9] {
         stays_within(data, path, TranscriptMark { offset, block_offset: length / 3 });
@@ -46,7 +47,7 @@ fn block() -> Timestamp {
     Timestamp::from_millis(1_780_000_000_000)
 }
 
-fn tail_of(data: &[u8]) -> Tail {
+fn tail_of(data: &[u8]) -> TranscriptTail {
     scratch::with_file(FILE, data, |folder| read_tail(&folder.join(FILE), TranscriptMark::default(), None))
 }
 
@@ -72,9 +73,9 @@ fn stays_within(data: &[u8], path: &Path, mark: TranscriptMark) {
 }
 
 /// What waits now still waits for a reader that goes on where this reading says.
-fn goes_on_where_it_was(path: &Path, tail: Tail) {
+fn goes_on_where_it_was(path: &Path, tail: TranscriptTail) {
     let again = read_tail(path, TranscriptMark { offset: tail.next_offset, block_offset: tail.end }, None);
-    let waiting = |tail: Tail| (tail.input_waiting, tail.next_offset, tail.end);
+    let waiting = |tail: TranscriptTail| (tail.input_waiting, tail.next_offset, tail.end);
     assert_eq!(waiting(again), waiting(tail), "read on");
     assert!(!again.tool_called_since_block, "a tool was called after the end");
 }
@@ -119,7 +120,7 @@ fn whose_line(line: &[u8]) -> [Option<Whose>; 2] {
     [whose, is_error.then_some(Whose::ApiError)]
 }
 
-fn counts_only_whose_it_is(data: &[u8], path: &Path, tail: Tail) {
+fn counts_only_whose_it_is(data: &[u8], path: &Path, tail: TranscriptTail) {
     let lines = whose(data);
     if lines.contains(&Whose::Unclear) {
         return;
@@ -133,7 +134,7 @@ fn counts_only_whose_it_is(data: &[u8], path: &Path, tail: Tail) {
     assert!(spoke || !tail.tool_called_since_block, "the model called nothing");
     assert!(spoke || last_assistant_text(path, mark).is_none(), "the model said nothing");
     assert!(spoke || !has_caught_up(path, mark, None, "any"), "the model said nothing");
-    assert!(has(Whose::User) || reports(path, 0, REVIEWER).is_empty(), "nobody reported");
+    assert!(has(Whose::User) || read_agent_reports(path, 0, REVIEWER).is_empty(), "nobody reported");
     let conversation = read_conversation(path);
     assert!(has(Whose::Hook) || !conversation.holds_contract, "no hook said anything");
     assert!(has(Whose::ApiError) || !conversation.context_pressure, "there was no error");
@@ -149,7 +150,7 @@ fn is_the_same_at_the_end_of_a_long_file(data: &[u8]) {
     let filler = vec![b'\n'; window.saturating_sub(second.len())];
     let long = tail_of(&[data, &filler].concat());
     let short = tail_of(&[second.get(cut..).unwrap_or_default(), b"\n"].concat());
-    let said = |tail: Tail| (tail.input_waiting, tail.interrupted, tail.tool_called_since_block);
+    let said = |tail: TranscriptTail| (tail.input_waiting, tail.interrupted, tail.tool_called_since_block);
     assert_eq!(said(long), said(short), "cut at {middle}");
     assert!(long.next_offset >= middle as u64, "{long:?} begins before what was read");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use omo_core::keyword::{Keywords, Reading, read};
+use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_fuzz::own_words::{promises_nothing, set_nothing_off};
 use proptest::prelude::*;
 
@@ -79,7 +79,7 @@ fn the_prompts_of_the_plugin_set_nothing_off() {
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
             let body = text.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).unwrap().1;
-            assert_eq!(read(body, &Keywords::default()), Reading::Nothing, "{}", file.display());
+            assert_eq!(read_prompt(body, &Keywords::default()), PromptReading::Nothing, "{}", file.display());
             promises_nothing(body);
         }
     }

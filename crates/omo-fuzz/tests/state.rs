@@ -1,7 +1,7 @@
 //! What omo does not know survives in the state file, wherever it stands and however it is written.
 
 use omo_fuzz::state_file;
-use omo_store::document::Document;
+use omo_store::state_document::StateDocument;
 use proptest::prelude::*;
 
 /// Values as other writers write them: with blanks, odd numbers, escapes and names that mean
@@ -75,7 +75,7 @@ proptest! {
 
     #[test]
     fn what_is_not_known_survives(text in file()) {
-        prop_assert!(Document::parse(text.as_bytes()).is_ok(), "{}", text);
+        prop_assert!(StateDocument::parse(text.as_bytes()).is_ok(), "{}", text);
         state_file::check(text.as_bytes());
     }
 }

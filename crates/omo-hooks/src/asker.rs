@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_core::asker::{Asker, AskerFacts, who_asked};
+use omo_core::request_source::{RequestFacts, RequestSource, request_source};
 use omo_exec::asking::AskedProject;
 use omo_store::{env, transcript};
 
@@ -10,11 +10,12 @@ use crate::edge::Context;
 use crate::input::Input;
 
 /// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.
-pub fn of_prompt(context: &Context, input: &Input, prompt: &str) -> Asker {
+pub fn of_prompt(context: &Context, input: &Input, prompt: &str) -> RequestSource {
     let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()].into_iter().flatten().collect();
-    let is_scheduled = transcript::is_scheduled(prompt, input.transcript_path.as_deref(), &folders, context.env.now);
+    let is_scheduled =
+        transcript::is_scheduled_prompt(prompt, input.transcript_path.as_deref(), &folders, context.env.now);
     let [is_below_session, is_served_elsewhere] = client(context);
-    who_asked(AskerFacts { is_scheduled, is_below_session, is_served_elsewhere })
+    request_source(RequestFacts { is_scheduled, is_below_session, is_served_elsewhere })
 }
 
 /// Whether this hook's client was started by a session's shell.

@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use omo_core::asker::ClientProcess;
-use omo_core::log::LogEntry;
-use omo_core::session::{HookEvent, Provenance, Session};
+use omo_core::log_entry::LogEntry;
+use omo_core::request_source::ClientProcess;
+use omo_core::session::{EntryProvenance, HookEvent, Session};
 use omo_core::session_id::SessionId;
 use omo_exec::alive::start_mark;
 use omo_exec::asking::process_above;
 use omo_exec::git::GitCalls;
-use omo_store::env::{self, Env};
-use omo_store::folder::Folder;
-use omo_store::lock::{DEADLINE, Lock};
-use omo_store::state::{self, Change, Corrupt, StateError, Update};
-use omo_store::{decisions, hooks_log, root, seal, signals};
+use omo_store::env::{self, ProcessEnv};
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{DEADLINE, StateLock};
+use omo_store::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
+use omo_store::{decision_log, hook_error_log, project_root, seal, signals};
 
 use crate::input::Input;
 use crate::{handler_of, stdin, watchdog};
@@ -45,7 +45,7 @@ pub enum HookError {
 #[derive(Debug)]
 pub struct Context {
     /// The environment and the time.
-    pub env: Env,
+    pub env: ProcessEnv,
     /// Which event this is.
     pub event: HookEvent,
     /// The session, where its id is one.
@@ -63,7 +63,7 @@ pub fn run(event: HookEvent) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::leave()));
     signals::outlive_size_limit();
-    let env = Env::from_process();
+    let env = ProcessEnv::from_process();
     if env.disabled {
         return ExitCode::SUCCESS;
     }
@@ -78,21 +78,21 @@ pub fn run(event: HookEvent) -> ExitCode {
     if let Err(error) = handle(event, &mut context)
         && let Some(root) = &context.root
     {
-        hooks_log::append(root, context.env.now, event.name(), &error);
+        hook_error_log::append(root, context.env.now, event.name(), &error);
     }
     ExitCode::SUCCESS
 }
 
 fn handle(event: HookEvent, context: &mut Context) -> Result<(), HookError> {
     // Known already: where even the input cannot be read, the log can be found.
-    context.root = root::find(context.env.project_dir.as_deref(), None);
+    context.root = project_root::find_root(context.env.project_dir.as_deref(), None);
     let bytes = stdin::read_json()?;
     let input = Input::parse(&bytes)?;
     drop(bytes);
-    context.root = root::find(context.env.project_dir.as_deref(), input.cwd.as_deref());
+    context.root = project_root::find_root(context.env.project_dir.as_deref(), input.cwd.as_deref());
     context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     // A session that a check has started has no run. Where one is on, the project's settings say that it is in a check.
-    if context.env.in_gate && context.peek_if_active()?.is_none() {
+    if context.env.in_check && context.peek_if_active()?.is_none() {
         return Ok(());
     }
     // Input of another event is left alone.
@@ -127,7 +127,7 @@ impl Context {
     /// As [`Context::peek_if_active`], of an entry that holds anything that a seal is for.
     pub fn glimpse_sealed(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
-        let session = state::glimpse_sealed(root, id)?;
+        let session = state::peek_if_sealed(root, id)?;
         if session.is_some() {
             watchdog::start();
         }
@@ -135,15 +135,15 @@ impl Context {
     }
 
     /// Whose work the session's entry is.
-    pub fn provenance(&self, session: &Session) -> Result<Provenance, StateError> {
-        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(Provenance::Foreign) };
+    pub fn provenance(&self, session: &Session) -> Result<EntryProvenance, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(EntryProvenance::Foreign) };
         state::provenance(root, id, session, self.env.state_home.as_deref())
     }
 
     /// The session's place in the state; `None` where there is no project or no session id.
     pub fn place(&self) -> Result<Option<Place<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
-        let folder = Folder::open(root)?;
+        let folder = GuardedFolder::open_state(root)?;
         Ok(folder.map(|folder| Place { folder, id, context: self }))
     }
 
@@ -151,7 +151,7 @@ impl Context {
     pub fn make_place(&self) -> Result<Option<Place<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         watchdog::start();
-        Ok(Some(Place { folder: Folder::create(root)?, id, context: self }))
+        Ok(Some(Place { folder: GuardedFolder::create_state(root)?, id, context: self }))
     }
 
     /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
@@ -169,7 +169,7 @@ impl Context {
     /// Writes a line into `hooks.log`.
     pub fn report(&self, problem: &dyn std::fmt::Display) {
         if let Some(root) = &self.root {
-            hooks_log::append(root, self.env.now, self.event.name(), problem);
+            hook_error_log::append(root, self.env.now, self.event.name(), problem);
         }
     }
 }
@@ -177,7 +177,7 @@ impl Context {
 /// A session's place in the state: the folder, and the id that its entry stands under.
 #[derive(Debug)]
 pub struct Place<'a> {
-    folder: Folder,
+    folder: GuardedFolder,
     id: &'a SessionId,
     context: &'a Context,
 }
@@ -187,15 +187,19 @@ impl Place<'_> {
     pub fn update<T>(
         &self,
         deadline: Duration,
-        corrupt: Corrupt,
-        change: impl FnOnce(&mut Session) -> (T, Change),
-    ) -> Result<(T, Lock), StateError> {
-        let options =
-            Update { deadline, corrupt, now: self.context.env.now, state_home: self.context.env.state_home.as_deref() };
+        corrupt: CorruptPolicy,
+        change: impl FnOnce(&mut Session) -> (T, EntryChange),
+    ) -> Result<(T, StateLock), StateError> {
+        let options = StateUpdateOptions {
+            deadline,
+            corrupt,
+            now: self.context.env.now,
+            state_home: self.context.env.state_home.as_deref(),
+        };
         state::update(&self.folder, self.id, options, |session| {
             let (value, change) = change(session);
             // An entry that holds nothing that decides needs no seal, and gets none by this.
-            if change != Change::Keep && seal::needs_one(session) {
+            if change != EntryChange::Keep && seal::needs_seal(session) {
                 note_client(session);
             }
             (value, change)
@@ -204,21 +208,24 @@ impl Place<'_> {
 
     /// Changes the entry if its run is still on, and notes that this hook ran. `None` where the
     /// run has ended meanwhile.
-    pub fn update_armed<T>(&self, change: impl FnOnce(&mut Session) -> T) -> Result<Option<(T, Lock)>, StateError> {
-        let (value, lock) = self.update(DEADLINE, Corrupt::Refuse, |session| {
+    pub fn update_armed<T>(
+        &self,
+        change: impl FnOnce(&mut Session) -> T,
+    ) -> Result<Option<(T, StateLock)>, StateError> {
+        let (value, lock) = self.update(DEADLINE, CorruptPolicy::Refuse, |session| {
             if !session.is_armed() {
-                return (None, Change::Keep);
+                return (None, EntryChange::Keep);
             }
             session.last_seen.note(self.context.event, self.context.env.now);
-            (Some(change(session)), Change::Write)
+            (Some(change(session)), EntryChange::Write)
         })?;
         Ok(value.map(|value| (value, lock)))
     }
 
     /// Writes a line into the decision log, while the lock is held. A log that cannot be written
     /// holds up nothing.
-    pub fn log(&self, _lock: &Lock, entry: &LogEntry) {
-        if let Err(error) = decisions::append(&self.folder, entry) {
+    pub fn log(&self, _lock: &StateLock, entry: &LogEntry) {
+        if let Err(error) = decision_log::append(&self.folder, entry) {
             self.context.report(&error);
         }
     }
@@ -229,7 +236,7 @@ impl Place<'_> {
     }
 
     /// The folder of the state.
-    pub fn folder(&self) -> &Folder {
+    pub fn folder(&self) -> &GuardedFolder {
         &self.folder
     }
 }

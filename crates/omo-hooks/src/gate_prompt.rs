@@ -4,68 +4,70 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use omo_core::gate::{self, Gate, MAX_COMMAND_BYTES, Origin};
-use omo_core::gate_command::GateCommand;
-use omo_core::log;
-use omo_core::session::{ChangedBy, Provenance, Session};
-use omo_core::words::checks::{CODE_CHARS, approval, code, gate_list, not_approved, number};
-use omo_core::words::command::pasted;
-use omo_core::words::{self, refused};
+use omo_core::check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
+use omo_core::check_request::CheckRequest;
+use omo_core::log_entry;
+use omo_core::messages::checks::{
+    CODE_CHARS, approval_request, check_list, checks_not_approved, count_checks, inline_code,
+};
+use omo_core::messages::command_text::paste_form;
+use omo_core::messages::{self, refusal_line};
+use omo_core::session::{ChangedBy, EntryProvenance, Session};
 use omo_exec::environment::Environment;
 use omo_store::lock::DEADLINE;
-use omo_store::pending::{self, Pending};
-use omo_store::repository::{Approved, Repository};
+use omo_store::pending_approval::{self, PendingApproval};
+use omo_store::repository_config::{ApprovalState, RepositoryConfig};
 use omo_store::search_path::SearchPath;
-use omo_store::start::{self, pin};
-use omo_store::state::{Change, Corrupt};
+use omo_store::starting_checks::{self, pin_checks};
+use omo_store::state::{CorruptPolicy, EntryChange};
 use omo_store::trust::GivenApproval;
 
 use crate::edge::{Context, HookError};
 use crate::plan_prompt;
 
 /// Does what the user asked for, and says so.
-pub fn answer(context: &Context, command: &GateCommand) -> Result<String, HookError> {
-    let Some(root) = context.root.as_deref() else { return Ok(refused("no project folder is known here")) };
+pub fn answer(context: &Context, command: &CheckRequest) -> Result<String, HookError> {
+    let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
     match command {
-        GateCommand::List | GateCommand::Run => list(context, root),
-        GateCommand::Add(gate) => add(context, root, gate),
-        GateCommand::Remove(name) => change(context, |gates| {
-            let said = format!("[omo] `{}` decides no more.", code(name, 40));
-            if gate::remove(gates, name) { Ok(said) } else { Err(unknown(name)) }
+        CheckRequest::List | CheckRequest::Run => list(context, root),
+        CheckRequest::Add(gate) => add(context, root, gate),
+        CheckRequest::Remove(name) => change(context, |gates| {
+            let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
+            if check::remove_check(gates, name) { Ok(said) } else { Err(unknown(name)) }
         }),
-        GateCommand::Accept { name } => accept(context, root, name.as_deref()),
-        GateCommand::Approve { code } => approve(context, root, code.as_deref()),
+        CheckRequest::Accept { name } => accept(context, root, name.as_deref()),
+        CheckRequest::Approve { code } => approve(context, root, code.as_deref()),
     }
 }
 
 fn unknown(name: &str) -> String {
-    refused(&format!("no check here is called `{}`; /omo:check list names them", code(name, 40)))
+    refusal_line(&format!("no check here is called `{}`; /omo:check list names them", inline_code(name, 40)))
 }
 
 fn list(context: &Context, root: &Path) -> Result<String, HookError> {
     let session = context.peek()?.unwrap_or_default();
-    let session = session.believed(context.provenance(&session)?, context.env.now);
-    let mut text = gate_list(&session.gates, session.verification.review_wanted, context.env.now);
-    if let Some(repository) = Repository::read(root) {
+    let session = session.as_believed(context.provenance(&session)?, context.env.now);
+    let mut text = check_list(&session.checks, session.verification.review_wanted, context.env.now);
+    if let Some(repository) = RepositoryConfig::read(root) {
         if let Some(problem) = repository.problems.first() {
-            let _ = write!(text, "\n{}", refused(&problem.to_string()));
-        } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.gates.is_empty() {
+            let _ = write!(text, "\n{}", refusal_line(&problem.to_string()));
+        } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.checks.is_empty() {
             let _ = write!(text, "\n{}", shown(context, &repository));
         }
     }
     Ok(text)
 }
 
-fn add(context: &Context, root: &Path, gate: &Gate) -> Result<String, HookError> {
+fn add(context: &Context, root: &Path, gate: &Check) -> Result<String, HookError> {
     let mut gate = gate.clone();
-    pin([&mut gate], root, &search(context, root));
+    pin_checks([&mut gate], root, &search(context, root));
     change(context, |gates| {
-        gate::add(gates, gate.clone()).map_err(|error| refused(&error.to_string()))?;
-        let added = gates.iter().rev().find(|known| known.run == gate.run);
+        check::add_check(gates, gate.clone()).map_err(|error| refusal_line(&error.to_string()))?;
+        let added = gates.iter().rev().find(|known| known.command == gate.command);
         let name = added.map(|gate| gate.name.as_str()).unwrap_or_default();
         Ok(format!(
             "[omo] `{name}` decides from now on: {} runs whenever a claim is checked.",
-            pasted(&gate.run, MAX_COMMAND_BYTES)
+            paste_form(&gate.command, MAX_COMMAND_BYTES)
         ))
     })
 }
@@ -78,17 +80,17 @@ fn search(context: &Context, root: &Path) -> SearchPath {
         let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
         Some(environment.search().clone())
     };
-    of_run().unwrap_or_else(SearchPath::of_this_process)
+    of_run().unwrap_or_else(SearchPath::from_process)
 }
 
 /// The files and counts as they are now are the ones to be held to.
 fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, HookError> {
     let search = search(context, root);
     change(context, |gates| {
-        let names = start::accept(gates, name, root, &search);
+        let names = starting_checks::accept_checks(gates, name, root, &search);
         match (names.is_empty(), name) {
             (true, Some(name)) => Err(unknown(name)),
-            (true, None) => Err(refused("no check decides here; there is nothing to accept")),
+            (true, None) => Err(refusal_line("no check decides here; there is nothing to accept")),
             (false, _) => Ok(format!(
                 "[omo] accepted: {}. The files and counts as they are now are the ones to be held to.",
                 names.join(", ")
@@ -101,9 +103,9 @@ fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String
     let plans = plan_prompt::all(context, root);
     match typed {
         None => Ok(to_approve(context, root, &plans)),
-        Some(code) => match pending::named(&plans, code) {
+        Some(code) => match pending_approval::find_by_code(&plans, code) {
             Some(pending) => Ok(match plan_prompt::write_approval(context, root, pending) {
-                Ok(()) => words::plan::approved(&pending.plan, pending.commands.len()),
+                Ok(()) => messages::plan::plan_approved(&pending.plan, pending.commands.len()),
                 Err(said) => said,
             }),
             None => approve_file(context, root, code, &plans),
@@ -112,42 +114,47 @@ fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String
 }
 
 /// What the user can agree to: what the file would have run, and then what plans would.
-fn to_approve(context: &Context, root: &Path, plans: &[Pending]) -> String {
+fn to_approve(context: &Context, root: &Path, plans: &[PendingApproval]) -> String {
     let plans = plan_prompt::shown(context, plans);
     // A file that only says how a worktree is set up asks for nothing here: plans do.
-    let asks = |repository: &Repository| !repository.gates.is_empty() || !repository.problems.is_empty();
-    let of_file = Repository::read(root).filter(asks).map(|repository| match repository.problems.first() {
-        Some(problem) => refused(&problem.to_string()),
+    let asks = |repository: &RepositoryConfig| !repository.checks.is_empty() || !repository.problems.is_empty();
+    let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| match repository.problems.first() {
+        Some(problem) => refusal_line(&problem.to_string()),
         None if repository.is_approved(context.env.state_home.as_deref()) => {
             "[omo] omo.toml is approved exactly as it is.".to_owned()
         }
         None => shown(context, &repository),
     });
     let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
-    if shown.is_empty() { refused(NO_FILE) } else { shown.join("\n") }
+    if shown.is_empty() { refusal_line(NO_FILE) } else { shown.join("\n") }
 }
 
 /// What the file would have run, or that it is too much to be approved here.
-fn shown(context: &Context, repository: &Repository) -> String {
-    let shown = approval(&repository.gates, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
+fn shown(context: &Context, repository: &RepositoryConfig) -> String {
+    let shown =
+        approval_request(&repository.checks, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
     match repository.approval(context.env.state_home.as_deref()) {
-        Approved::Before { changed } => format!("{}\n{shown}", not_approved(&repository.gates, Some(&changed))),
-        Approved::Yes(_) | Approved::No => shown,
+        ApprovalState::Before { changed } => {
+            format!("{}\n{shown}", checks_not_approved(&repository.checks, Some(&changed)))
+        }
+        ApprovalState::Yes(_) | ApprovalState::No => shown,
     }
 }
 
 const NO_FILE: &str = "there is no omo.toml with a check at the top of this project";
 
-fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) -> Result<String, HookError> {
+fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[PendingApproval]) -> Result<String, HookError> {
     let state_home = context.env.state_home.as_deref();
-    let Some(repository) = Repository::read(root) else {
-        return Ok(plan_prompt::shown(context, plans)
-            .map_or_else(|| refused(NO_FILE), |shown| format!("{}\n{shown}", refused(words::plan::wrong_code()))));
+    let Some(repository) = RepositoryConfig::read(root) else {
+        return Ok(plan_prompt::shown(context, plans).map_or_else(
+            || refusal_line(NO_FILE),
+            |shown| format!("{}\n{shown}", refusal_line(messages::plan::wrong_code())),
+        ));
     };
     if let Some(problem) = repository.problems.first() {
-        return Ok(refused(&problem.to_string()));
+        return Ok(refusal_line(&problem.to_string()));
     }
-    let shown = match approval(&repository.gates, &repository.pinned, &repository.digest) {
+    let shown = match approval_request(&repository.checks, &repository.pinned, &repository.digest) {
         Ok(shown) => shown,
         Err(refusal) => return Ok(refusal),
     };
@@ -156,22 +163,24 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
         return Ok(format!(
             "{}\n{shown}",
-            refused("that is not the code of omo.toml as it is now; nothing was approved")
+            refusal_line("that is not the code of omo.toml as it is now; nothing was approved")
         ));
     }
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
-    let mut new = repository.gates.clone();
-    pin(&mut new, root, &search(context, root));
-    let said =
-        format!("[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.", number(new.len()));
+    let mut new = repository.checks.clone();
+    pin_checks(&mut new, root, &search(context, root));
+    let said = format!(
+        "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
+        count_checks(new.len())
+    );
     change(context, |gates| {
-        gates.retain(|gate| gate.origin != Origin::Repository);
+        gates.retain(|gate| gate.origin != CheckOrigin::Repository);
         for gate in new.clone() {
-            gate::add(gates, gate).map_err(|error| refused(&error.to_string()))?;
+            check::add_check(gates, gate).map_err(|error| refusal_line(&error.to_string()))?;
         }
         // Last: what does not fit is not approved either.
         let approved = repository.approve(state_home, root, given);
-        approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
+        approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
         Ok(said.clone())
     })
 }
@@ -179,17 +188,17 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[Pending]) 
 /// Changes the checks of the session; an error is said, and changes nothing.
 fn change(
     context: &Context,
-    mut change: impl FnMut(&mut Vec<Gate>) -> Result<String, String>,
+    mut change: impl FnMut(&mut Vec<Check>) -> Result<String, String>,
 ) -> Result<String, HookError> {
-    let Some(place) = context.make_place()? else { return Ok(refused("this session has no id that omo knows")) };
-    let ((said, session), lock) = place.update(DEADLINE, Corrupt::Refuse, |session: &mut Session| {
-        let mut gates = session.gates.clone();
+    let Some(place) = context.make_place()? else { return Ok(refusal_line("this session has no id that omo knows")) };
+    let ((said, session), lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
+        let mut gates = session.checks.clone();
         match change(&mut gates) {
             Ok(said) => {
-                session.change_gates(gates, ChangedBy::Typed, context.env.now);
-                ((Ok(said), session.clone()), Change::Write)
+                session.change_checks(gates, ChangedBy::Typed, context.env.now);
+                ((Ok(said), session.clone()), EntryChange::Write)
             }
-            Err(said) => ((Err(said), session.clone()), Change::Keep),
+            Err(said) => ((Err(said), session.clone()), EntryChange::Keep),
         }
     })?;
     let said = match said {
@@ -197,11 +206,11 @@ fn change(
         Ok(said) => said,
     };
     let id = place.id().as_str();
-    place.log(&lock, &log::of_checks(id, &session, context.event.name(), context.env.now));
+    place.log(&lock, &log_entry::checks_entry(id, &session, context.event.name(), context.env.now));
     drop(lock);
-    if context.provenance(&context.peek()?.unwrap_or_default())? != Provenance::Own {
+    if context.provenance(&context.peek()?.unwrap_or_default())? != EntryProvenance::Own {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
-        return Ok(format!("{said} {}", refused(why)));
+        return Ok(format!("{said} {}", refusal_line(why)));
     }
     Ok(said)
 }

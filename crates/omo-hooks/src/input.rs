@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use omo_core::few::Few;
+use omo_core::bounded_vec::BoundedVec;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 /// More background tasks than any session has.
@@ -53,7 +53,7 @@ pub struct Input {
     pub last_assistant_message: Option<Text>,
     /// `Stop`: work in the background.
     #[serde(default)]
-    pub background_tasks: Option<Few<Task, MAX_TASKS>>,
+    pub background_tasks: Option<BoundedVec<Task, MAX_TASKS>>,
     /// `Stop`: wakeups that are scheduled.
     #[serde(default)]
     pub session_crons: Option<Vec<de::IgnoredAny>>,

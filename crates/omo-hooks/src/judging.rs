@@ -5,23 +5,25 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use omo_core::gate::TOTAL_TIMEOUT_SECONDS;
-use omo_core::review::{self, REVIEWER, Refusal, Review, ReviewVerdict, Reviewer, ReviewerFacts};
-use omo_core::session::{Provenance, Session};
+use omo_core::check::TOTAL_TIMEOUT_SECONDS;
+use omo_core::messages;
+use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
+use omo_core::session::{EntryProvenance, Session};
 use omo_core::session_id::SessionId;
-use omo_core::verification::{Check, Findings, Judgement, Material, Phase, judge};
-use omo_core::words;
+use omo_core::verification::{
+    ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, VerificationPhase, judge_claim,
+};
 use omo_exec::difference::{self, FileVersions};
 use omo_exec::environment::Environment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, Reuse, Setup, Watcher};
 use omo_exec::{git, tree};
-use omo_store::folder::Folder;
-use omo_store::lock::{DEADLINE, Lock};
-use omo_store::seal::digest;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{DEADLINE, StateLock};
+use omo_store::seal::hex_digest;
 use omo_store::state::StateError;
-use omo_store::transcript::reviewer;
-use omo_store::{env, material, state, transcript};
+use omo_store::transcript::agent_transcript;
+use omo_store::{env, review_material, state, transcript};
 
 use crate::edge::{Context, HookError, Place};
 use crate::input::Input;
@@ -32,22 +34,25 @@ const SLACK: Duration = Duration::from_secs(30);
 
 /// Judges the claim of a session; `None` where there is no session, or its run ended while the checks ran
 /// and the result is no longer needed.
-pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<Check>, HookError> {
+pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<ClaimOutcome>, HookError> {
     let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
     let state_home = context.env.state_home.as_deref();
-    if context.provenance(&session)? != Provenance::Own {
+    if context.provenance(&session)? != EntryProvenance::Own {
         // Nothing that stands there is run or believed.
-        return Ok(Some(judge(&session, Findings::default())));
+        return Ok(Some(judge_claim(&session, ClaimFindings::default())));
     }
-    if session.gates.is_empty() && !session.verification.review_wanted {
-        return Ok(Some(judge(&session, Findings { is_sealed: true, ..Findings::default() })));
+    if session.checks.is_empty() && !session.verification.review_wanted {
+        return Ok(Some(judge_claim(&session, ClaimFindings { is_sealed: true, ..ClaimFindings::default() })));
     }
     watchdog::extend(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + SLACK);
     let present = Environment::of_gates(env::variables(), root);
     let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
-        let gates = gates::unrun(&session.gates, words::checks::ENVIRONMENT_LOST);
-        return Ok(Some(judge(&session, Findings { gates, is_sealed: true, ..Findings::default() })));
+        let gates = gates::unrun(&session.checks, messages::checks::ENVIRONMENT_LOST);
+        return Ok(Some(judge_claim(
+            &session,
+            ClaimFindings { checks: gates, is_sealed: true, ..ClaimFindings::default() },
+        )));
     };
     git::use_environment(&environment);
     let files = files(context, root, &session);
@@ -61,37 +66,37 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         session: Some(place.id()),
     };
     let mut wanted = Wanted { context, place, root, shown: false };
-    let verified = gates::verify(&session.gates, &setup, &mut wanted);
+    let verified = gates::verify(&session.checks, &setup, &mut wanted);
     watchdog::back_to_usual();
     if verified.is_cut {
         return Ok(None);
     }
     look_for_review(&mut session, input);
     let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
-    let findings = Findings {
+    let findings = ClaimFindings {
         tree: verified.tree,
-        gates: verified.results,
+        checks: verified.results,
         is_sealed: true,
-        tree_moves: verified.tree_moves,
-        moving: verified.moving,
+        tree_changed: verified.tree_moves,
+        changed_path: verified.moving,
         environment: environment.differing(&present),
         newly_ignored: Vec::new(),
         material: asks.then(|| material_mark(place)).flatten(),
         refusal: refusal(&session, input, place, root),
     };
-    let mut check = judge(&session, findings);
-    if check.judgement == Judgement::Verified && !is_exact(&files, check.findings.tree.as_deref()) {
-        let findings = Findings { tree_moves: true, ..check.findings };
-        check = judge(&session, findings);
+    let mut check = judge_claim(&session, findings);
+    if check.judgement == ClaimJudgement::Verified && !is_exact(&files, check.findings.tree.as_deref()) {
+        let findings = ClaimFindings { tree_changed: true, ..check.findings };
+        check = judge_claim(&session, findings);
     }
-    if !matches!(check.judgement, Judgement::ReviewWanted { .. }) {
+    if !matches!(check.judgement, ClaimJudgement::ReviewWanted { .. }) {
         return Ok(Some(check));
     }
     watchdog::extend(SLACK);
     check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
     Ok(Some(match write_material(context, place, &session, &check, &files) {
-        Ok(material) => Check { material: Some(material), ..check },
-        Err(why) => check.not_shown(why),
+        Ok(material) => ClaimOutcome { material: Some(material), ..check },
+        Err(why) => check.with_hidden_work(why),
     }))
 }
 
@@ -130,7 +135,7 @@ const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Where it is.
 fn material_path(place: &Place) -> PathBuf {
-    place.folder().path().join(material::name(place.id()))
+    place.folder().path().join(review_material::file_name(place.id()))
 }
 
 /// What tells whether it is as omo wrote it, with all that lies beside it: the content, and that it was not another one
@@ -143,16 +148,16 @@ fn material_mark(place: &Place) -> Option<String> {
 }
 
 fn mark_of_material(place: &Place) -> Option<String> {
-    let mark_of = |folder: &Folder, name: &str| {
+    let mark_of = |folder: &GuardedFolder, name: &str| {
         let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
-        Some(format!("{}:{}", digest(&bytes), tree::identity_of(&folder.path().join(name))?))
+        Some(format!("{}:{}", hex_digest(&bytes), tree::identity_of(&folder.path().join(name))?))
     };
-    let mut mark = mark_of(place.folder(), &material::name(place.id()))?;
-    if let Some(whole) = place.folder().inner(&material::versions_name(place.id())).ok()? {
-        for name in whole.names("").ok()? {
+    let mut mark = mark_of(place.folder(), &review_material::file_name(place.id()))?;
+    if let Some(whole) = place.folder().open_folder(&review_material::versions_folder_name(place.id())).ok()? {
+        for name in whole.file_names("").ok()? {
             let _ = write!(mark, "\n{name} {}", mark_of(&whole, &name)?);
         }
-        mark = digest(mark.as_bytes());
+        mark = hex_digest(mark.as_bytes());
     }
     Some(mark)
 }
@@ -162,21 +167,22 @@ fn write_material(
     context: &Context,
     place: &Place,
     session: &Session,
-    check: &Check,
+    check: &ClaimOutcome,
     files: &WorkFiles,
-) -> Result<Material, String> {
+) -> Result<ReviewMaterial, String> {
     watchdog::extend(SLACK);
     let root = context.root.as_deref().ok_or("no folder is known")?;
     let (state_home, scope) = (context.env.state_home.as_deref(), session.verification.scope.as_deref());
     let before = files.state();
     let base = session.ulw.base.as_deref();
     let calls = &context.git_calls;
-    let mut whole = FileVersions::renew(place.folder(), material::versions_name(place.id()));
+    let mut whole = FileVersions::renew(place.folder(), review_material::versions_folder_name(place.id()));
     let changed = match (scope, &session.ulw.recorded) {
         (Some(scope), Some(recorded)) => {
             difference::since_recorded(state_home, calls, scope, place.id(), recorded, &mut whole)
         }
-        _ => difference::since(root, state_home, calls, scope, base, &mut whole).map(words::checks::not_recorded),
+        _ => difference::since(root, state_home, calls, scope, base, &mut whole)
+            .map(messages::checks::with_unrecorded_note),
     };
     // Not even for a moment was another file there than the one that has the id.
     let is_same = changed.is_ok() && before.is_some() && files.state() == before;
@@ -186,43 +192,43 @@ fn write_material(
     if !is_same || !is_judged {
         return Err("files changed while it was written down".to_owned());
     }
-    let text = words::checks::material(session, &root.to_string_lossy(), &check.findings, &changed);
-    let written = Lock::take(place.folder(), DEADLINE).map_err(StateError::from);
+    let text = messages::checks::review_material(session, &root.to_string_lossy(), &check.findings, &changed);
+    let written = StateLock::take(place.folder(), DEADLINE).map_err(StateError::from);
     written
-        .and_then(|_lock| Ok(place.folder().replace(&material::name(place.id()), text.as_bytes())?))
+        .and_then(|_lock| Ok(place.folder().replace(&review_material::file_name(place.id()), text.as_bytes())?))
         .map_err(|error| error.to_string())?;
     let digest = material_mark(place).ok_or("the file that was written for it cannot be read")?;
-    Ok(Material { path: material_path(place).display().to_string(), digest })
+    Ok(ReviewMaterial { path: material_path(place).display().to_string(), digest })
 }
 
 /// Why the agreement that came does not count, where one came.
-fn refusal(session: &Session, input: &Input, place: &Place, root: &Path) -> Option<Refusal> {
+fn refusal(session: &Session, input: &Input, place: &Place, root: &Path) -> Option<AgreementRefusal> {
     let (review, asked) = (session.verification.review.as_ref()?, session.verification.asked.as_ref()?);
     if review.verdict != ReviewVerdict::Verified {
         return None;
     }
-    let prompt = words::checks::review_prompt(&material_path(place).display().to_string());
+    let prompt = messages::checks::review_prompt(&material_path(place).display().to_string());
     let (Some(reviewer), Some(transcript)) = (&review.reviewer, input.transcript_path.as_deref()) else {
-        return Some(Refusal::NoTranscript);
+        return Some(AgreementRefusal::NoTranscript);
     };
     let named = reviewer.transcript.as_ref().map(PathBuf::from);
-    let Some(agent) = named.or_else(|| reviewer::of_agent(transcript, &reviewer.id)) else {
-        return Some(Refusal::NoTranscript);
+    let Some(agent) = named.or_else(|| agent_transcript::agent_transcript_path(transcript, &reviewer.id)) else {
+        return Some(AgreementRefusal::NoTranscript);
     };
     let facts = facts_in_time(|| facts(reviewer, &agent, transcript, asked.offset, root));
-    review::refusal(&facts, &prompt, asked.at)
+    review::agreement_refusal(&facts, &prompt, asked.at)
 }
 
 /// What the client wrote down of a reviewer.
 fn facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
-    let given = reviewer::given(agent);
-    let call = reviewer::call(transcript, asked, &reviewer.id);
+    let given = agent_transcript::read_agent_start(agent);
+    let call = agent_transcript::find_start_call(transcript, asked, &reviewer.id);
     let folders: Vec<PathBuf> = reviewer.cwd.iter().map(PathBuf::from).chain(given.cwd).collect();
     ReviewerFacts {
         in_project: !folders.is_empty() && folders.iter().all(|folder| is_same_folder(folder, root)),
         prompts: given.prompts,
         began: given.began,
-        is_set_apart: reviewer::is_set_apart(agent).is_some_and(|apart| apart || call.is_none()),
+        is_isolated: agent_transcript::is_isolated(agent).is_some_and(|apart| apart || call.is_none()),
         call,
     }
 }
@@ -234,7 +240,7 @@ fn facts_in_time(find: impl Fn() -> ReviewerFacts) -> ReviewerFacts {
     let start = Instant::now();
     loop {
         let facts = find();
-        if !facts.prompts.is_empty() && !facts.is_set_apart || start.elapsed() > AT_MOST {
+        if !facts.prompts.is_empty() && !facts.is_isolated || start.elapsed() > AT_MOST {
             return facts;
         }
         std::thread::sleep(LOOK_EVERY);
@@ -264,11 +270,11 @@ fn look_for_review(session: &mut Session, input: &Input) {
     if verification.review.as_ref().is_some_and(is_seen) {
         return;
     }
-    for report in transcript::reports(path, asked.offset, REVIEWER) {
+    for report in transcript::read_agent_reports(path, asked.offset, REVIEWER) {
         if let Some(at) = report.at.filter(|at| asked.at.is_some_and(|asked| *at >= asked)) {
             let reviewer = report.agent.map(|id| Reviewer { id, ..Reviewer::default() });
-            let review = Review { reviewer, ..review::read(&report.text, at) };
-            verification.review = Some(review::later(verification.review.take(), review));
+            let review = Review { reviewer, ..review::read_review(&report.text, at) };
+            verification.review = Some(review::standing_review(verification.review.take(), review));
         }
     }
 }
@@ -282,9 +288,9 @@ struct Wanted<'a> {
 }
 
 impl Watcher for Wanted<'_> {
-    fn begins(&mut self, _gate: &omo_core::gate::Gate) {
+    fn begins(&mut self, _gate: &omo_core::check::Check) {
         if !std::mem::replace(&mut self.shown, true) {
-            let shown = self.place.update_armed(|session| session.verification.phase = Phase::Gates);
+            let shown = self.place.update_armed(|session| session.verification.phase = VerificationPhase::Checks);
             if let Err(error) = shown {
                 self.context.report(&error);
             }

@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
-use omo_core::log;
+use omo_core::log_entry;
+use omo_core::messages::{plan, refusal_line};
 use omo_core::plan_run::{PlanRun, TypedCommand};
-use omo_core::prompt::{Intent, approval_code};
+use omo_core::prompt::{PromptIntent, approval_code};
 use omo_core::session::{ChangedBy, Session};
-use omo_core::words::{plan, refused};
 use omo_store::lock::DEADLINE;
-use omo_store::pending::{self, Pending};
-use omo_store::plan_run::{self, keep_arguments, note_prompt};
-use omo_store::state::{Change, Corrupt, StateError};
+use omo_store::pending_approval::{self, PendingApproval};
+use omo_store::sealed_plan_run::{self, keep_arguments, note_prompt};
+use omo_store::state::{CorruptPolicy, EntryChange, StateError};
 use omo_store::trust::GivenApproval;
 
 use crate::edge::Context;
@@ -32,26 +32,26 @@ pub enum Approval {
 
 /// The session's plan run, where it is omo's own.
 pub fn own<'a>(context: &Context, session: &'a Session) -> Option<&'a PlanRun> {
-    plan_run::own(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
+    sealed_plan_run::authentic_run(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
 }
 
 /// Whether a plan run waits for what a person says to the model.
-pub fn awaits(intent: &Intent, session: Option<&Session>) -> bool {
-    let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::may_go_on);
-    intent.is_a_persons_word_to_the_model() && session.is_some_and(may_go_on)
+pub fn awaits(intent: &PromptIntent, session: Option<&Session>) -> bool {
+    let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::can_resume);
+    intent.is_answer_from_person() && session.is_some_and(may_go_on)
 }
 
 /// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
 /// causes no write.
-pub fn note(context: &Context, intent: &Intent, session: Option<&Session>) {
+pub fn note(context: &Context, intent: &PromptIntent, session: Option<&Session>) {
     if let Err(error) = try_to_note(context, intent, session) {
         context.report(&error);
     }
 }
 
-fn try_to_note(context: &Context, intent: &Intent, session: Option<&Session>) -> Result<(), StateError> {
+fn try_to_note(context: &Context, intent: &PromptIntent, session: Option<&Session>) -> Result<(), StateError> {
     let typed = match intent {
-        Intent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
+        PromptIntent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
         _ => None,
     };
     let is_awaited = awaits(intent, session);
@@ -59,49 +59,50 @@ fn try_to_note(context: &Context, intent: &Intent, session: Option<&Session>) ->
         return Ok(());
     }
     let Some(place) = context.make_place()? else { return Ok(()) };
-    place.update(DEADLINE, Corrupt::MoveAside, |session| {
+    place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
         let noted = if is_awaited {
             note_prompt(session, place.id(), context.env.state_home.as_deref(), context.env.now)
         } else {
-            Change::Keep
+            EntryChange::Keep
         };
-        let kept = typed.map_or(Change::Keep, |command| keep_arguments(session, command));
-        let change = if [noted, kept].contains(&Change::Write) { Change::Write } else { Change::Keep };
+        let kept = typed.map_or(EntryChange::Keep, |command| keep_arguments(session, command));
+        let change = if [noted, kept].contains(&EntryChange::Write) { EntryChange::Write } else { EntryChange::Keep };
         ((), change)
     })?;
     Ok(())
 }
 
 /// Approves the commands whose code stands in a prompt.
-pub fn approve(context: &Context, intent: &Intent) -> Approval {
-    let Intent::Command { name, arguments } = intent else { return Approval::NotAsked };
+pub fn approve(context: &Context, intent: &PromptIntent) -> Approval {
+    let PromptIntent::Command { name, arguments } = intent else { return Approval::NotAsked };
     let Some(code) = approval_code(name, arguments) else { return Approval::NotAsked };
     let Some(root) = context.root.as_deref() else {
-        return Approval::Refused(refused("no project folder is known here"));
+        return Approval::Refused(refusal_line("no project folder is known here"));
     };
     watchdog::start();
     let all = all(context, root);
-    match pending::named(&all, code) {
+    match pending_approval::find_by_code(&all, code) {
         None => Approval::Refused(not_that_code(context, &all)),
         Some(pending) => match write_approval(context, root, pending) {
-            Ok(()) => Approval::Given(plan::approved_context(&pending.plan, pending.commands.len())),
+            Ok(()) => Approval::Given(plan::plan_approved_context(&pending.plan, pending.commands.len())),
             Err(said) => Approval::Refused(said),
         },
     }
 }
 
 /// Everything that plans of a project would have run; nothing where that cannot be looked up.
-pub fn all(context: &Context, root: &Path) -> Vec<Pending> {
-    pending::all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
+pub fn all(context: &Context, root: &Path) -> Vec<PendingApproval> {
+    pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
         context.report(&error);
         Vec::new()
     })
 }
 
 /// What is not approved of it, for its user to read; `None` where that is nothing.
-pub fn shown(context: &Context, all: &[Pending]) -> Option<String> {
+pub fn shown(context: &Context, all: &[PendingApproval]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
-    let open: Vec<&Pending> = all.iter().filter(|it| !pending::is_approved(state_home, &it.digest)).collect();
+    let open: Vec<&PendingApproval> =
+        all.iter().filter(|it| !pending_approval::is_approved(state_home, &it.digest)).collect();
     let mut texts: Vec<String> =
         open.iter().take(SHOWN).map(|it| asked_for(it).unwrap_or_else(|refusal| refusal)).collect();
     if open.len() > SHOWN {
@@ -111,23 +112,23 @@ pub fn shown(context: &Context, all: &[Pending]) -> Option<String> {
 }
 
 /// What its user is asked to agree to, or that it is too much to be approved here.
-fn asked_for(pending: &Pending) -> Result<String, String> {
-    plan::approval(&pending.plan, &pending.commands, &pending.digest)
+fn asked_for(pending: &PendingApproval) -> Result<String, String> {
+    plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
 }
 
-fn not_that_code(context: &Context, all: &[Pending]) -> String {
+fn not_that_code(context: &Context, all: &[PendingApproval]) -> String {
     match shown(context, all) {
-        Some(shown) => format!("{}\n{shown}", refused(plan::wrong_code())),
-        None => refused(plan::nothing_to_approve()),
+        Some(shown) => format!("{}\n{shown}", refusal_line(plan::wrong_code())),
+        None => refusal_line(plan::nothing_to_approve()),
     }
 }
 
 /// Writes an approval down; the error is said to the user.
-pub fn write_approval(context: &Context, root: &Path, pending: &Pending) -> Result<(), String> {
+pub fn write_approval(context: &Context, root: &Path, pending: &PendingApproval) -> Result<(), String> {
     asked_for(pending)?;
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
-    let approved = pending::approve(context.env.state_home.as_deref(), root, pending, given);
-    approved.map_err(|error| refused(&format!("could not be approved: {error}")))?;
+    let approved = pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);
+    approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
     if let Err(error) = log_approval(context) {
         context.report(&error);
     }
@@ -136,10 +137,17 @@ pub fn write_approval(context: &Context, root: &Path, pending: &Pending) -> Resu
 
 fn log_approval(context: &Context) -> Result<(), StateError> {
     let Some(place) = context.make_place()? else { return Ok(()) };
-    let (session, lock) = place.update(DEADLINE, Corrupt::Refuse, |session| (session.clone(), Change::Keep))?;
+    let (session, lock) =
+        place.update(DEADLINE, CorruptPolicy::Refuse, |session| (session.clone(), EntryChange::Keep))?;
     let why = "its user approved what a plan runs";
-    let entry =
-        log::entry(place.id().as_str(), &session, context.event.name(), "approve".to_owned(), why, context.env.now);
+    let entry = log_entry::new_entry(
+        place.id().as_str(),
+        &session,
+        context.event.name(),
+        "approve".to_owned(),
+        why,
+        context.env.now,
+    );
     place.log(&lock, &entry);
     Ok(())
 }

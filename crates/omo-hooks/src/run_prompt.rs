@@ -6,14 +6,14 @@
 
 use std::time::Duration;
 
+use omo_core::messages::plan::run_answer;
+use omo_core::messages::refusal_line;
 use omo_core::plan_run::PlanRun;
 use omo_core::run_command::RunCommand;
 use omo_core::session::{Interruption, Session};
-use omo_core::words::plan::run_answer;
-use omo_core::words::refused;
 use omo_exec::own_command::{self, Answered};
+use omo_store::git_worktree::GitWorktree;
 use omo_store::typed_order::{ARGUMENT, TypedOrder};
-use omo_store::work_tree::WorkTree;
 
 use crate::edge::Context;
 use crate::{plan_prompt, watchdog};
@@ -38,7 +38,7 @@ pub fn answer(context: &Context, command: RunCommand, arguments: &str) -> String
             run_answer::not_answered(command, why)
         }
         Ok(Answered::TooLong) => run_answer::took_too_long(command),
-        Err(NoAnswer::NoPlace(why)) => refused(why),
+        Err(NoAnswer::NoPlace(why)) => refusal_line(why),
         Err(NoAnswer::NotRun(why)) => run_answer::not_answered(command, &why),
     }
 }
@@ -71,7 +71,7 @@ fn hand_over(context: &Context, command: RunCommand, arguments: &str, limit: Dur
 pub fn at_work(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
     let is_open = plan.is_some_and(PlanRun::is_open);
     let has_runs = || {
-        let tree = context.root.as_deref().and_then(WorkTree::find);
+        let tree = context.root.as_deref().and_then(GitWorktree::find);
         tree.is_some_and(|tree| tree.common.join("omo").join("runs").is_dir())
     };
     if !is_open && !has_runs() {

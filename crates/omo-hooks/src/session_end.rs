@@ -11,7 +11,7 @@ pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> 
     let cleared = input.reason.as_deref() == Some("clear");
     context.update_armed(|session| {
         if cleared {
-            session.end(VerdictKind::Stopped, "the session was cleared".to_owned(), context.env.now);
+            session.end_run(VerdictKind::Stopped, "the session was cleared".to_owned(), context.env.now);
         }
     })
 }

@@ -1,12 +1,12 @@
 //! `SessionStart`: the session learns its id and, where it has a run, where that stands.
 
+use omo_core::messages::{self, ContractForm, StatePersisted};
 use omo_core::plan_run::PlanRun;
-use omo_core::session::{Session, Trigger};
+use omo_core::session::{Session, UlwTrigger};
 use omo_core::session_id::SessionId;
 use omo_core::stop::allowed_blocks;
-use omo_core::task_session::plan_name;
-use omo_core::words::{self, Form, Held};
-use omo_store::task_session;
+use omo_core::task_list::task_list_plan_name;
+use omo_store::task_list_note;
 use omo_store::transcript::read_tail;
 
 use crate::answer::Answer;
@@ -39,14 +39,14 @@ pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> 
 
 /// The session's id, and where the plan stands that it executes.
 fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
-    let line = words::session_line(id);
-    plan.map_or(line.clone(), |plan| format!("{line}\n{}", words::plan::session_line(plan)))
+    let line = messages::session_line(id);
+    plan.map_or(line.clone(), |plan| format!("{line}\n{}", messages::plan::run_line(plan)))
 }
 
 /// The task session of this project that is not done, in one line; `None` where that is the run which this
 /// session has open.
 fn offer(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
-    let noted = task_session::read(context.root.as_deref()?, context.env.state_home.as_deref());
+    let noted = task_list_note::read(context.root.as_deref()?, context.env.state_home.as_deref());
     let session = noted.unwrap_or_else(|error| {
         context.report(&error);
         None
@@ -54,8 +54,8 @@ fn offer(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
     if !session.is_offered(context.env.now) {
         return None;
     }
-    let is_told = plan.is_some_and(|plan| plan.plan == plan_name(&session.id));
-    (!is_told).then(|| words::plan::offer(&session))
+    let is_told = plan.is_some_and(|plan| plan.plan == task_list_plan_name(&session.id));
+    (!is_told).then(|| messages::plan::task_list_offer(&session))
 }
 
 /// What is said where no run is on. What is offered its user reads, who alone goes on with it, and the model,
@@ -71,13 +71,13 @@ fn answer(context: &Context, session: &Session, line: &str, compacted: bool, off
     let now = context.env.now;
     let allowed = allowed_blocks(session, context.env.client_block_cap);
     if compacted {
-        let trigger = session.ulw.trigger.unwrap_or(Trigger::Keyword);
-        let contract = words::contract(trigger, session.limits, Form::Full, Held::Yes);
-        let standing = words::resumed_context(session, allowed, now);
+        let trigger = session.ulw.trigger.unwrap_or(UlwTrigger::Keyword);
+        let contract = messages::contract(trigger, session.limits, ContractForm::Full, StatePersisted::Yes);
+        let standing = messages::run_resumed_context(session, allowed, now);
         return Answer::Context(format!("{line}\n{contract}\n{standing}"));
     }
-    let user = words::resumed(session, allowed, now);
-    let model = format!("{line}\n{}", words::resumed_context(session, allowed, now));
+    let user = messages::run_resumed(session, allowed, now);
+    let model = format!("{line}\n{}", messages::run_resumed_context(session, allowed, now));
     match offer {
         Some(offer) => Answer::Notice { user: format!("{user}\n{offer}"), model: Some(format!("{model}\n{offer}")) },
         None => Answer::Notice { user, model: Some(model) },

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use omo_core::words::{self, settings};
+use omo_core::messages::{self, client_settings};
 use omo_store::env;
 use serde_json::{Value, json};
 
@@ -13,16 +13,18 @@ const REFRESH_SECONDS: u32 = 10;
 
 /// What the user reads.
 pub fn answer() -> String {
-    let Some(program) = program() else { return words::refused("there is no `omo` beside the hooks of this plugin") };
-    let Some(program) = program.to_str() else {
-        return words::refused("the path of `omo` is not UTF-8, and settings cannot hold it");
+    let Some(program) = program() else {
+        return messages::refusal_line("there is no `omo` beside the hooks of this plugin");
     };
-    let command = format!("{} statusline", settings::shell_word(program));
+    let Some(program) = program.to_str() else {
+        return messages::refusal_line("the path of `omo` is not UTF-8, and settings cannot hold it");
+    };
+    let command = format!("{} statusline", client_settings::quote_shell_word(program));
     let wrapping = format!("{command} --wrap 'THE COMMAND THAT YOU HAVE NOW'");
     let lines = json!({
         "statusLine": { "type": "command", "command": command, "refreshInterval": REFRESH_SECONDS },
     });
-    settings::status_line(&format!("{lines:#}"), &Value::from(wrapping).to_string())
+    client_settings::status_line_settings(&format!("{lines:#}"), &Value::from(wrapping).to_string())
 }
 
 /// The program, where its path will last: what the plugin keeps over updates, else the plugin as it

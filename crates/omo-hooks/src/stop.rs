@@ -2,21 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use omo_core::promise::claim;
-use omo_core::session::{HookEvent, Provenance, Session, VerdictKind};
+use omo_core::promise::read_claim;
+use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::{
-    BackgroundTask, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
-    decide, decide_provenance, in_cooldown, is_to_be_judged, plan_goes_on,
+    BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts, allowed_blocks,
+    apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, plan_continues,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{Check, has_review, standing_failure_told, tell_standing_failure};
-use omo_core::{log, words};
-use omo_store::config::{self, Feedback};
-use omo_store::folder::Folder;
-use omo_store::lock::{DEADLINE, Lock};
-use omo_store::state::{Change, Corrupt, StateError};
-use omo_store::transcript::{self, Tail, read_tail};
-use omo_store::{decisions, env, hooks_log, seal};
+use omo_core::verification::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
+use omo_core::{log_entry, messages};
+use omo_store::config::{self, FeedbackMode};
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{DEADLINE, StateLock};
+use omo_store::state::{CorruptPolicy, EntryChange, StateError};
+use omo_store::transcript::{self, TranscriptTail, read_tail};
+use omo_store::{decision_log, env, hook_error_log, seal};
 
 use crate::answer::Answer;
 use crate::edge::{Context, HookError, Place};
@@ -29,7 +29,7 @@ pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> 
     }
     let Some(session) = context.glimpse_sealed()? else { return Ok(()) };
     // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
-    if !session.is_armed() && context.provenance(&session)? == Provenance::Own {
+    if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
         return Ok(());
     }
     if in_cooldown(&session, context.env.now) {
@@ -55,13 +55,13 @@ fn tell_where_time_runs_out(context: &Context, place: &Place, session: &Session)
     let Some(root) = context.root.clone() else { return };
     let (id, session) = (place.id().to_string(), session.clone());
     watchdog::before_leaving(move || {
-        Answer::Notice { user: words::checks::time_ran_out(), model: None }.print(HookEvent::Stop);
-        let entry = log::entry(&id, &session, HookEvent::Stop.name(), "allow".to_owned(), WHY, env::now());
-        let logged = Folder::open(&root).ok().flatten().is_some_and(|folder| {
-            Lock::take(&folder, DEADLINE).is_ok_and(|_lock| decisions::append(&folder, &entry).is_ok())
+        Answer::Notice { user: messages::checks::time_ran_out(), model: None }.print(HookEvent::Stop);
+        let entry = log_entry::new_entry(&id, &session, HookEvent::Stop.name(), "allow".to_owned(), WHY, env::now());
+        let logged = GuardedFolder::open_state(&root).ok().flatten().is_some_and(|folder| {
+            StateLock::take(&folder, DEADLINE).is_ok_and(|_lock| decision_log::append(&folder, &entry).is_ok())
         });
         if !logged {
-            hooks_log::append(&root, env::now(), HookEvent::Stop.name(), &WHY);
+            hook_error_log::append(&root, env::now(), HookEvent::Stop.name(), &WHY);
         }
     });
 }
@@ -81,11 +81,11 @@ enum Found {
     /// Nothing was claimed; the work tree, since a failure still stands.
     Tree(Option<String>),
     /// What a claim is worth.
-    Check(Box<Check>),
+    Check(Box<ClaimOutcome>),
 }
 
 impl Found {
-    fn check(&self) -> Option<&Check> {
+    fn check(&self) -> Option<&ClaimOutcome> {
         match self {
             Self::Check(check) => Some(check),
             Self::Nothing | Self::Tree(_) => None,
@@ -96,13 +96,13 @@ impl Found {
 impl Stop<'_> {
     /// Whether the session executes a plan that waits for no answer of a person.
     fn plan_goes_on(&self, session: &Session) -> bool {
-        plan_goes_on(&self.facts(session, Tail::default(), &Found::Nothing))
+        plan_continues(&self.facts(session, TranscriptTail::default(), &Found::Nothing))
     }
 
     /// Whether there is something to judge. The transcript is only read where that may be so.
     fn may_be_judged(&self, session: &Session, input: &Input) -> bool {
-        let asks = self.event.claim.is_some() || has_review(session);
-        asks && is_to_be_judged(&self.facts(session, tail(input, session), &Found::Nothing))
+        let asks = self.event.claim.is_some() || has_awaited_review(session);
+        asks && needs_judgement(&self.facts(session, tail(input, session), &Found::Nothing))
     }
 
     /// Decides under the lock, writes it down, and says it.
@@ -110,38 +110,38 @@ impl Stop<'_> {
         // Checks take their time.
         let now = if found.check().is_some() { env::now() } else { self.context.env.now };
         let cap = self.context.env.client_block_cap;
-        let (decided, lock) = place.update(DEADLINE, Corrupt::Refuse, |session| {
+        let (decided, lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
             let state_home = self.context.env.state_home.as_deref();
             let provenance = match seal::provenance(state_home, place.id(), session) {
                 Ok(provenance) => provenance,
-                Err(error) => return (Err(error), Change::Keep),
+                Err(error) => return (Err(error), EntryChange::Keep),
             };
             if let Some(decision) = decide_provenance(provenance) {
-                apply(session, &decision, now);
-                return (Ok(Some((decision, session.clone()))), Change::Begin);
+                apply_decision(session, &decision, now);
+                return (Ok(Some((decision, session.clone()))), EntryChange::Begin);
             }
             if !session.is_armed() {
-                return (Ok(None), Change::Keep);
+                return (Ok(None), EntryChange::Keep);
             }
             session.last_seen.note(self.context.event, self.context.env.now);
             // Another run, or another judge, than what was looked at, or a plan that was opened
             // meanwhile: the next Stop is asked.
-            let is_void = |check: &Check| !check.covers(session) || self.plan_goes_on(session);
+            let is_void = |check: &ClaimOutcome| !check.covers_all_checks(session) || self.plan_goes_on(session);
             if session.ulw.started_at != self.begun || found.check().is_some_and(is_void) {
-                return (Ok(None), Change::Write);
+                return (Ok(None), EntryChange::Write);
             }
             let tail = tail(input, session);
             let mut decision = decide(Some(&StopFacts { now, ..self.facts(session, tail, found) }));
             if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(check)) =
                 (&mut decision.action, found.check())
             {
-                *why = words::checks::proof(&check.findings, session.verification.review_wanted);
+                *why = messages::checks::describe_proof(&check.findings, session.verification.review_wanted);
             }
             write(session, &decision, found, tail, now);
-            apply(session, &decision, now);
+            apply_decision(session, &decision, now);
             move_mark(session, &decision, tail);
             let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
-            let change = if is_let_through { Change::Write } else { Change::WriteOwn };
+            let change = if is_let_through { EntryChange::Write } else { EntryChange::WriteOwn };
             (Ok(Some((decision, session.clone()))), change)
         })?;
         if let Some((decision, session)) = decided.map_err(StateError::from)? {
@@ -150,17 +150,17 @@ impl Stop<'_> {
             if let Some(answer) = answer(&decision, &session, found.check(), self.context, now) {
                 answer.print(self.context.event);
             }
-            place.log(&lock, &log::of_stop(place.id().as_str(), &session, &decision, found.check(), cap, now));
+            place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
             drop(lock);
         }
         Ok(())
     }
 
-    fn facts<'a>(&'a self, session: &'a Session, tail: Tail, found: &'a Found) -> StopFacts<'a> {
+    fn facts<'a>(&'a self, session: &'a Session, tail: TranscriptTail, found: &'a Found) -> StopFacts<'a> {
         let told = match found {
             Found::Nothing => 0,
-            Found::Tree(tree) => standing_failure_told(session, tree.as_deref()),
-            Found::Check(check) => check.told_before(session),
+            Found::Tree(tree) => count_standing_failure(session, tree.as_deref()),
+            Found::Check(check) => check.times_reported(session),
         };
         StopFacts {
             event: &self.event,
@@ -180,11 +180,11 @@ impl Stop<'_> {
 }
 
 /// What was found is written down with the decision, unless something came before it.
-fn write(session: &mut Session, decision: &StopDecision, found: &Found, tail: Tail, now: Timestamp) {
+fn write(session: &mut Session, decision: &StopDecision, found: &Found, tail: TranscriptTail, now: Timestamp) {
     match found {
-        Found::Check(check) if decision.row > Row::SaidBlocked => check.record(session, now, tail.end),
+        Found::Check(check) if decision.row > StopRow::SaidBlocked => check.record(session, now, tail.end),
         Found::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
-            tell_standing_failure(session, tree.clone());
+            note_standing_failure(session, tree.clone());
         }
         _ => {}
     }
@@ -206,13 +206,13 @@ fn let_the_transcript_catch_up(input: &Input, session: &Session) {
 
 fn event(input: &Input, session: &Session) -> StopEvent {
     let said = match &input.last_assistant_message {
-        Some(message) => claim(message),
+        Some(message) => read_claim(message),
         // Only where the client does not say what was said last is the transcript asked.
         None => input
             .transcript_path
             .as_deref()
             .and_then(|path| transcript::last_assistant_text(path, session.transcript))
-            .and_then(|text| claim(&text)),
+            .and_then(|text| read_claim(&text)),
     };
     StopEvent {
         from_subagent: input.is_from_subagent(),
@@ -233,14 +233,14 @@ fn background_task(task: &Task) -> BackgroundTask {
     }
 }
 
-fn tail(input: &Input, session: &Session) -> Tail {
+fn tail(input: &Input, session: &Session) -> TranscriptTail {
     let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at);
-    input.transcript_path.as_deref().map_or_else(Tail::default, read)
+    input.transcript_path.as_deref().map_or_else(TranscriptTail::default, read)
 }
 
 /// A block, or a pause, has made use of what the transcript said; after anything else the next
 /// Stop must see it again.
-fn move_mark(session: &mut Session, decision: &StopDecision, tail: Tail) {
+fn move_mark(session: &mut Session, decision: &StopDecision, tail: TranscriptTail) {
     match decision.action {
         StopAction::Block(_) => {
             session.transcript.offset = tail.next_offset;
@@ -254,24 +254,24 @@ fn move_mark(session: &mut Session, decision: &StopDecision, tail: Tail) {
 fn answer(
     decision: &StopDecision,
     session: &Session,
-    check: Option<&Check>,
+    check: Option<&ClaimOutcome>,
     context: &Context,
     now: Timestamp,
 ) -> Option<Answer> {
     let cap = context.env.client_block_cap;
     match &decision.action {
         StopAction::Allow | StopAction::Pause(_) => None,
-        StopAction::AllowAndWarn => Some(Answer::Notice { user: words::let_through(decision.row), model: None }),
+        StopAction::AllowAndWarn => Some(Answer::Notice { user: messages::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
-            let reason = words::block_reason(session, block, check, plan_prompt::own(context, session));
+            let reason = messages::block_reason(session, block, check, plan_prompt::own(context, session));
             Some(match config::load(context.env.config_file.as_deref()).feedback {
-                Feedback::Block => Answer::Block(reason),
-                Feedback::Context => Answer::GoOn(reason),
+                FeedbackMode::Block => Answer::Block(reason),
+                FeedbackMode::Context => Answer::GoOn(reason),
             })
         }
         StopAction::End { verdict, why } => {
             let allowed = allowed_blocks(session, cap);
-            Some(Answer::Bell(words::ended(session, allowed, decision.row, *verdict, why, now)))
+            Some(Answer::Bell(messages::run_ended(session, allowed, decision.row, *verdict, why, now)))
         }
     }
 }

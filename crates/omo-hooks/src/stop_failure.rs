@@ -1,13 +1,13 @@
 //! `StopFailure`: the turn ended in an API error. Says nothing; what needs its user waits for
 //! them.
 
-use omo_core::failure::pause_for;
+use omo_core::api_error::pause_reason;
 
 use crate::edge::{Context, HookError};
 use crate::input::Input;
 
 pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
-    let pause = input.error.as_deref().and_then(pause_for);
+    let pause = input.error.as_deref().and_then(pause_reason);
     context.update_armed(|session| {
         if let Some(reason) = pause {
             session.pause(reason, context.env.now);

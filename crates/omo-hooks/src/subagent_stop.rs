@@ -25,8 +25,8 @@ pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> 
             && session.verification.asked.is_some()
         {
             let verification = &mut session.verification;
-            let review = Review { reviewer: Some(reviewer), ..review::read(report, context.env.now) };
-            verification.review = Some(review::later(verification.review.take(), review));
+            let review = Review { reviewer: Some(reviewer), ..review::read_review(report, context.env.now) };
+            verification.review = Some(review::standing_review(verification.review.take(), review));
             if let Some(rejection) = verification.pending_rejection() {
                 verification.reject(rejection);
             }

@@ -4,30 +4,30 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use omo_core::arguments::UlwOptions;
-use omo_core::asker::Asker;
-use omo_core::gate::Gate;
-use omo_core::log;
-use omo_core::prompt::{Intent, PromptDecision, PromptEvent, PromptFacts, decide, intent};
-use omo_core::report::report;
-use omo_core::session::{Activation, Provenance, Session, Trigger};
-use omo_core::verification::Phase;
-use omo_core::words::{self, Form, Held};
+use omo_core::check::Check;
+use omo_core::log_entry;
+use omo_core::messages::{self, ContractForm, StatePersisted};
+use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, read_intent};
+use omo_core::request_source::RequestSource;
+use omo_core::session::{EntryProvenance, Session, UlwActivation, UlwTrigger};
+use omo_core::status_report::status_report;
+use omo_core::ulw_arguments::UlwOptions;
+use omo_core::verification::VerificationPhase;
 use omo_exec::baseline;
 use omo_exec::beginning::Beginning;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_exec::recorded;
-use omo_store::config::{self, Config, Review};
+use omo_store::config::{self, ReviewSetting, UserConfig};
+use omo_store::entry_revision;
 use omo_store::lock::DEADLINE;
-use omo_store::revision;
-use omo_store::seal::{self, Key};
+use omo_store::seal::{self, SealKey};
 use omo_store::search_path::SearchPath;
-use omo_store::start::{self, Start};
-use omo_store::state::{Change, Corrupt, StateError};
-use omo_store::transcript::{Conversation, Tail, model_has_spoken, read_conversation, read_tail};
+use omo_store::starting_checks::{self, StartingChecks};
+use omo_store::state::{CorruptPolicy, EntryChange, StateError};
+use omo_store::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation, read_tail};
 use omo_store::trust::GivenApproval;
-use omo_store::{decisions, env};
+use omo_store::{decision_log, env};
 
 use crate::answer::Answer;
 use crate::edge::{Context, HookError};
@@ -46,7 +46,8 @@ pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> 
         Err(error) => (None, Err(error)),
     };
     // The launcher asks for it once, in the place of the first prompt after omo was built.
-    let ready = env::is_just_ready().then(|| words::ready(env!("CARGO_PKG_VERSION"), env::finds_own_programs()));
+    let ready =
+        env::was_just_built().then(|| messages::build_ready(env!("CARGO_PKG_VERSION"), env::has_local_bin_on_path()));
     if let Some(answer) = Answer::after(ready, answer) {
         answer.print(context.event);
     }
@@ -70,15 +71,15 @@ fn record_and_count(context: &Context) {
     let (of_home, of_id) = (home.clone(), id.clone());
     watchdog::before_leaving(move || {
         omo_exec::endings::end_started();
-        omo_store::recorded::abandon(&of_home, &of_id);
+        omo_store::recorded_trees::abandon(&of_home, &of_id);
     });
     if let Err(error) = recorded::begin(root, home, id, context.env.now) {
-        omo_store::recorded::abandon(home, id);
+        omo_store::recorded_trees::abandon(home, id);
         context.report(&format!("the files that the run begins with are not recorded: {error}"));
         return;
     }
     let Ok(Some(session)) = context.peek() else { return };
-    if let Err(error) = baseline::begin(root, home, id, &session.gates) {
+    if let Err(error) = baseline::begin(root, home, id, &session.checks) {
         context.report(&format!("nothing is counted before the run: {error}"));
     }
 }
@@ -91,7 +92,7 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
         prompt_id: input.prompt_id.as_deref(),
         // What a plan says must neither hold the session that works on it, against its supervisor, nor
         // approve anything.
-        from_elsewhere: context.env.group.is_some()
+        is_from_elsewhere: context.env.worker.is_some()
             || input.is_from_subagent()
             || input.source.as_deref().is_some_and(|source| source != "user"),
         plan_mode: input.is_plan_mode(),
@@ -105,15 +106,15 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
             None
         }
     };
-    let mut intent = intent(&event, &config.keywords, || options(&config, context, session.as_ref()));
+    let mut intent = read_intent(&event, &config.keywords, || options(&config, context, session.as_ref()));
     let needs_a_person = intent.needs_a_person() || plan_prompt::awaits(&intent, session.as_ref());
-    let asker = if needs_a_person { asker::of_prompt(context, input, prompt) } else { Asker::Person };
+    let asker = if needs_a_person { asker::of_prompt(context, input, prompt) } else { RequestSource::Person };
     let mut told = None;
-    if let Asker::Model(route) = asker {
+    if let RequestSource::Model(route) = asker {
         // A prompt that the model goes on to read is answered beside it.
-        let is_read = matches!(intent, Intent::Activate { trigger: Trigger::Keyword, .. });
-        told = is_read.then(|| words::refused(&words::changes::not_a_person(route)));
-        intent = intent.of_the_model(route);
+        let is_read = matches!(intent, PromptIntent::Activate { trigger: UlwTrigger::Keyword, .. });
+        told = is_read.then(|| messages::refusal_line(&messages::check_changes::not_from_person(route)));
+        intent = intent.limited_to_model(route);
     }
     let approved = match plan_prompt::approve(context, &intent) {
         Approval::NotAsked => None,
@@ -122,13 +123,14 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
             return Ok(Some(Answer::Instead(said)));
         }
     };
-    if asker == Asker::Person {
+    if asker == RequestSource::Person {
         plan_prompt::note(context, &intent, session.as_ref());
     }
     let armed = session.as_ref().is_some_and(Session::is_armed);
-    let asks_nothing = matches!(intent, Intent::NotAPerson | Intent::Nothing | Intent::Command { .. });
+    let asks_nothing =
+        matches!(intent, PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Command { .. });
     if asks_nothing && !armed {
-        let session = session.as_ref().filter(|_| asker == Asker::Person && needs_a_person);
+        let session = session.as_ref().filter(|_| asker == RequestSource::Person && needs_a_person);
         let line =
             session.and_then(|session| run_prompt::after_esc(context, session, tail(input, Some(session)).interrupted));
         let told = told.or(line);
@@ -136,8 +138,8 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
     }
     let tail = tail(input, session.as_ref());
     let conversation = match (&intent, input.transcript_path.as_deref()) {
-        (Intent::Activate { .. }, Some(path)) => read_conversation(path),
-        _ => Conversation::default(),
+        (PromptIntent::Activate { .. }, Some(path)) => read_conversation(path),
+        _ => ConversationState::default(),
     };
     let facts = PromptFacts {
         session: session.as_ref(),
@@ -152,20 +154,22 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
 }
 
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
-fn options(config: &Config, context: &Context, session: Option<&Session>) -> UlwOptions {
-    let gates = context.root.as_deref().map(|root| config.gates_for(root)).unwrap_or_default();
-    let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == Provenance::Own);
-    match session.filter(|session| session.goes_on()).filter(is_own) {
-        Some(session) => UlwOptions { limits: session.limits, gates, review: session.verification.review_wanted },
-        None => UlwOptions { limits: config.limits, gates, review: config.review == Review::Wanted },
+fn options(config: &UserConfig, context: &Context, session: Option<&Session>) -> UlwOptions {
+    let gates = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
+    let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
+    match session.filter(|session| session.continues_task()).filter(is_own) {
+        Some(session) => {
+            UlwOptions { limits: session.limits, checks: gates, review: session.verification.review_wanted }
+        }
+        None => UlwOptions { limits: config.limits, checks: gates, review: config.review == ReviewSetting::Wanted },
     }
 }
 
 /// Everything that acting on a decision needs.
 struct Prompt<'a> {
     context: &'a Context,
-    config: &'a Config,
-    tail: Tail,
+    config: &'a UserConfig,
+    tail: TranscriptTail,
     session: Option<&'a Session>,
     /// What the model is told of an approval in this prompt.
     approved: Option<String>,
@@ -175,7 +179,7 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, Hoo
     let context = prompt.context;
     Ok(Some(match decision {
         PromptDecision::Silent => return Ok(prompt.approved.clone().map(Answer::Context)),
-        PromptDecision::Seen => {
+        PromptDecision::NoteHook => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_gates(session);
@@ -190,16 +194,16 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, Hoo
             })?;
             let plan = prompt.session.and_then(|session| plan_prompt::own(context, session));
             let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
-            let said = [Some(words::paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
+            let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
             Answer::Notice { user: said.join("\n"), model: prompt.approved.clone() }
         }
         PromptDecision::Activate(activation, form) => return Ok(activate(prompt, decision, activation, *form)),
-        PromptDecision::PlanNote => Answer::Context(words::plan_note()),
+        PromptDecision::PlanNote => Answer::Context(messages::plan_mode_note()),
         PromptDecision::Stop { reason, whole } => stop(prompt, decision, reason.as_deref(), *whole),
-        PromptDecision::Gate(command) => {
+        PromptDecision::Check(command) => {
             let said = gate_prompt::answer(context, command).unwrap_or_else(|error| {
                 context.report(&error);
-                words::refused(&format!("nothing was changed: {error}"))
+                messages::refusal_line(&format!("nothing was changed: {error}"))
             });
             Answer::Instead(said)
         }
@@ -207,21 +211,21 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, Hoo
         PromptDecision::Status => Answer::Instead(status(prompt)?),
         PromptDecision::Help(text) => Answer::Instead((*text).to_owned()),
         PromptDecision::Statusline => Answer::Instead(statusline_prompt::answer()),
-        PromptDecision::Refused(message) => Answer::Instead(words::refused(message)),
+        PromptDecision::Refused(message) => Answer::Instead(messages::refusal_line(message)),
     }))
 }
 
 /// A prompt comes in: whatever checks were running have been ended.
 fn leave_gates(session: &mut Session) {
-    if session.verification.phase == Phase::Gates {
-        session.verification.phase = Phase::Working;
+    if session.verification.phase == VerificationPhase::Checks {
+        session.verification.phase = VerificationPhase::Working;
     }
 }
 
 /// What is new in the transcript.
-fn tail(input: &Input, session: Option<&Session>) -> Tail {
+fn tail(input: &Input, session: Option<&Session>) -> TranscriptTail {
     let mark = session.map(|session| session.transcript).unwrap_or_default();
-    input.transcript_path.as_deref().map_or_else(Tail::default, |path| read_tail(path, mark, None))
+    input.transcript_path.as_deref().map_or_else(TranscriptTail::default, |path| read_tail(path, mark, None))
 }
 
 /// Asked only where the answer can matter: nothing else has happened since the run was turned on.
@@ -231,35 +235,41 @@ fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
     model_has_spoken(path, session.transcript) == Some(false)
 }
 
-fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation, form: Form) -> Option<Answer> {
+fn activate(
+    prompt: &Prompt,
+    decision: &PromptDecision,
+    activation: &UlwActivation,
+    form: ContractForm,
+) -> Option<Answer> {
     let context = prompt.context;
-    let Start { gates, not_approved, changed, base, approval } = start(context, activation.gates.clone());
-    let activation = &Activation { gates, base, ..activation.clone() };
-    let goes_on = prompt.session.is_some_and(Session::goes_on);
+    let StartingChecks { checks: gates, not_approved, changed, base, approval } =
+        start(context, activation.checks.clone());
+    let activation = &UlwActivation { checks: gates, base, ..activation.clone() };
+    let goes_on = prompt.session.is_some_and(Session::continues_task);
     let held = match write_activation(prompt, decision, activation, approval) {
-        Ok(Written::Now) => Held::Yes,
+        Ok(Written::Now) => StatePersisted::Yes,
         // Another process of the same hook has said everything.
         Ok(Written::Before) => return None,
-        Ok(Written::Nowhere) => Held::No,
+        Ok(Written::Nowhere) => StatePersisted::No,
         Err(error) => {
             context.report(&error);
-            Held::No
+            StatePersisted::No
         }
     };
     // Only now is there a log to write them to.
     for problem in &prompt.config.problems {
         context.report(problem);
     }
-    let mut text = words::contract(activation.trigger, activation.limits, form, held);
+    let mut text = messages::contract(activation.trigger, activation.limits, form, held);
     if goes_on {
-        text = format!("{text}\n{}", words::task_goes_on());
+        text = format!("{text}\n{}", messages::task_goes_on());
     }
     if let Some(path) = context.root.as_deref().and_then(other_loop) {
-        text = format!("{text}\n{}", words::other_loop(path));
+        text = format!("{text}\n{}", messages::other_loop_found(path));
     }
     Some(match not_approved {
         Some(repository) => Answer::Notice {
-            user: words::checks::not_approved(&repository.gates, changed.as_deref()),
+            user: messages::checks::checks_not_approved(&repository.checks, changed.as_deref()),
             model: Some(text),
         },
         None => Answer::Context(text),
@@ -267,9 +277,9 @@ fn activate(prompt: &Prompt, decision: &PromptDecision, activation: &Activation,
 }
 
 /// What judges the run from its start.
-fn start(context: &Context, own: Vec<Gate>) -> Start {
-    let search = SearchPath::of_this_process();
-    let gather = |root| start::gates(own, root, context.env.state_home.as_deref(), &search);
+fn start(context: &Context, own: Vec<Check>) -> StartingChecks {
+    let search = SearchPath::from_process();
+    let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref(), &search);
     context.root.as_deref().map(gather).unwrap_or_default()
 }
 
@@ -283,23 +293,23 @@ enum Written {
 fn write_activation(
     prompt: &Prompt,
     decision: &PromptDecision,
-    activation: &Activation,
+    activation: &UlwActivation,
     approval: Option<GivenApproval>,
 ) -> Result<Written, HookError> {
     let context = prompt.context;
     let now = context.env.now;
     let Some(place) = context.make_place()? else { return Ok(Written::Nowhere) };
     let state_home = context.env.state_home.as_deref();
-    if let Err(error) = Key::load(state_home) {
+    if let Err(error) = SealKey::load(state_home) {
         context.report(&error);
     }
     let scope = settle_scope(context);
-    let (session, lock) = place.update(DEADLINE, Corrupt::MoveAside, |session| {
+    let (session, lock) = place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
         if session.is_activated_by(activation) {
-            return (Ok(None), Change::Keep);
+            return (Ok(None), EntryChange::Keep);
         }
         if let Err(error) = seal::forget_foreign(state_home, place.id(), session, now) {
-            return (Err(StateError::from(error)), Change::Keep);
+            return (Err(StateError::from(error)), EntryChange::Keep);
         }
         let root = context.root.as_deref();
         let beginning = Beginning { root, state_home, id: place.id(), scope, approval, now };
@@ -310,12 +320,12 @@ fn write_activation(
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
-        (Ok(Some((session.clone(), is_new))), Change::Begin)
+        (Ok(Some((session.clone(), is_new))), EntryChange::Begin)
     })?;
     let Some((session, is_new)) = session? else { return Ok(Written::Before) };
-    revision::prune(state_home, now);
+    entry_revision::prune(state_home, now);
     context.has_begun.set(is_new);
-    if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
+    if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
     Ok(Written::Now)
@@ -340,28 +350,28 @@ fn stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>, whole:
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
             let plan = prompt.session.and_then(|session| plan_prompt::own(prompt.context, session));
-            run_prompt::with_what_goes_on(prompt.context, prompt.session, words::stopped(was_armed, plan))
+            run_prompt::with_what_goes_on(prompt.context, prompt.session, messages::run_stopped(was_armed, plan))
         }
         Err(error) => {
             prompt.context.report(&error);
-            words::stopped_unwritten(&error.to_string())
+            messages::run_stopped_unwritten(&error.to_string())
         }
     };
-    if whole { Answer::Instead(user) } else { Answer::Notice { user, model: Some(words::stopped_context()) } }
+    if whole { Answer::Instead(user) } else { Answer::Notice { user, model: Some(messages::run_stopped_context()) } }
 }
 
 fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) -> Result<bool, HookError> {
     let context = prompt.context;
     let now = context.env.now;
     let Some(place) = context.make_place()? else { return Ok(false) };
-    let ((was_armed, session), lock) = place.update(STOP_DEADLINE, Corrupt::MoveAside, |session| {
+    let ((was_armed, session), lock) = place.update(STOP_DEADLINE, CorruptPolicy::MoveAside, |session| {
         let was_armed = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
         seal::forget_unproved(context.env.state_home.as_deref(), place.id(), session, now);
         session.stop_continuation(reason, now);
-        ((was_armed, session.clone()), Change::Begin)
+        ((was_armed, session.clone()), EntryChange::Begin)
     })?;
-    if let Some(entry) = log::of_prompt(place.id().as_str(), &session, decision, now) {
+    if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
     Ok(was_armed)
@@ -369,13 +379,16 @@ fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) 
 
 fn status(prompt: &Prompt) -> Result<String, HookError> {
     let context = prompt.context;
-    let Some(id) = &context.session_id else { return Ok(words::refused("this session has no id that omo knows")) };
-    let last = context.place()?.map(|place| decisions::last(place.folder(), id.as_str()).unwrap_or_default());
+    let Some(id) = &context.session_id else {
+        return Ok(messages::refusal_line("this session has no id that omo knows"));
+    };
+    let last =
+        context.place()?.map(|place| decision_log::last_decision(place.folder(), id.as_str()).unwrap_or_default());
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
     let plan = plan_prompt::own(context, session);
-    let session = session.believed(context.provenance(session)?, context.env.now);
-    let report = report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
+    let session = session.as_believed(context.provenance(session)?, context.env.now);
+    let report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))
 }
 

@@ -3,9 +3,9 @@
 //! A part stands between two comments, `<!-- made by cargo xtask guide: NAME -->` and
 //! `<!-- end of NAME -->`; everything around it is written by people and left as it is.
 
-mod life;
+mod decision_table;
 mod reference;
-mod table;
+mod run_diagram;
 
 use std::fs;
 use std::path::Path;
@@ -18,12 +18,12 @@ pub const PAGES: [&str; 2] = ["docs/guide.md", "docs/how-it-works.md"];
 const BEGINS: &str = "<!-- made by cargo xtask guide: ";
 
 /// Writes every page anew; gives those that were changed.
-pub fn write(top: &Path) -> Result<Vec<&'static str>> {
+pub fn write_pages(top: &Path) -> Result<Vec<&'static str>> {
     let mut changed = Vec::new();
     for page in PAGES {
         let path = top.join(page);
         let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
-        let filled = fill(&text, top).with_context(|| format!("fill {page}"))?;
+        let filled = fill_page(&text, top).with_context(|| format!("fill {page}"))?;
         if filled != text {
             fs::write(&path, filled).with_context(|| format!("write {}", path.display()))?;
             changed.push(page);
@@ -33,14 +33,14 @@ pub fn write(top: &Path) -> Result<Vec<&'static str>> {
 }
 
 /// The page with each of its parts made anew. A part that is unknown, or that does not end, is an error.
-pub fn fill(page: &str, top: &Path) -> Result<String> {
+pub fn fill_page(page: &str, top: &Path) -> Result<String> {
     let mut filled = String::new();
     let mut rest = page;
     while let Some((before, after)) = rest.split_once(BEGINS) {
         let (name, after) = after.split_once(" -->\n").context("a comment that begins a part does not end")?;
         let end = format!("<!-- end of {name} -->");
         let (_, after) = after.split_once(&end).with_context(|| format!("there is no `{end}`"))?;
-        let part = part(name, top)?;
+        let part = make_part(name, top)?;
         filled.extend([before, BEGINS, name, " -->\n\n", part.trim_end(), "\n\n", end.as_str()]);
         rest = after;
     }
@@ -48,15 +48,15 @@ pub fn fill(page: &str, top: &Path) -> Result<String> {
     Ok(filled)
 }
 
-fn part(name: &str, top: &Path) -> Result<String> {
+fn make_part(name: &str, top: &Path) -> Result<String> {
     match name {
         "slash commands" => reference::slash_commands(&top.join("commands")),
         "commands" => Ok(reference::commands()),
         "exit statuses" => Ok(reference::exit_statuses()),
         "limits" => Ok(reference::limits()),
         "hooks" => Ok(reference::hooks()),
-        "decisions" => Ok(table::decisions()),
-        "life" => Ok(life::diagram()),
+        "decisions" => Ok(decision_table::decisions()),
+        "life" => Ok(run_diagram::diagram()),
         _ => bail!("there is no part `{name}`"),
     }
 }
@@ -68,16 +68,16 @@ mod tests {
     #[test]
     fn what_is_written_by_people_is_left_and_what_is_made_is_made_anew() {
         let page = format!("a\n{BEGINS}exit statuses -->\nold\n<!-- end of exit statuses -->\nb\n");
-        let filled = fill(&page, Path::new("")).unwrap();
+        let filled = fill_page(&page, Path::new("")).unwrap();
         assert!(filled.starts_with("a\n") && filled.ends_with("-->\nb\n") && !filled.contains("\nold\n"), "{filled}");
         assert!(filled.contains("| 0 | done |"), "{filled}");
-        assert_eq!(fill(&filled, Path::new("")).unwrap(), filled);
+        assert_eq!(fill_page(&filled, Path::new("")).unwrap(), filled);
     }
 
     #[test]
     fn a_part_that_cannot_be_made_is_an_error() {
         for page in ["x -->\n<!-- end of x -->", "limits -->\n", "limits"] {
-            assert!(fill(&format!("{BEGINS}{page}"), Path::new("")).is_err(), "{page}");
+            assert!(fill_page(&format!("{BEGINS}{page}"), Path::new("")).is_err(), "{page}");
         }
     }
 }

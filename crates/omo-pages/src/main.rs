@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 fn main() -> Result<()> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("find the top of the repository")?;
-    let changed = omo_pages::write(top)?;
+    let changed = omo_pages::write_pages(top)?;
     for page in &changed {
         anstream::println!("written: {page}");
     }

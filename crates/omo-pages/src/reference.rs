@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use omo_core::events::EVENTS;
-use omo_core::limits::{Limit, Limits};
+use omo_core::limits::{LimitKind, RunLimits};
 use omo_core::session::HookEvent;
 
 /// Pages of help are written for a screen of this width.
@@ -22,7 +22,7 @@ pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
         let arguments = field("argument-hint").unwrap_or_default();
         let typed = format!("/omo:{name} {arguments}");
         let description = field("description").with_context(|| format!("{name} has no description"))?;
-        rows.push(format!("| {} | {} |", code(typed.trim_end()), cell(&description)));
+        rows.push(format!("| {} | {} |", inline_code(typed.trim_end()), cell(&description)));
     }
     rows.sort();
     Ok(table("you type | what it does", &rows))
@@ -52,33 +52,33 @@ pub(crate) fn exit_statuses() -> String {
 
 /// The bounds of a run.
 pub(crate) fn limits() -> String {
-    let Limits { max_blocks, max_minutes, cooldown_seconds } = Limits::default();
-    let row = |limit: Limit| {
+    let RunLimits { max_blocks, max_minutes, cooldown_seconds } = RunLimits::default();
+    let row = |limit: LimitKind| {
         let (default, what) = match limit {
-            Limit::MaxBlocks => (max_blocks, "so many turns of a run are continued at most"),
-            Limit::MaxMinutes => (max_minutes, "so many minutes a run lasts at most"),
-            Limit::CooldownSeconds => (
+            LimitKind::MaxBlocks => (max_blocks, "so many turns of a run are continued at most"),
+            LimitKind::MaxMinutes => (max_minutes, "so many minutes a run lasts at most"),
+            LimitKind::CooldownSeconds => (
                 cooldown_seconds,
                 "a turn that ends again within so many seconds, without any tool used, is let through",
             ),
         };
-        let allowed = limit.allowed();
+        let allowed = limit.allowed_range();
         format!("| `limits.{}` | {default} | {} to {} | {what} |", limit.name(), allowed.start(), allowed.end())
     };
-    table("setting | default | allowed | meaning", &Limit::ALL.map(row))
+    table("setting | default | allowed | meaning", &LimitKind::ALL.map(row))
 }
 
 /// What the client runs, and for how long at most.
 pub(crate) fn hooks() -> String {
     let rows = EVENTS.map(|row| {
-        let does = does(row.event);
+        let does = describe_hook(row.event);
         format!("| {} | `{}` | {} s | {does} |", row.name, row.program, row.timeout_seconds)
     });
     table("event | program | at most | what it does", &rows)
 }
 
 /// What omo does at an event, in a few words.
-fn does(event: HookEvent) -> &'static str {
+fn describe_hook(event: HookEvent) -> &'static str {
     match event {
         HookEvent::SessionStart => "tells the model the session's id, and of a run where it stands",
         HookEvent::UserPromptSubmit => "turns a run on or off, and answers the slash commands that need no model",
@@ -102,7 +102,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn code(text: &str) -> String {
+fn inline_code(text: &str) -> String {
     format!("`{}`", cell(text))
 }
 

@@ -8,6 +8,6 @@ fn every_page_is_up_to_date() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     for page in omo_pages::PAGES {
         let text = fs::read_to_string(top.join(page)).unwrap();
-        assert!(omo_pages::fill(&text, top).unwrap() == text, "{page} is not up to date: cargo xtask guide");
+        assert!(omo_pages::fill_page(&text, top).unwrap() == text, "{page} is not up to date: cargo xtask guide");
     }
 }

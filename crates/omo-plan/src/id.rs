@@ -12,7 +12,7 @@ pub struct InvalidId(String);
 
 impl fmt::Display for InvalidId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = omo_core::words::sanitize(&self.0, 60);
+        let shown = omo_core::text::sanitize(&self.0, 60);
         write!(f, "`{shown}` is no id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`")
     }
 }

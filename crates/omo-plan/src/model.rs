@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::check::Check;
+use omo_core::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, has_errors};
@@ -37,7 +37,7 @@ pub struct Plan {
     /// Its batches or sessions, in their order. Every unit of a plan that can be run is in exactly one.
     pub groups: Vec<Group>,
     /// What is run once all units are done.
-    pub final_checks: Vec<Check>,
+    pub final_checks: Vec<TaskCheck>,
     /// How a run of it goes.
     pub policy: Policy,
     /// What was found in it.
@@ -85,7 +85,7 @@ pub enum Precondition {
         /// In the plan's words.
         text: String,
         /// The commands that show it.
-        checks: Vec<Check>,
+        checks: Vec<TaskCheck>,
     },
 }
 
@@ -150,9 +150,9 @@ pub struct Unit {
     /// Patterns of what it must not change.
     pub never: Vec<String>,
     /// What proves it, in this order.
-    pub checks: Vec<Check>,
+    pub checks: Vec<TaskCheck>,
     /// What has to fail before the work begins.
-    pub red_check: Option<Check>,
+    pub red_check: Option<TaskCheck>,
     /// What a failure becomes.
     pub on_failure: OnFailure,
     /// The other way that a retry takes.
@@ -179,14 +179,14 @@ impl Unit {
     /// The checks that prove it once it was worked on, in their order. Tests are proved by their failure,
     /// as long as what they test is not there; anywhere else that failure is looked for before the work
     /// begins, and cannot be there any more when it is done.
-    pub fn proof(&self) -> impl Iterator<Item = &Check> {
+    pub fn proof(&self) -> impl Iterator<Item = &TaskCheck> {
         let red = self.red_check.iter().filter(|_| self.kind == UnitKind::Tests);
         red.chain(&self.checks)
     }
 
     /// Every command of it, in the order in which [`crate::run::state::UnitState::vacuous`] counts them: what has to
     /// fail before the work begins, then its checks.
-    pub fn commands(&self) -> impl Iterator<Item = &Check> {
+    pub fn commands(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)
     }
 }
@@ -384,7 +384,7 @@ impl Plan {
 
     /// Every command that a run of it executes, with the unit that it belongs to, in the order of the
     /// plan: what a user approves.
-    pub fn commands(&self) -> impl Iterator<Item = (&str, &Check)> {
+    pub fn commands(&self) -> impl Iterator<Item = (&str, &TaskCheck)> {
         let of_units = self.units.iter().flat_map(|unit| unit.commands().map(|check| (unit.id.as_str(), check)));
         let entry = self.preconditions.iter().flat_map(|precondition| match precondition {
             Precondition::EntryCondition { checks, .. } => checks.as_slice(),

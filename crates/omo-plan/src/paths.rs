@@ -1,6 +1,6 @@
 //! Paths as plans write them: what they mean, and whether two of them can be the same file.
 
-use omo_core::pattern::{is_pattern, matches};
+use omo_core::glob::{is_glob, matches_glob};
 
 /// A path in its plain form: `/` between its parts, no `.` and no empty part, `..` taken together with
 /// the part before it where there is one. `None` where it leads out of the folder that it is for.
@@ -72,7 +72,7 @@ impl Meant {
         let plain = normal(path)?.to_lowercase();
         let parts: Vec<String> = plain.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let is_file = !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(|name| is_file_name(name));
-        let is_pattern = is_pattern(&plain);
+        let is_pattern = is_glob(&plain);
         (parts.len() <= MAX_PARTS).then_some(Self { parts, is_file, is_pattern })
     }
 
@@ -87,7 +87,7 @@ impl Meant {
 fn is_file_name(name: &str) -> bool {
     let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
     ending.is_some_and(|ending| ending != "d" && ending.starts_with(|char: char| char.is_ascii_alphabetic()))
-        && !is_pattern(name)
+        && !is_glob(name)
 }
 
 /// Whether two paths can name the same file. What is shorter names everything below it.
@@ -97,7 +97,7 @@ fn is_file_name(name: &str) -> bool {
 fn meet(one: &Meant, other: &Meant) -> bool {
     // Most paths part at their first folder, and of many pairs nothing more is looked at.
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
-    if firsts.any(|(first, second)| first != second && !is_pattern(first) && !is_pattern(second)) {
+    if firsts.any(|(first, second)| first != second && !is_glob(first) && !is_glob(second)) {
         return false;
     }
     let ends = |from: usize| one.may_hold(other.parts.get(from..).unwrap_or_default(), other);
@@ -120,11 +120,11 @@ fn meet(one: &Meant, other: &Meant) -> bool {
 
 /// Whether two parts can be the same name. Two patterns are taken to be.
 fn part_meets(one: &str, other: &str) -> bool {
-    match (is_pattern(one), is_pattern(other)) {
+    match (is_glob(one), is_glob(other)) {
         (false, false) => one == other,
         (true, true) => true,
-        (true, false) => matches(one, other),
-        (false, true) => matches(other, one),
+        (true, false) => matches_glob(one, other),
+        (false, true) => matches_glob(other, one),
     }
 }
 

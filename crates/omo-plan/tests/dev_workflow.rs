@@ -1,6 +1,6 @@
 //! A plan of the dialect `dev-workflow` as the model has it.
 
-use omo_core::check::{Check, ExpectedExit};
+use omo_core::task_check::{ExpectedExit, TaskCheck};
 use omo_plan::dialects::{Options, PlanChange, read};
 use omo_plan::digest::sha256;
 use omo_plan::model::{Decision, Dialect, FileAction, MAX_BYTES, OnFailure, Plan, Precondition, UnitKind};
@@ -143,7 +143,7 @@ fn a_task_has_what_its_labels_say() {
     );
     let files: Vec<_> = one.files.iter().map(|file| (file.path.as_str(), file.action, file.lines.as_deref())).collect();
     assert_eq!(files, [("src/rates.rs", FileAction::Create, None), ("src/lib.rs", FileAction::Modify, Some("1-3"))]);
-    assert_eq!(one.checks, [Check::new("cargo test -p rates")]);
+    assert_eq!(one.checks, [TaskCheck::new("cargo test -p rates")]);
     assert_eq!(one.contract.as_deref(), Some("- Expected behavior: rates\n- **Automated verify:** `cargo test`"));
     assert!(one.body.starts_with("### Task 1: Fetch\n") && one.body.ends_with("<!-- /section -->"), "{}", one.body);
     assert_eq!(one.body_sha256, sha256(one.body.as_bytes()));
@@ -154,7 +154,7 @@ fn a_task_has_what_its_labels_say() {
     assert_eq!((page.title.as_str(), page.pair.as_deref(), page.stop_after), ("Page", Some("2-tests"), false));
     assert_eq!(page.deps, ["1", "2-tests"]);
     assert_eq!(page.extra.get("Odd label").map(String::as_str), Some("kept"));
-    assert_eq!(page.checks, [Check::new("test -s src/page.rs")]);
+    assert_eq!(page.checks, [TaskCheck::new("test -s src/page.rs")]);
 
     let tests = plan.unit("2-tests").unwrap();
     assert_eq!((tests.kind, tests.pair.as_deref(), tests.deps.len()), (UnitKind::Tests, Some("2-impl"), 0));
@@ -163,7 +163,7 @@ fn a_task_has_what_its_labels_say() {
         (red.command.as_str(), red.expect.exit, red.expect.stdout_has.as_deref()),
         ("cargo test --test page", ExpectedExit::NonZero, Some("unresolved import"))
     );
-    assert_eq!(tests.checks, [Check::new("test -f tests/page.rs")]);
+    assert_eq!(tests.checks, [TaskCheck::new("test -f tests/page.rs")]);
 }
 
 #[test]

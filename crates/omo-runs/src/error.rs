@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::id::InvalidId;
 use omo_plan::run::state::BadLedger;
 use omo_plan::run::verbs::Refusal;

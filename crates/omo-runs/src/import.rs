@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::Plan;
 use omo_plan::run::event::{EventKind, ImportedStatus};
 use serde_json::{Map, Value};

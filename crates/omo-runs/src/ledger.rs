@@ -8,7 +8,7 @@
 //! killed process left of one is not there for any reader.
 
 use omo_plan::run::event::Event;
-use omo_store::seal::Key;
+use omo_store::seal::SealKey;
 
 /// What stands between what is sealed and its seal.
 const SEAL: &str = r#","seal":""#;
@@ -56,7 +56,7 @@ pub struct Reading {
 }
 
 /// Reads the text of a ledger, from where its reader has come to.
-pub fn read(text: &[u8], run: &str, key: &Key, start: Position) -> Result<Reading, BadLine> {
+pub fn read(text: &[u8], run: &str, key: &SealKey, start: Position) -> Result<Reading, BadLine> {
     let mut position = start.clone();
     let mut reading = Reading { events: Vec::new(), end: start };
     let (mut unfinished, mut begin, mut json) = (Vec::new(), 0, Vec::new());
@@ -81,7 +81,7 @@ pub fn read(text: &[u8], run: &str, key: &Key, start: Position) -> Result<Readin
 }
 
 /// Puts events into words, as one write. Gives the text, and where it ends.
-pub fn write(events: &[Event], run: &str, key: &Key, start: &Position) -> serde_json::Result<(Vec<u8>, Position)> {
+pub fn write(events: &[Event], run: &str, key: &SealKey, start: &Position) -> serde_json::Result<(Vec<u8>, Position)> {
     let mut position = start.clone();
     let mut text = Vec::new();
     for (place, event) in events.iter().enumerate() {
@@ -114,7 +114,7 @@ struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    fn open(line: &'a [u8], key: &Key) -> Option<Self> {
+    fn open(line: &'a [u8], key: &SealKey) -> Option<Self> {
         let (body, end) = line.split_at_checked((line.len() + 1).checked_sub(SEALED_BYTES)?)?;
         let seal = std::str::from_utf8(end).ok()?.strip_prefix(SEAL)?.strip_suffix("\"}")?;
         key.is_mac(body, seal).then_some(Self { body, seal })

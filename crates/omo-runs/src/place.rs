@@ -6,10 +6,10 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use omo_store::folder::{Folder, FolderError};
-use omo_store::lock::{DEADLINE, Lock};
-use omo_store::seal::{KeyError, digest};
-use omo_store::work_tree::WorkTree;
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::git_worktree::GitWorktree;
+use omo_store::lock::{DEADLINE, StateLock};
+use omo_store::seal::{KeyError, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunsError;
@@ -53,13 +53,13 @@ impl Place {
     }
 
     /// Opens it; `None` where there is none.
-    pub fn open(&self) -> Result<Option<Folder>, FolderError> {
-        Folder::open_below(&self.top, &self.names())
+    pub fn open(&self) -> Result<Option<GuardedFolder>, FolderError> {
+        GuardedFolder::open_below(&self.top, &self.names())
     }
 
     /// Opens it, making it where there is none.
-    pub fn create(&self) -> Result<Folder, FolderError> {
-        Folder::create_below(&self.top, &self.names())
+    pub fn create(&self) -> Result<GuardedFolder, FolderError> {
+        GuardedFolder::create_below(&self.top, &self.names())
     }
 
     fn names(&self) -> Vec<&str> {
@@ -107,10 +107,10 @@ pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Place, RunsError
 
 impl<'a> Repository<'a> {
     fn of(root: &Path, state_home: Option<&'a Path>) -> Option<Self> {
-        let common = WorkTree::find(root)?.common;
+        let common = GitWorktree::find(root)?.common;
         // Every work tree has its own way to it.
         let common = std::fs::canonicalize(&common).unwrap_or(common);
-        let id = digest(common.as_os_str().as_encoded_bytes()).chars().take(DIGITS).collect();
+        let id = hex_digest(common.as_os_str().as_encoded_bytes()).chars().take(DIGITS).collect();
         Some(Self { common, state_home, id })
     }
 
@@ -155,9 +155,9 @@ impl<'a> Repository<'a> {
 
     fn create(&self) -> Result<Place, RunsError> {
         let home = self.state_home.ok_or(KeyError::NoHome)?;
-        let project = Folder::create_own(home).and_then(|_| self.project(home).create());
+        let project = GuardedFolder::create_user(home).and_then(|_| self.project(home).create());
         // Two processes may begin at the same time, one of them in a sandbox: both have to be in one place.
-        let _lock = project.as_ref().ok().map(|folder| Lock::take(folder, DEADLINE)).transpose()?;
+        let _lock = project.as_ref().ok().map(|folder| StateLock::take(folder, DEADLINE)).transpose()?;
         let chosen = match self.recorded()? {
             None => self.known()?.map(|(_, choice)| choice),
             recorded => recorded,
@@ -183,7 +183,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    fn note(&self, project: &Folder, runs: Choice) -> Result<(), RunsError> {
+    fn note(&self, project: &GuardedFolder, runs: Choice) -> Result<(), RunsError> {
         let record = Record { version: VERSION, repository: self.common.clone(), runs };
         Ok(project.replace(RECORD, &serde_json::to_vec(&record)?)?)
     }

@@ -97,7 +97,7 @@ impl<'a> Projection<'a> {
     pub fn check(&self) -> Result<(), ProjectionError> {
         for path in [CHECKPOINT, REPORT] {
             if let Some(file) = ProjectFile::at(self.root, path) {
-                file.check()?;
+                file.check_writable()?;
             }
         }
         Ok(())

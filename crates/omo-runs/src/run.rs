@@ -9,9 +9,9 @@ use omo_plan::id;
 use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::state::{BadLedger, RunState};
 use omo_plan::run::verbs::Refusal;
-use omo_store::folder::{Folder, FolderError};
-use omo_store::lock::{Lock, LockError};
-use omo_store::seal::Key;
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::lock::{LockError, StateLock};
+use omo_store::seal::SealKey;
 
 use crate::error::{RunsError, TransactError};
 use crate::ledger::{self, Position, Reading, SEALED_BYTES};
@@ -49,17 +49,17 @@ pub struct Run {
     id: String,
     place: Place,
     path: PathBuf,
-    key: Key,
+    key: SealKey,
 }
 
 /// Something that only one process does at a time; dropping it lets the next one.
 #[derive(Debug)]
 pub struct Guard {
-    _lock: Lock,
+    _lock: StateLock,
 }
 
 impl Guard {
-    pub(crate) fn new(lock: Lock) -> Self {
+    pub(crate) fn new(lock: StateLock) -> Self {
         Self { _lock: lock }
     }
 }
@@ -76,7 +76,7 @@ struct Folded {
 }
 
 impl Run {
-    pub(crate) fn new(id: &str, place: Place, key: Key) -> Self {
+    pub(crate) fn new(id: &str, place: Place, key: SealKey) -> Self {
         Self { id: id.to_owned(), path: place.path(), place, key }
     }
 
@@ -106,7 +106,7 @@ impl Run {
 
     /// How often a write of it did not come to its end, and what was left of that was put aside.
     pub fn torn(&self) -> Result<usize, RunsError> {
-        Ok(self.open()?.names(TORN)?.len())
+        Ok(self.open()?.file_names(TORN)?.len())
     }
 
     /// Writes down what follows from where the run stands: all of it, or nothing. It is on the disk when
@@ -186,13 +186,13 @@ impl Run {
 
     /// Whether there is a file of that name in which something was kept of what it printed.
     pub(crate) fn has_log(&self, name: &str) -> bool {
-        self.place.inner(LOGS).open().ok().flatten().is_some_and(|logs| logs.has(name))
+        self.place.inner(LOGS).open().ok().flatten().is_some_and(|logs| logs.contains(name))
     }
 
     /// Removes such a file, where there is one.
     pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunsError> {
         match self.place.inner(LOGS).open()? {
-            Some(logs) if logs.has(name) => Ok(logs.remove(name)?),
+            Some(logs) if logs.contains(name) => Ok(logs.remove(name)?),
             _ => Ok(()),
         }
     }
@@ -206,7 +206,7 @@ impl Run {
     /// As [`Run::try_lock_check`], but waits so long for the other process.
     pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<Guard>, RunsError> {
         let name = format!("check-{}.lock", id::checked(unit)?);
-        match Lock::take_named(&self.open()?, &name, patience) {
+        match StateLock::take_named(&self.open()?, &name, patience) {
             Ok(lock) => Ok(Some(Guard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -214,30 +214,30 @@ impl Run {
     }
 
     /// As [`Run::state`], for a caller that has the lock.
-    pub(crate) fn state_in(&self, folder: &Folder) -> Result<RunState, RunsError> {
+    pub(crate) fn state_in(&self, folder: &GuardedFolder) -> Result<RunState, RunsError> {
         Ok(self.fold(folder)?.state)
     }
 
     /// Lets one process at a time write the files that are made from this run.
     pub(crate) fn lock_files(&self) -> Result<Guard, RunsError> {
-        Ok(Guard::new(Lock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
+        Ok(Guard::new(StateLock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
     }
 
     /// Lets one process at a time commit in a work tree that several workers share.
     pub(crate) fn lock_commit(&self, patience: Duration) -> Result<Guard, RunsError> {
-        Ok(Guard::new(Lock::take_named(&self.open()?, COMMIT_LOCK, patience)?))
+        Ok(Guard::new(StateLock::take_named(&self.open()?, COMMIT_LOCK, patience)?))
     }
 
     /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.
-    pub(crate) fn lock(&self, folder: &Folder) -> Result<Lock, RunsError> {
-        let lock = Lock::take(folder, PATIENCE)?;
-        if folder.has(GOING) {
+    pub(crate) fn lock(&self, folder: &GuardedFolder) -> Result<StateLock, RunsError> {
+        let lock = StateLock::take(folder, PATIENCE)?;
+        if folder.contains(GOING) {
             return Err(RunsError::NotFound(self.id.clone()));
         }
         Ok(lock)
     }
 
-    pub(crate) fn open(&self) -> Result<Folder, RunsError> {
+    pub(crate) fn open(&self) -> Result<GuardedFolder, RunsError> {
         self.place.open()?.ok_or_else(|| RunsError::NotFound(self.id.clone()))
     }
 
@@ -251,7 +251,7 @@ impl Run {
 
     /// Reads without the lock. An error may then come from a ledger that was just being put right: it is read once more
     /// with the lock, where that can be had.
-    fn undisturbed<T>(&self, read: impl Fn(&Folder) -> Result<T, RunsError>) -> Result<T, RunsError> {
+    fn undisturbed<T>(&self, read: impl Fn(&GuardedFolder) -> Result<T, RunsError>) -> Result<T, RunsError> {
         let folder = self.open()?;
         match read(&folder) {
             Err(error @ (RunsError::Line { .. } | RunsError::Ledger { .. })) => match self.lock(&folder) {
@@ -263,7 +263,7 @@ impl Run {
     }
 
     /// The ledger from there on, and where it begins: at its start, where it is shorter than that.
-    fn text(&self, folder: &Folder, from: u64) -> Result<(u64, Vec<u8>), RunsError> {
+    fn text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunsError> {
         let missing =
             || FolderError::Io { action: "read", path: self.ledger(), source: std::io::ErrorKind::NotFound.into() };
         Ok(folder.read_from(LEDGER, from, MAX_LEDGER)?.ok_or_else(missing)?)
@@ -273,7 +273,7 @@ impl Run {
         ledger::read(text, &self.id, &self.key, start).map_err(|source| RunsError::Line { path: self.ledger(), source })
     }
 
-    fn fold(&self, folder: &Folder) -> Result<Folded, RunsError> {
+    fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunsError> {
         if let Some(folded) = self.fold_from_snapshot(folder)? {
             return Ok(folded);
         }
@@ -287,7 +287,7 @@ impl Run {
     }
 
     /// As [`Run::fold`], with what a snapshot knows; `None` where none fits the ledger.
-    fn fold_from_snapshot(&self, folder: &Folder) -> Result<Option<Folded>, RunsError> {
+    fn fold_from_snapshot(&self, folder: &GuardedFolder) -> Result<Option<Folded>, RunsError> {
         let known = folder.read(SNAPSHOT, MAX_SNAPSHOT).ok().flatten();
         let Some((position, mut state)) = known.and_then(|text| snapshot::read(&text, &self.id, &self.key)) else {
             return Ok(None);
@@ -306,19 +306,19 @@ impl Run {
         Ok(Some(Folded { state, end: reading.end, covered, size }))
     }
 
-    fn keep(&self, folder: &Folder, end: &Position, state: &RunState) -> Result<(), RunsError> {
+    fn keep(&self, folder: &GuardedFolder, end: &Position, state: &RunState) -> Result<(), RunsError> {
         Ok(folder.replace(SNAPSHOT, &snapshot::write(&self.id, end, state, &self.key)?)?)
     }
 
     /// Cuts off what a write left that did not come to its end. It is kept, for a person who looks into it.
-    fn put_torn_aside(&self, folder: &Folder, whole: u64, size: u64) -> Result<(), RunsError> {
+    fn put_torn_aside(&self, folder: &GuardedFolder, whole: u64, size: u64) -> Result<(), RunsError> {
         if size == whole {
             return Ok(());
         }
         let (_, torn) = self.text(folder, whole)?;
-        let name = format!("{TORN}{}", folder.names(TORN)?.len() + 1);
+        let name = format!("{TORN}{}", folder.file_names(TORN)?.len() + 1);
         folder.create_durably(&name, &torn)?;
-        Ok(folder.cut(LEDGER, whole)?)
+        Ok(folder.truncate_durably(LEDGER, whole)?)
     }
 }
 

@@ -6,9 +6,9 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::id;
 use omo_plan::run::event::{Actor, Event, EventKind};
 use omo_plan::run::state::{Phase, RunState};
-use omo_store::folder::{Folder, FolderError};
-use omo_store::lock::Lock;
-use omo_store::seal::Key;
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::lock::StateLock;
+use omo_store::seal::SealKey;
 
 use crate::error::RunsError;
 use crate::ledger::{self, Position};
@@ -28,7 +28,7 @@ const MAX_MARKER: u64 = 256;
 #[derive(Clone, Debug)]
 pub struct Runs {
     place: Place,
-    key: Key,
+    key: SealKey,
 }
 
 /// A run, as it is listed.
@@ -44,19 +44,19 @@ impl Runs {
     /// The runs of the repository of this folder; `None` where it never had one. Writes nothing.
     pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Self>, RunsError> {
         let Some(place) = place::find(root, state_home)? else { return Ok(None) };
-        let key = Key::find(state_home)?.ok_or_else(|| RunsError::NoKey(place.path()))?;
+        let key = SealKey::find(state_home)?.ok_or_else(|| RunsError::NoKey(place.path()))?;
         Ok(Some(Self { place, key }))
     }
 
     /// As [`Runs::find`], making the place of them where there is none.
     pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunsError> {
         let place = place::create(root, state_home)?;
-        Ok(Self { place, key: Key::load(state_home)? })
+        Ok(Self { place, key: SealKey::load(state_home)? })
     }
 
     /// Lets one process at a time open a run: what it has seen of the others is true until it is done.
     pub fn lock_opening(&self) -> Result<Guard, RunsError> {
-        Ok(Guard::new(Lock::take_named(&self.place.create()?, OPENING, PATIENCE)?))
+        Ok(Guard::new(StateLock::take_named(&self.place.create()?, OPENING, PATIENCE)?))
     }
 
     /// The folder that they are in.
@@ -89,7 +89,7 @@ impl Runs {
         more: Vec<EventKind>,
     ) -> Result<(Run, RunState), RunsError> {
         let base = self.place.create()?;
-        let _lock = Lock::take(&base, PATIENCE)?;
+        let _lock = StateLock::take(&base, PATIENCE)?;
         let id = new_id(&base, now)?;
         let (events, state) = self.first(actor, now, opened, more)?;
         let (text, end) = ledger::write(&events, &id, &self.key, &Position::default())?;
@@ -99,7 +99,7 @@ impl Runs {
         let unfinished = format!("{UNFINISHED}{id}");
         let placed = self.fill(&base, &unfinished, &id, &text).and_then(|()| {
             base.rename(&unfinished, &id)?;
-            base.keep_names()
+            base.sync_names()
         });
         if placed.is_err() {
             // Where even this fails, `gc` clears it.
@@ -114,8 +114,8 @@ impl Runs {
     /// does whatever is no run.
     pub fn gc(&self, keep_since: Timestamp) -> Result<Vec<String>, RunsError> {
         let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
-        let _lock = Lock::take(&base, PATIENCE)?;
-        for name in base.names(UNFINISHED)? {
+        let _lock = StateLock::take(&base, PATIENCE)?;
+        for name in base.file_names(UNFINISHED)? {
             base.remove_folder(&name)?;
         }
         let mut removed = Vec::new();
@@ -132,7 +132,7 @@ impl Runs {
     fn retire(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunsError> {
         let run = self.run(id);
         let folder = run.open()?;
-        if folder.has(GOING) {
+        if folder.contains(GOING) {
             return Ok(true);
         }
         let _lock = run.lock(&folder)?;
@@ -150,20 +150,20 @@ impl Runs {
 
     /// Whether there is such a run, and it is not being removed.
     fn is_there(&self, id: &str) -> bool {
-        self.proved(id).is_some_and(|folder| !folder.has(GOING))
+        self.proved(id).is_some_and(|folder| !folder.contains(GOING))
     }
 
     /// The folder of a run, if it can be proved to be one: it lies here without a link, and says itself
     /// which run it is of.
-    fn proved(&self, id: &str) -> Option<Folder> {
+    fn proved(&self, id: &str) -> Option<GuardedFolder> {
         let folder = id::is_id(id).then(|| self.place.inner(id).open().ok().flatten()).flatten()?;
         let marker = folder.read(MARKER, MAX_MARKER).ok()??;
         (marker == id.as_bytes()).then_some(folder)
     }
 
     /// The ids of what is proved to be a run, the newest first: the time is at their beginning.
-    fn ids(&self, base: &Folder) -> Result<Vec<String>, RunsError> {
-        let mut ids = base.names("")?;
+    fn ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunsError> {
+        let mut ids = base.file_names("")?;
         ids.retain(|id| self.proved(id).is_some());
         ids.reverse();
         Ok(ids)
@@ -189,23 +189,23 @@ impl Runs {
         Ok((events, state))
     }
 
-    fn fill(&self, base: &Folder, unfinished: &str, id: &str, ledger: &[u8]) -> Result<(), FolderError> {
-        base.renew_folder(unfinished)?;
+    fn fill(&self, base: &GuardedFolder, unfinished: &str, id: &str, ledger: &[u8]) -> Result<(), FolderError> {
+        base.empty_folder(unfinished)?;
         let folder = self.place.inner(unfinished).create()?;
         folder.create_durably(MARKER, id.as_bytes())?;
         folder.create_durably(LEDGER, ledger)?;
-        folder.keep_names()
+        folder.sync_names()
     }
 }
 
 /// An id that no run has: the time to the second, and letters.
-fn new_id(base: &Folder, now: Timestamp) -> Result<String, RunsError> {
+fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunsError> {
     let digits: String = now.to_string().chars().filter(char::is_ascii_digit).collect();
     let (day, time) = digits.split_at_checked(8).unwrap_or_default();
     let time: String = time.chars().take(6).collect();
     loop {
         let id = format!("{day}-{time}-{}", letters::random(LETTERS)?);
-        if !base.has(&id) {
+        if !base.contains(&id) {
             return Ok(id);
         }
     }

@@ -2,7 +2,7 @@
 //! so that nothing else than omo can say where a run stands. No file is touched here.
 
 use omo_plan::run::state::RunState;
-use omo_store::seal::Key;
+use omo_store::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Position;
@@ -29,7 +29,7 @@ struct Read {
 }
 
 /// The text of a snapshot: its seal, and on the next line what is sealed.
-pub fn write(run: &str, end: &Position, state: &RunState, key: &Key) -> serde_json::Result<Vec<u8>> {
+pub fn write(run: &str, end: &Position, state: &RunState, key: &SealKey) -> serde_json::Result<Vec<u8>> {
     let written = Written { snapshot: VERSION, run, offset: end.offset, prev: &end.prev, state };
     let mut json = serde_json::to_vec(&written)?;
     let mut text = key.mac(&json).into_bytes();
@@ -39,7 +39,7 @@ pub fn write(run: &str, end: &Position, state: &RunState, key: &Key) -> serde_js
 }
 
 /// Where a ledger had been folded to, and to what; `None` where the text is no snapshot of this run.
-pub fn read(text: &[u8], run: &str, key: &Key) -> Option<(Position, RunState)> {
+pub fn read(text: &[u8], run: &str, key: &SealKey) -> Option<(Position, RunState)> {
     let (seal, json) = text.split_at_checked(memchr::memchr(b'\n', text)?)?;
     let json = json.strip_prefix(b"\n")?;
     key.is_mac(json, std::str::from_utf8(seal).ok()?).then_some(())?;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use omo_core::check::Check;
 use omo_core::session::ChangedBy;
+use omo_core::task_check::TaskCheck;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
@@ -17,7 +17,7 @@ use omo_plan::run::state::{Standing, UnitStatus};
 use omo_plan::run::verbs::Caller;
 use omo_runs::engine::{Engine, Opening, Put, Unwatched, planned_commands};
 use omo_runs::{Run, Runs};
-use omo_store::pending;
+use omo_store::pending_approval;
 use omo_store::trust::GivenApproval;
 use omo_testkit::{plans, trials, wait_until};
 use tempfile::TempDir;
@@ -59,14 +59,14 @@ fn now() -> Timestamp {
 }
 
 /// A run of one unit with this check, which its user approved.
-fn run_with(stage: &Stage, check: &Check) -> Run {
+fn run_with(stage: &Stage, check: &TaskCheck) -> Run {
     let mut plan = plans::plan(&[("1", &[])]);
     plan.units.iter_mut().for_each(|unit| unit.checks = vec![check.clone()]);
     let (root, home) = (stage.project(), stage.home());
-    let approved = pending::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
-    let all = pending::all(Some(&home), &root).unwrap();
+    let approved = pending_approval::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
+    let all = pending_approval::read_all(Some(&home), &root).unwrap();
     let given = GivenApproval { by: ChangedBy::Typed, at: now() };
-    pending::approve(Some(&home), &root, &all[0], given).unwrap();
+    pending_approval::approve(Some(&home), &root, &all[0], given).unwrap();
     let opened = EventKind::from(Opening {
         plan,
         approved,
@@ -81,7 +81,7 @@ fn run_with(stage: &Stage, check: &Check) -> Run {
 fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let stage = Stage::new();
     let command = "sleep 300 & echo $! > child; echo begun; wait";
-    let run = run_with(&stage, &Check { timeout_seconds: 1, ..Check::new(command) });
+    let run = run_with(&stage, &TaskCheck { timeout_seconds: 1, ..TaskCheck::new(command) });
     let (root, home) = (stage.project(), stage.home());
     let environment = Environment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
     let caller = Caller::default();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::platform::Links;
-use crate::regular;
+use crate::regular_file;
 
 /// A larger file is none of the client's.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -30,19 +30,19 @@ pub struct ClientSession {
 }
 
 /// What the client wrote down about one of its processes.
-pub fn of_process(client_home: &Path, pid: u32) -> Option<ClientSession> {
+pub fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSession> {
     read(&client_home.join("sessions").join(format!("{pid}.json"))).filter(|session| session.pid == pid)
 }
 
 /// The processes that serve a session, as far as the client wrote them down. Some of them may have ended.
-pub fn serving(client_home: &Path, session_id: &str) -> Vec<ClientSession> {
+pub fn sessions_serving(client_home: &Path, session_id: &str) -> Vec<ClientSession> {
     let files = std::fs::read_dir(client_home.join("sessions")).into_iter().flatten().flatten();
     let paths = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|ending| ending == "json"));
     paths.take(MAX_FILES).filter_map(|path| read(&path)).filter(|session| session.session_id == session_id).collect()
 }
 
 fn read(path: &Path) -> Option<ClientSession> {
-    let bytes = regular::read(path, MAX_BYTES, Links::Followed).ok()??;
+    let bytes = regular_file::read(path, MAX_BYTES, Links::Followed).ok()??;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -54,16 +54,16 @@ mod tests {
     fn what_the_client_wrote_is_read_and_anything_else_is_nothing() {
         let temp = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(temp.path().join("sessions").join(name), text).unwrap();
-        assert_eq!(serving(temp.path(), "s"), []);
+        assert_eq!(sessions_serving(temp.path(), "s"), []);
         std::fs::create_dir(temp.path().join("sessions")).unwrap();
         write("7.json", r#"{"pid":7,"sessionId":"s","cwd":"/p","procStart":"12","kind":"interactive"}"#);
         write("8.json", r#"{"pid":8,"sessionId":"t","cwd":"/p"}"#);
         write("9.json", "{");
         write("7.0f.key", r#"{"pid":7,"sessionId":"s"}"#);
-        let known = of_process(temp.path(), 7).unwrap();
+        let known = read_for_process(temp.path(), 7).unwrap();
         assert_eq!((known.cwd, known.proc_start.as_deref()), (PathBuf::from("/p"), Some("12")));
-        assert_eq!((of_process(temp.path(), 9), of_process(temp.path(), 10)), (None, None));
-        let serving: Vec<u32> = serving(temp.path(), "s").into_iter().map(|session| session.pid).collect();
+        assert_eq!((read_for_process(temp.path(), 9), read_for_process(temp.path(), 10)), (None, None));
+        let serving: Vec<u32> = sessions_serving(temp.path(), "s").into_iter().map(|session| session.pid).collect();
         assert_eq!(serving, [7]);
     }
 }

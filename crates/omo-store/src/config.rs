@@ -8,39 +8,39 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use omo_core::gate::{Gate, Origin};
+use omo_core::check::{Check, CheckOrigin};
 use omo_core::keyword::Keywords;
-use omo_core::limits::{Limit, Limits};
-use omo_core::words::sanitize;
+use omo_core::limits::{LimitKind, RunLimits};
+use omo_core::text::sanitize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::gate_toml;
-use crate::regular::{self, Links};
+use crate::check_toml;
+use crate::regular_file::{self, Links};
 
 /// A larger configuration is refused.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// What the user has set.
 #[derive(Clone, Debug, Default)]
-pub struct Config {
+pub struct UserConfig {
     /// The words that turn ultrawork on.
     pub keywords: Keywords,
     /// The bounds of a run.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// How a block is told to the client.
-    pub feedback: Feedback,
+    pub feedback: FeedbackMode,
     /// Whether a claim needs a review as well.
-    pub review: Review,
+    pub review: ReviewSetting,
     /// The user's own checks, each with the one project that it is for, where it names one.
-    pub gates: Vec<(Gate, Option<PathBuf>)>,
+    pub checks: Vec<(Check, Option<PathBuf>)>,
     /// What was wrong with the file.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
 }
 
 /// How a block is told to the client: `stop.feedback`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Feedback {
+pub enum FeedbackMode {
     /// As a blocking decision. Every client understands it.
     #[default]
     Block,
@@ -51,7 +51,7 @@ pub enum Feedback {
 
 /// Whether a claim needs a review: `verify.review`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Review {
+pub enum ReviewSetting {
     /// It does.
     #[default]
     Wanted,
@@ -59,17 +59,17 @@ pub enum Review {
     Off,
 }
 
-impl Config {
+impl UserConfig {
     /// The user's own checks for one project.
-    pub fn gates_for(&self, root: &Path) -> Vec<Gate> {
+    pub fn checks_for(&self, root: &Path) -> Vec<Check> {
         let is_for = |project: &Option<PathBuf>| project.as_deref().is_none_or(|project| project == root);
-        self.gates.iter().filter(|(_, project)| is_for(project)).map(|(gate, _)| gate.clone()).collect()
+        self.checks.iter().filter(|(_, project)| is_for(project)).map(|(gate, _)| gate.clone()).collect()
     }
 }
 
 /// One thing that is wrong with the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfigProblem {
     /// Which file.
     pub file: PathBuf,
     /// Which line, from 1; `None` where the whole file is meant.
@@ -81,7 +81,7 @@ pub struct Problem {
 /// How many characters of a problem are shown.
 const SHOWN_CHARS: usize = 400;
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
         // The file may hold anything, and what is quoted of it is shown on a terminal.
@@ -91,26 +91,26 @@ impl fmt::Display for Problem {
 }
 
 /// Reads the file; where there is none, everything is at its default.
-pub fn load(file: Option<&Path>) -> Config {
-    let Some(file) = file else { return Config::default() };
+pub fn load(file: Option<&Path>) -> UserConfig {
+    let Some(file) = file else { return UserConfig::default() };
     match read(file) {
         Ok(Some(text)) => parse(&text, file),
-        Ok(None) => Config::default(),
+        Ok(None) => UserConfig::default(),
         Err(message) => {
-            let problem = Problem { file: file.to_owned(), line: None, message };
-            Config { problems: vec![problem], ..Config::default() }
+            let problem = ConfigProblem { file: file.to_owned(), line: None, message };
+            UserConfig { problems: vec![problem], ..UserConfig::default() }
         }
     }
 }
 
 fn read(path: &Path) -> Result<Option<String>, String> {
-    let bytes = regular::read(path, MAX_BYTES, Links::Followed)?;
+    let bytes = regular_file::read(path, MAX_BYTES, Links::Followed)?;
     bytes.map(String::from_utf8).transpose().map_err(|_| "is not UTF-8".to_owned())
 }
 
 /// Reads the text of a configuration; `file` is only named in problems.
-pub fn parse(text: &str, file: &Path) -> Config {
-    let mut reader = Reader { text, file, config: Config::default() };
+pub fn parse(text: &str, file: &Path) -> UserConfig {
+    let mut reader = ConfigReader { text, file, config: UserConfig::default() };
     match DeTable::parse(text) {
         Ok(table) => reader.top(table.get_ref()),
         Err(error) => reader.problem(error.span(), format!("is not TOML: {}", error.message())),
@@ -118,13 +118,13 @@ pub fn parse(text: &str, file: &Path) -> Config {
     reader.config
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     text: &'a str,
     file: &'a Path,
-    config: Config,
+    config: UserConfig,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn top(&mut self, table: &DeTable) {
         for (key, value) in table {
             match &**key.get_ref() {
@@ -133,8 +133,8 @@ impl Reader<'_> {
                 "stop" => self.section(value, "stop", Self::stop),
                 "verify" => self.section(value, "verify", Self::verify),
                 "check" => {
-                    let read = gate_toml::read(value, Origin::Config);
-                    self.config.gates = read.gates;
+                    let read = check_toml::read(value, CheckOrigin::Config);
+                    self.config.checks = read.checks;
                     read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
                 }
                 name => self.unknown(key.span(), name, "keywords, limits, stop, verify, check"),
@@ -169,14 +169,14 @@ impl Reader<'_> {
     }
 
     fn limit(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
-        let Some(limit) = Limit::ALL.into_iter().find(|limit| limit.name() == name) else {
-            let known = Limit::ALL.map(Limit::name).join(", ");
+        let Some(limit) = LimitKind::ALL.into_iter().find(|limit| limit.name() == name) else {
+            let known = LimitKind::ALL.map(LimitKind::name).join(", ");
             return self.unknown(span, &format!("limits.{name}"), &known);
         };
         let number =
             value.get_ref().as_integer().and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok());
         if !number.is_some_and(|number| self.config.limits.set(limit, number)) {
-            let allowed = limit.allowed();
+            let allowed = limit.allowed_range();
             let range = format!("a whole number from {} to {}", allowed.start(), allowed.end());
             self.problem(Some(value.span()), format!("`limits.{name}` must be {range}"));
         }
@@ -187,8 +187,8 @@ impl Reader<'_> {
             return self.unknown(span, &format!("stop.{name}"), "feedback");
         }
         match value.get_ref().as_str() {
-            Some("block") => self.config.feedback = Feedback::Block,
-            Some("context") => self.config.feedback = Feedback::Context,
+            Some("block") => self.config.feedback = FeedbackMode::Block,
+            Some("context") => self.config.feedback = FeedbackMode::Context,
             _ => self.problem(Some(value.span()), "`stop.feedback` must be \"block\" or \"context\"".to_owned()),
         }
     }
@@ -198,8 +198,8 @@ impl Reader<'_> {
             return self.unknown(span, &format!("verify.{name}"), "review");
         }
         match value.get_ref().as_bool() {
-            Some(true) => self.config.review = Review::Wanted,
-            Some(false) => self.config.review = Review::Off,
+            Some(true) => self.config.review = ReviewSetting::Wanted,
+            Some(false) => self.config.review = ReviewSetting::Off,
             None => self.problem(Some(value.span()), "`verify.review` must be true or false".to_owned()),
         }
     }
@@ -210,7 +210,7 @@ impl Reader<'_> {
 
     fn problem(&mut self, span: Option<Range<usize>>, message: String) {
         let line = span.map(|span| line_at(self.text, span.start));
-        self.config.problems.push(Problem { file: self.file.to_owned(), line, message });
+        self.config.problems.push(ConfigProblem { file: self.file.to_owned(), line, message });
     }
 }
 
@@ -232,10 +232,11 @@ mod tests {
         let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
-        assert_eq!(config.limits, Limits { max_blocks: 20, max_minutes: 60, cooldown_seconds: 0 });
-        assert_eq!(config.feedback, Feedback::Context);
-        assert_eq!(config.review, Review::Off);
-        let runs = |root: &str| config.gates_for(Path::new(root)).into_iter().map(|gate| gate.run).collect::<Vec<_>>();
+        assert_eq!(config.limits, RunLimits { max_blocks: 20, max_minutes: 60, cooldown_seconds: 0 });
+        assert_eq!(config.feedback, FeedbackMode::Context);
+        assert_eq!(config.review, ReviewSetting::Off);
+        let runs =
+            |root: &str| config.checks_for(Path::new(root)).into_iter().map(|gate| gate.command).collect::<Vec<_>>();
         assert_eq!((runs("/p"), runs("/q")), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
     }
 

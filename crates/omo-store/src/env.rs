@@ -10,7 +10,7 @@ use crate::platform;
 
 /// What a process of omo knows from outside its input.
 #[derive(Clone, Debug)]
-pub struct Env {
+pub struct ProcessEnv {
     /// The time at which the process began to decide.
     pub now: Timestamp,
     /// `CLAUDE_PROJECT_DIR`: the folder that the client was started in.
@@ -22,10 +22,10 @@ pub struct Env {
     /// `OMO_DISABLE=1`: omo does nothing.
     pub disabled: bool,
     /// `OMO_CHECK=1`: a check has started this process. Nothing of omo runs within a check.
-    pub in_gate: bool,
+    pub in_check: bool,
     /// `OMO_GROUP`, beside `OMO_RUN`: omo has started this session to work on that group of a plan, and
     /// no person writes its prompts.
-    pub group: Option<OwnGroup>,
+    pub worker: Option<WorkerIdentity>,
     /// The user's configuration file.
     pub config_file: Option<PathBuf>,
     /// The folder below which programs keep what they remember of their user.
@@ -36,14 +36,14 @@ pub struct Env {
 
 /// The part of a run that omo has started this session for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnGroup {
+pub struct WorkerIdentity {
     /// The run.
     pub run: String,
     /// The group of its plan.
-    pub group: String,
+    pub worker: String,
 }
 
-impl Env {
+impl ProcessEnv {
     /// Reads the environment and the clock of this process.
     pub fn from_process() -> Self {
         let session_id = text("CLAUDE_CODE_SESSION_ID");
@@ -54,9 +54,9 @@ impl Env {
                 .and_then(|cap| cap.trim().parse().ok())
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
-            in_gate: text("OMO_CHECK").is_some_and(|value| value == "1"),
+            in_check: text("OMO_CHECK").is_some_and(|value| value == "1"),
             // Hardly any session has a first one, and none of those needs to look for the second.
-            group: text("OMO_RUN").and_then(|run| Some(OwnGroup { run, group: text("OMO_GROUP")? })),
+            worker: text("OMO_RUN").and_then(|run| Some(WorkerIdentity { run, worker: text("OMO_GROUP")? })),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
             state_home: platform::state_home(),
             in_session: session_id.is_some() || text("CLAUDECODE").is_some(),
@@ -89,12 +89,12 @@ pub fn home() -> Option<PathBuf> {
 
 /// Whether `OMO_READY` is set: a launcher has waited for this program to be built, and its user has to
 /// hear of it. Only the hook of prompts asks.
-pub fn is_just_ready() -> bool {
+pub fn was_just_built() -> bool {
     text("OMO_READY").is_some()
 }
 
 /// Whether `~/.local/bin`, where omo is linked for terminals, is on `PATH`.
-pub fn finds_own_programs() -> bool {
+pub fn has_local_bin_on_path() -> bool {
     home().is_some_and(|home| is_on_path(&home.join(".local").join("bin")))
 }
 
@@ -106,7 +106,7 @@ pub fn is_on_path(folder: &Path) -> bool {
 }
 
 /// `OMO_ROOT`: the worktree of a session that omo has started to work on a group of a plan.
-pub fn own_root() -> Option<PathBuf> {
+pub fn worker_root() -> Option<PathBuf> {
     path("OMO_ROOT")
 }
 
@@ -122,7 +122,7 @@ pub fn variables() -> Vec<(OsString, OsString)> {
 }
 
 /// Whether a variable has that name, by the rules of the system: on Windows `Path` is `PATH`.
-pub fn is_called(variable: &OsStr, name: &str) -> bool {
+pub fn is_variable_named(variable: &OsStr, name: &str) -> bool {
     variable.to_str().is_some_and(|variable| platform::same_variable(variable, name))
 }
 

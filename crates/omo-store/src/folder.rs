@@ -15,8 +15,8 @@ use omo_core::timestamp::Timestamp;
 
 use crate::platform::{self, Directory, Purpose, Trouble};
 
-const PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
-const OWN_PARTS: [&str; 1] = ["omo"];
+const STATE_PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
+const USER_PARTS: [&str; 1] = ["omo"];
 /// After so many milliseconds a hook that reads has ended, whatever held it up.
 const LONGEST_READ_MILLIS: i64 = 2_000;
 
@@ -45,34 +45,34 @@ pub enum FolderError {
 
 /// An open state folder.
 #[derive(Debug)]
-pub struct Folder {
+pub struct GuardedFolder {
     directory: Directory,
     path: PathBuf,
 }
 
-impl Folder {
+impl GuardedFolder {
     /// Opens the folder below `root`; `None` where there is none.
-    pub fn open(root: &Path) -> Result<Option<Self>, FolderError> {
-        Self::open_parts(root, &PARTS)
+    pub fn open_state(root: &Path) -> Result<Option<Self>, FolderError> {
+        Self::open_parts(root, &STATE_PARTS)
     }
 
     /// Opens the user's own folder below `state_home`; `None` where there is none.
-    pub fn open_own(state_home: &Path) -> Result<Option<Self>, FolderError> {
-        Self::open_own_part(state_home, &OWN_PARTS)
+    pub fn open_user(state_home: &Path) -> Result<Option<Self>, FolderError> {
+        Self::open_user_part(state_home, &USER_PARTS)
     }
 
-    /// As [`Folder::open_own`], of a folder further down.
-    pub fn open_own_part(state_home: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
+    /// As [`GuardedFolder::open_user`], of a folder further down.
+    pub fn open_user_part(state_home: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
         Self::open_parts(state_home, parts)
     }
 
     /// Opens the user's own folder below `state_home`, making it where there is none.
-    pub fn create_own(state_home: &Path) -> Result<Self, FolderError> {
-        Self::create_own_part(state_home, &OWN_PARTS)
+    pub fn create_user(state_home: &Path) -> Result<Self, FolderError> {
+        Self::create_user_part(state_home, &USER_PARTS)
     }
 
-    /// As [`Folder::create_own`], of a folder further down.
-    pub fn create_own_part(state_home: &Path, parts: &[&str]) -> Result<Self, FolderError> {
+    /// As [`GuardedFolder::create_user`], of a folder further down.
+    pub fn create_user_part(state_home: &Path, parts: &[&str]) -> Result<Self, FolderError> {
         std::fs::create_dir_all(state_home).map_err(|source| FolderError::Io {
             action: "create",
             path: state_home.to_owned(),
@@ -87,7 +87,7 @@ impl Folder {
         Self::open_parts(top, parts)
     }
 
-    /// As [`Folder::open_below`], making each of them where there is none, the last one for its owner
+    /// As [`GuardedFolder::open_below`], making each of them where there is none, the last one for its owner
     /// alone. `top` itself has to be there.
     pub fn create_below(top: &Path, parts: &[&str]) -> Result<Self, FolderError> {
         Self::create_parts(top, parts)
@@ -102,8 +102,8 @@ impl Folder {
 
     /// Opens the folder below `root`, making it where there is none: readable by its owner alone,
     /// and with a `.gitignore` of its own, so that nothing of it shows in `git status`.
-    pub fn create(root: &Path) -> Result<Self, FolderError> {
-        let folder = Self::create_parts(root, &PARTS)?;
+    pub fn create_state(root: &Path) -> Result<Self, FolderError> {
+        let folder = Self::create_parts(root, &STATE_PARTS)?;
         if folder.directory.lacks(".gitignore") {
             folder.replace(".gitignore", b"*\n")?;
         }
@@ -149,7 +149,7 @@ impl Folder {
         Ok(self.read_from(name, 0, limit)?.map(|(_, bytes)| bytes))
     }
 
-    /// As [`Folder::read`], from `offset` on, and tells where what was read begins: a file that is
+    /// As [`GuardedFolder::read`], from `offset` on, and tells where what was read begins: a file that is
     /// shorter than that was replaced, and is read from its start.
     pub fn read_from(&self, name: &str, offset: u64, limit: u64) -> Result<Option<(u64, Vec<u8>)>, FolderError> {
         let mut file = match self.open_file(name, Purpose::Read) {
@@ -183,10 +183,10 @@ impl Folder {
         let temporary = format!("{name}.tmp");
         let file = self.create_file(&temporary)?;
         platform::reserve(&file, bytes.len());
-        self.put(&temporary, file, &[bytes], || self.directory.rename(&temporary, name))
+        self.write_and_place(&temporary, file, &[bytes], || self.directory.rename(&temporary, name))
     }
 
-    /// As [`Folder::replace`], with the pieces of a file that is replaced often. The two change their
+    /// As [`GuardedFolder::replace`], with the pieces of a file that is replaced often. The two change their
     /// names: the old one stays as `NAME.old`, and is written over the next time, since making a file
     /// and freeing one cost more than everything else that a hook does (docs/adr/0012).
     ///
@@ -198,7 +198,7 @@ impl Folder {
         let length = pieces.iter().map(|piece| piece.len()).sum();
         let file = match self.open_unread(&old, name, now) {
             Some((file, size)) if size > length as u64 => {
-                self.done("shorten", &old, file.set_len(length as u64))?;
+                self.with_path("shorten", &old, file.set_len(length as u64))?;
                 file
             }
             Some((file, _)) => file,
@@ -208,7 +208,7 @@ impl Folder {
                 file
             }
         };
-        self.put(&old, file, pieces, || self.directory.exchange(&old, name))
+        self.write_and_place(&old, file, pieces, || self.directory.exchange(&old, name))
     }
 
     /// Opens the file that had a name before the one that has it now, and tells its size; `None` where
@@ -223,7 +223,7 @@ impl Folder {
     }
 
     /// Writes a file, and has it take its place. Where either fails it goes.
-    fn put(
+    fn write_and_place(
         &self,
         temporary: &str,
         mut file: File,
@@ -232,8 +232,9 @@ impl Folder {
     ) -> Result<(), FolderError> {
         let written = pieces.iter().try_for_each(|piece| file.write_all(piece));
         drop(file);
-        let placed =
-            self.done("write", temporary, written).and_then(|()| self.done("put in its place", temporary, place()));
+        let placed = self
+            .with_path("write", temporary, written)
+            .and_then(|()| self.with_path("put in its place", temporary, place()));
         if placed.is_err() {
             // Nothing more can be done when even this fails; the next writer tries again.
             let _ = self.directory.remove(temporary);
@@ -241,7 +242,7 @@ impl Folder {
         placed
     }
 
-    fn done<T>(&self, action: &'static str, name: &str, result: io::Result<T>) -> Result<T, FolderError> {
+    fn with_path<T>(&self, action: &'static str, name: &str, result: io::Result<T>) -> Result<T, FolderError> {
         result.map_err(|source| FolderError::Io { action, path: self.path.join(name), source })
     }
 
@@ -269,19 +270,19 @@ impl Folder {
 
     /// Makes an empty folder in the place of whatever has that name. A link goes, and what it points
     /// at stays as it is.
-    pub fn renew_folder(&self, name: &str) -> Result<(), FolderError> {
+    pub fn empty_folder(&self, name: &str) -> Result<(), FolderError> {
         self.remove_folder(name)?;
-        self.done("create", name, self.directory.make(name))
+        self.with_path("create", name, self.directory.make(name))
     }
 
-    /// As [`Folder::renew_folder`], and opens it.
-    pub fn renewed(&self, name: &str) -> Result<Self, FolderError> {
-        self.renew_folder(name)?;
+    /// As [`GuardedFolder::empty_folder`], and opens it.
+    pub fn empty_and_open(&self, name: &str) -> Result<Self, FolderError> {
+        self.empty_folder(name)?;
         self.opened(name)
     }
 
     /// Opens a folder in this one; `None` where there is none.
-    pub fn inner(&self, name: &str) -> Result<Option<Self>, FolderError> {
+    pub fn open_folder(&self, name: &str) -> Result<Option<Self>, FolderError> {
         match self.opened(name) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
             result => result.map(Some),
@@ -301,7 +302,7 @@ impl Folder {
         match self.directory.remove_folder(name).map_err(|error| error.kind()) {
             Ok(()) | Err(io::ErrorKind::NotFound) => Ok(()),
             Err(io::ErrorKind::NotADirectory) => self.remove(name),
-            Err(_) => self.done("remove", name, std::fs::remove_dir_all(self.path.join(name))),
+            Err(_) => self.with_path("remove", name, std::fs::remove_dir_all(self.path.join(name))),
         }
     }
 
@@ -314,19 +315,19 @@ impl Folder {
 
     /// Gives a file another name, over whatever has that name.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
-        self.done("rename", from, self.directory.rename(from, to))
+        self.with_path("rename", from, self.directory.rename(from, to))
     }
 
     /// Removes a file; one that is not there is no error.
     pub fn remove(&self, name: &str) -> Result<(), FolderError> {
         match self.directory.remove(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => self.done("remove", name, removed),
+            removed => self.with_path("remove", name, removed),
         }
     }
 
     /// The names of the files whose name begins so, sorted.
-    pub fn names(&self, prefix: &str) -> Result<Vec<String>, FolderError> {
+    pub fn file_names(&self, prefix: &str) -> Result<Vec<String>, FolderError> {
         let mut names = self.directory.names().map_err(|error| io_error("list", &self.path, error))?;
         names.retain(|name| name.starts_with(prefix));
         names.sort();

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::folder::{Folder, FolderError};
+use crate::folder::{FolderError, GuardedFolder};
 
 /// How long a hook waits for the lock. A hook that does not get it lets the session be.
 pub const DEADLINE: Duration = Duration::from_millis(250);
@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The longest pause between two tries of a command. The system gives a free lock to the process that
 /// asks next, so that beside twenty hooks a command that asks as seldom as they do may fail to get it for
 /// seconds; and a person who ends a run goes before the hooks that hold it.
-const PAUSE_OF_A_COMMAND: Duration = Duration::from_micros(100);
+const COMMAND_PAUSE: Duration = Duration::from_micros(100);
 
 const NAME: &str = "runtime.lock";
 
@@ -37,11 +37,11 @@ pub enum LockError {
 
 /// The lock; dropping it gives it back.
 #[derive(Debug)]
-pub struct Lock {
+pub struct StateLock {
     file: File,
 }
 
-impl Drop for Lock {
+impl Drop for StateLock {
     /// Closing the file is not enough: a process that another thread is starting at this moment has it open as well,
     /// until it runs its own program, and would hold the lock for so long.
     fn drop(&mut self) {
@@ -49,17 +49,17 @@ impl Drop for Lock {
     }
 }
 
-impl Lock {
+impl StateLock {
     /// Takes the lock, waiting for at most `deadline`. One longer than [`DEADLINE`] is a command's.
-    pub fn take(folder: &Folder, deadline: Duration) -> Result<Self, LockError> {
+    pub fn take(folder: &GuardedFolder, deadline: Duration) -> Result<Self, LockError> {
         Self::take_named(folder, NAME, deadline)
     }
 
-    /// As [`Lock::take`], of a lock that has a file of its own: it is for something else than the state.
-    pub fn take_named(folder: &Folder, name: &str, deadline: Duration) -> Result<Self, LockError> {
+    /// As [`StateLock::take`], of a lock that has a file of its own: it is for something else than the state.
+    pub fn take_named(folder: &GuardedFolder, name: &str, deadline: Duration) -> Result<Self, LockError> {
         let file = folder.open_lock(name)?;
         let start = Instant::now();
-        let longest = if deadline > DEADLINE { PAUSE_OF_A_COMMAND } else { PAUSE };
+        let longest = if deadline > DEADLINE { COMMAND_PAUSE } else { PAUSE };
         let mut pause = longest.min(Duration::from_micros(200));
         loop {
             match fs2::FileExt::try_lock_exclusive(&file) {
@@ -87,11 +87,11 @@ mod tests {
     #[test]
     fn a_held_lock_is_not_had_and_a_free_one_is() {
         let temp = tempfile::tempdir().unwrap();
-        let folder = Folder::create(temp.path()).unwrap();
-        let held = Lock::take(&folder, DEADLINE).unwrap();
-        let again = Lock::take(&folder, Duration::from_millis(5));
+        let folder = GuardedFolder::create_state(temp.path()).unwrap();
+        let held = StateLock::take(&folder, DEADLINE).unwrap();
+        let again = StateLock::take(&folder, Duration::from_millis(5));
         assert!(matches!(again, Err(LockError::Busy(_))), "{again:?}");
         drop(held);
-        Lock::take(&folder, DEADLINE).unwrap();
+        StateLock::take(&folder, DEADLINE).unwrap();
     }
 }

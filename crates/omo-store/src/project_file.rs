@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 
-use crate::regular::{self, Links};
+use crate::regular_file::{self, Links};
 
 /// Why a file of a project could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -71,11 +71,11 @@ impl ProjectFile {
                 Some(Kind::Other) => return Err(refused(folder, "is no folder")),
             }
         }
-        regular::read(&self.path, limit, Links::Refused).map_err(|what| refused(&self.path, what))
+        regular_file::read(&self.path, limit, Links::Refused).map_err(|what| refused(&self.path, what))
     }
 
     /// Whether it could be written now: nothing is left behind by asking.
-    pub fn check(&self) -> Result<(), ProjectFileError> {
+    pub fn check_writable(&self) -> Result<(), ProjectFileError> {
         let mut deepest = self.root.as_path();
         for folder in &self.folders {
             match kind(folder)? {
@@ -188,7 +188,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let file = ProjectFile::at(temp.path(), "docs/06-plans/report.md").unwrap();
         assert_eq!(file.read(100).unwrap(), None);
-        file.check().unwrap();
+        file.check_writable().unwrap();
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0, "asking leaves nothing");
         for text in ["one", "two"] {
             file.replace(text.as_bytes()).unwrap();
@@ -218,7 +218,7 @@ mod tests {
         fs::create_dir_all(&outside).unwrap();
         std::os::unix::fs::symlink(&outside, root.join("docs")).unwrap();
         let file = ProjectFile::at(&root, "docs/x.md").unwrap();
-        assert!(file.replace(b"x").is_err() && file.check().is_err() && file.read(10).is_err());
+        assert!(file.replace(b"x").is_err() && file.check_writable().is_err() && file.read(10).is_err());
         fs::write(outside.join("y"), "y").unwrap();
         std::os::unix::fs::symlink(outside.join("y"), root.join("y")).unwrap();
         let file = ProjectFile::at(&root, "y").unwrap();

@@ -10,8 +10,8 @@ use std::path::Path;
 use omo_core::session_id::SessionId;
 
 use crate::env;
-use crate::folder::{Folder, FolderError};
-use crate::seal::digest;
+use crate::folder::{FolderError, GuardedFolder};
+use crate::seal::hex_digest;
 
 const PARTS: [&str; 2] = ["omo", "environments"];
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const LONGEST_SECONDS: i64 = 7 * 24 * 60 * 60;
 
 /// The variables of an environment.
-pub type Variables = Vec<(OsString, OsString)>;
+pub type EnvVariables = Vec<(OsString, OsString)>;
 
 /// Keeps the environment of a run that begins, and gives what stands for it in the session's entry. Where it could not be
 /// kept, that is nothing that [`read`] finds again.
@@ -27,34 +27,34 @@ pub type Variables = Vec<(OsString, OsString)>;
 /// # Errors
 ///
 /// Where the user's own folder cannot be written.
-pub fn keep(state_home: &Path, id: &SessionId, variables: &Variables) -> Result<String, FolderError> {
+pub fn keep(state_home: &Path, id: &SessionId, variables: &EnvVariables) -> Result<String, FolderError> {
     let bytes = serde_json::to_vec(variables).unwrap_or_default();
-    let folder = Folder::create_own_part(state_home, &PARTS)?;
+    let folder = GuardedFolder::create_user_part(state_home, &PARTS)?;
     forget_old(&folder);
     folder.replace(&name(id), &bytes)?;
-    Ok(digest(&bytes))
+    Ok(hex_digest(&bytes))
 }
 
 /// The environment that this stands for; `None` where it is gone, or is another one.
-pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<Variables> {
-    let folder = Folder::open_own_part(state_home, &PARTS).ok()??;
+pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariables> {
+    let folder = GuardedFolder::open_user_part(state_home, &PARTS).ok()??;
     let bytes = folder.read(&name(id), MAX_BYTES).ok()??;
-    (digest(&bytes) == kept).then(|| serde_json::from_slice(&bytes).ok())?
+    (hex_digest(&bytes) == kept).then(|| serde_json::from_slice(&bytes).ok())?
 }
 
 /// Forgets the environment of a run that has ended.
 pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
-    if let Some(Ok(Some(folder))) = state_home.map(|home| Folder::open_own_part(home, &PARTS)) {
+    if let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS)) {
         // What cannot be removed goes with the next one that is too old.
         let _ = folder.remove(&name(id));
     }
 }
 
 /// A run whose state was removed has not ended here.
-fn forget_old(folder: &Folder) {
+fn forget_old(folder: &GuardedFolder) {
     let now = env::now().as_millis() / 1_000;
     let is_old = |name: &String| folder.written_at(name).is_some_and(|at| now - at > LONGEST_SECONDS);
-    for name in folder.names("").unwrap_or_default().iter().filter(|name| is_old(name)) {
+    for name in folder.file_names("").unwrap_or_default().iter().filter(|name| is_old(name)) {
         let _ = folder.remove(name);
     }
 }
@@ -72,7 +72,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path();
         let (id, other) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
-        let variables: Variables = vec![("PATH".into(), "/bin".into()), ("X".into(), "a\nb=c".into())];
+        let variables: EnvVariables = vec![("PATH".into(), "/bin".into()), ("X".into(), "a\nb=c".into())];
         let kept = keep(home, &id, &variables).unwrap();
         assert_eq!(read(home, &id, &kept), Some(variables.clone()));
         assert_eq!(read(home, &id, "other"), None);
@@ -91,7 +91,7 @@ mod tests {
     fn only_its_user_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let temp = tempfile::tempdir().unwrap();
-        keep(temp.path(), &SessionId::parse("a").unwrap(), &Variables::new()).unwrap();
+        keep(temp.path(), &SessionId::parse("a").unwrap(), &EnvVariables::new()).unwrap();
         let mode = std::fs::metadata(temp.path().join("omo/environments/a.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

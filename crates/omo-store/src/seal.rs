@@ -8,13 +8,13 @@
 
 use std::path::Path;
 
-use omo_core::session::{LastSeen, Provenance, Session};
+use omo_core::session::{EntryProvenance, LastSeen, Session};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 
-use crate::folder::{Folder, FolderError};
-use crate::lock::{DEADLINE, Lock, LockError};
-use crate::revision::{self, Revision};
+use crate::entry_revision::{self, Revision};
+use crate::folder::{FolderError, GuardedFolder};
+use crate::lock::{DEADLINE, LockError, StateLock};
 
 /// The key's file in the user's own folder.
 const FILE: &str = "key";
@@ -44,27 +44,27 @@ pub enum KeyError {
 
 /// The user's key.
 #[derive(Clone)]
-pub struct Key([u8; KEY_BYTES]);
+pub struct SealKey([u8; KEY_BYTES]);
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for SealKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Key")
     }
 }
 
-impl Key {
+impl SealKey {
     /// The key below the user's state folder; made where there is none.
     pub fn load(state_home: Option<&Path>) -> Result<Self, KeyError> {
         if let Some(key) = Self::find(state_home)? {
             return Ok(key);
         }
-        make(&Folder::create_own(state_home.ok_or(KeyError::NoHome)?)?)
+        make_key(&GuardedFolder::create_user(state_home.ok_or(KeyError::NoHome)?)?)
     }
 
-    /// As [`Key::load`], and makes none: what was sealed before bears the seal of one that was there.
+    /// As [`SealKey::load`], and makes none: what was sealed before bears the seal of one that was there.
     pub fn find(state_home: Option<&Path>) -> Result<Option<Self>, KeyError> {
-        match Folder::open_own(state_home.ok_or(KeyError::NoHome)?)? {
-            Some(folder) => read(&folder),
+        match GuardedFolder::open_user(state_home.ok_or(KeyError::NoHome)?)? {
+            Some(folder) => read_key(&folder),
             None => Ok(None),
         }
     }
@@ -80,12 +80,12 @@ impl Key {
         Ok(Self(bytes))
     }
 
-    /// As text; [`Key::parse`] reads it.
+    /// As text; [`SealKey::parse`] reads it.
     pub fn to_text(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
 
-    /// Reads what [`Key::to_text`] wrote.
+    /// Reads what [`SealKey::to_text`] wrote.
     pub fn parse(text: &str) -> Option<Self> {
         blake3::Hash::from_hex(text).ok().map(|key| Self(*key.as_bytes()))
     }
@@ -111,22 +111,22 @@ impl Key {
     }
 }
 
-fn read(folder: &Folder) -> Result<Option<Key>, KeyError> {
+fn read_key(folder: &GuardedFolder) -> Result<Option<SealKey>, KeyError> {
     let Some(bytes) = folder.read(FILE, HEX_CHARS + 2)? else { return Ok(None) };
     let text = std::str::from_utf8(&bytes).unwrap_or_default().trim();
-    Key::parse(text).map(Some).ok_or_else(|| KeyError::Malformed(folder.path().join(FILE)))
+    SealKey::parse(text).map(Some).ok_or_else(|| KeyError::Malformed(folder.path().join(FILE)))
 }
 
-fn make(folder: &Folder) -> Result<Key, KeyError> {
+fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
     // Two sessions may begin at the same time: the second one takes the key of the first.
-    let _lock = Lock::take(folder, DEADLINE)?;
-    if let Some(key) = read(folder)? {
+    let _lock = StateLock::take(folder, DEADLINE)?;
+    if let Some(key) = read_key(folder)? {
         return Ok(key);
     }
     // Where the home is a repository itself, what omo keeps here would be among the files that it judges,
     // and no evidence about them would ever hold. Without it there is a key all the same.
     let _ = folder.replace(".gitignore", b"*\n");
-    let key = Key::random()?;
+    let key = SealKey::random()?;
     folder.replace(FILE, format!("{}\n", key.to_text()).as_bytes())?;
     Ok(key)
 }
@@ -144,7 +144,7 @@ impl Sealed {
         Self(Session {
             seal: None,
             plan_run: None,
-            command: None,
+            typed_command: None,
             last_seen: LastSeen::default(),
             updated_at: None,
             ..session
@@ -158,7 +158,7 @@ impl Sealed {
 }
 
 /// Whether an entry holds anything that a seal is for.
-pub fn needs_one(session: &Session) -> bool {
+pub fn needs_seal(session: &Session) -> bool {
     session.seal.is_some() || Sealed::of(session) != Sealed::of(&Session::default())
 }
 
@@ -166,7 +166,7 @@ pub fn needs_one(session: &Session) -> bool {
 /// before an entry that is read without the lock, or a write in between makes the entry look older than it is.
 #[derive(Debug)]
 pub(crate) struct Witness {
-    key: Option<Key>,
+    key: Option<SealKey>,
     last: Option<u64>,
 }
 
@@ -177,30 +177,30 @@ impl Witness {
     ///
     /// Where the system fails for the moment: then nothing is known, and nothing is held against the entry.
     pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Self, KeyError> {
-        let key = unless_passing(|| Key::find(state_home))?.flatten();
-        Ok(Self { key, last: unless_passing(|| revision::read(state_home, id))?.flatten() })
+        let key = retry_passing_error(|| SealKey::find(state_home))?.flatten();
+        Ok(Self { key, last: retry_passing_error(|| entry_revision::read(state_home, id))?.flatten() })
     }
 
     /// Whose work an entry is. What cannot be told counts against it.
-    pub(crate) fn provenance(&self, id: &SessionId, session: &Session) -> Provenance {
-        if !needs_one(session) {
-            return Provenance::Own;
+    pub(crate) fn provenance(&self, id: &SessionId, session: &Session) -> EntryProvenance {
+        if !needs_seal(session) {
+            return EntryProvenance::Own;
         }
         let Some(key) = &self.key else {
             // Once is enough to say so: without a key there is no seal for what was forgotten either.
-            return if session.is_disowned() { Provenance::Own } else { Provenance::Foreign };
+            return if session.is_disowned() { EntryProvenance::Own } else { EntryProvenance::Foreign };
         };
         match self.last {
-            _ if !key.holds(id, session) => Provenance::Foreign,
-            Some(last) if session.revision >= last => Provenance::Own,
-            _ => Provenance::PutBack,
+            _ if !key.holds(id, session) => EntryProvenance::Foreign,
+            Some(last) if session.revision >= last => EntryProvenance::Own,
+            _ => EntryProvenance::PutBack,
         }
     }
 }
 
 /// Only an error that may be gone at the next try is one: a folder that is not there or belongs to another user may
 /// have been named by the project's own settings. Where that is denied it is tried once more.
-fn unless_passing<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
+fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let kind = |error: &KeyError| match error {
         KeyError::Folder(FolderError::Io { source, .. }) => Some(source.kind()),
@@ -223,9 +223,9 @@ fn unless_passing<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>
 /// # Errors
 ///
 /// Where the system fails for the moment.
-pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) -> Result<Provenance, KeyError> {
-    if !needs_one(session) {
-        return Ok(Provenance::Own);
+pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) -> Result<EntryProvenance, KeyError> {
+    if !needs_seal(session) {
+        return Ok(EntryProvenance::Own);
     }
     Ok(Witness::read(state_home, id)?.provenance(id, session))
 }
@@ -241,7 +241,7 @@ pub fn forget_foreign(
     session: &mut Session,
     now: Timestamp,
 ) -> Result<(), KeyError> {
-    if let Some(why) = provenance(state_home, id, session)?.against() {
+    if let Some(why) = provenance(state_home, id, session)?.distrust_reason() {
         session.disown(why, now);
     }
     Ok(())
@@ -250,7 +250,7 @@ pub fn forget_foreign(
 /// As [`forget_foreign`], of an entry that ends whatever is known of it: what cannot be told counts against it.
 pub fn forget_unproved(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
     if forget_foreign(state_home, id, session, now).is_err()
-        && let Some(why) = Provenance::Foreign.against()
+        && let Some(why) = EntryProvenance::Foreign.distrust_reason()
     {
         session.disown(why, now);
     }
@@ -271,8 +271,8 @@ impl Renewal {
         session: &mut Session,
     ) -> Result<Option<Self>, KeyError> {
         session.seal = None;
-        let Some(key) = unless_passing(|| Key::load(state_home))? else { return Ok(None) };
-        let Some((revision, last)) = unless_passing(|| Revision::open(state_home, id))?.flatten() else {
+        let Some(key) = retry_passing_error(|| SealKey::load(state_home))? else { return Ok(None) };
+        let Some((revision, last)) = retry_passing_error(|| Revision::open(state_home, id))?.flatten() else {
             return Ok(None);
         };
         session.revision = session.revision.max(last).saturating_add(1);
@@ -288,12 +288,12 @@ impl Renewal {
 }
 
 /// The digest of some bytes, in hexadecimal.
-pub fn digest(bytes: &[u8]) -> String {
+pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
 /// The same digest of what is read, without holding all of it; `None` where it cannot be read, or is more than `limit`.
-pub(crate) fn digest_of(mut content: impl std::io::Read, limit: u64) -> Option<String> {
+pub(crate) fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
     let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
     loop {
         match content.read(&mut buffer) {
@@ -310,18 +310,18 @@ pub(crate) fn digest_of(mut content: impl std::io::Read, limit: u64) -> Option<S
 
 #[cfg(test)]
 mod tests {
-    use omo_core::gate::{Gate, Origin};
-    use omo_core::review::{Rejection, Review, ReviewVerdict};
-    use omo_core::session::{ChangedBy, Verdict, VerdictKind};
-    use omo_core::verification::Phase;
+    use omo_core::check::{Check, CheckOrigin};
+    use omo_core::review::{RejectedTree, Review, ReviewVerdict};
+    use omo_core::session::{ChangedBy, UlwVerdict, VerdictKind};
+    use omo_core::verification::VerificationPhase;
 
     use super::*;
 
     type Edit = fn(&mut Session);
 
     fn session() -> Session {
-        let gates = vec![Gate::new(None, "cargo test", Origin::User).unwrap()];
-        Session { gates, ..Session::default() }
+        let gates = vec![Check::new(None, "cargo test", CheckOrigin::User).unwrap()];
+        Session { checks: gates, ..Session::default() }
     }
 
     #[test]
@@ -331,26 +331,26 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let home = temp.path().join("deep/state");
         let (id, mut session) = (SessionId::parse("a").unwrap(), session());
-        session.seal = Some(Key::load(Some(&home)).unwrap().seal_of(&id, &session));
-        assert!(Key::load(Some(&home)).unwrap().holds(&id, &session));
+        session.seal = Some(SealKey::load(Some(&home)).unwrap().seal_of(&id, &session));
+        assert!(SealKey::load(Some(&home)).unwrap().holds(&id, &session));
         let mode = std::fs::metadata(home.join("omo/key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let other = Key::load(Some(&temp.path().join("other"))).unwrap();
+        let other = SealKey::load(Some(&temp.path().join("other"))).unwrap();
         assert!(!other.holds(&id, &session));
-        assert!(Key::load(None).is_err());
+        assert!(SealKey::load(None).is_err());
         std::fs::write(home.join("omo/key"), "short").unwrap();
-        assert!(matches!(Key::load(Some(&home)), Err(KeyError::Malformed(_))));
+        assert!(matches!(SealKey::load(Some(&home)), Err(KeyError::Malformed(_))));
     }
 
     #[test]
     fn what_decides_about_a_run_breaks_the_seal_when_it_is_changed() {
         let temp = tempfile::tempdir().unwrap();
-        let key = Key::load(Some(temp.path())).unwrap();
+        let key = SealKey::load(Some(temp.path())).unwrap();
         let id = SessionId::parse("a").unwrap();
         let mut sealed = session();
         let at = Timestamp::from_millis(1);
-        sealed.weaken(ChangedBy::Detached, "check `a` removed", at);
-        sealed.verification.reject(Rejection::default());
+        sealed.note_weakening(ChangedBy::Detached, "check `a` removed", at);
+        sealed.verification.reject(RejectedTree::default());
         sealed.seal = Some(key.seal_of(&id, &sealed));
         let changes: [(&str, Edit); 26] = [
             ("the run is over", |session| session.ulw.enabled = !session.ulw.enabled),
@@ -362,17 +362,17 @@ mod tests {
             ("the hatch", |session| session.stop_continuation.disabled = true),
             ("the verdict", |session| {
                 let kind = VerdictKind::Verified;
-                session.verdict = Some(Verdict { kind, why: "proved".to_owned(), at: Timestamp::from_millis(2) });
+                session.verdict = Some(UlwVerdict { kind, why: "proved".to_owned(), at: Timestamp::from_millis(2) });
             }),
             ("what was weakened", |session| session.weakened.clear()),
-            ("the phase", |session| session.verification.phase = Phase::Verified),
+            ("the phase", |session| session.verification.phase = VerificationPhase::Verified),
             ("how far the transcript was read", |session| session.transcript.offset = 9),
             ("the revision", |session| session.revision = 9),
-            ("the command", |session| session.gates[0].run = "true".to_owned()),
-            ("no gates", |session| session.gates.clear()),
-            ("a file", |session| _ = session.gates[0].pinned.insert("x".to_owned(), "y".to_owned())),
-            ("a result", |session| session.gates[0].last = Some(omo_core::gate::Record::default())),
-            ("the best", |session| session.gates[0].best = Some(omo_core::gate::Best::default())),
+            ("the command", |session| session.checks[0].command = "true".to_owned()),
+            ("no gates", |session| session.checks.clear()),
+            ("a file", |session| _ = session.checks[0].pinned.insert("x".to_owned(), "y".to_owned())),
+            ("a result", |session| session.checks[0].last = Some(omo_core::check::CheckRecord::default())),
+            ("the best", |session| session.checks[0].best = Some(omo_core::check::BestCounts::default())),
             ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
             ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
             ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),
@@ -403,32 +403,32 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let (home, id) = (Some(temp.path()), SessionId::parse("a").unwrap());
         let provenance = |session: &Session| provenance(home, &id, session).unwrap();
-        assert_eq!(provenance(&Session::default()), Provenance::Own, "there is nothing to seal");
+        assert_eq!(provenance(&Session::default()), EntryProvenance::Own, "there is nothing to seal");
         assert!(!temp.path().join("omo").exists(), "and nothing is made to see that");
         let mut first = session();
-        assert_eq!(provenance(&first), Provenance::Foreign);
+        assert_eq!(provenance(&first), EntryProvenance::Foreign);
         let renewal = Renewal::seal(home, &id, &mut first).unwrap().unwrap();
-        assert_eq!(provenance(&first), Provenance::Own, "written, and its revision not yet");
+        assert_eq!(provenance(&first), EntryProvenance::Own, "written, and its revision not yet");
         renewal.write();
-        let mut second = Session { gates: Vec::new(), ..first.clone() };
+        let mut second = Session { checks: Vec::new(), ..first.clone() };
         Renewal::seal(home, &id, &mut second).unwrap().unwrap().write();
         assert_eq!((first.revision, second.revision), (1, 2));
-        assert_eq!((provenance(&first), provenance(&second)), (Provenance::PutBack, Provenance::Own));
-        assert_eq!(provenance(&Session { seal: None, ..second.clone() }), Provenance::Foreign);
+        assert_eq!((provenance(&first), provenance(&second)), (EntryProvenance::PutBack, EntryProvenance::Own));
+        assert_eq!(provenance(&Session { seal: None, ..second.clone() }), EntryProvenance::Foreign);
         let file = temp.path().join("omo/sessions/session-a");
         std::fs::write(&file, "x").unwrap();
-        assert_eq!(provenance(&second), Provenance::PutBack, "what cannot be told counts against it");
+        assert_eq!(provenance(&second), EntryProvenance::PutBack, "what cannot be told counts against it");
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(provenance(&second), Provenance::PutBack);
+        assert_eq!(provenance(&second), EntryProvenance::PutBack);
     }
 
     #[test]
     fn without_a_key_it_is_said_once() {
         let id = SessionId::parse("a").unwrap();
         let mut session = session();
-        assert_eq!(provenance(None, &id, &session).unwrap(), Provenance::Foreign);
+        assert_eq!(provenance(None, &id, &session).unwrap(), EntryProvenance::Foreign);
         forget_foreign(None, &id, &mut session, Timestamp::from_millis(1)).unwrap();
-        assert!(session.gates.is_empty() && session.is_disowned());
-        assert_eq!(provenance(None, &id, &session).unwrap(), Provenance::Own);
+        assert!(session.checks.is_empty() && session.is_disowned());
+        assert_eq!(provenance(None, &id, &session).unwrap(), EntryProvenance::Own);
     }
 }

@@ -13,11 +13,11 @@ const MAX_LINKS: usize = 40;
 /// The folders in which programs are looked for, in their order: those of a `PATH` that are the same folder wherever
 /// they are used. A relative one is another folder in each folder, and `/proc/self/cwd` is one in all but its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SearchPath(Vec<Place>);
+pub struct SearchPath(Vec<SearchFolder>);
 
 /// One folder of a search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct SearchFolder {
     /// As it is named there.
     named: PathBuf,
     /// Without links.
@@ -26,30 +26,30 @@ struct Place {
 
 impl SearchPath {
     /// The one among these variables of an environment.
-    pub fn of(variables: &[(OsString, OsString)]) -> Self {
-        let path = variables.iter().find(|(name, _)| env::is_called(name, "PATH")).map(|(_, value)| value);
+    pub fn from_variables(variables: &[(OsString, OsString)]) -> Self {
+        let path = variables.iter().find(|(name, _)| env::is_variable_named(name, "PATH")).map(|(_, value)| value);
         path.map(std::env::split_paths).into_iter().flatten().collect()
     }
 
     /// The one of this process, which is that of the checks that it runs.
-    pub fn of_this_process() -> Self {
-        Self::of(&env::variables())
+    pub fn from_process() -> Self {
+        Self::from_variables(&env::variables())
     }
 
     /// Without the folders that lead into a project by another name than its own. What lies in the project by its own
     /// name, a virtual environment say, is known for what it is, and pinned.
     #[must_use]
-    pub fn without_hidden_ways(mut self, project: &Path) -> Self {
-        let top = real(project);
+    pub fn without_disguised_folders(mut self, project: &Path) -> Self {
+        let top = resolve_links(project);
         let is_open = |named: &Path| named.starts_with(project) || named.starts_with(&top);
-        self.0.retain(|Place { named, real }| is_open(named) || !real.starts_with(&top));
+        self.0.retain(|SearchFolder { named, real }| is_open(named) || !real.starts_with(&top));
         self
     }
 
     /// Without the folders that lead into one of these projects, by whatever name.
     #[must_use]
-    pub fn outside(mut self, projects: &Projects) -> Self {
-        self.0.retain(|Place { named, real }| !projects.hold(named, real));
+    pub fn outside(mut self, projects: &ProjectFolders) -> Self {
+        self.0.retain(|SearchFolder { named, real }| !projects.hold(named, real));
         self
     }
 
@@ -72,25 +72,25 @@ impl SearchPath {
     }
 
     /// The files of a program that is called by its name: one of each folder that has it.
-    pub fn each(&self, program: &str) -> impl Iterator<Item = PathBuf> {
+    pub fn find_all(&self, program: &str) -> impl Iterator<Item = PathBuf> {
         let names = PROGRAM_ENDINGS.map(|ending| format!("{program}{ending}"));
         self.folders().filter_map(move |folder| names.iter().map(|name| folder.join(name)).find(|file| file.is_file()))
     }
 
     /// The file of a program that is called by its name, in the first folder that has it.
     pub fn find(&self, program: &str) -> Option<PathBuf> {
-        self.each(program).next()
+        self.find_all(program).next()
     }
 }
 
 /// Projects, none of whose files is taken for a program of the user's.
 #[derive(Clone, Debug, Default)]
-pub struct Projects(Vec<Place>);
+pub struct ProjectFolders(Vec<SearchFolder>);
 
-impl Projects {
+impl ProjectFolders {
     /// Whether a path leads into one of them, however it is written.
     pub fn contain(&self, path: &Path) -> bool {
-        self.hold(path, &real(path))
+        self.hold(path, &resolve_links(path))
     }
 
     fn hold(&self, named: &Path, real: &Path) -> bool {
@@ -98,18 +98,18 @@ impl Projects {
     }
 }
 
-impl FromIterator<PathBuf> for Projects {
+impl FromIterator<PathBuf> for ProjectFolders {
     fn from_iter<Folders: IntoIterator<Item = PathBuf>>(folders: Folders) -> Self {
-        Self(folders.into_iter().map(|named| Place { real: real(&named), named }).collect())
+        Self(folders.into_iter().map(|named| SearchFolder { real: resolve_links(&named), named }).collect())
     }
 }
 
 impl FromIterator<PathBuf> for SearchPath {
     fn from_iter<Folders: IntoIterator<Item = PathBuf>>(folders: Folders) -> Self {
-        let mut links = Links::default();
+        let mut links = LinkCache::default();
         let place = |named: PathBuf| {
             let real = links.resolve(&named).filter(|_| named.is_absolute())?;
-            Some(Place { named, real })
+            Some(SearchFolder { named, real })
         };
         Self(folders.into_iter().filter_map(place).collect())
     }
@@ -117,9 +117,9 @@ impl FromIterator<PathBuf> for SearchPath {
 
 /// Where links lead, each looked at once: the folders of a `PATH` have most of their parents in common.
 #[derive(Default)]
-struct Links(BTreeMap<PathBuf, Option<PathBuf>>);
+struct LinkCache(BTreeMap<PathBuf, Option<PathBuf>>);
 
-impl Links {
+impl LinkCache {
     /// A path without links, as far as it is there; `None` for one that is another for each process, because it leads
     /// through `/proc` or `/dev/fd`, by itself or by a link.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
@@ -154,11 +154,11 @@ impl Links {
 
 /// Whether a path leads into a folder, however it is written.
 pub fn leads_into(path: &Path, folder: &Path) -> bool {
-    path.starts_with(folder) || real(path).starts_with(real(folder))
+    path.starts_with(folder) || resolve_links(path).starts_with(resolve_links(folder))
 }
 
 /// A path without links; one that is not there is taken as it stands.
-pub(crate) fn real(path: &Path) -> PathBuf {
+pub(crate) fn resolve_links(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
@@ -187,9 +187,9 @@ mod tests {
         entries.extend([link, later, base.join("loop"), here.join(".bin"), base.join("other/../project/.bin")]);
         entries.push(own.clone());
         let path = std::env::join_paths(entries).unwrap();
-        let search = SearchPath::of(&[("PATH".into(), path)]).without_hidden_ways(&project);
+        let search = SearchPath::from_variables(&[("PATH".into(), path)]).without_disguised_folders(&project);
         assert_eq!(search.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there"), &own]);
-        let outside = search.outside(&Projects::from_iter([project]));
+        let outside = search.outside(&ProjectFolders::from_iter([project]));
         assert_eq!(outside.folders().collect::<Vec<_>>(), [Path::new("/usr/bin"), Path::new("/not/there")]);
         assert_eq!(outside.joined().as_deref(), Some("/usr/bin:/not/there".as_ref()));
         assert_eq!(SearchPath::default().joined(), None);

@@ -6,15 +6,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::session::{Provenance, Session};
+use omo_core::session::{EntryProvenance, Session};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 
-use crate::document::{Document, DocumentError};
-use crate::folder::{Folder, FolderError};
-use crate::lock::{Lock, LockError};
+use crate::folder::{FolderError, GuardedFolder};
+use crate::lock::{LockError, StateLock};
 use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
-use crate::{material, recorded, run_environment};
+use crate::state_document::{DocumentError, StateDocument};
+use crate::{recorded_trees, review_material, run_environment};
 
 /// The state file's name.
 pub const FILE: &str = "runtime.local.json";
@@ -54,7 +54,7 @@ pub enum StateError {
 
 /// What to do about a file that does not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Corrupt {
+pub enum CorruptPolicy {
     /// Leave it, and fail: the user has asked for no change.
     Refuse,
     /// Move it aside and begin afresh: the user wants something written.
@@ -63,7 +63,7 @@ pub enum Corrupt {
 
 /// Whether a change is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum EntryChange {
     /// It is.
     Write,
     /// It is, and the entry was found to be omo's own under the same lock.
@@ -76,11 +76,11 @@ pub enum Change {
 
 /// How a change is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Update<'a> {
+pub struct StateUpdateOptions<'a> {
     /// How long to wait for the lock.
     pub deadline: Duration,
     /// What to do about a file that does not parse.
-    pub corrupt: Corrupt,
+    pub corrupt: CorruptPolicy,
     /// The time of the change.
     pub now: Timestamp,
     /// Where the key of the seal is.
@@ -91,22 +91,22 @@ pub struct Update<'a> {
 /// read is always one state or the other.
 pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let Some((folder, bytes)) = read(root)? else { return Ok(None) };
-    if !Document::names(&bytes, id) {
+    if !StateDocument::mentions(&bytes, id) {
         return Ok(None);
     }
-    parse(&folder, &bytes)?.session(id).map_err(|source| wrong(&folder, source))
+    parse(&folder, &bytes)?.session(id).map_err(|source| document_error(&folder, source))
 }
 
-/// The session's entry, if its run may be on, as [`Document::peek_if_active`] finds it. Most calls
+/// The session's entry, if its run may be on, as [`StateDocument::peek_if_active`] finds it. Most calls
 /// of most hooks end here.
 pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    Ok(read(root)?.and_then(|(_, bytes)| Document::peek_if_active(&bytes, id)))
+    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id)))
 }
 
 /// As [`peek_if_active`], of an entry that holds anything that a seal is for: a run that is said to have ended may
 /// have been ended by something else than omo.
-pub fn glimpse_sealed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    Ok(read(root)?.and_then(|(_, bytes)| Document::glimpse(&bytes, id, seal::needs_one)))
+pub fn peek_if_sealed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, seal::needs_seal)))
 }
 
 /// Whose work a session's entry is that was read without the lock.
@@ -119,21 +119,23 @@ pub fn provenance(
     id: &SessionId,
     session: &Session,
     state_home: Option<&Path>,
-) -> Result<Provenance, StateError> {
-    if !seal::needs_one(session) {
-        return Ok(Provenance::Own);
+) -> Result<EntryProvenance, StateError> {
+    if !seal::needs_seal(session) {
+        return Ok(EntryProvenance::Own);
     }
     let witness = Witness::read(state_home, id)?;
     Ok(match witness.provenance(id, session) {
         // omo may have written once more after the entry was read: one that is read after the revision is newer.
-        Provenance::PutBack => peek(root, id)?.map_or(Provenance::Own, |session| witness.provenance(id, &session)),
+        EntryProvenance::PutBack => {
+            peek(root, id)?.map_or(EntryProvenance::Own, |session| witness.provenance(id, &session))
+        }
         provenance => provenance,
     })
 }
 
 /// Every entry of a state.
 #[derive(Debug, Default)]
-pub struct Entries {
+pub struct StateEntries {
     /// Those that can be read.
     pub sessions: Vec<(SessionId, Session)>,
     /// Those that cannot: whose they are, and why.
@@ -141,29 +143,29 @@ pub struct Entries {
 }
 
 /// Reads every entry, without the lock.
-pub fn peek_all(folder: &Folder) -> Result<Entries, StateError> {
-    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Entries::default()) };
-    let mut entries = Entries::default();
+pub fn peek_all(folder: &GuardedFolder) -> Result<StateEntries, StateError> {
+    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(StateEntries::default()) };
+    let mut entries = StateEntries::default();
     for (id, session) in parse(folder, &bytes)?.sessions() {
         match session {
             Ok(session) => entries.sessions.push((id, session)),
-            Err(source) => entries.unreadable.push((id, wrong(folder, source))),
+            Err(source) => entries.unreadable.push((id, document_error(folder, source))),
         }
     }
     Ok(entries)
 }
 
-fn read(root: &Path) -> Result<Option<(Folder, Vec<u8>)>, StateError> {
-    let Some(folder) = Folder::open(root)? else { return Ok(None) };
+fn read(root: &Path) -> Result<Option<(GuardedFolder, Vec<u8>)>, StateError> {
+    let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(None) };
     let bytes = folder.read(FILE, MAX_BYTES)?;
     Ok(bytes.map(|bytes| (folder, bytes)))
 }
 
-fn parse<'a>(folder: &Folder, bytes: &'a [u8]) -> Result<Document<'a>, StateError> {
-    Document::parse(bytes).map_err(|source| wrong(folder, source))
+fn parse<'a>(folder: &GuardedFolder, bytes: &'a [u8]) -> Result<StateDocument<'a>, StateError> {
+    StateDocument::parse(bytes).map_err(|source| document_error(folder, source))
 }
 
-fn wrong(folder: &Folder, source: DocumentError) -> StateError {
+fn document_error(folder: &GuardedFolder, source: DocumentError) -> StateError {
     StateError::Document { file: folder.path().join(FILE), source }
 }
 
@@ -173,11 +175,11 @@ fn wrong(folder: &Folder, source: DocumentError) -> StateError {
 /// The lock comes back with the value, so that what is printed because of the change can be
 /// printed before another process changes the entry again.
 pub fn update<T>(
-    folder: &Folder,
+    folder: &GuardedFolder,
     id: &SessionId,
-    options: Update<'_>,
-    change: impl FnOnce(&mut Session) -> (T, Change),
-) -> Result<(T, Lock), StateError> {
+    options: StateUpdateOptions<'_>,
+    change: impl FnOnce(&mut Session) -> (T, EntryChange),
+) -> Result<(T, StateLock), StateError> {
     under_lock(folder, options, |document, bytes| {
         let (value, written) = change_entry(folder, document, bytes, id, options, change)?;
         Ok((value, written.map(|written| (id, written)).into_iter().collect()))
@@ -186,11 +188,11 @@ pub fn update<T>(
 
 /// As [`update`], of several sessions at once: all of it is written, or nothing.
 pub fn update_all<T>(
-    folder: &Folder,
+    folder: &GuardedFolder,
     ids: &[SessionId],
-    options: Update<'_>,
-    mut change: impl FnMut(&SessionId, &mut Session) -> (T, Change),
-) -> Result<(Vec<T>, Lock), StateError> {
+    options: StateUpdateOptions<'_>,
+    mut change: impl FnMut(&SessionId, &mut Session) -> (T, EntryChange),
+) -> Result<(Vec<T>, StateLock), StateError> {
     under_lock(folder, options, |document, bytes| {
         let mut values = Vec::new();
         let mut changed = Vec::new();
@@ -206,11 +208,11 @@ pub fn update_all<T>(
 
 /// Reads the state under the lock, and writes it where `work` names entries that it changed.
 fn under_lock<'a, T>(
-    folder: &Folder,
-    options: Update<'_>,
-    work: impl FnOnce(&mut Document<'_>, Option<&[u8]>) -> Result<(T, Vec<(&'a SessionId, Written)>), StateError>,
-) -> Result<(T, Lock), StateError> {
-    let lock = Lock::take(folder, options.deadline)?;
+    folder: &GuardedFolder,
+    options: StateUpdateOptions<'_>,
+    work: impl FnOnce(&mut StateDocument<'_>, Option<&[u8]>) -> Result<(T, Vec<(&'a SessionId, WrittenEntry)>), StateError>,
+) -> Result<(T, StateLock), StateError> {
+    let lock = StateLock::take(folder, options.deadline)?;
     let bytes = folder.read(FILE, MAX_BYTES)?;
     let mut document = document_of(folder, bytes.as_deref(), options)?;
     let (value, changed) = work(&mut document, bytes.as_deref())?;
@@ -223,40 +225,44 @@ fn under_lock<'a, T>(
             }
             if written.has_ended {
                 run_environment::forget(options.state_home, id);
-                material::forget(folder, id);
+                review_material::forget(folder, id);
             }
             if written.is_done {
-                recorded::forget(options.state_home, id);
+                recorded_trees::forget(options.state_home, id);
             }
         }
     }
     Ok((value, lock))
 }
 
-fn document_of<'a>(folder: &Folder, bytes: Option<&'a [u8]>, options: Update<'_>) -> Result<Document<'a>, StateError> {
-    match bytes.map(Document::parse) {
-        None => Ok(Document::default()),
+fn document_of<'a>(
+    folder: &GuardedFolder,
+    bytes: Option<&'a [u8]>,
+    options: StateUpdateOptions<'_>,
+) -> Result<StateDocument<'a>, StateError> {
+    match bytes.map(StateDocument::parse) {
+        None => Ok(StateDocument::default()),
         Some(Ok(document)) => Ok(document),
-        Some(Err(DocumentError::Corrupt(_))) if options.corrupt == Corrupt::MoveAside => {
+        Some(Err(DocumentError::Corrupt(_))) if options.corrupt == CorruptPolicy::MoveAside => {
             keep_corrupt(folder, options.now, bytes)?;
-            Ok(Document::default())
+            Ok(StateDocument::default())
         }
-        Some(Err(error)) => Err(wrong(folder, error)),
+        Some(Err(error)) => Err(document_error(folder, error)),
     }
 }
 
 /// Changes one entry of a document that was read from `bytes`; `None` where there is nothing to write.
 fn change_entry<T>(
-    folder: &Folder,
-    document: &mut Document<'_>,
+    folder: &GuardedFolder,
+    document: &mut StateDocument<'_>,
     bytes: Option<&[u8]>,
     id: &SessionId,
-    options: Update<'_>,
-    change: impl FnOnce(&mut Session) -> (T, Change),
-) -> Result<(T, Option<Written>), StateError> {
+    options: StateUpdateOptions<'_>,
+    change: impl FnOnce(&mut Session) -> (T, EntryChange),
+) -> Result<(T, Option<WrittenEntry>), StateError> {
     let mut session = match document.session(id) {
         Ok(session) => session.unwrap_or_default(),
-        Err(error) if options.corrupt == Corrupt::Refuse => return Err(wrong(folder, error)),
+        Err(error) if options.corrupt == CorruptPolicy::Refuse => return Err(document_error(folder, error)),
         Err(_) => {
             // Only this entry is bad: the other sessions live on.
             keep_corrupt(folder, options.now, bytes)?;
@@ -266,19 +272,19 @@ fn change_entry<T>(
     };
     let before = session.clone();
     let (value, change) = change(&mut session);
-    if change == Change::Keep {
+    if change == EntryChange::Keep {
         return Ok((value, None));
     }
     let has_ended = before.is_armed() && !session.is_armed();
-    let is_done = has_ended && !session.goes_on();
+    let is_done = has_ended && !session.continues_task();
     let renewal = renew_seal(id, &before, &mut session, change, options)?;
     session.updated_at = Some(options.now);
     document.set(id, &session)?;
-    Ok((value, Some(Written { renewal, has_ended, is_done })))
+    Ok((value, Some(WrittenEntry { renewal, has_ended, is_done })))
 }
 
 /// An entry that was changed in a document.
-struct Written {
+struct WrittenEntry {
     /// Its new seal, where it needs one.
     renewal: Option<Renewal>,
     /// Whether its run ended with the change.
@@ -293,24 +299,24 @@ fn renew_seal(
     id: &SessionId,
     before: &Session,
     session: &mut Session,
-    change: Change,
-    options: Update<'_>,
+    change: EntryChange,
+    options: StateUpdateOptions<'_>,
 ) -> Result<Option<Renewal>, KeyError> {
     let is_same = || Sealed::of(before) == Sealed::of(session);
     match change {
-        Change::Keep => Ok(None),
-        Change::Write if is_same() => Ok(None),
-        Change::Write if seal::provenance(options.state_home, id, before)? != Provenance::Own => {
+        EntryChange::Keep => Ok(None),
+        EntryChange::Write if is_same() => Ok(None),
+        EntryChange::Write if seal::provenance(options.state_home, id, before)? != EntryProvenance::Own => {
             session.seal = None;
             Ok(None)
         }
-        Change::Write | Change::WriteOwn => Renewal::seal(options.state_home, id, session),
+        EntryChange::Write | EntryChange::WriteOwn => Renewal::seal(options.state_home, id, session),
         // A user who ends a run is not kept from it by a key that cannot be read.
-        Change::Begin => Ok(Renewal::seal(options.state_home, id, session).unwrap_or_default()),
+        EntryChange::Begin => Ok(Renewal::seal(options.state_home, id, session).unwrap_or_default()),
     }
 }
 
-fn write(folder: &Folder, document: &Document, now: Timestamp) -> Result<(), StateError> {
+fn write(folder: &GuardedFolder, document: &StateDocument, now: Timestamp) -> Result<(), StateError> {
     let pieces = document.pieces();
     let pieces = pieces.each_ref().map(|piece| piece.as_bytes());
     if pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() > MAX_BYTES {
@@ -321,7 +327,7 @@ fn write(folder: &Folder, document: &Document, now: Timestamp) -> Result<(), Sta
 
 /// Keeps a copy of what does not parse. The file itself stays until the new state takes its place: at
 /// no time is there none.
-fn keep_corrupt(folder: &Folder, now: Timestamp, bytes: Option<&[u8]>) -> Result<(), FolderError> {
+fn keep_corrupt(folder: &GuardedFolder, now: Timestamp, bytes: Option<&[u8]>) -> Result<(), FolderError> {
     // Colons are no part of a file's name everywhere.
     let name = format!("{CORRUPT}{}", now.to_string().replace(':', ""));
     folder.replace(&name, bytes.unwrap_or_default())?;
@@ -329,8 +335,8 @@ fn keep_corrupt(folder: &Folder, now: Timestamp, bytes: Option<&[u8]>) -> Result
     Ok(())
 }
 
-fn forget_oldest_corrupt(folder: &Folder) {
-    let names = folder.names(CORRUPT).unwrap_or_default();
+fn forget_oldest_corrupt(folder: &GuardedFolder) {
+    let names = folder.file_names(CORRUPT).unwrap_or_default();
     for name in names.iter().take(names.len().saturating_sub(CORRUPT_KEPT)) {
         // A name that cannot be removed, such as a folder that another program made, is no reason to write
         // nothing.

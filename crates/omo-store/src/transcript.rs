@@ -10,27 +10,27 @@ use std::path::Path;
 
 use memchr::memmem;
 use omo_core::keyword::is_from_a_person;
+use omo_core::messages::CONTRACT_MARK;
 use omo_core::session::{Interruption, TranscriptMark};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::CONTRACT_MARK;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::regular;
+use crate::regular_file;
 
-mod reports;
-pub mod reviewer;
-mod schedule;
+mod agent_reports;
+pub mod agent_transcript;
+mod scheduled_prompts;
 
-pub use reports::{Report, reports};
-pub use schedule::is_scheduled;
+pub use agent_reports::{AgentReport, read_agent_reports};
+pub use scheduled_prompts::is_scheduled_prompt;
 
 /// At most this much of the transcript's end is read.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
 
 /// What the tail of a transcript says about the time since a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tail {
+pub struct TranscriptTail {
     /// A person's input waits in the client's queue.
     pub input_waiting: bool,
     /// The user interrupted.
@@ -46,7 +46,7 @@ pub struct Tail {
 
 /// What the tail of a transcript says about the conversation as the model knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Conversation {
+pub struct ConversationState {
     /// It holds omo's contract, and no compaction came after that.
     pub holds_contract: bool,
     /// The context was too full for the model, and no compaction came after that.
@@ -57,13 +57,17 @@ pub struct Conversation {
 ///
 /// `last_block` is the time of the last block: what was done before it may have been written
 /// after it, since the client writes the transcript a little behind.
-pub fn read_tail(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>) -> Tail {
-    let unknown = Tail { next_offset: mark.offset, end: mark.offset.max(mark.block_offset), ..Tail::default() };
+pub fn read_tail(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>) -> TranscriptTail {
+    let unknown = TranscriptTail {
+        next_offset: mark.offset,
+        end: mark.offset.max(mark.block_offset),
+        ..TranscriptTail::default()
+    };
     Chunk::read(path, mark.offset).map_or(unknown, |chunk| chunk.tail(mark, last_block))
 }
 
 /// Reads what the last [`TAIL_BYTES`] say about the conversation.
-pub fn read_conversation(path: &Path) -> Conversation {
+pub fn read_conversation(path: &Path) -> ConversationState {
     Chunk::read(path, 0).map(|chunk| chunk.conversation()).unwrap_or_default()
 }
 
@@ -78,7 +82,7 @@ pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
 pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> {
     let chunk = Chunk::read(path, mark.offset)?;
     let said = |line: RawLine| {
-        let line = line.parse().filter(Line::is_of_the_model)?;
+        let line = line.parse().filter(TranscriptLine::is_of_the_model)?;
         line.blocks().into_iter().rev().find(|block| block.kind == "text")?.text
     };
     chunk.lines_with(b"assistant").filter_map(said).last()
@@ -88,7 +92,7 @@ pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> 
 /// call, since the last block. The client writes it up to 80 ms behind (measured on 2.1.328).
 pub fn has_caught_up(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>, message: &str) -> bool {
     let Some(chunk) = Chunk::read(path, mark.block_offset) else { return true };
-    let is_it = |block: &Block| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
+    let is_it = |block: &MessageBlock| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
     chunk.of_the_model_since(b"assistant", mark, last_block).any(|line| line.blocks().iter().any(is_it))
         || chunk.calls_a_tool(mark, last_block)
 }
@@ -107,7 +111,7 @@ struct RawLine<'a> {
 }
 
 impl<'a> RawLine<'a> {
-    fn parse(self) -> Option<Line<'a>> {
+    fn parse(self) -> Option<TranscriptLine<'a>> {
         serde_json::from_slice(self.bytes).ok()
     }
 }
@@ -116,7 +120,7 @@ impl Chunk {
     /// The whole lines from `offset` to the end, at most [`TAIL_BYTES`] of them. A file that is
     /// shorter than the offset was replaced: it is read anew.
     fn read(path: &Path, offset: u64) -> Option<Self> {
-        let mut file = regular::open(path).ok()??;
+        let mut file = regular_file::open(path).ok()??;
         let length = file.metadata().ok()?.len();
         let from = if offset <= length { offset } else { 0 };
         let start = from.max(length.saturating_sub(TAIL_BYTES));
@@ -149,15 +153,15 @@ impl Chunk {
         })
     }
 
-    fn tail(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> Tail {
-        let mut queue = Queue::default();
+    fn tail(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> TranscriptTail {
+        let mut queue = InputQueue::default();
         for line in self.lines_with(b"queue-operation") {
             if let Some(operation) = line.parse().filter(|line| line.kind == "queue-operation") {
                 queue.apply(&operation, line.offset);
             }
         }
         let end = self.start + self.bytes.len() as u64;
-        Tail {
+        TranscriptTail {
             input_waiting: queue.waiting.iter().any(|waiting| waiting.by_a_person),
             interrupted: self.interruption(),
             tool_called_since_block: self.calls_a_tool(mark, last_block),
@@ -169,9 +173,9 @@ impl Chunk {
     /// The last interruption.
     fn interruption(&self) -> Option<Interruption> {
         let by_esc = self.lines_with(b"[Request interrupted by user").filter_map(RawLine::parse);
-        let by_esc = by_esc.filter(Line::is_interruption).map(|line| line.interruption()).last();
+        let by_esc = by_esc.filter(TranscriptLine::is_interruption).map(|line| line.interruption()).last();
         let in_hook = self.lines_with(b"hook_cancelled").filter_map(RawLine::parse);
-        let in_hook = in_hook.filter(Line::is_cancelled_stop).map(|line| line.interruption()).last();
+        let in_hook = in_hook.filter(TranscriptLine::is_cancelled_stop).map(|line| line.interruption()).last();
         by_esc.max(in_hook)
     }
 
@@ -187,27 +191,27 @@ impl Chunk {
         needle: &'a [u8],
         mark: TranscriptMark,
         last_block: Option<Timestamp>,
-    ) -> impl Iterator<Item = Line<'a>> {
+    ) -> impl Iterator<Item = TranscriptLine<'a>> {
         let written = self.lines_with(needle).filter(move |line| line.offset >= mark.block_offset);
-        let is_after = move |line: &Line| match (line.time(), last_block) {
+        let is_after = move |line: &TranscriptLine| match (line.time(), last_block) {
             (Some(at), Some(block)) => at >= block,
             _ => true,
         };
-        written.filter_map(RawLine::parse).filter(Line::is_of_the_model).filter(is_after)
+        written.filter_map(RawLine::parse).filter(TranscriptLine::is_of_the_model).filter(is_after)
     }
 
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path fits one lifetime, not every one")]
-    fn conversation(&self) -> Conversation {
+    fn conversation(&self) -> ConversationState {
         let compacted = self.last_line(b"compact_boundary", |line| line.is_compaction());
         // `None` is before everything.
-        Conversation {
+        ConversationState {
             holds_contract: self.last_line(CONTRACT_MARK.as_bytes(), |line| line.is_contract()) > compacted,
             context_pressure: self.last_line(b"isApiErrorMessage", |line| line.says_prompt_too_long()) > compacted,
         }
     }
 
     /// Where the last line with these bytes begins that counts.
-    fn last_line(&self, needle: &[u8], counts: fn(&Line) -> bool) -> Option<u64> {
+    fn last_line(&self, needle: &[u8], counts: fn(&TranscriptLine) -> bool) -> Option<u64> {
         let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
         counting.last().map(|line| line.offset)
     }
@@ -215,8 +219,8 @@ impl Chunk {
 
 /// The client's queue of inputs.
 #[derive(Default)]
-struct Queue {
-    waiting: Vec<Waiting>,
+struct InputQueue {
+    waiting: Vec<WaitingInput>,
     /// Where the first input came since the queue was last empty. The next read begins there, and finds the
     /// same inputs waiting. If it began at a later input, it would take an earlier one that leaves the queue
     /// for that input.
@@ -224,26 +228,26 @@ struct Queue {
 }
 
 /// An input in the queue.
-struct Waiting {
+struct WaitingInput {
     content: String,
     by_a_person: bool,
 }
 
-impl Queue {
+impl InputQueue {
     /// The client's own book-keeping: what is enqueued leaves by `dequeue`, from the front, or by
     /// `remove` and `popAll`, which name what leaves. What leaves without having been seen to come
     /// came before the mark.
-    fn apply(&mut self, line: &Line, offset: u64) {
+    fn apply(&mut self, line: &TranscriptLine, offset: u64) {
         let content = line.content.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
         match line.operation {
             Some("enqueue") => {
                 let content = content.unwrap_or_default();
                 let by_a_person = is_from_a_person(&content);
-                self.waiting.push(Waiting { content, by_a_person });
+                self.waiting.push(WaitingInput { content, by_a_person });
                 self.busy_since.get_or_insert(offset);
             }
             Some("dequeue" | "remove" | "popAll") => {
-                let same = |waiting: &Waiting| content.as_ref().is_none_or(|content| *content == waiting.content);
+                let same = |waiting: &WaitingInput| content.as_ref().is_none_or(|content| *content == waiting.content);
                 if let Some(at) = self.waiting.iter().position(same) {
                     self.waiting.remove(at);
                 }
@@ -258,7 +262,7 @@ impl Queue {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct TranscriptLine<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     subtype: Option<&'a str>,
@@ -287,11 +291,11 @@ struct Line<'a> {
 #[derive(Deserialize)]
 struct Message {
     #[serde(default)]
-    content: Vec<Block>,
+    content: Vec<MessageBlock>,
 }
 
 #[derive(Deserialize)]
-struct Block {
+struct MessageBlock {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
@@ -309,7 +313,7 @@ struct Attachment<'a> {
     content: Option<&'a RawValue>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TranscriptLine<'a> {
     fn is_of_the_model(&self) -> bool {
         self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
     }
@@ -327,14 +331,14 @@ impl<'a> Line<'a> {
     }
 
     /// The blocks of the message; none where it is plain text, as a person's prompt is.
-    fn blocks(&self) -> Vec<Block> {
+    fn blocks(&self) -> Vec<MessageBlock> {
         let message = self.message.and_then(|raw| serde_json::from_str::<Message>(raw.get()).ok());
         message.map(|message| message.content).unwrap_or_default()
     }
 
     /// The client's own line for Esc: one block with exactly these words, and no tool's result.
     fn is_interruption(&self) -> bool {
-        let words = |block: &Block| {
+        let words = |block: &MessageBlock| {
             let text = block.text.as_deref();
             matches!(text, Some("[Request interrupted by user]" | "[Request interrupted by user for tool use]"))
         };
@@ -347,7 +351,8 @@ impl<'a> Line<'a> {
     }
 
     fn says_prompt_too_long(&self) -> bool {
-        let too_long = |block: &Block| block.text.as_deref().is_some_and(|text| text.starts_with("Prompt is too long"));
+        let too_long =
+            |block: &MessageBlock| block.text.as_deref().is_some_and(|text| text.starts_with("Prompt is too long"));
         self.is_api_error_message && self.blocks().iter().any(too_long)
     }
 

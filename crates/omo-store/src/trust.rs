@@ -13,10 +13,10 @@ use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::folder::{Folder, FolderError};
-use crate::lock::{Lock, LockError};
-use crate::seal::{Key, KeyError};
-use crate::work_tree::identity;
+use crate::folder::{FolderError, GuardedFolder};
+use crate::git_worktree::repository_identity;
+use crate::lock::{LockError, StateLock};
+use crate::seal::{KeyError, SealKey};
 
 const FILE: &str = "trust.json";
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -42,15 +42,15 @@ pub enum TrustError {
 
 /// Everything that was approved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trust {
+pub struct ApprovalList {
     version: u32,
-    approved: Vec<Approval>,
+    approved: Vec<StoredApproval>,
 }
 
 /// One approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approval {
-    /// Of exactly this: see [`digest`] and [`bound`].
+pub struct StoredApproval {
+    /// Of exactly this: see [`content_digest`] and [`bound_digest`].
     pub digest: String,
     /// The part of it that stands for the file alone, where it is bound to other files as well.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -71,18 +71,18 @@ pub struct Approval {
 }
 
 /// What stands for a file's exact content in one folder of one repository.
-pub fn digest(root: &Path, content: &[u8]) -> String {
-    let identity = identity(root);
-    sum("omo trust 2", &[root.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
+pub fn content_digest(root: &Path, content: &[u8]) -> String {
+    let identity = repository_identity(root);
+    sum_parts("omo trust 2", &[root.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
 }
 
 /// The same, bound to files beside it.
-pub fn bound(content: &str, pinned: &BTreeMap<String, String>) -> String {
+pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
     let files = pinned.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]);
-    sum("omo trust of files 1", &std::iter::once(content.as_bytes()).chain(files).collect::<Vec<_>>())
+    sum_parts("omo trust of files 1", &std::iter::once(content.as_bytes()).chain(files).collect::<Vec<_>>())
 }
 
-fn sum(of: &str, parts: &[&[u8]]) -> String {
+fn sum_parts(of: &str, parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     hash.update(of);
     for part in parts {
@@ -95,37 +95,37 @@ fn sum(of: &str, parts: &[&[u8]]) -> String {
     hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).flatten().collect()
 }
 
-impl Trust {
+impl ApprovalList {
     /// Reads what was approved; nothing where there is no file.
     pub fn load(state_home: Option<&Path>) -> Result<Self, TrustError> {
-        match state_home.map(Folder::open_own).transpose()?.flatten() {
+        match state_home.map(GuardedFolder::open_user).transpose()?.flatten() {
             Some(folder) => Self::read(&folder),
             None => Ok(Self::default()),
         }
     }
 
-    fn read(folder: &Folder) -> Result<Self, TrustError> {
+    fn read(folder: &GuardedFolder) -> Result<Self, TrustError> {
         let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Self::default()) };
         let trust: Option<Self> = serde_json::from_slice(&bytes).ok();
         trust.filter(|trust| trust.version <= 1).ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
     }
 
     /// Whether exactly this was approved, by omo's own hand.
-    pub fn holds(&self, digest: &str, key: &Key) -> bool {
-        self.given(digest, key).is_some()
+    pub fn holds(&self, digest: &str, key: &SealKey) -> bool {
+        self.approval_given(digest, key).is_some()
     }
 
     /// Who approved exactly this, and when; of several the one that a person is known to have given.
-    pub fn given(&self, digest: &str, key: &Key) -> Option<GivenApproval> {
+    pub fn approval_given(&self, digest: &str, key: &SealKey) -> Option<GivenApproval> {
         let sound = self.approved.iter().filter(|approval| approval.digest == digest && approval.is_sound(key));
         let given = sound.map(|approval| GivenApproval { by: approval.by(), at: approval.at });
         given.max_by_key(|given| given.by.is_person())
     }
 
     /// The newest approval of a file's content, and the files that it was bound to, whatever is in them now.
-    pub fn pinned_with(&self, content: &str, key: &Key) -> Option<&BTreeMap<String, String>> {
-        let is_sound = |approval: &&Approval| {
-            let is_bound = approval.content == content && approval.digest == bound(content, &approval.pinned);
+    pub fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
+        let is_sound = |approval: &&StoredApproval| {
+            let is_bound = approval.content == content && approval.digest == bound_digest(content, &approval.pinned);
             is_bound && approval.is_sound(key)
         };
         self.approved.iter().rev().find(is_sound).map(|approval| &approval.pinned)
@@ -141,14 +141,14 @@ pub struct GivenApproval {
     pub at: Timestamp,
 }
 
-impl Approval {
+impl StoredApproval {
     /// Who gave it. Where that is not known it counts as given by no person.
     fn by(&self) -> ChangedBy {
         self.by.unwrap_or(ChangedBy::Detached)
     }
 
     /// Whether omo wrote it.
-    fn is_sound(&self, key: &Key) -> bool {
+    fn is_sound(&self, key: &SealKey) -> bool {
         key.is_mac(sealed(&self.digest, self.by).as_bytes(), &self.seal)
     }
 }
@@ -174,7 +174,7 @@ pub fn approve_bound(
     pinned: &BTreeMap<String, String>,
     given: GivenApproval,
 ) -> Result<(), TrustError> {
-    write(state_home, root, bound(content, pinned), given, (content.to_owned(), pinned.clone()))
+    write(state_home, root, bound_digest(content, pinned), given, (content.to_owned(), pinned.clone()))
 }
 
 fn write(
@@ -184,23 +184,23 @@ fn write(
     GivenApproval { by, at }: GivenApproval,
     (content, pinned): (String, BTreeMap<String, String>),
 ) -> Result<(), TrustError> {
-    let key = Key::load(state_home)?;
+    let key = SealKey::load(state_home)?;
     let seal = key.mac(sealed(&digest, Some(by)).as_bytes());
     change(state_home, |approved| {
         // What a person approved stays so, whatever approves it once more.
-        let is_stronger = |known: &Approval| known.by().is_person() && !by.is_person() && known.is_sound(&key);
+        let is_stronger = |known: &StoredApproval| known.by().is_person() && !by.is_person() && known.is_sound(&key);
         approved.retain(|known| known.digest != digest || is_stronger(known));
         let root = root.display().to_string();
-        approved.push(Approval { digest, content, pinned, root, at, by: Some(by), seal });
+        approved.push(StoredApproval { digest, content, pinned, root, at, by: Some(by), seal });
         let surplus = approved.len().saturating_sub(KEPT);
         approved.drain(..surplus);
     })
 }
 
-fn change(state_home: Option<&Path>, change: impl FnOnce(&mut Vec<Approval>)) -> Result<(), TrustError> {
-    let folder = Folder::create_own(state_home.ok_or(KeyError::NoHome)?)?;
-    let _lock = Lock::take(&folder, crate::lock::DEADLINE)?;
-    let mut trust = Trust::read(&folder)?;
+fn change(state_home: Option<&Path>, change: impl FnOnce(&mut Vec<StoredApproval>)) -> Result<(), TrustError> {
+    let folder = GuardedFolder::create_user(state_home.ok_or(KeyError::NoHome)?)?;
+    let _lock = StateLock::take(&folder, crate::lock::DEADLINE)?;
+    let mut trust = ApprovalList::read(&folder)?;
     trust.version = 1;
     change(&mut trust.approved);
     let mut json = serde_json::to_string_pretty(&trust).unwrap_or_default();
@@ -220,8 +220,8 @@ mod tests {
     fn who_approved_is_sealed_and_a_persons_approval_stays_one() {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
-        let key = Key::load(home).unwrap();
-        let by = || Trust::load(home).unwrap().given("x", &key).map(|given| given.by);
+        let key = SealKey::load(home).unwrap();
+        let by = || ApprovalList::load(home).unwrap().approval_given("x", &key).map(|given| given.by);
         let approve = |by| approve(home, Path::new("/a"), "x", given(by)).unwrap();
         assert_eq!(by(), None);
         approve(ChangedBy::Detached);
@@ -243,15 +243,15 @@ mod tests {
     fn an_approval_is_for_exactly_these_bytes_in_exactly_this_folder() {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
-        let key = Key::load(home).unwrap();
+        let key = SealKey::load(home).unwrap();
         let (root, other) = (Path::new("/a"), Path::new("/b"));
-        let approved = digest(root, b"[[check]]\nrun = \"x\"\n");
-        assert!(!Trust::load(home).unwrap().holds(&approved, &key));
+        let approved = content_digest(root, b"[[check]]\nrun = \"x\"\n");
+        assert!(!ApprovalList::load(home).unwrap().holds(&approved, &key));
         approve(home, root, &approved, given(ChangedBy::Typed)).unwrap();
-        let trust = Trust::load(home).unwrap();
+        let trust = ApprovalList::load(home).unwrap();
         assert!(trust.holds(&approved, &key));
-        assert!(!trust.holds(&digest(root, b"[[check]]\nrun = \"x\" \n"), &key), "one byte more");
-        assert!(!trust.holds(&digest(other, b"[[check]]\nrun = \"x\"\n"), &key), "another folder");
+        assert!(!trust.holds(&content_digest(root, b"[[check]]\nrun = \"x\" \n"), &key), "one byte more");
+        assert!(!trust.holds(&content_digest(other, b"[[check]]\nrun = \"x\"\n"), &key), "another folder");
         assert!(!trust.holds("", &key));
     }
 
@@ -259,12 +259,12 @@ mod tests {
     fn an_approval_that_something_else_wrote_is_none() {
         let temp = tempfile::tempdir().unwrap();
         let home = Some(temp.path());
-        let key = Key::load(home).unwrap();
+        let key = SealKey::load(home).unwrap();
         approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).unwrap();
         let file = temp.path().join("omo/trust.json");
         let text = std::fs::read_to_string(&file).unwrap().replace("\"x\"", "\"y\"");
         std::fs::write(&file, text).unwrap();
-        assert!(!Trust::load(home).unwrap().holds("y", &key));
+        assert!(!ApprovalList::load(home).unwrap().holds("y", &key));
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
         let file = temp.path().join("omo/trust.json");
         for text in ["", "[]", "{\"version\":2,\"approved\":[]}", "{\"version\":1,\"approved\":[1]}"] {
             std::fs::write(&file, text).unwrap();
-            assert!(matches!(Trust::load(home), Err(TrustError::Malformed(_))), "{text}");
+            assert!(matches!(ApprovalList::load(home), Err(TrustError::Malformed(_))), "{text}");
             assert!(approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).is_err());
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }

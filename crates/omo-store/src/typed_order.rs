@@ -12,7 +12,7 @@ use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::seal::{Key, KeyError};
+use crate::seal::{KeyError, SealKey};
 
 /// What has `omo` read such an order. A person types something else.
 pub const ARGUMENT: &str = "--typed-command";
@@ -60,7 +60,7 @@ impl TypedOrder {
             at: now,
             seal: String::new(),
         };
-        order.seal = Key::load(state_home)?.mac(&order.bytes());
+        order.seal = SealKey::load(state_home)?.mac(&order.bytes());
         Ok(Some(order))
     }
 
@@ -72,7 +72,7 @@ impl TypedOrder {
     /// Reads what was handed over; `None` where it is no order, or a hook of this user did not write it just now.
     pub fn read(bytes: &[u8], state_home: Option<&Path>, now: Timestamp) -> Option<Self> {
         let order: Self = serde_json::from_slice(bytes).ok()?;
-        let key = Key::find(state_home).ok()??;
+        let key = SealKey::find(state_home).ok()??;
         let is_recent = now.millis_since(order.at).is_some_and(|age| age <= HOLDS_MILLIS);
         (is_recent && key.is_mac(&order.bytes(), &order.seal)).then_some(order)
     }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(read(5_001 + HOLDS_MILLIS), None, "it is too old");
         assert_eq!(read(4_999), None, "it is of the future");
         assert_eq!(TypedOrder::read(&line, Some(other.path()), at(5_000)), None, "there is no key");
-        Key::load(Some(other.path())).unwrap();
+        SealKey::load(Some(other.path())).unwrap();
         assert_eq!(TypedOrder::read(&line, Some(other.path()), at(5_000)), None, "it is another user's");
         assert_eq!(TypedOrder::read(&line, None, at(5_000)), None);
     }

@@ -6,16 +6,16 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use omo_core::limits::Limits;
-use omo_store::config::{Config, Feedback, load};
+use omo_core::limits::RunLimits;
+use omo_store::config::{FeedbackMode, UserConfig, load};
 use proptest::prelude::*;
 
-fn problems(config: &Config) -> Vec<String> {
+fn problems(config: &UserConfig) -> Vec<String> {
     config.problems.iter().map(ToString::to_string).collect()
 }
 
-fn is_default(config: &Config) -> bool {
-    config.limits == Limits::default() && config.feedback == Feedback::Block
+fn is_default(config: &UserConfig) -> bool {
+    config.limits == RunLimits::default() && config.feedback == FeedbackMode::Block
 }
 
 #[test]
@@ -38,8 +38,8 @@ fn every_setting_is_read_also_through_a_link_and_with_foreign_line_ends() {
     symlink(&file, &link).unwrap();
     let config = load(Some(&link));
     assert_eq!(problems(&config), Vec::<String>::new());
-    assert_eq!(config.limits, Limits { max_blocks: 20, max_minutes: 1_000, cooldown_seconds: 0 });
-    assert_eq!(config.feedback, Feedback::Context);
+    assert_eq!(config.limits, RunLimits { max_blocks: 20, max_minutes: 1_000, cooldown_seconds: 0 });
+    assert_eq!(config.feedback, FeedbackMode::Context);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_bad_value_is_named_with_file_line_and_what_is_allowed_and_the_others_count(
     let mut found = problems(&config);
     found.sort_by_key(|problem| expected.iter().position(|line| line == problem));
     assert_eq!(found, expected);
-    assert_eq!(config.limits, Limits { cooldown_seconds: 9, ..Limits::default() });
+    assert_eq!(config.limits, RunLimits { cooldown_seconds: 9, ..RunLimits::default() });
 }
 
 #[test]

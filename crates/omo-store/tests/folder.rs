@@ -7,8 +7,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_store::folder::{Folder, FolderError};
-use omo_store::lock::Lock;
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::lock::StateLock;
 
 /// What came of a call, in one word.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,12 +47,12 @@ fn project() -> std::io::Result<(tempfile::TempDir, PathBuf)> {
 #[test]
 fn what_is_made_is_its_owners_alone_and_hidden_from_git() {
     let (temp, path) = project().unwrap();
-    assert!(Folder::open(temp.path()).unwrap().is_none());
+    assert!(GuardedFolder::open_state(temp.path()).unwrap().is_none());
     assert!(!temp.path().join(".sisyphus").exists(), "looking makes nothing");
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     folder.replace("state", b"1").unwrap();
     folder.append("log", b"1\n", 10).unwrap();
-    Lock::take(&folder, Duration::ZERO).unwrap();
+    StateLock::take(&folder, Duration::ZERO).unwrap();
     assert_eq!(mode(&path).unwrap(), 0o700);
     assert_eq!(mode(&temp.path().join(".sisyphus")).unwrap(), 0o700);
     assert_eq!(fs::read_to_string(path.join(".gitignore")).unwrap(), "*\n");
@@ -67,7 +67,7 @@ fn a_gitignore_that_is_there_is_left_as_it_is() {
     let (temp, path) = project().unwrap();
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join(".gitignore"), "mine\n").unwrap();
-    Folder::create(temp.path()).unwrap();
+    GuardedFolder::create_state(temp.path()).unwrap();
     assert_eq!(fs::read_to_string(path.join(".gitignore")).unwrap(), "mine\n");
 }
 
@@ -80,8 +80,8 @@ fn a_link_at_any_level_of_the_folder_is_refused_and_nothing_is_made_behind_it() 
         let link = temp.path().join(level);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(elsewhere.path(), &link).unwrap();
-        assert_eq!(Outcome::from(Folder::open(temp.path())), Outcome::Refused, "{level}");
-        assert_eq!(Outcome::from(Folder::create(temp.path())), Outcome::Refused, "{level}");
+        assert_eq!(Outcome::from(GuardedFolder::open_state(temp.path())), Outcome::Refused, "{level}");
+        assert_eq!(Outcome::from(GuardedFolder::create_state(temp.path())), Outcome::Refused, "{level}");
         assert_eq!(fs::read_dir(elsewhere.path().join("cc-omo")).unwrap().count(), 0, "{level}");
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "{level}");
     }
@@ -94,7 +94,7 @@ fn a_dangling_link_is_refused_as_well() {
         let link = temp.path().join(level);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(temp.path().join("nowhere"), &link).unwrap();
-        assert_eq!(Outcome::from(Folder::create(temp.path())), Outcome::Refused, "{level}");
+        assert_eq!(Outcome::from(GuardedFolder::create_state(temp.path())), Outcome::Refused, "{level}");
         assert!(!temp.path().join("nowhere").exists());
     }
 }
@@ -108,8 +108,8 @@ fn a_file_or_a_fifo_where_the_folder_belongs_is_refused() {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(make(&path));
             let before = fs::symlink_metadata(&path).unwrap().file_type();
-            assert_eq!(Outcome::from(Folder::create(temp.path())), Outcome::Refused, "{level}");
-            assert_eq!(Outcome::from(Folder::open(temp.path())), Outcome::Refused, "{level}");
+            assert_eq!(Outcome::from(GuardedFolder::create_state(temp.path())), Outcome::Refused, "{level}");
+            assert_eq!(Outcome::from(GuardedFolder::open_state(temp.path())), Outcome::Refused, "{level}");
             assert_eq!(fs::symlink_metadata(&path).unwrap().file_type(), before);
         }
     }
@@ -122,7 +122,7 @@ fn the_project_itself_may_lie_behind_a_link() {
     let real = temp.path().join("real");
     fs::create_dir(&real).unwrap();
     symlink(&real, &link).unwrap();
-    Folder::create(&link).unwrap().replace("state", b"1").unwrap();
+    GuardedFolder::create_state(&link).unwrap().replace("state", b"1").unwrap();
     assert!(real.join(".sisyphus/cc-omo/state").is_file());
     assert!(!path.exists());
 }
@@ -145,13 +145,13 @@ fn what_is_no_file_of_ours_is_neither_read_nor_appended_to_nor_locked() {
         let (temp, path) = project().unwrap();
         let outside = temp.path().join("outside");
         fs::write(&outside, "precious").unwrap();
-        let folder = Folder::create(temp.path()).unwrap();
+        let folder = GuardedFolder::create_state(temp.path()).unwrap();
         for name in ["state", "log", "runtime.lock"] {
             assert!(make(&path.join(name), &outside), "{what}");
         }
         assert_eq!(Outcome::from(folder.read("state", 100)), Outcome::Refused, "{what}");
         assert_eq!(Outcome::from(folder.append("log", b"x\n", 100)), Outcome::Refused, "{what}");
-        assert!(Lock::take(&folder, Duration::ZERO).is_err(), "{what}");
+        assert!(StateLock::take(&folder, Duration::ZERO).is_err(), "{what}");
         assert_eq!(fs::read_to_string(&outside).unwrap(), "precious", "{what}");
         assert!(!outside.with_extension("nowhere").exists(), "{what}");
     }
@@ -163,7 +163,7 @@ fn a_replaced_file_is_replaced_whole_and_nothing_behind_it_is_written() {
         let (temp, path) = project().unwrap();
         let outside = temp.path().join("outside");
         fs::write(&outside, "precious").unwrap();
-        let folder = Folder::create(temp.path()).unwrap();
+        let folder = GuardedFolder::create_state(temp.path()).unwrap();
         assert!(make(&path.join("state.tmp"), &outside), "{what}");
         let done = Outcome::from(folder.replace("state", b"new"));
         assert_eq!(fs::read_to_string(&outside).unwrap(), "precious", "{what}");
@@ -181,7 +181,7 @@ fn a_replaced_file_is_replaced_whole_and_nothing_behind_it_is_written() {
 #[test]
 fn a_directory_in_the_place_of_a_replaced_file_is_an_error_and_leaves_no_temporary_file() {
     let (temp, path) = project().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     fs::create_dir(path.join("state")).unwrap();
     assert_eq!(Outcome::from(folder.replace("state", b"new")), Outcome::Failed);
     assert!(path.join("state").is_dir());
@@ -191,7 +191,7 @@ fn a_directory_in_the_place_of_a_replaced_file_is_an_error_and_leaves_no_tempora
 #[test]
 fn a_renewed_folder_is_empty_and_what_a_link_led_to_stays() {
     let (temp, path) = project().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     let outside = temp.path().join("outside");
     fs::create_dir_all(outside.join("deep")).unwrap();
     fs::write(outside.join("deep/file"), "precious").unwrap();
@@ -206,11 +206,11 @@ fn a_renewed_folder_is_empty_and_what_a_link_led_to_stays() {
     ];
     for (round, put) in put.iter().enumerate() {
         assert!(put(&place, &outside), "{round}");
-        folder.renew_folder("objects").unwrap();
+        folder.empty_folder("objects").unwrap();
         assert!(place.symlink_metadata().unwrap().is_dir(), "{round}");
         assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "{round}");
         assert_eq!(fs::read_to_string(outside.join("deep/file")).unwrap(), "precious", "{round}");
-        folder.renew_folder("objects").unwrap();
+        folder.empty_folder("objects").unwrap();
         fs::remove_dir(&place).unwrap();
     }
 }
@@ -218,7 +218,7 @@ fn a_renewed_folder_is_empty_and_what_a_link_led_to_stays() {
 #[test]
 fn a_file_is_read_up_to_its_limit_and_not_a_byte_more() {
     let (temp, path) = project().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     assert_eq!(folder.read("state", 10).unwrap(), None);
     fs::write(path.join("state"), [b'x'; 10]).unwrap();
     assert_eq!(folder.read("state", 10).unwrap().unwrap().len(), 10);
@@ -232,7 +232,7 @@ fn a_file_is_read_up_to_its_limit_and_not_a_byte_more() {
 #[ignore = "needs a user who may not read everything: cargo xtask test"]
 fn a_file_that_may_not_be_read_is_an_error() {
     let (temp, path) = project().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     fs::write(path.join("state"), "x").unwrap();
     fs::set_permissions(path.join("state"), fs::Permissions::from_mode(0o000)).unwrap();
     assert_eq!(Outcome::from(folder.read("state", 10)), Outcome::Failed);
@@ -242,24 +242,24 @@ fn a_file_that_may_not_be_read_is_an_error() {
 #[ignore = "needs root: cargo xtask test"]
 fn somebody_elses_file_or_folder_is_refused() {
     let (temp, path) = project().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     fs::write(path.join("state"), "x").unwrap();
     std::os::unix::fs::chown(path.join("state"), Some(12_345), None).unwrap();
     assert_eq!(Outcome::from(folder.read("state", 10)), Outcome::Refused);
     std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
-    assert_eq!(Outcome::from(Folder::open(temp.path())), Outcome::Refused);
+    assert_eq!(Outcome::from(GuardedFolder::open_state(temp.path())), Outcome::Refused);
 }
 
 #[test]
 fn a_log_is_rotated_once_it_is_full_and_one_old_one_is_kept() {
     let (temp, path) = project().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     for line in ["1234\n", "5678\n", "abcd\n", "efgh\n", "ijkl\n"] {
         folder.append("log", line.as_bytes(), 10).unwrap();
     }
     assert_eq!(fs::read_to_string(path.join("log")).unwrap(), "ijkl\n");
     assert_eq!(fs::read_to_string(path.join("log.1")).unwrap(), "abcd\nefgh\n");
-    assert_eq!(folder.names("log").unwrap(), ["log", "log.1"]);
+    assert_eq!(folder.file_names("log").unwrap(), ["log", "log.1"]);
     assert_eq!(mode(&path.join("log")).unwrap(), 0o600);
 }
 
@@ -268,7 +268,7 @@ fn a_link_in_the_place_of_the_rotated_log_is_replaced_and_not_followed() {
     let (temp, path) = project().unwrap();
     let outside = temp.path().join("outside");
     fs::write(&outside, "precious").unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     symlink(&outside, path.join("log.1")).unwrap();
     folder.append("log", b"1234567890\n", 10).unwrap();
     folder.append("log", b"next\n", 10).unwrap();
@@ -279,7 +279,7 @@ fn a_link_in_the_place_of_the_rotated_log_is_replaced_and_not_followed() {
 #[test]
 fn removing_what_is_not_there_is_no_error_and_a_fifo_stays_a_fifo() {
     let (temp, path) = project().unwrap();
-    let folder = Folder::create(temp.path()).unwrap();
+    let folder = GuardedFolder::create_state(temp.path()).unwrap();
     folder.remove("nothing").unwrap();
     fifo(&path.join("state")).unwrap();
     let error = folder.read("state", 10).unwrap_err();

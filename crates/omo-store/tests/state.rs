@@ -8,14 +8,16 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use omo_core::limits::Limits;
-use omo_core::session::{Activation, Session, Trigger, VerdictKind};
+use omo_core::limits::RunLimits;
+use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::document::DocumentError;
-use omo_store::folder::Folder;
-use omo_store::lock::{Lock, LockError};
-use omo_store::state::{Change, Corrupt, FILE, MAX_BYTES, StateError, Update, peek, peek_all, update};
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{LockError, StateLock};
+use omo_store::state::{
+    CorruptPolicy, EntryChange, FILE, MAX_BYTES, StateError, StateUpdateOptions, peek, peek_all, update,
+};
+use omo_store::state_document::DocumentError;
 use proptest::prelude::*;
 
 const NOW: i64 = 1_780_000_000_000;
@@ -25,14 +27,14 @@ const OLD: &str = "runtime.local.json.old";
 /// A project with a state folder, and the session that the test speaks for.
 struct Project {
     temp: tempfile::TempDir,
-    folder: Folder,
+    folder: GuardedFolder,
     id: SessionId,
 }
 
 impl Project {
     fn new(state: Option<&[u8]>) -> Result<Self, Box<dyn std::error::Error>> {
         let temp = tempfile::tempdir()?;
-        let folder = Folder::create(temp.path())?;
+        let folder = GuardedFolder::create_state(temp.path())?;
         if let Some(state) = state {
             fs::write(folder.path().join(FILE), state)?;
         }
@@ -47,17 +49,17 @@ impl Project {
         self.folder.path().join(FILE)
     }
 
-    fn arm_at(&self, millis: i64, corrupt: Corrupt) -> Result<(), StateError> {
+    fn arm_at(&self, millis: i64, corrupt: CorruptPolicy) -> Result<(), StateError> {
         let now = Timestamp::from_millis(millis);
-        let options = Update { deadline: Duration::from_millis(50), corrupt, now, state_home: None };
+        let options = StateUpdateOptions { deadline: Duration::from_millis(50), corrupt, now, state_home: None };
         update(&self.folder, &self.id, options, |session| {
             session.activate(activation(), now);
-            ((), Change::Write)
+            ((), EntryChange::Write)
         })
         .map(|_| ())
     }
 
-    fn arm(&self, corrupt: Corrupt) -> Result<(), StateError> {
+    fn arm(&self, corrupt: CorruptPolicy) -> Result<(), StateError> {
         self.arm_at(NOW, corrupt)
     }
 
@@ -68,19 +70,19 @@ impl Project {
     }
 
     fn names(&self) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-        let mut names = self.folder.names("")?;
+        let mut names = self.folder.file_names("")?;
         names.retain(|name| !matches!(name.as_str(), "." | ".." | ".gitignore" | "runtime.lock"));
         Ok(names)
     }
 }
 
-fn activation() -> Activation {
-    Activation {
-        trigger: Trigger::Keyword,
+fn activation() -> UlwActivation {
+    UlwActivation {
+        trigger: UlwTrigger::Keyword,
         task: Some("ulw x".to_owned()),
         prompt_id: None,
-        limits: Limits::default(),
-        gates: Vec::new(),
+        limits: RunLimits::default(),
+        checks: Vec::new(),
         review_wanted: true,
         base: None,
     }
@@ -92,7 +94,7 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
     let ours = r#"{"later":[ {"name":"tests"} ],"run":{"soon" :[1.0]},"ulw":{"enabled":false,"later":{"x": 1e2}},"stopContinuation":{"disabled":true,"by" :"me"}}"#;
     let text = format!("{{ \"version\" : 1, \"later\": [ true ],\n\"sessions\": {{\"mine\":{ours}, \"b\":{other}}} }}");
     let project = Project::new(Some(text.as_bytes())).unwrap();
-    project.arm(Corrupt::Refuse).unwrap();
+    project.arm(CorruptPolicy::Refuse).unwrap();
     let written = fs::read_to_string(project.file()).unwrap();
     for kept in [
         format!("\"b\":{other}"),
@@ -135,15 +137,15 @@ fn nothing_is_written_when_nothing_changed() {
     let text = b"{ \"sessions\":{\"mine\":{}} }";
     let project = Project::new(Some(text)).unwrap();
     let modified = fs::metadata(project.file()).unwrap().modified().unwrap();
-    let options = Update {
+    let options = StateUpdateOptions {
         deadline: Duration::from_millis(50),
-        corrupt: Corrupt::MoveAside,
+        corrupt: CorruptPolicy::MoveAside,
         now: Timestamp::from_millis(NOW),
         state_home: None,
     };
     let change = |session: &mut Session| {
         session.ulw.enabled = true;
-        ((), Change::Keep)
+        ((), EntryChange::Keep)
     };
     update(&project.folder, &project.id, options, change).map(|_| ()).unwrap();
     assert_eq!(fs::read(project.file()).unwrap(), text);
@@ -157,11 +159,11 @@ fn what_is_no_state_is_left_by_who_looks_and_moved_aside_by_who_writes() {
     for text in texts {
         let project = Project::new(Some(text)).unwrap();
         assert!(!peek(project.root(), &project.id).is_ok_and(|entry| entry.is_some()));
-        let error = project.arm(Corrupt::Refuse).unwrap_err();
+        let error = project.arm(CorruptPolicy::Refuse).unwrap_err();
         assert!(matches!(error, StateError::Document { source: DocumentError::Corrupt(_), .. }), "{error}");
         assert_eq!(fs::read(project.file()).unwrap(), text);
         assert_eq!(project.names().unwrap(), [FILE]);
-        project.arm(Corrupt::MoveAside).unwrap();
+        project.arm(CorruptPolicy::MoveAside).unwrap();
         assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
         let names = project.names().unwrap();
         assert_eq!(names.len(), 3, "{names:?}");
@@ -175,9 +177,9 @@ fn at_most_three_broken_files_are_kept_and_the_oldest_goes_first() {
     let project = Project::new(None).unwrap();
     for step in 0..6_u8 {
         fs::write(project.file(), [b'0' + step]).unwrap();
-        project.arm_at(NOW + i64::from(step) * 1_000, Corrupt::MoveAside).unwrap();
+        project.arm_at(NOW + i64::from(step) * 1_000, CorruptPolicy::MoveAside).unwrap();
     }
-    let broken = project.folder.names("runtime.local.json.corrupt-").unwrap();
+    let broken = project.folder.file_names("runtime.local.json.corrupt-").unwrap();
     let texts: Vec<String> =
         broken.iter().map(|name| fs::read_to_string(project.folder.path().join(name)).unwrap()).collect();
     assert_eq!(texts, ["3", "4", "5"]);
@@ -196,10 +198,10 @@ fn one_bad_entry_is_copied_aside_and_the_other_sessions_live_on() {
         let text = format!(r#"{{"sessions":{{"mine":{bad},"other":{other}}}}}"#);
         let project = Project::new(Some(text.as_bytes())).unwrap();
         assert!(peek(project.root(), &project.id).is_err(), "{bad}");
-        assert!(project.arm(Corrupt::Refuse).is_err(), "{bad}");
+        assert!(project.arm(CorruptPolicy::Refuse).is_err(), "{bad}");
         assert_eq!(fs::read_to_string(project.file()).unwrap(), text);
-        project.arm(Corrupt::MoveAside).unwrap();
-        let aside = project.folder.names("runtime.local.json.corrupt-").unwrap();
+        project.arm(CorruptPolicy::MoveAside).unwrap();
+        let aside = project.folder.file_names("runtime.local.json.corrupt-").unwrap();
         assert_eq!(fs::read_to_string(project.folder.path().join(&aside[0])).unwrap(), text, "{bad}");
         assert!(fs::read_to_string(project.file()).unwrap().contains(&format!("\"other\":{other}")), "{bad}");
         assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed(), "{bad}");
@@ -212,7 +214,7 @@ fn an_entry_with_a_key_twice_can_be_read_once_it_was_moved_aside() {
         let text = format!(r#"{{"sessions":{{"mine":{bad}}}}}"#);
         let project = Project::new(Some(text.as_bytes())).unwrap();
         assert!(peek(project.root(), &project.id).is_err(), "{bad}");
-        project.arm(Corrupt::MoveAside).unwrap();
+        project.arm(CorruptPolicy::MoveAside).unwrap();
         let entry = peek(project.root(), &project.id);
         assert!(entry.as_ref().is_ok_and(|entry| entry.as_ref().is_some_and(Session::is_armed)), "{bad}: {entry:?}");
     }
@@ -222,7 +224,7 @@ fn an_entry_with_a_key_twice_can_be_read_once_it_was_moved_aside() {
 fn a_newer_state_is_never_touched_not_even_by_who_writes() {
     let text = br#"{"version":2,"sessions":{"mine":{"ulw":{"enabled":true}}}}"#;
     let project = Project::new(Some(text)).unwrap();
-    for corrupt in [Corrupt::Refuse, Corrupt::MoveAside] {
+    for corrupt in [CorruptPolicy::Refuse, CorruptPolicy::MoveAside] {
         let error = project.arm(corrupt).unwrap_err();
         assert!(matches!(error, StateError::Document { source: DocumentError::TooNew(2), .. }), "{error}");
     }
@@ -240,7 +242,7 @@ fn an_older_state_a_mark_and_foreign_line_ends_are_read() {
     ] {
         let project = Project::new(Some(text.as_bytes())).unwrap();
         assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed(), "{text}");
-        project.arm(Corrupt::Refuse).unwrap();
+        project.arm(CorruptPolicy::Refuse).unwrap();
     }
 }
 
@@ -255,7 +257,7 @@ fn entries_older_than_a_week_go_when_another_is_written() {
         entry(-900)
     );
     let project = Project::new(Some(text.as_bytes())).unwrap();
-    project.arm(Corrupt::Refuse).unwrap();
+    project.arm(CorruptPolicy::Refuse).unwrap();
     let written = fs::read_to_string(project.file()).unwrap();
     assert!(!written.contains("\"old"), "{written}");
     for kept in ["young", "timeless", "ahead", "mine"] {
@@ -273,11 +275,11 @@ fn four_mebibytes_are_the_limit_for_reading_and_for_writing() {
     };
     let project = Project::new(Some(fill(MAX_BYTES).as_bytes())).unwrap();
     assert!(peek(project.root(), &project.id).unwrap().is_none(), "exactly the limit is read");
-    let error = project.arm(Corrupt::MoveAside).unwrap_err();
+    let error = project.arm(CorruptPolicy::MoveAside).unwrap_err();
     assert!(matches!(error, StateError::TooLarge), "{error}");
     assert_eq!(fs::metadata(project.file()).unwrap().len(), MAX_BYTES, "and stays as it is");
     fs::write(project.file(), fill(MAX_BYTES + 1)).unwrap();
-    assert!(matches!(project.arm(Corrupt::MoveAside), Err(StateError::Folder(_))));
+    assert!(matches!(project.arm(CorruptPolicy::MoveAside), Err(StateError::Folder(_))));
     assert_eq!(fs::metadata(project.file()).unwrap().len(), MAX_BYTES + 1);
     assert_eq!(project.names().unwrap(), [FILE]);
 }
@@ -285,12 +287,12 @@ fn four_mebibytes_are_the_limit_for_reading_and_for_writing() {
 #[test]
 fn while_the_lock_is_held_nothing_is_read_or_written() {
     let project = Project::new(None).unwrap();
-    let held = Lock::take(&project.folder, Duration::ZERO).unwrap();
-    let error = project.arm(Corrupt::MoveAside).unwrap_err();
+    let held = StateLock::take(&project.folder, Duration::ZERO).unwrap();
+    let error = project.arm(CorruptPolicy::MoveAside).unwrap_err();
     assert!(matches!(error, StateError::Lock(LockError::Busy(_))), "{error}");
     assert!(!project.file().exists());
     drop(held);
-    project.arm(Corrupt::MoveAside).unwrap();
+    project.arm(CorruptPolicy::MoveAside).unwrap();
 }
 
 #[test]
@@ -300,7 +302,7 @@ fn what_a_killed_writer_left_half_written_is_written_over_by_the_next() {
         let project = Project::new(Some(text.as_bytes())).unwrap();
         fs::write(project.folder.path().join(OLD), left).unwrap();
         project.write_as_of(age).unwrap();
-        project.arm(Corrupt::Refuse).unwrap();
+        project.arm(CorruptPolicy::Refuse).unwrap();
         assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
         assert_eq!(project.names().unwrap(), [FILE, OLD]);
         assert_eq!(fs::read_to_string(project.folder.path().join(OLD)).unwrap(), text);
@@ -315,7 +317,7 @@ fn the_old_state_is_written_over_only_when_nobody_reads_it_any_more() {
     let inode = |name: &str| fs::metadata(project.folder.path().join(name)).unwrap().ino();
     let mut reader = fs::File::open(project.file()).unwrap();
     for _ in 0..3 {
-        project.arm(Corrupt::Refuse).unwrap();
+        project.arm(CorruptPolicy::Refuse).unwrap();
         project.write_as_of(1).unwrap();
     }
     let mut read = String::new();
@@ -323,7 +325,7 @@ fn the_old_state_is_written_over_only_when_nobody_reads_it_any_more() {
     assert_eq!(read, r#"{"sessions":{}}"#);
     let (present, old) = (inode(FILE), inode(OLD));
     project.write_as_of(60).unwrap();
-    project.arm(Corrupt::Refuse).unwrap();
+    project.arm(CorruptPolicy::Refuse).unwrap();
     assert_eq!((inode(FILE), inode(OLD)), (old, present), "nobody can be reading it");
 }
 
@@ -336,7 +338,7 @@ fn an_old_state_that_is_none_of_ours_is_not_written_to() {
         let project = Project::new(Some(br#"{"sessions":{}}"#)).unwrap();
         plant(outside.path(), &project.folder.path().join(OLD)).unwrap();
         project.write_as_of(60).unwrap();
-        project.arm(Corrupt::Refuse).unwrap();
+        project.arm(CorruptPolicy::Refuse).unwrap();
         assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
         assert_eq!(victim(), b"mine");
     }
@@ -352,7 +354,7 @@ fn a_deeply_nested_state_harms_nobody() {
         // Whatever it says, it says it and lives on; the file is whole afterwards.
         let _ = peek(project.root(), &project.id);
         let _ = peek_all(&project.folder);
-        if project.arm(Corrupt::MoveAside).is_ok() {
+        if project.arm(CorruptPolicy::MoveAside).is_ok() {
             assert!(peek(project.root(), &project.id).unwrap().unwrap().is_armed());
         } else {
             assert_eq!(fs::read_to_string(project.file()).unwrap(), text);
@@ -372,7 +374,7 @@ proptest! {
     ]) {
         let project = Project::new(Some(&bytes)).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let armed = |project: &Project| peek(project.root(), &project.id).is_ok_and(|entry| entry.is_some_and(|entry| entry.is_armed()));
-        let written = project.arm(Corrupt::MoveAside).is_ok();
+        let written = project.arm(CorruptPolicy::MoveAside).is_ok();
         prop_assert!(!written || armed(&project));
         prop_assert!(written || fs::read(project.file()).unwrap_or_default() == bytes);
     }
@@ -381,12 +383,17 @@ proptest! {
 #[test]
 fn an_end_survives_the_next_reading() {
     let project = Project::new(None).unwrap();
-    project.arm(Corrupt::Refuse).unwrap();
+    project.arm(CorruptPolicy::Refuse).unwrap();
     let now = Timestamp::from_millis(NOW + 1);
-    let options = Update { deadline: Duration::from_millis(50), corrupt: Corrupt::Refuse, now, state_home: None };
+    let options = StateUpdateOptions {
+        deadline: Duration::from_millis(50),
+        corrupt: CorruptPolicy::Refuse,
+        now,
+        state_home: None,
+    };
     update(&project.folder, &project.id, options, |session| {
-        session.end(VerdictKind::Blocked, "no <b>access</b>\u{1f512}".to_owned(), now);
-        ((), Change::Write)
+        session.end_run(VerdictKind::Blocked, "no <b>access</b>\u{1f512}".to_owned(), now);
+        ((), EntryChange::Write)
     })
     .map(|_| ())
     .unwrap();

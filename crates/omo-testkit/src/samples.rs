@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::Folder;
-use omo_store::state::{self, Change, Corrupt, Update};
+use omo_store::folder::GuardedFolder;
+use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 use serde_json::{Value, json};
 
 use crate::environment::timestamp;
@@ -107,9 +107,13 @@ pub fn write_state(to: &mut impl Write, sessions: Sessions) -> io::Result<()> {
 pub fn seal(project: &Path, state_home: &Path) -> Result<()> {
     let id = SessionId::parse(SESSION)?;
     let now = Timestamp::parse(&at()).context("no time")?;
-    let options =
-        Update { deadline: Duration::from_secs(3), corrupt: Corrupt::Refuse, now, state_home: Some(state_home) };
-    state::update(&Folder::create(project)?, &id, options, |_| ((), Change::Begin))?;
+    let options = StateUpdateOptions {
+        deadline: Duration::from_secs(3),
+        corrupt: CorruptPolicy::Refuse,
+        now,
+        state_home: Some(state_home),
+    };
+    state::update(&GuardedFolder::create_state(project)?, &id, options, |_| ((), EntryChange::Begin))?;
     Ok(())
 }
 

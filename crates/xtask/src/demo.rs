@@ -7,7 +7,7 @@
 use anstream::println;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, bail};
-use omo_core::words::checks::review_prompt;
+use omo_core::messages::checks::review_prompt;
 use omo_testkit::stand_in::{Answer, SubagentStopInput};
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ pub(crate) const START: &str = "start and end of the process";
 /// other crates do counts for whichever of our files called them, and so do our files that are
 /// named nowhere here.
 pub(crate) const PARTS: [(&str, &[&str]); 10] = [
-    ("environment, settings", &["omo-store/src/env.rs", "omo-store/src/config.rs", "omo-store/src/gate_toml.rs"]),
+    ("environment, settings", &["omo-store/src/env.rs", "omo-store/src/config.rs", "omo-store/src/check_toml.rs"]),
     ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs", "omo-hooks/src/platform"]),
     ("parsing the input", &["omo-hooks/src/input.rs"]),
     (
@@ -15,9 +15,9 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
         &[
             "omo-core/src/keyword",
             "omo-core/src/prompt.rs",
-            "omo-core/src/markup.rs",
+            "omo-core/src/masked_text.rs",
             "omo-core/src/promise.rs",
-            "omo-core/src/arguments.rs",
+            "omo-core/src/ulw_arguments.rs",
         ],
     ),
     (
@@ -26,16 +26,16 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
             "omo-store/src/folder.rs",
             "omo-store/src/lock.rs",
             "omo-store/src/platform",
-            "omo-store/src/root.rs",
-            "omo-store/src/regular.rs",
+            "omo-store/src/project_root.rs",
+            "omo-store/src/regular_file.rs",
         ],
     ),
     (
         "state",
         &[
             "omo-store/src/state.rs",
-            "omo-store/src/document.rs",
-            "omo-store/src/object.rs",
+            "omo-store/src/state_document.rs",
+            "omo-store/src/json_object.rs",
             "omo-store/src/seal.rs",
             "omo-core/src/session.rs",
         ],
@@ -48,11 +48,11 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
             "omo-core/src/stop.rs",
             "omo-core/src/verification.rs",
             "omo-core/src/limits.rs",
-            "omo-core/src/gate",
+            "omo-core/src/check",
         ],
     ),
-    ("decision log", &["omo-store/src/decisions.rs", "omo-core/src/log.rs"]),
-    ("wording and printing", &["omo-core/src/words", "omo-hooks/src/answer.rs"]),
+    ("decision log", &["omo-store/src/decision_log.rs", "omo-core/src/log_entry.rs"]),
+    ("wording and printing", &["omo-core/src/messages", "omo-core/src/text.rs", "omo-hooks/src/answer.rs"]),
 ];
 
 /// The number of the part that a file stands for. The longest path that fits decides, so that a

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use omo_tests::clone::npm_platform;
 use omo_tests::pretended_cargo::lay_binaries;
 use serde_json::Value;
@@ -22,8 +22,8 @@ fn a_lock_that_is_held_is_named() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     let before = ward.findings().unwrap();
-    let folder = Folder::open(ward.scene.lab.project()).unwrap().unwrap();
-    let held = Lock::take(&folder, Duration::ZERO).unwrap();
+    let folder = GuardedFolder::open_state(ward.scene.lab.project()).unwrap().unwrap();
+    let held = StateLock::take(&folder, Duration::ZERO).unwrap();
     let after = ward.findings().unwrap();
     drop(held);
     let row = after.iter().find(|row| row["name"] == "state").unwrap();

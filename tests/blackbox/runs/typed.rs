@@ -129,7 +129,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             fails(g, &session, "1")?;
             fails(g, &session, "2")?;
             let said = told(&mut session, "/omo:retry 1")?;
-            ensure!(said == "[omo] 1 is to be done again. To go on, type /omo:execute-plan docs/plan.md", "{said}");
+            ensure!(said == "[omo] 1 is to be done again. To go on, type /omo:execute docs/plan.md", "{said}");
             ensure!([g.standing("1")?, g.standing("2")?] == ["pending", "failed"]);
             // What was typed gives the model no right of its own.
             g.model(&session, &["run", "retry", "2"])?.refuses(7, "none has typed anything", "end the turn")?;

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use omo_store::folder::Folder;
-use omo_store::lock::{DEADLINE, Lock};
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{DEADLINE, StateLock};
 
 fn main() -> Result<()> {
     let root = std::env::args_os().nth(1).context("no folder")?;
-    let _lock = Lock::take(&Folder::create(Path::new(&root))?, DEADLINE)?;
+    let _lock = StateLock::take(&GuardedFolder::create_state(Path::new(&root))?, DEADLINE)?;
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "held")?;
     stdout.flush()?;

@@ -12,8 +12,8 @@ mod render;
 
 use std::io::Write;
 
-use omo_store::config::Config;
-use omo_store::env::Env;
+use omo_store::config::UserConfig;
+use omo_store::env::ProcessEnv;
 
 use crate::arguments::DoctorOptions;
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ use finding::Level;
 pub(crate) use gather::json;
 
 /// Looks at everything and shows it. Where something is bad that is a failure.
-pub(crate) fn run(env: &Env, config: &Config, options: &DoctorOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), Failure> {
     let surroundings = gather::Surroundings::of_process();
     let mut facts = gather::facts(env, config, &surroundings);
     if options.live {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;

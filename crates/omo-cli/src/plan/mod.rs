@@ -76,7 +76,7 @@ fn compute(options: &BatchesOptions) -> Result<(), Failure> {
     if is_followed {
         return Ok(());
     }
-    let (errors, path) = (number_of_errors(&found.diagnostics), omo_core::words::sanitize(&path, 200));
+    let (errors, path) = (number_of_errors(&found.diagnostics), omo_core::text::sanitize(&path, 200));
     let hint = "mend the plan; `omo plan lint` says all that it finds in it";
     let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
     Err(Failure::plan(format!("{path} has {errors}, {consequence}"), hint))

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anstyle::Style;
 use omo_core::plan_run::PlannedCommand;
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Decision, Plan, Precondition, Unit};
 use omo_runs::engine::planned_commands;
-use omo_store::env::Env;
-use omo_store::pending;
+use omo_store::env::ProcessEnv;
+use omo_store::pending_approval;
 use serde::Serialize;
 
 use super::findings;
@@ -91,10 +91,10 @@ pub(super) fn show(plan: &Plan, json: bool) -> Result<(), Failure> {
 }
 
 fn approval(plan: &Plan) -> Result<Approval, Failure> {
-    let env = Env::from_process();
+    let env = ProcessEnv::from_process();
     let commands = planned_commands(plan);
-    let digest = pending::digest(&Project::top(&env)?, &commands);
-    let approved = pending::is_approved(env.state_home.as_deref(), &digest);
+    let digest = pending_approval::commands_digest(&Project::top(&env)?, &commands);
+    let approved = pending_approval::is_approved(env.state_home.as_deref(), &digest);
     Ok(Approval { digest, approved, commands })
 }
 

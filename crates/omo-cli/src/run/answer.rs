@@ -7,7 +7,7 @@ use omo_plan::run::event::QuestionKind;
 use omo_plan::run::state::chosen_label;
 use omo_plan::run::verbs;
 use omo_runs::engine;
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::AnswerOptions;
 use super::blocks;
@@ -16,7 +16,7 @@ use super::local::blocks::then;
 use crate::failure::Failure;
 
 /// Writes an answer down; a decision also into the plan.
-pub(crate) fn answer(env: &Env, options: &AnswerOptions) -> Result<(), Failure> {
+pub(crate) fn answer(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;

@@ -7,10 +7,10 @@
 
 use std::fmt::Write;
 
+use omo_core::messages::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::plan_run::PlannedCommand;
+use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::command::{is_plain, numbered, whole};
-use omo_core::words::{age, sanitize};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Dialect, Unit};
 use omo_plan::run::event::QuestionKind;
@@ -159,7 +159,7 @@ pub(super) fn wait_for_agents(ids: &[String]) -> String {
 pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
     let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
     let word = capitalized(state.plan.dialect.unit_word());
-    let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", age(since(id), now));
+    let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", format_age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
     let lost = match ids {
         [] => String::new(),
@@ -367,15 +367,15 @@ fn tally(counts: Counts, word: &str) -> String {
 
 /// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
 pub(crate) fn commands(commands: &[PlannedCommand]) -> String {
-    let unit = |command: &PlannedCommand| sanitize(&command.unit, 64);
+    let unit = |command: &PlannedCommand| sanitize(&command.task, 64);
     let width = commands.iter().map(|command| unit(command).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for command in commands {
         let run = &command.command;
-        let shown = if is_plain(run) { run.clone() } else { numbered(run, "      ") };
+        let shown = if is_plain_text(run) { run.clone() } else { number_rows(run, "      ") };
         let _ = writeln!(text, "  {:width$}  {shown}", unit(command));
         if let Some(folder) = &command.folder {
-            let _ = writeln!(text, "    in {}", whole(folder, "      "));
+            let _ = writeln!(text, "    in {}", show_whole(folder, "      "));
         }
     }
     text

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_core::plan_run::PlanRun;
 use omo_core::session_id::SessionId;
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::plan::IN_STEPS;
-use omo_core::words::sanitize;
 use omo_exec::alive;
 use omo_exec::environment::Environment;
 use omo_plan::run::event::{Actor, Process};
@@ -16,9 +16,9 @@ use omo_runs::apart::Reaped;
 use omo_runs::engine::Engine;
 use omo_runs::task_session::is_one;
 use omo_runs::{Guard, Run, Runs};
-use omo_store::env::{self, Env};
-use omo_store::folder::Folder;
-use omo_store::plan_run;
+use omo_store::env::{self, ProcessEnv};
+use omo_store::folder::GuardedFolder;
+use omo_store::sealed_plan_run;
 
 use super::blocks;
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ const NAMELESS: &str = "?";
 /// Where a verb works.
 pub(super) struct CommandContext<'a> {
     /// The environment and the time.
-    pub env: &'a Env,
+    pub env: &'a ProcessEnv,
     /// The top of the project.
     pub root: PathBuf,
     /// The user's own state folder.
@@ -51,8 +51,8 @@ pub(super) struct CommandContext<'a> {
 
 impl<'a> CommandContext<'a> {
     /// Finds out.
-    pub(super) fn find(env: &'a Env) -> Result<Self, Failure> {
-        if env.in_gate {
+    pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, Failure> {
+        if env.in_check {
             let hint = "remove the `omo` command from what the check runs";
             return Err(Failure::precondition("a check cannot change the run that it judges", hint));
         }
@@ -114,9 +114,11 @@ impl<'a> CommandContext<'a> {
     /// run is heard.
     pub(super) fn listen(&self, run: &Run, state: &RunState) {
         if let (Some(id), false) = (&self.session, state.phase == Phase::Executing) {
-            let told = Folder::create(Path::new(&state.root))
-                .map_err(|error| plan_run::PlanRunError::from(omo_store::state::StateError::from(error)))
-                .and_then(|folder| plan_run::set(&folder, id, of_session(run, state), Project::update(self.env)));
+            let told = GuardedFolder::create_state(Path::new(&state.root))
+                .map_err(|error| sealed_plan_run::PlanRunError::from(omo_store::state::StateError::from(error)))
+                .and_then(|folder| {
+                    sealed_plan_run::set(&folder, id, of_session(run, state), Project::update(self.env))
+                });
             if let Err(error) = told {
                 crate::say_warning(&format!("what you say about the run will not be heard in this session: {error}"));
             }
@@ -125,10 +127,10 @@ impl<'a> CommandContext<'a> {
 
     /// Who asks, and when a person last spoke there.
     pub(super) fn caller(&self) -> Result<Caller, Failure> {
-        let read = |id| plan_run::read(&self.root, id, Some(&self.state_home));
+        let read = |id| sealed_plan_run::read(&self.root, id, Some(&self.state_home));
         let known = self.session.as_ref().map(read).transpose()?.flatten();
         let prompted_at = known.and_then(|run| run.prompt_at).max(self.typed_at);
-        Ok(Caller { actor: self.actor(), prompted_at, group: self.env.group.as_ref().map(|own| own.group.clone()) })
+        Ok(Caller { actor: self.actor(), prompted_at, group: self.env.worker.as_ref().map(|own| own.worker.clone()) })
     }
 
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
@@ -139,7 +141,7 @@ impl<'a> CommandContext<'a> {
             Failure::not_found("no plan run is open here", hint)
         };
         let runs = self.runs.as_ref().ok_or_else(missing)?;
-        if let Some(id) = named.or(self.env.group.as_ref().map(|own| own.run.as_str())) {
+        if let Some(id) = named.or(self.env.worker.as_ref().map(|own| own.run.as_str())) {
             let run = runs.get(id)?;
             let state = run.state()?;
             return self.reaped(run, state);
@@ -177,7 +179,7 @@ impl<'a> CommandContext<'a> {
     /// The run once what a dead supervisor of it has left is put right. Where that is not possible the user is
     /// warned, and the command goes on.
     pub(super) fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
-        if state.apart.is_none() || self.env.group.is_some() {
+        if state.apart.is_none() || self.env.worker.is_some() {
             return Ok((run, state));
         }
         let found = self.engine(&run, &state)?.reap_if_alone();
@@ -222,8 +224,8 @@ impl<'a> CommandContext<'a> {
     /// The work tree that is worked in: of a client that the run has started that of its session, as the ledger
     /// says it, and otherwise the run's.
     pub(super) fn tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
-        let own = self.env.group.as_ref().filter(|own| own.run == run);
-        let known = own.zip(state.apart.as_ref()).and_then(|(own, apart)| apart.groups.get(&own.group));
+        let own = self.env.worker.as_ref().filter(|own| own.run == run);
+        let known = own.zip(state.apart.as_ref()).and_then(|(own, apart)| apart.groups.get(&own.worker));
         Path::new(known.and_then(|known| known.worktree.as_ref()).unwrap_or(&state.root))
     }
 
@@ -238,15 +240,15 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    fn told(&self, run: &Run, before: &Actor, now: &RunState) -> Result<(), plan_run::PlanRunError> {
+    fn told(&self, run: &Run, before: &Actor, now: &RunState) -> Result<(), sealed_plan_run::PlanRunError> {
         let root = Path::new(&now.root);
         let id = |actor: &Actor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
         let Some(holder) = id(&now.holder) else { return Ok(()) };
-        let folder = Folder::create(root).map_err(omo_store::state::StateError::from)?;
+        let folder = GuardedFolder::create_state(root).map_err(omo_store::state::StateError::from)?;
         if let Some(old) = id(before).filter(|old| *old != holder) {
-            plan_run::clear(&folder, &old, run.id(), Project::update(self.env))?;
+            sealed_plan_run::clear(&folder, &old, run.id(), Project::update(self.env))?;
         }
-        plan_run::set(&folder, &holder, of_session(run, now), Project::update(self.env))
+        sealed_plan_run::set(&folder, &holder, of_session(run, now), Project::update(self.env))
     }
 }
 
@@ -267,7 +269,7 @@ pub(super) enum Ended {
 
 /// What a run is of, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
-    let steps = if state.plan.dialect.unit_word() == "step" { IN_STEPS } else { "" };
+    let steps = if state.plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
     format!("{steps}{}", blocks::name(state))
 }
 

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
-use omo_core::words::command::{pasted, typed};
-use omo_core::words::sanitize;
+use omo_core::messages::command_text::{paste_form, typed_form};
+use omo_core::text::sanitize;
 use omo_plan::run::event::Evidence as Piece;
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::{EvidenceCommand, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
 use super::context::{CommandContext, Ended};
@@ -18,7 +18,7 @@ use crate::table::{self, Cell};
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// `omo agent evidence …`.
-pub(crate) fn evidence(env: &Env, action: EvidenceCommand) -> Result<(), Failure> {
+pub(crate) fn evidence(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), Failure> {
     match action {
         EvidenceCommand::Run(options) => run(env, &options),
         EvidenceCommand::List(options) => list(env, &options),
@@ -41,7 +41,7 @@ fn command(words: &[String]) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
+fn run(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let command = command(&options.command)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
@@ -67,10 +67,10 @@ fn run(env: &Env, options: &EvidenceRunOptions) -> Result<(), Failure> {
 /// `EVIDENCE e1: …`.
 fn line(piece: &Piece) -> String {
     let Piece { id, command, outcome, .. } = piece;
-    format!("EVIDENCE {id}: {} {}", pasted(command, 1_000), sanitize(outcome.words(), 160))
+    format!("EVIDENCE {id}: {} {}", paste_form(command, 1_000), sanitize(outcome.describe(), 160))
 }
 
-fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
+fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let is_meant = |piece: &&Piece| options.task.as_ref().is_none_or(|task| piece.unit == *task);
@@ -93,14 +93,14 @@ fn list(env: &Env, options: &EvidenceListOptions) -> Result<(), Failure> {
             Cell::plain(&piece.unit),
             Cell::plain(piece.attempt.to_string()),
             Cell::new(piece.outcome.verdict.word(), colour.on_default().bold()),
-            Cell::plain(typed(&piece.command)),
+            Cell::plain(typed_form(&piece.command)),
         ]
     };
     table::write(&mut out, ["id", "task", "attempt", "verdict", "command"], pieces.iter().map(cells).collect())?;
     Ok(())
 }
 
-fn show(env: &Env, options: &EvidenceShowOptions) -> Result<(), Failure> {
+fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let missing = || {
@@ -112,7 +112,7 @@ fn show(env: &Env, options: &EvidenceShowOptions) -> Result<(), Failure> {
     writeln!(out, "{}\ntask {}, attempt {}", line(piece), piece.unit, piece.attempt)?;
     let Some(path) = &piece.outcome.log else { return Ok(()) };
     writeln!(out, "output: {}\n", path.display())?;
-    let kept = omo_store::regular::open(path).ok().flatten();
+    let kept = omo_store::regular_file::open(path).ok().flatten();
     let mut bytes = Vec::new();
     let read = kept.map(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES), &mut bytes));
     if read.is_none() {

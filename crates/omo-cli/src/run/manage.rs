@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::{age, sanitize};
 use omo_plan::dialects::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::event::{EventKind, RunResult};
@@ -15,9 +15,9 @@ use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited};
 use omo_runs::{Run, Runs, dev_workflow, import as imports, task_session};
-use omo_store::env::{self, Env};
+use omo_store::env::{self, ProcessEnv};
+use omo_store::git_worktree::GitWorktree;
 use omo_store::project_file::ProjectFile;
-use omo_store::work_tree::WorkTree;
 use serde::Serialize;
 
 use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};
@@ -44,7 +44,7 @@ struct Line {
 }
 
 /// Lists the runs, the newest first.
-pub(super) fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
+pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let listed = context.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
     let lines: Vec<Line> = listed.into_iter().map(|listed| line(listed.id, listed.state)).collect();
@@ -63,7 +63,8 @@ pub(super) fn list(env: &Env, options: &ListOptions) -> Result<(), Failure> {
                 Cell::new(sanitize(state, 100), colour(&line.state)),
                 Cell::plain(done),
                 Cell::plain(
-                    line.updated_at.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now))),
+                    line.updated_at
+                        .map_or_else(|| "-".to_owned(), |at| format!("{} ago", format_age(Some(at), env.now))),
                 ),
                 Cell::plain(sanitize(&line.plan, 100)),
             ]
@@ -125,7 +126,7 @@ fn colour(word: &str) -> Style {
 }
 
 /// Shows a run, task by task.
-pub(super) fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
+pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let mut out = anstream::stdout().lock();
@@ -157,7 +158,7 @@ pub(super) fn show(env: &Env, options: &ShowOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &Env) -> Result<(), Failure> {
+fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> Result<(), Failure> {
     let dim = Style::new().dimmed();
     let torn = run.torn()?;
     let mut rows = vec![
@@ -165,8 +166,8 @@ fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &Env) -> Result<
         ("plan", sanitize(&blocks::name(state), 200)),
         ("state", format!("{}, {}", word(state), blocks::tally_of(state))),
         ("held by", state.holder.word()),
-        ("begun", format!("{} ({} ago)", state.opened_at, age(Some(state.opened_at), env.now))),
-        ("last event", format!("{} ago", age(Some(state.updated_at), env.now))),
+        ("begun", format!("{} ({} ago)", state.opened_at, format_age(Some(state.opened_at), env.now))),
+        ("last event", format!("{} ago", format_age(Some(state.updated_at), env.now))),
     ];
     if torn > 0 {
         rows.push(("interrupted", format!("{torn} writes did not come to their end; nothing of them counts")));
@@ -213,7 +214,7 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
 }
 
 /// Takes a run over, with its plan as the file says it now.
-pub(super) fn resume(env: &Env, options: &ResumeOptions) -> Result<(), Failure> {
+pub(super) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     if !context.is_terminal() {
@@ -304,16 +305,16 @@ pub(super) fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
 }
 
 /// Ends a run before its end.
-pub(super) fn cancel(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
+pub(super) fn cancel(env: &ProcessEnv, options: &CancelOptions) -> Result<(), Failure> {
     cancel_within(env, options, stage::PATIENCE)
 }
 
 /// As [`cancel`], for a person in a session, who waits no longer than a prompt may.
-pub(super) fn cancel_typed(env: &Env, options: &CancelOptions) -> Result<(), Failure> {
+pub(super) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), Failure> {
     cancel_within(env, options, Duration::from_secs(2))
 }
 
-fn cancel_within(env: &Env, options: &CancelOptions, patience: Duration) -> Result<(), Failure> {
+fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;
@@ -328,7 +329,7 @@ fn cancel_within(env: &Env, options: &CancelOptions, patience: Duration) -> Resu
 }
 
 /// Removes the records of runs that ended long ago.
-pub(super) fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
+pub(super) fn gc(env: &ProcessEnv, options: &GcOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let Some(runs) = &context.runs else { return open::say("There is nothing to remove.") };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
@@ -345,7 +346,7 @@ pub(super) fn gc(env: &Env, options: &GcOptions) -> Result<(), Failure> {
 }
 
 /// Goes on from the checkpoint that another program left.
-pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> {
+pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let path = std::env::current_dir()?.join(&options.file);
     let shown = sanitize(&options.file, 200);
@@ -371,7 +372,7 @@ pub(super) fn import(env: &Env, options: &ImportOptions) -> Result<(), Failure> 
     }
     let events = imports::checkpoint(&plan, &text)
         .map_err(|error| Failure::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
-    let work_tree = WorkTree::find(&context.root).ok_or_else(|| open::no_repository(&context.root))?;
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| open::no_repository(&context.root))?;
     drop(context.runs.as_ref().map(|runs| context.alone(runs, None)).transpose()?);
     let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT);
     let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());

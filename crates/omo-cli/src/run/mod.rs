@@ -41,13 +41,13 @@ pub(crate) use task::{brief, done, fail, start};
 pub(crate) use typed_command::{answer_typed_command, is_typed_command};
 pub(crate) use verdict::verdict;
 
-use omo_store::config::Config;
-use omo_store::env::Env;
+use omo_store::config::UserConfig;
+use omo_store::env::ProcessEnv;
 
 use crate::failure::Failure;
 
 /// `omo run …`.
-pub(crate) fn run(env: &Env, config: &Config, action: RunCommand) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), Failure> {
     crate::warn(config);
     match action {
         RunCommand::Start(options) => start::start(env, *options),

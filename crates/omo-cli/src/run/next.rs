@@ -12,7 +12,7 @@ use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{Refusal, RefusalKind};
 use omo_runs::engine::Engine;
 use omo_runs::{Run, task_session};
-use omo_store::env::{self, Env, OwnGroup};
+use omo_store::env::{self, ProcessEnv, WorkerIdentity};
 
 use super::arguments::NextOptions;
 use super::context::{CommandContext, Ended};
@@ -27,11 +27,11 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Prints what comes next.
-pub(crate) fn next(env: &Env, options: &NextOptions) -> Result<(), Failure> {
+pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
-    let named = options.group.as_ref().map(|group| OwnGroup { run: run.id().to_owned(), group: group.clone() });
-    if let Some(own) = named.as_ref().or(env.group.as_ref()) {
+    let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
+    if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
         return stage::next_of_own(own, &before);
     }
     // A run of many tasks is large: its state is not kept beside what becomes of it.

@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use omo_core::messages::checks::CODE_CHARS;
 use omo_core::plan_run::PlannedCommand;
-use omo_core::words::checks::CODE_CHARS;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Plan;
 use omo_plan::run::event::QuestionKind;
@@ -14,7 +14,7 @@ use omo_plan::run::verbs;
 use omo_runs::dev_workflow;
 use omo_runs::engine::planned_commands;
 use omo_runs::projection::{self, Projection};
-use omo_store::pending;
+use omo_store::pending_approval;
 
 use super::context::{CommandContext, Ended};
 use super::{blocks, handed};
@@ -98,12 +98,12 @@ pub(super) fn approve_all(
     digest: Option<&str>,
     asked: &Asked,
 ) -> Result<String, Failure> {
-    let now = pending::digest(&context.root, commands);
-    if commands.is_empty() || pending::is_approved(Some(&context.state_home), &now) {
+    let now = pending_approval::commands_digest(&context.root, commands);
+    if commands.is_empty() || pending_approval::is_approved(Some(&context.state_home), &now) {
         return Ok(now);
     }
     let name = &asked.name;
-    let left = pending::write(Some(&context.state_home), &context.root, name, commands)?;
+    let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands)?;
     if context.env.in_session {
         return Err(not_approved(asked, commands, &left));
     }
@@ -112,11 +112,11 @@ pub(super) fn approve_all(
     let shown_by = format!("{}; their digest is {left}", asked.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
     confirm::ask(context.env, &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
-    let all = pending::all(Some(&context.state_home), &context.root)?;
+    let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
     let gone = || Failure::conflict("what was shown is not there any more", "run it again");
-    let agreed = pending::named(&all, &left).ok_or_else(gone)?;
+    let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(gone)?;
     let given = confirm::given(context.env);
-    pending::approve(Some(&context.state_home), &context.root, agreed, given)?;
+    pending_approval::approve(Some(&context.state_home), &context.root, agreed, given)?;
     confirm::name_approval(&context.root, context.env, given, &format!("commands of {name} approved"))?;
     Ok(left)
 }
@@ -125,7 +125,7 @@ fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> Fai
     let count = blocks::counted(commands.len(), "command");
     let message =
         format!("nothing was run. {} would execute {count} as its checks, and you have not approved them", asked.name);
-    if omo_core::words::plan::approval(&asked.name, commands, digest).is_err() {
+    if omo_core::messages::plan::approval_request(&asked.name, commands, digest).is_err() {
         let message = format!("{message}; they are too long to be shown here whole");
         return Failure::human(message, "in a terminal of your own, `omo run start` shows them and asks");
     }

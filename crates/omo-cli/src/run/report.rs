@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
-use omo_core::words::command::typed;
-use omo_core::words::sanitize;
+use omo_core::messages::command_text::typed_form;
+use omo_core::text::sanitize;
 use omo_plan::model::Dialect;
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs;
 use omo_runs::{dev_workflow, task_session, ultra};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::{ReportFormat, ReportOptions, ShowOptions};
 use super::context::{CommandContext, Ended};
@@ -19,7 +19,7 @@ use crate::failure::{Failure, Kind};
 use crate::table::{self, Cell};
 
 /// Prints the report of a run.
-pub(crate) fn report(env: &Env, options: ReportOptions) -> Result<(), Failure> {
+pub(crate) fn report(env: &ProcessEnv, options: ReportOptions) -> Result<(), Failure> {
     if options.format == Some(ReportFormat::Json) {
         return manage::show(env, &ShowOptions { run: options.run, json: true });
     }
@@ -44,7 +44,7 @@ fn summary(state: &RunState) -> String {
 }
 
 /// Runs the checks of a task, and changes nothing.
-pub(crate) fn verify_task(env: &Env, id: &str, run: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(run, Ended::Too)?;
     let engine = context.engine(&run, &state)?;
@@ -61,7 +61,7 @@ pub(crate) fn verify_task(env: &Env, id: &str, run: Option<&str>) -> Result<(), 
             Cell::new(outcome.verdict.word(), colour.on_default().bold()),
             Cell::plain(format!("{:.1} s", std::time::Duration::from_millis(outcome.took_millis).as_secs_f64())),
             Cell::plain(sanitize(&outcome.detail, 100)),
-            Cell::plain(typed(&check.command)),
+            Cell::plain(typed_form(&check.command)),
         ]
     });
     table::write(&mut out, ["verdict", "time", "detail", "command"], rows.collect())?;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Standing, UnitStatus};
 use omo_runs::engine::Judged;
@@ -67,12 +67,12 @@ fn files(all: &[String]) -> String {
 
 /// What to run next. The client of a session asks for that session alone, and waits for no other worker.
 fn next(context: &CommandContext) -> String {
-    match &context.env.group {
+    match &context.env.worker {
         Some(own) => {
             format!(
                 "Next:\n  run: omo agent next --run {} --group {}",
                 sanitize(&own.run, 64),
-                sanitize(&own.group, 64)
+                sanitize(&own.worker, 64)
             )
         }
         None => format!("Next:\n  run: omo agent next --wait 540      {PATIENTLY}"),

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::UnitKind;
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{RunState, Standing, UnitStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{self, Judged, Put};
 use omo_runs::{task_session, ultra};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, TaskOptions};
 use super::blocks::PATIENTLY;
@@ -19,7 +19,7 @@ use super::{exec, local, step};
 use crate::failure::{Failure, Kind};
 
 /// A worker begins.
-pub(crate) fn start(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
+pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
@@ -49,7 +49,7 @@ fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
 }
 
 /// What a task asks for, once more.
-pub(crate) fn brief(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
+pub(crate) fn brief(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let unit = verbs::found(&state, &options.id)?;
@@ -57,7 +57,7 @@ pub(crate) fn brief(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
 }
 
 /// A worker is done: omo finds out whether it is so.
-pub(crate) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
+pub(crate) fn done(env: &ProcessEnv, options: &DoneOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
@@ -69,7 +69,7 @@ pub(crate) fn done(env: &Env, options: &DoneOptions) -> Result<(), Failure> {
 }
 
 /// A worker gives up, or is gone.
-pub(crate) fn fail(env: &Env, options: &FailOptions) -> Result<(), Failure> {
+pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = context.engine(&run, &before)?;
@@ -147,7 +147,7 @@ fn told(judged: &Judged) -> Result<(), Failure> {
 }
 
 /// A person leaves a task out.
-pub(super) fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
+pub(super) fn skip(env: &ProcessEnv, options: &SkipOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;
@@ -157,7 +157,7 @@ pub(super) fn skip(env: &Env, options: &SkipOptions) -> Result<(), Failure> {
 }
 
 /// A person has a failed task done again.
-pub(super) fn retry(env: &Env, options: &TaskOptions) -> Result<(), Failure> {
+pub(super) fn retry(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Failure> {
     reopen(&CommandContext::find(env)?, options)?;
     Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.id)?)
 }

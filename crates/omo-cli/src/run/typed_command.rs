@@ -9,19 +9,19 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use clap::Parser;
+use omo_core::messages::plan::run_answer::{AtWork, still_at_work};
 use omo_core::plan_run::PlanRun;
 use omo_core::run_command::RunCommand;
 use omo_core::session_id::SessionId;
-use omo_core::words::plan::run_answer::{AtWork, still_at_work};
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::Dialect;
 use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::ultra_run::own::quoted;
 use omo_runs::{Listed, Runs};
-use omo_store::env::Env;
-use omo_store::plan_run;
+use omo_store::env::ProcessEnv;
+use omo_store::sealed_plan_run;
 use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
 use super::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
@@ -64,7 +64,7 @@ pub(crate) fn is_typed_command(mut arguments: impl Iterator<Item = OsString>) ->
 
 /// Answers it. What cannot be done is an answer too, in one line.
 pub(crate) fn answer_typed_command() -> ExitCode {
-    let env = Env::from_process();
+    let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
         let message = "no hook of omo has handed a typed command over";
         crate::say(&Failure::human(message, "type /omo:cancel, /omo:report or /omo:retry in the session"));
@@ -80,14 +80,14 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     }
 }
 
-fn read_order(env: &Env) -> Option<TypedOrder> {
+fn read_order(env: &ProcessEnv) -> Option<TypedOrder> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     TypedOrder::read(&bytes, env.state_home.as_deref(), env.now)
 }
 
-fn answer(env: &Env, order: &TypedOrder) -> Result<(), Failure> {
-    let in_session = Env {
+fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), Failure> {
+    let in_session = ProcessEnv {
         project_dir: Some(order.root.clone().into()),
         session_id: Some(order.session.clone()),
         in_session: true,
@@ -100,7 +100,7 @@ fn answer(env: &Env, order: &TypedOrder) -> Result<(), Failure> {
             let default = || format!("by its user, in session {}", order.session);
             let reason = line.reason.unwrap_or_else(default);
             // A person ends any run of their project, whichever session holds it: as at a terminal.
-            let person = Env { session_id: None, in_session: false, ..in_session };
+            let person = ProcessEnv { session_id: None, in_session: false, ..in_session };
             manage::cancel_typed(&person, &CancelOptions { run, reason })
         }
         RunCommand::Report => {
@@ -122,7 +122,7 @@ fn answer(env: &Env, order: &TypedOrder) -> Result<(), Failure> {
 }
 
 /// Says what of the runs of the project is at work, one line for each run; nothing where nothing is.
-fn at_work(env: &Env, own: Option<&str>) -> Result<(), Failure> {
+fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let listed = context.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
     for Listed { id, state } in listed {
@@ -160,9 +160,9 @@ fn read_line<T: Parser>(order: &TypedOrder) -> Result<T, Failure> {
 }
 
 /// The run of the session that this was typed in, while that is open.
-fn own_run(env: &Env, order: &TypedOrder) -> Option<String> {
+fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
     let id = SessionId::parse(&order.session).ok()?;
-    let known = plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
+    let known = sealed_plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
     Some(known).filter(PlanRun::is_open).map(|run| run.id)
 }
 

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::id;
 use omo_plan::run::event::Verdict;
 use omo_plan::run::state::RunState;
 use omo_runs::engine::Verdicted;
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::{VerdictOptions, Word};
 use super::context::{CommandContext, Ended};
@@ -15,7 +15,7 @@ use super::watch::Shown;
 use crate::failure::{Failure, Kind};
 
 /// Has a verdict written down, if it counts.
-pub(crate) fn verdict(env: &Env, options: &VerdictOptions) -> Result<(), Failure> {
+pub(crate) fn verdict(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let verdict = read(options)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;

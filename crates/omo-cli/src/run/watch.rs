@@ -1,6 +1,6 @@
 //! One line for the check that runs, on a terminal.
 
-use omo_core::words::command::typed;
+use omo_core::messages::command_text::typed_form;
 use omo_runs::engine::Watcher;
 
 use crate::progress::Line;
@@ -18,7 +18,7 @@ impl Shown {
 
 impl Watcher for Shown {
     fn begins(&mut self, command: &str, place: usize, of: usize) {
-        self.0.begin(format!("check {} of {of}", place + 1), cut(&typed(command), 60));
+        self.0.begin(format!("check {} of {of}", place + 1), cut(&typed_form(command), 60));
     }
 
     fn goes_on(&mut self) -> bool {

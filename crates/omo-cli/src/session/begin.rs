@@ -1,12 +1,12 @@
 //! `omo agent tasks create`: begins a session, or goes on with one that was given up.
 
 use omo_core::session_id::SessionId;
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::task_session::rules::{self, Beginning};
 use omo_plan::task_session::{ContextFile, Options, SessionFile};
 use omo_runs::session_store::{Locked, SessionError};
-use omo_store::env::Env;
-use omo_store::plan_run;
+use omo_store::env::ProcessEnv;
+use omo_store::sealed_plan_run;
 
 use super::arguments::CreateOptions;
 use super::{note, typed};
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::project::{Project, named_or_own};
 
 /// Begins one, or goes on.
-pub(super) fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Failure> {
     if options.args_from_hook {
         let options = typed(env, options)?;
         return run(env, &CreateOptions { args_from_hook: false, ..options });
@@ -56,17 +56,17 @@ pub(super) fn run(env: &Env, options: &CreateOptions) -> Result<(), Failure> {
 }
 
 /// What the user typed behind the command, where the hook has kept it.
-fn typed(env: &Env, options: &CreateOptions) -> Result<CreateOptions, Failure> {
+fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, Failure> {
     let project = Project::find(env)?;
     let taken = match (named_or_own(None, env)?, &project.folder) {
-        (Some(id), Some(folder)) => plan_run::take_arguments(folder, &id, typed::COMMAND, Project::update(env))?,
+        (Some(id), Some(folder)) => sealed_plan_run::take_arguments(folder, &id, typed::COMMAND, Project::update(env))?,
         _ => None,
     };
     let missing = || Failure::user("nothing was typed for this command", "its user types `/omo:ulw-plan <goal>`");
     typed::read(&taken.ok_or_else(missing)?, options)
 }
 
-fn resume(env: &Env, id: &SessionId) -> Result<(), Failure> {
+fn resume(env: &ProcessEnv, id: &SessionId) -> Result<(), Failure> {
     let locked = super::sessions()?.open(id)?.lock()?;
     let session = locked.session()?;
     super::needs_no_run(&session, env, super::WORK_ON_THE_RUN)?;
@@ -78,7 +78,7 @@ fn resume(env: &Env, id: &SessionId) -> Result<(), Failure> {
 }
 
 /// One that goes on is only replaced with `--force`, and never while a run works on it.
-fn may_be_replaced(env: &Env, locked: &Locked, is_forced: bool) -> Result<(), Failure> {
+fn may_be_replaced(env: &ProcessEnv, locked: &Locked, is_forced: bool) -> Result<(), Failure> {
     let session = match locked.session() {
         Ok(session) => session,
         // What cannot be read is kept beside the new one like anything else.

@@ -1,11 +1,11 @@
 //! `omo tasks clean`: removes sessions with all of their files.
 
 use omo_core::session_id::SessionId;
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::sanitize;
 use omo_plan::task_session::SessionFile;
 use omo_runs::session_store::{Locked, SessionFolder, Sessions};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::{CleanOptions, Which};
 use super::note;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes the one that was named, or those that are meant.
-pub(super) fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Failure> {
     let sessions = super::sessions()?;
     if options.session.is_some() {
         let id = super::which(&Which { session: options.session.clone() }, env)?;
@@ -46,7 +46,7 @@ pub(super) fn run(env: &Env, options: &CleanOptions) -> Result<(), Failure> {
     super::print(&format!("{removed} removed, {kept} kept"))
 }
 
-fn one(env: &Env, sessions: &Sessions, id: &SessionId) -> Result<(), Failure> {
+fn one(env: &ProcessEnv, sessions: &Sessions, id: &SessionId) -> Result<(), Failure> {
     let path = sessions.path(id);
     if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return super::print(&format!("there is no session {id}: nothing to remove"));
@@ -68,7 +68,7 @@ fn say(id: &SessionId, session: &SessionFile) -> Result<(), Failure> {
     super::print(&format!("removed session {id} ({}): {}", session.phase.word(), sanitize(&session.goal, 100)))
 }
 
-fn is_meant(options: &CleanOptions, session: &SessionFile, locked: &Locked, env: &Env) -> bool {
+fn is_meant(options: &CleanOptions, session: &SessionFile, locked: &Locked, env: &ProcessEnv) -> bool {
     let is_old = |days: u32| {
         let written = locked.written_at().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
         // A file that was copied or changed by hand is as new as that change.

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::task_session::ContextFile;
 use omo_plan::task_session::rules::{self, Finding};
 use omo_runs::session_store::SessionFolder;
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 use serde_json::Value;
 
 use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, list};
@@ -18,7 +18,7 @@ use crate::run::{LONGEST_WAIT, LOOK_EVERY};
 const MAX_CHARS: usize = 2_000;
 
 /// Says which explorers are expected.
-pub(super) fn init(env: &Env, options: &ContextInitOptions) -> Result<(), Failure> {
+pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), Failure> {
     let expected = list(&options.expected);
     if expected.is_empty() {
         return Err(Failure::user("`--expected` names nobody", "such as `--expected overview,tests`"));
@@ -30,7 +30,7 @@ pub(super) fn init(env: &Env, options: &ContextInitOptions) -> Result<(), Failur
 }
 
 /// Adds what an explorer found. What it has said before stays.
-pub(super) fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> {
+pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Failure> {
     let locked = super::open(&options.which, env)?.lock()?;
     let id = options.explorer_id;
     let found = Finding {
@@ -52,7 +52,7 @@ pub(super) fn add(env: &Env, options: ContextAddOptions) -> Result<(), Failure> 
 }
 
 /// Prints what was found.
-pub(super) fn get(env: &Env, options: &ContextGetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let path = folder.context_path();
     if options.file {

@@ -6,7 +6,7 @@
 use std::io::{IsTerminal, Read};
 
 use omo_plan::task_session::rules::{self, SessionChange, Work};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::DesignOptions;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Writes what stands on stdin as the design of a session, in the place of the one before.
-pub(super) fn run(env: &Env, options: &DesignOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &DesignOptions) -> Result<(), Failure> {
     let text = design()?;
     let locked = super::open(&options.which, env)?.lock()?;
     let session = locked.session()?;

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
+use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::{age, sanitize};
 use omo_plan::task_session::{SessionFile, SessionPhase, TaskStatus, VERIFY};
 use omo_runs::session_store::{SessionError, SessionFolder};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 use serde::Serialize;
 
 use super::arguments::ListOptions;
@@ -26,7 +26,7 @@ struct Line {
 }
 
 /// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
-pub(super) fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Failure> {
     let sessions = super::sessions()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {
@@ -48,7 +48,9 @@ pub(super) fn run(env: &Env, options: &ListOptions) -> Result<(), Failure> {
                 Cell::plain(line.session_id.clone()),
                 Cell::new(line.phase.word(), colour(line.phase)),
                 Cell::plain(format!("{} of {}", line.resolved, line.tasks)),
-                Cell::plain(changed.map_or_else(|| "-".to_owned(), |at| format!("{} ago", age(Some(at), env.now)))),
+                Cell::plain(
+                    changed.map_or_else(|| "-".to_owned(), |at| format!("{} ago", format_age(Some(at), env.now))),
+                ),
                 Cell::plain(sanitize(&line.goal, 60)),
             ]
         };

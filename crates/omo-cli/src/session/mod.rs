@@ -25,7 +25,7 @@ use omo_core::session_id::SessionId;
 use omo_plan::task_session::SessionFile;
 use omo_plan::task_session::rules;
 use omo_runs::session_store::{self, RunRef, SessionFolder, Sessions};
-use omo_store::env::{self, Env};
+use omo_store::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ use crate::project::named_or_own;
 use arguments::Which;
 
 /// `omo tasks …`.
-pub(crate) fn run(env: &Env, action: TasksCommand) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, action: TasksCommand) -> Result<(), Failure> {
     let done = match action {
         TasksCommand::List(options) => list::run(env, &options),
         TasksCommand::Show(options) => sessions::get(env, &options),
@@ -46,7 +46,7 @@ pub(crate) fn run(env: &Env, action: TasksCommand) -> Result<(), Failure> {
 }
 
 /// `omo agent tasks …`.
-pub(crate) fn edit(env: &Env, action: TasksEditCommand) -> Result<(), Failure> {
+pub(crate) fn edit(env: &ProcessEnv, action: TasksEditCommand) -> Result<(), Failure> {
     let done = match action {
         TasksEditCommand::Create(options) => begin::run(env, &options),
         TasksEditCommand::Update(options) => sessions::update(env, options),
@@ -56,7 +56,7 @@ pub(crate) fn edit(env: &Env, action: TasksEditCommand) -> Result<(), Failure> {
 }
 
 /// `omo agent task …`.
-pub(crate) fn task(env: &Env, action: TaskCommand) -> Result<(), Failure> {
+pub(crate) fn task(env: &ProcessEnv, action: TaskCommand) -> Result<(), Failure> {
     let done = match action {
         TaskCommand::Create(options) => tasks::create(env, *options),
         TaskCommand::List(options) => tasks::list(env, &options),
@@ -68,7 +68,7 @@ pub(crate) fn task(env: &Env, action: TaskCommand) -> Result<(), Failure> {
 }
 
 /// `omo agent context …`.
-pub(crate) fn context(env: &Env, action: ContextCommand) -> Result<(), Failure> {
+pub(crate) fn context(env: &ProcessEnv, action: ContextCommand) -> Result<(), Failure> {
     let done = match action {
         ContextCommand::Init(options) => context::init(env, &options),
         ContextCommand::Add(options) => context::add(env, options),
@@ -119,25 +119,25 @@ pub(crate) fn sessions() -> Result<Sessions, Failure> {
 }
 
 /// The session that is meant.
-fn which(which: &Which, env: &Env) -> Result<SessionId, Failure> {
+fn which(which: &Which, env: &ProcessEnv) -> Result<SessionId, Failure> {
     let missing = || Failure::user("which session is not said", "name it: `--session ID`");
     named_or_own(which.session.as_deref(), env)?.ok_or_else(missing)
 }
 
 /// The same, opened.
-fn open(options: &Which, env: &Env) -> Result<SessionFolder, Failure> {
+fn open(options: &Which, env: &ProcessEnv) -> Result<SessionFolder, Failure> {
     Ok(sessions()?.open(&which(options, env)?)?)
 }
 
 /// The run of a session, where one was opened and is open still.
-fn run_that_is_open(session: &SessionFile, env: &Env) -> Result<Option<RunRef>, Failure> {
+fn run_that_is_open(session: &SessionFile, env: &ProcessEnv) -> Result<Option<RunRef>, Failure> {
     let Some(run) = session_store::open_run(session) else { return Ok(None) };
     let is_open = session_store::is_open(&run, env.state_home.as_deref())?;
     Ok(is_open.then_some(run))
 }
 
 /// Refuses where a run of the session is open: what a run writes by itself, no other command writes.
-fn needs_no_run(session: &SessionFile, env: &Env, hint: &str) -> Result<(), Failure> {
+fn needs_no_run(session: &SessionFile, env: &ProcessEnv, hint: &str) -> Result<(), Failure> {
     run_that_is_open(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
         let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
         Err(Failure::precondition(message, hint))
@@ -150,7 +150,7 @@ const WORK_ON_THE_RUN: &str = "`omo agent next` says what comes next, and `omo a
 /// Prints one value of a file, or says that there is none.
 fn print_field(value: &Value, path: &str, of: &str) -> Result<(), Failure> {
     let missing = || {
-        let shown = omo_core::words::sanitize(path, 60);
+        let shown = omo_core::text::sanitize(path, 60);
         Failure::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
     };
     let found = rules::field(value, path).ok_or_else(missing)?;

@@ -4,66 +4,66 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::task_session::OpenSession;
+use omo_core::task_list::OpenTaskList;
 use omo_plan::model::UnitKind;
 use omo_plan::run::state::{RunState, Standing, UnitStatus};
 use omo_plan::task_session::{SessionPhase, TaskStatus, VERIFY};
 use omo_runs::session_store::SessionFolder;
 use omo_runs::task_session::{render, session_id};
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::root;
-use omo_store::task_session::{self, NoteError};
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::project_root;
+use omo_store::task_list_note::{self, TaskListNoteError};
 
 /// Notes where a session stands, as its files say it now.
-pub(crate) fn of_files(env: &Env, session: &SessionFolder) {
+pub(crate) fn of_files(env: &ProcessEnv, session: &SessionFolder) {
     let Ok(file) = session.session() else { return };
     let Some(root) = project(Path::new(&file.working_dir)) else { return };
     let tasks = session.tasks().ok().flatten().unwrap_or_default().tasks;
     let tasks: Vec<_> = tasks.iter().filter(|task| task.id != VERIFY).collect();
     let done = tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
     let (id, goal) = (session.id().to_string(), file.goal);
-    keep(env, &root, file.phase, OpenSession { id, goal, ..counted(tasks.len(), done) });
+    keep(env, &root, file.phase, OpenTaskList { id, goal, ..counted(tasks.len(), done) });
 }
 
 /// Notes where a session stands, as its run says it now.
-pub(crate) fn of_run(env: &Env, state: &RunState) {
+pub(crate) fn of_run(env: &ProcessEnv, state: &RunState) {
     let tasks = || state.plan.units.iter().filter(|unit| unit.kind != UnitKind::Verify);
     let is_done = |id: &str| matches!(state.standing(id), Some(Standing::Is(UnitStatus::Passed | UnitStatus::Claimed)));
     let done = tasks().filter(|unit| is_done(&unit.id)).count();
     let (id, goal) = (session_id(state).to_owned(), state.plan.goal.clone());
-    let open = OpenSession { id, goal, ..counted(tasks().count(), done) };
+    let open = OpenTaskList { id, goal, ..counted(tasks().count(), done) };
     keep(env, Path::new(&state.root), render::phase(state), open);
 }
 
 /// Forgets a session that was removed.
-pub(crate) fn forget(env: &Env, id: &str, working_dir: &str) {
+pub(crate) fn forget(env: &ProcessEnv, id: &str, working_dir: &str) {
     if let Some(root) = project(Path::new(working_dir)) {
         let forgotten = clear(&root, id, env);
         warn(forgotten);
     }
 }
 
-fn counted(total: usize, done: usize) -> OpenSession {
+fn counted(total: usize, done: usize) -> OpenTaskList {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    OpenSession { total: number(total), done: number(done), ..OpenSession::default() }
+    OpenTaskList { total: number(total), done: number(done), ..OpenTaskList::default() }
 }
 
-fn keep(env: &Env, root: &Path, phase: SessionPhase, session: OpenSession) {
+fn keep(env: &ProcessEnv, root: &Path, phase: SessionPhase, session: OpenTaskList) {
     let kept = if goes_on(phase) {
-        let session = OpenSession { phase: phase.word().to_owned(), ..session };
-        Folder::create(root)
-            .map_err(NoteError::from)
-            .and_then(|folder| task_session::set(&folder, session, env.state_home.as_deref(), env.now))
+        let session = OpenTaskList { phase: phase.word().to_owned(), ..session };
+        GuardedFolder::create_state(root)
+            .map_err(TaskListNoteError::from)
+            .and_then(|folder| task_list_note::set(&folder, session, env.state_home.as_deref(), env.now))
     } else {
         clear(root, &session.id, env)
     };
     warn(kept);
 }
 
-fn clear(root: &Path, id: &str, env: &Env) -> Result<(), NoteError> {
-    let Some(folder) = Folder::open(root)? else { return Ok(()) };
-    task_session::clear(&folder, id, env.state_home.as_deref())
+fn clear(root: &Path, id: &str, env: &ProcessEnv) -> Result<(), TaskListNoteError> {
+    let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(()) };
+    task_list_note::clear(&folder, id, env.state_home.as_deref())
 }
 
 /// Whether its user can go on with a session by one of the commands.
@@ -81,10 +81,10 @@ fn goes_on(phase: SessionPhase) -> bool {
 /// The project that a session works in; `None` where its folder is no longer there.
 fn project(folder: &Path) -> Option<PathBuf> {
     let folder = Some(folder).filter(|folder| folder.is_absolute() && folder.is_dir())?;
-    root::find_used(folder).or_else(|| root::find(None, Some(folder)))
+    project_root::find_used_root(folder).or_else(|| project_root::find_root(None, Some(folder)))
 }
 
-fn warn(kept: Result<(), NoteError>) {
+fn warn(kept: Result<(), TaskListNoteError>) {
     if let Err(error) = kept {
         crate::say_warning(&format!("where this session stands is not shown when another one begins here: {error}"));
     }

@@ -3,14 +3,14 @@
 use omo_plan::task_session::SessionPhase;
 use omo_plan::task_session::rules::{self, SessionChange, Work};
 use omo_runs::session_store::SESSION;
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::{GetOptions, UpdateOptions};
 use super::{print, print_done, print_field};
 use crate::failure::Failure;
 
 /// Prints a session, a value of it, or where it is.
-pub(super) fn get(env: &Env, options: &GetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &ProcessEnv, options: &GetOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     if options.dir {
         return print(&folder.path().display().to_string());
@@ -31,7 +31,7 @@ pub(super) fn get(env: &Env, options: &GetOptions) -> Result<(), Failure> {
 }
 
 /// Changes where a session stands.
-pub(super) fn update(env: &Env, options: UpdateOptions) -> Result<(), Failure> {
+pub(super) fn update(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Failure> {
     let locked = super::open(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let change = SessionChange {

@@ -1,9 +1,9 @@
 //! `omo agent task summary`: what has to be done and what is done, as Markdown.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::task_session::rules::shown;
 use omo_plan::task_session::{SessionFile, TaskFile, TaskStatus};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 use serde_json::Value;
 
 use super::arguments::{SummaryFormat, TaskSummaryOptions};
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 const MAX_CHARS: usize = 2_000;
 
 /// Prints the summary, or writes it beside the tasks.
-pub(super) fn run(env: &Env, options: &TaskSummaryOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let session = folder.session()?;
     let (tasks, text) = if let Some(id) = &options.id {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::Complexity;
 use omo_plan::task_session::rules::{self, NewTask, TaskChange};
 use omo_plan::task_session::{TaskFile, TaskStatus};
 use omo_runs::engine::read_plan_bytes;
 use omo_runs::session_store::{SessionFolder, TASKS, Tasks};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::run::AddedTask;
 
 /// Adds a task.
-pub(super) fn create(env: &Env, options: TaskCreateOptions) -> Result<(), Failure> {
+pub(super) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(), Failure> {
     if options.test_file.is_some() && options.approach != "tdd" {
         return Err(Failure::user("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
     }
@@ -65,7 +65,7 @@ fn described(file: &Path) -> Result<String, Failure> {
 }
 
 /// Lists the tasks.
-pub(super) fn list(env: &Env, options: &TaskListOptions) -> Result<(), Failure> {
+pub(super) fn list(env: &ProcessEnv, options: &TaskListOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let missing = || {
         let path = folder.path().join(TASKS);
@@ -144,7 +144,7 @@ fn row(task: TaskFile, words: Words) -> Row {
 }
 
 /// Prints a task, or a value of it.
-pub(super) fn get(env: &Env, options: &TaskGetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &ProcessEnv, options: &TaskGetOptions) -> Result<(), Failure> {
     let folder = super::open(&options.which, env)?;
     let task = folder.task(&options.task.id)?;
     match &options.field {
@@ -154,7 +154,7 @@ pub(super) fn get(env: &Env, options: &TaskGetOptions) -> Result<(), Failure> {
 }
 
 /// Changes where a task stands, or adds evidence.
-pub(super) fn update(env: &Env, options: TaskUpdateOptions) -> Result<(), Failure> {
+pub(super) fn update(env: &ProcessEnv, options: TaskUpdateOptions) -> Result<(), Failure> {
     let locked = super::open(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let task = locked.task(&options.task.id)?;

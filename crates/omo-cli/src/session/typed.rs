@@ -1,7 +1,7 @@
 //! What a person typed behind `/omo:ulw-plan`, as the hook kept it.
 
 use clap::Parser;
-use omo_core::words::usage;
+use omo_core::messages::usage;
 
 use super::arguments::{CreateOptions, Which};
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ struct PlanLine {
 /// lines of other commands are.
 pub(super) fn read(text: &str, options: &CreateOptions) -> Result<CreateOptions, Failure> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let hint = usage::of(COMMAND).unwrap_or_default();
+    let hint = usage::usage_of(COMMAND).unwrap_or_default();
     let line = PlanLine::try_parse_from(&words).map_err(|error| Failure::user(message_of_clap(&error), hint))?;
     let in_front = words.len() - line.goal.len();
     let goal = (0..in_front).fold(text.trim(), |rest, _| behind_first_word(rest));

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use omo_core::words::settings::{PATH_LINE, shell_word};
+use omo_core::messages::client_settings::{PATH_LINE, quote_shell_word};
 use omo_store::env;
 
 use crate::platform;
@@ -108,7 +108,7 @@ pub(super) fn description(linked: &Linked, to: &Path, place: &Path) -> String {
         }
         Linked::Yes => format!("{} is it; add to your shell's profile: {PATH_LINE}", place.display()),
         Linked::NoFolder => {
-            format!("for `omo` add to your shell's profile: export PATH={}:\"$PATH\"", shell_word(&folder))
+            format!("for `omo` add to your shell's profile: export PATH={}:\"$PATH\"", quote_shell_word(&folder))
         }
         Linked::Taken => format!("{} is there already and stays; this one is {}", place.display(), to.display()),
     }

@@ -45,7 +45,7 @@ pub(super) fn own() -> Result<Source, Failure> {
 fn at(folder: &Path) -> Result<Source, String> {
     let Manifest { name, version } = read(&folder.join(".claude-plugin").join("plugin.json"))?;
     if name != "omo" {
-        return Err(format!("its manifest names the plugin `{}`", omo_core::words::sanitize(&name, 60)));
+        return Err(format!("its manifest names the plugin `{}`", omo_core::text::sanitize(&name, 60)));
     }
     let _: Value = read(&folder.join(".claude-plugin").join("marketplace.json"))?;
     let hooks: Value = read(&folder.join("hooks.json"))?;

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use omo_store::place;
+use omo_store::folder_swap;
 
 use super::source::Source;
 use crate::failure::Failure;
@@ -42,10 +42,10 @@ pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged,
         Ok(_) => Staged::Instead(super::source::version_at(place)),
         Err(_) => Staged::New,
     };
-    let put = copy(&files, new).and_then(|()| place::put(new, place));
+    let put = copy(&files, new).and_then(|()| folder_swap::swap_folders(new, place));
     if let Err(error) = put {
         // Whatever was there before is there still.
-        let _ = place::clear(new);
+        let _ = folder_swap::clear_leftovers(new);
         return Err(failed("write", place, &error));
     }
     clear(new)?;
@@ -55,7 +55,7 @@ pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged,
 /// Removes what putting a plugin together has left; a program that runs from there keeps its file
 /// on some systems, and goes with the next setup.
 pub(super) fn clear(new: &Path) -> Result<(), Failure> {
-    place::clear(new).map_err(|error| failed("remove", new, &error))
+    folder_swap::clear_leftovers(new).map_err(|error| failed("remove", new, &error))
 }
 
 fn failed(action: &str, path: &Path, error: &io::Error) -> Failure {

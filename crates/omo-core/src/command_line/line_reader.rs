@@ -16,7 +16,7 @@ const KEYWORDS: [&str; 14] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "case", "esac"];
 
 /// The commands of a line, those within `$(…)` and backticks included.
-pub fn commands(line: &str) -> Vec<ShellCommand> {
+pub fn split_commands(line: &str) -> Vec<ShellCommand> {
     let mut reader = LineReader::default();
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -241,7 +241,7 @@ impl LineReader {
         // What the inner command prints stands there; what is not known is left out.
         let mut word = outer.word.unwrap_or_default();
         if let [inner] = inner {
-            word.push_str(printed(inner));
+            word.push_str(printed_text(inner));
         }
         self.command = outer.command;
         self.command.substituted += inner.len();
@@ -252,7 +252,7 @@ impl LineReader {
 }
 
 /// What a command prints, as it is written in a word.
-fn printed(command: &ShellCommand) -> &'static str {
+fn printed_text(command: &ShellCommand) -> &'static str {
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
     match &words[..] {
         ["pwd", ..] => "$PWD",

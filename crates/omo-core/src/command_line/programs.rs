@@ -3,7 +3,7 @@
 use super::is_line_option;
 
 /// The name of a program without its folder, its version and the ending that it has on Windows.
-pub fn stem(program: &str) -> &str {
+pub fn program_name(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let name = [".exe", ".cmd", ".bat"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     let bare = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
@@ -28,7 +28,7 @@ fn is_cross_compiler(name: &str) -> bool {
 }
 
 /// Whether an interpreter is asked to look at the files that it is given, and not to run them.
-pub fn is_checking(name: &str, arguments: &[&str]) -> bool {
+pub fn is_syntax_check(name: &str, arguments: &[&str]) -> bool {
     let first = arguments.first().copied().unwrap_or_default();
     let has = |wanted: &str| arguments.iter().take_while(|word| word.starts_with('-')).any(|word| *word == wanted);
     match name {
@@ -114,7 +114,7 @@ mod tests {
             (".", "."),
             ("x.cmd", "x"),
         ] {
-            assert_eq!(stem(program), expected, "{program}");
+            assert_eq!(program_name(program), expected, "{program}");
         }
         assert!(is_reader("x86_64-linux-gnu-gcc") && !is_reader("run-tests"));
     }
@@ -140,7 +140,7 @@ mod tests {
             ("python -c x", false),
         ] {
             let words: Vec<&str> = run.split(' ').collect();
-            assert_eq!(is_checking(words[0], &words[1..]), expected, "{run}");
+            assert_eq!(is_syntax_check(words[0], &words[1..]), expected, "{run}");
         }
     }
 }

@@ -8,7 +8,7 @@ const MAX_GROWTH: usize = 4_096;
 
 /// A word with what its variables hold. `value_of` is asked for the name of each variable, for `~`, and for
 /// [`TOP_LEVEL`]; what is not known stays as it is written.
-pub fn expand(word: &str, value_of: &dyn Fn(&str) -> Option<String>) -> String {
+pub fn expand_variables(word: &str, value_of: &dyn Fn(&str) -> Option<String>) -> String {
     let mut expanded = String::new();
     let mut rest = word;
     if let Some(behind) = word.strip_prefix('~').filter(|behind| behind.is_empty() || behind.starts_with('/'))
@@ -89,10 +89,10 @@ mod tests {
             ("$HOME/$(git rev-parse --show-toplevel)/a", "/home/u//top/a"),
             ("${D%x}${", "${D%x}${"),
         ] {
-            assert_eq!(expand(word, &value_of), expected, "{word}");
+            assert_eq!(expand_variables(word, &value_of), expected, "{word}");
         }
         let long = "$L".repeat(100);
-        assert_eq!(expand(&long, &|_| Some("x".repeat(1_000))), long);
+        assert_eq!(expand_variables(&long, &|_| Some("x".repeat(1_000))), long);
         assert_eq!(variables_in("$a/${b:-c}$ $1").collect::<Vec<_>>(), ["a", "b", "1"]);
     }
 }

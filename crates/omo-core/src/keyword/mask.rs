@@ -6,24 +6,24 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::{Keywords, origin, word};
-use crate::markup::{self, Masked, lines, paragraphs};
+use super::{Keywords, keyword_match, origin};
+use crate::masked_text::{self, MaskedText, lines, paragraphs};
 
 /// The prompt with all of that covered.
-pub(super) fn own_words(text: &str, keywords: &Keywords) -> Masked {
-    let mut masked = Masked::new(text);
+pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
+    let mut masked = MaskedText::new(text);
     // Together: a note may end within a quoted line, whose mark it would take away.
-    masked.cover(|text| [origin::notes(text), markup::quoted_lines(text)].concat());
-    masked.cover(markup::fences);
-    masked.cover(markup::inline_code);
-    masked.cover(markup::comments);
+    masked.cover(|text| [origin::notes(text), masked_text::quoted_lines(text)].concat());
+    masked.cover(masked_text::fences);
+    masked.cover(masked_text::inline_code);
+    masked.cover(masked_text::comments);
     masked.cover(|text| banners(text, keywords));
     masked.cover(pasted_lines);
     masked.cover(tables);
     masked.cover(diffs);
     masked.cover(tags);
     masked.cover(links);
-    masked.cover(markup::quotations);
+    masked.cover(masked_text::quotations);
     masked.cover(addresses);
     masked.cover(|text| calls(text, keywords));
     masked
@@ -65,7 +65,7 @@ fn is_banner(line: &str, keywords: &Keywords) -> bool {
     let Some(label) = bracketed(line) else { return false };
     let after = line.split_once(']').map_or("", |(_, after)| after);
     // `[x](y)` is a link.
-    let names_a_keyword = word::occurs(label, keywords) && label.contains([' ', '-', '#', '/', ':']);
+    let names_a_keyword = keyword_match::contains_keyword(label, keywords) && label.contains([' ', '-', '#', '/', ':']);
     !after.starts_with('(') && (names_a_keyword || starts_as_loop(line))
 }
 
@@ -253,5 +253,5 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
 /// `ulw()`: the name of a function.
 fn calls(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let is_call = |word: &Range<usize>| text.get(word.end..).is_some_and(|after| after.starts_with("()"));
-    word::find(text, keywords).into_iter().filter(is_call).collect()
+    keyword_match::find_keywords(text, keywords).into_iter().filter(is_call).collect()
 }

@@ -5,7 +5,7 @@
 //! keyword is the subject (`ulw keeps running`). What fits none of them is an instruction.
 
 mod english;
-mod scripts;
+mod other_languages;
 
 use std::ops::Range;
 
@@ -13,6 +13,6 @@ use super::sentence;
 
 /// Whether this occurrence is talk.
 pub(super) fn is_mention(text: &str, word: &Range<usize>) -> bool {
-    let around = sentence::around(text, word);
-    english::is_mention(&around) || scripts::is_mention(&around)
+    let around = sentence::word_context(text, word);
+    english::is_mention(&around) || other_languages::is_mention(&around)
 }

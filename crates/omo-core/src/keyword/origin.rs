@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::mask;
-use crate::markup::find;
+use crate::masked_text::find;
 
 /// How prompts begin that no person typed.
 const NOT_A_PERSON: [&str; 28] = [
@@ -44,7 +44,7 @@ const NOTES: [(&str, &str); 2] =
 
 /// The prompt from its first own word on, the notes before it left out. `None` where no person
 /// wrote it.
-pub(super) fn own_text(prompt: &str) -> Option<&str> {
+pub(super) fn text_of_person(prompt: &str) -> Option<&str> {
     let text = without_leading_notes(prompt.trim_start());
     let only_notes = text.is_empty() && !prompt.trim().is_empty();
     let foreign = NOT_A_PERSON.iter().any(|prefix| starts_with(text, prefix));

@@ -8,7 +8,7 @@ const WINDOW: usize = 240;
 
 /// What stands around a keyword in its own clause, in lower case.
 #[derive(Debug)]
-pub(super) struct Around {
+pub(super) struct WordContext {
     /// From the start of the clause.
     pub(super) before: String,
     /// To the end of the sentence.
@@ -18,12 +18,12 @@ pub(super) struct Around {
 }
 
 /// Reads around a word.
-pub(super) fn around(text: &str, word: &Range<usize>) -> Around {
+pub(super) fn word_context(text: &str, word: &Range<usize>) -> WordContext {
     let before = text.get(..word.start).unwrap_or_default();
     let after = text.get(word.end..).unwrap_or_default();
     let start = clause_start(before);
     let (length, end) = sentence_end(after);
-    Around {
+    WordContext {
         before: lower(before.get(start..).unwrap_or_default()),
         after: lower(after.get(..length).unwrap_or_default()),
         end,
@@ -76,9 +76,9 @@ pub(super) fn ends_clause(char: char, next: char) -> bool {
 }
 
 /// The words of a stretch, without the marks around them.
-pub(super) fn words(text: &str) -> Vec<&str> {
+pub(super) fn split_words(text: &str) -> Vec<&str> {
     text.split(|char: char| {
-        !(char.is_alphanumeric() || matches!(char, '\'' | '_' | '-' | '/' | '=' | crate::markup::COVERED))
+        !(char.is_alphanumeric() || matches!(char, '\'' | '_' | '-' | '/' | '=' | crate::masked_text::COVERED))
     })
     .filter(|word| !word.trim_matches(['-', '/']).is_empty())
     .collect()

@@ -2,7 +2,7 @@
 
 /// What a prompt is that begins with a slash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slash<'a> {
+pub(super) enum SlashPrompt<'a> {
     /// No command: plain words, or a path.
     No,
     /// A command of omo.
@@ -17,22 +17,22 @@ pub(super) enum Slash<'a> {
 }
 
 /// Reads the first word.
-pub(super) fn read(text: &str) -> Slash<'_> {
-    let Some(rest) = text.strip_prefix('/') else { return Slash::No };
+pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
+    let Some(rest) = text.strip_prefix('/') else { return SlashPrompt::No };
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
     if name.is_empty() || !name.chars().all(is_name_char) {
-        return Slash::No;
+        return SlashPrompt::No;
     }
     let mut after_blank = tail.chars();
     after_blank.next();
     let arguments = after_blank.as_str();
     if name.eq_ignore_ascii_case("ulw") || name.eq_ignore_ascii_case("ultrawork") {
-        return Slash::Own { name: "ulw", arguments };
+        return SlashPrompt::Own { name: "ulw", arguments };
     }
     match name.strip_prefix("omo:") {
-        Some(name) if !name.is_empty() => Slash::Own { name, arguments },
-        _ => Slash::Foreign,
+        Some(name) if !name.is_empty() => SlashPrompt::Own { name, arguments },
+        _ => SlashPrompt::Foreign,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Whose work an entry is, and what is left of one that is not omo's own.
 
-use super::{Session, Ulw, Verdict, VerdictKind};
+use super::{Session, UlwRun, UlwVerdict, VerdictKind};
 use crate::timestamp::Timestamp;
 
 /// Whose work an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provenance {
+pub enum EntryProvenance {
     /// omo's own, the last that it wrote, or nothing that needs a seal.
     Own,
     /// Something else has written it, or nothing can tell.
@@ -14,9 +14,9 @@ pub enum Provenance {
     PutBack,
 }
 
-impl Provenance {
+impl EntryProvenance {
     /// Why nothing of the entry is believed; `None` where it is.
-    pub fn against(self) -> Option<&'static str> {
+    pub fn distrust_reason(self) -> Option<&'static str> {
         match self {
             Self::Own => None,
             Self::Foreign => Some("the record of the run is not omo's own"),
@@ -29,14 +29,14 @@ impl Session {
     /// Forgets an entry that is not omo's own, as a run that ended as `released`: neither its checks nor its task, its
     /// bounds or its verdict are believed. What was weakened stays named, and the clients stay known.
     pub fn disown(&mut self, why: &str, now: Timestamp) {
-        let Ulw { stop_blocks, started_at, .. } = self.ulw;
+        let UlwRun { stop_blocks, started_at, .. } = self.ulw;
         *self = Self {
-            ulw: Ulw { stop_blocks, started_at, ..Ulw::default() },
-            verdict: Some(Verdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
+            ulw: UlwRun { stop_blocks, started_at, ..UlwRun::default() },
+            verdict: Some(UlwVerdict { kind: VerdictKind::Released, why: why.to_owned(), at: now }),
             weakened: std::mem::take(&mut self.weakened),
             clients: std::mem::take(&mut self.clients),
             plan_run: self.plan_run.take(),
-            command: self.command.take(),
+            typed_command: self.typed_command.take(),
             last_seen: self.last_seen,
             revision: self.revision,
             ..Self::default()
@@ -45,18 +45,18 @@ impl Session {
 
     /// Whether the entry is what [`Session::disown`] leaves: it claims nothing.
     pub fn is_disowned(&self) -> bool {
-        let is_told = |verdict: &Verdict| {
-            let whys = [Provenance::Foreign, Provenance::PutBack].map(Provenance::against);
+        let is_told = |verdict: &UlwVerdict| {
+            let whys = [EntryProvenance::Foreign, EntryProvenance::PutBack].map(EntryProvenance::distrust_reason);
             verdict.kind == VerdictKind::Released && whys.contains(&Some(&*verdict.why))
         };
-        !self.ulw.enabled && self.gates.is_empty() && self.verdict.as_ref().is_some_and(is_told)
+        !self.ulw.enabled && self.checks.is_empty() && self.verdict.as_ref().is_some_and(is_told)
     }
 
     /// The entry as it may be shown: where it is not omo's own, as one that was forgotten.
     #[must_use]
-    pub fn believed(&self, provenance: Provenance, now: Timestamp) -> Self {
+    pub fn as_believed(&self, provenance: EntryProvenance, now: Timestamp) -> Self {
         let mut session = self.clone();
-        if let Some(why) = provenance.against() {
+        if let Some(why) = provenance.distrust_reason() {
             session.disown(why, self.updated_at.unwrap_or(now));
         }
         session

@@ -1,19 +1,19 @@
 //! The task of a run: its beginning, where other programs look for it, all of it, and what was asked for later.
 
-use super::Ulw;
+use super::UlwRun;
 
 /// How many characters of the task other programs find in its field.
 pub const TASK_CHARS: usize = 500;
 /// How many bytes of the task a reviewer is shown.
 pub const TASK_BYTES: usize = 16 * 1024;
 /// How many bytes of what is asked for later are kept, all of it together.
-const LATER_BYTES: usize = TASK_BYTES + 1024;
+const MAX_LATER_BYTES: usize = TASK_BYTES + 1024;
 /// How often something may be added to a task.
 const MAX_LATER: usize = 64;
 /// Stands for what was added and is not kept.
 const LEFT_OUT: &str = "[omo] what was added here is not kept";
 
-impl Ulw {
+impl UlwRun {
     /// All of the task, as far as it is kept.
     pub fn full_task(&self) -> Option<&str> {
         self.whole_task.as_deref().or(self.task.as_deref())
@@ -34,7 +34,7 @@ impl Ulw {
     }
 
     /// Takes what the user asks for: the task, or, where there is one, more of it.
-    pub(super) fn ask(&mut self, text: &str) {
+    pub(super) fn add_request(&mut self, text: &str) {
         let text = kept_part(text);
         if self.task.is_none() {
             let is_longer = text.chars().nth(TASK_CHARS).is_some();
@@ -46,8 +46,9 @@ impl Ulw {
             self.asked_later.push(text);
         }
         // What was asked for last counts most; the task itself stays.
-        let is_too_much =
-            |later: &[String]| later.len() > MAX_LATER || later.iter().map(String::len).sum::<usize>() > LATER_BYTES;
+        let is_too_much = |later: &[String]| {
+            later.len() > MAX_LATER || later.iter().map(String::len).sum::<usize>() > MAX_LATER_BYTES
+        };
         while is_too_much(&self.asked_later) && self.asked_later.len() > 1 {
             let is_marked = self.asked_later.first().is_some_and(|first| first == LEFT_OUT);
             self.asked_later.remove(usize::from(is_marked));
@@ -74,47 +75,47 @@ fn kept_part(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::{Gate, Origin};
-    use crate::review::Rejection;
+    use crate::check::{Check, CheckOrigin};
+    use crate::review::RejectedTree;
     use crate::session::tests::{activation, at};
-    use crate::session::{Activation, Session, VerdictKind};
+    use crate::session::{Session, UlwActivation, VerdictKind};
 
     #[test]
     fn the_task_is_cut_at_a_character() {
         let mut session = Session::default();
         let task = "한".repeat(TASK_CHARS + 1);
-        session.activate(Activation { task: Some(task), ..activation() }, at(0));
+        session.activate(UlwActivation { task: Some(task), ..activation() }, at(0));
         assert_eq!(session.ulw.task.unwrap().chars().count(), TASK_CHARS);
     }
 
     #[test]
     fn a_task_that_was_not_proved_done_goes_on() {
-        let with = |task: &str, base: &str| Activation {
+        let with = |task: &str, base: &str| UlwActivation {
             task: Some(task.to_owned()),
             base: Some(base.to_owned()),
             prompt_id: Some(task.to_owned()),
             ..activation()
         };
         let mut session = Session::default();
-        let mut pinned = Gate::new(None, "make test", Origin::Repository).unwrap();
+        let mut pinned = Check::new(None, "make test", CheckOrigin::Repository).unwrap();
         pinned.pinned.insert("Makefile".to_owned(), "as it was".to_owned());
-        session.activate(Activation { gates: vec![pinned.clone()], ..with("ulw first", "b1") }, at(0));
-        session.verification.reject(Rejection { tree: Some("t".to_owned()), objections: "no".to_owned() });
-        session.end(VerdictKind::Released, "no proof".to_owned(), at(5));
-        let other = Gate { pinned: std::collections::BTreeMap::new(), ..pinned.clone() };
-        let goes_on = Activation { gates: vec![other], ..with("ulw go on", "b2") };
+        session.activate(UlwActivation { checks: vec![pinned.clone()], ..with("ulw first", "b1") }, at(0));
+        session.verification.reject(RejectedTree { tree: Some("t".to_owned()), objections: "no".to_owned() });
+        session.end_run(VerdictKind::Released, "no proof".to_owned(), at(5));
+        let other = Check { pinned: std::collections::BTreeMap::new(), ..pinned.clone() };
+        let goes_on = UlwActivation { checks: vec![other], ..with("ulw go on", "b2") };
         session.activate(goes_on.clone(), at(9));
         assert!(session.is_activated_by(&goes_on), "the same prompt delivered twice");
         session.activate(with("ulw go on", "b3"), at(10));
         session.activate(with("ulw and the page", "b4"), at(11));
         assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw first"), Some("b1")));
         assert_eq!(session.ulw.asked_later, ["ulw go on", "ulw and the page"]);
-        assert_eq!(session.gates, [pinned]);
-        assert!(session.verification.rejected(Some("t")).is_some());
-        session.end(VerdictKind::Verified, "proved".to_owned(), at(12));
+        assert_eq!(session.checks, [pinned]);
+        assert!(session.verification.rejection_of(Some("t")).is_some());
+        session.end_run(VerdictKind::Verified, "proved".to_owned(), at(12));
         session.activate(with("ulw second", "b5"), at(13));
         assert_eq!((session.ulw.full_task(), session.ulw.base.as_deref()), (Some("ulw second"), Some("b5")));
-        assert!(session.ulw.asked_later.is_empty() && session.gates.is_empty());
+        assert!(session.ulw.asked_later.is_empty() && session.checks.is_empty());
         assert!(session.verification.rejections.is_empty());
     }
 
@@ -122,16 +123,16 @@ mod tests {
     fn a_long_task_is_kept_whole_beside_its_beginning() {
         let mut session = Session::default();
         let task = format!("ulw {}the end", "x".repeat(9_000));
-        session.activate(Activation { task: Some(task.clone()), ..activation() }, at(0));
+        session.activate(UlwActivation { task: Some(task.clone()), ..activation() }, at(0));
         assert_eq!(session.ulw.full_task(), Some(task.as_str()));
         assert_eq!(session.ulw.task.as_ref().unwrap().chars().count(), TASK_CHARS);
         for number in 0..200 {
             let task = Some(format!("ulw {number}{}", "한".repeat(9_000)));
-            session.activate(Activation { task, ..activation() }, at(1));
+            session.activate(UlwActivation { task, ..activation() }, at(1));
         }
         assert_eq!(session.ulw.full_task(), Some(task.as_str()), "the first task stays");
         let [left_out, last] = session.ulw.asked_later.as_slice() else { panic!("{:?}", session.ulw.asked_later) };
         assert!(left_out == LEFT_OUT && last.len() <= TASK_BYTES && last.contains("the rest is not kept"));
-        assert!(session.ulw.asked_later.iter().map(String::len).sum::<usize>() <= LATER_BYTES);
+        assert!(session.ulw.asked_later.iter().map(String::len).sum::<usize>() <= MAX_LATER_BYTES);
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Session, Trigger, Verdict, VerdictKind};
-use crate::gate::{self, Gate, Origin};
+use super::{Session, UlwTrigger, UlwVerdict, VerdictKind};
+use crate::check::{self, Check, CheckOrigin};
+use crate::text::sanitize;
 use crate::timestamp::Timestamp;
-use crate::words::sanitize;
 
 /// How many weakenings are kept. The last one then stands for all that came after it.
 pub const MAX_WEAKENED: usize = 32;
@@ -16,7 +16,7 @@ const WEAKENING_CHARS: usize = 160;
 /// One change after which a claim proves less than it did when the run began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Weakening {
+pub struct CheckWeakening {
     /// When.
     pub at: Timestamp,
     /// Who made it.
@@ -60,58 +60,70 @@ impl Session {
     /// What was weakened stays named until a run was verified. A run that is turned on while it is on is still
     /// the same one: what it is held to less from now on is named as well.
     pub(super) fn keep_weakened(&mut self, earlier: &Self, now: Timestamp) {
-        let by = if self.ulw.trigger == Some(Trigger::Cli) { ChangedBy::Terminal } else { ChangedBy::Typed };
+        let by = if self.ulw.trigger == Some(UlwTrigger::Cli) { ChangedBy::Terminal } else { ChangedBy::Typed };
         if let Some(verdict) = earlier.verdict.as_ref().filter(|verdict| verdict.kind == VerdictKind::Verified) {
             self.weakened.retain(|weakening| weakening.at > verdict.at);
         }
         if let Some(verdict) = earlier.verdict.as_ref().filter(|_| earlier.is_disowned()) {
-            self.weaken(ChangedBy::Omo, &format!("checks and bounds were forgotten, since {}", verdict.why), now);
+            self.note_weakening(
+                ChangedBy::Omo,
+                &format!("checks and bounds were forgotten, since {}", verdict.why),
+                now,
+            );
         }
-        if !earlier.goes_on() {
+        if !earlier.continues_task() {
             return;
         }
-        for what in gate::weakened(&earlier.gates, &self.gates, false) {
-            self.weaken(by, &what, now);
+        for what in check::describe_weakening(&earlier.checks, &self.checks, false) {
+            self.note_weakening(by, &what, now);
         }
         if earlier.verification.review_wanted && !self.verification.review_wanted {
-            self.weaken(by, "the review turned off", now);
+            self.note_weakening(by, "the review turned off", now);
         }
         let (old, new) = (earlier.limits.clamped(), self.limits.clamped());
         if new.max_blocks > old.max_blocks {
-            self.weaken(by, &format!("{} continuations allowed instead of {}", new.max_blocks, old.max_blocks), now);
+            self.note_weakening(
+                by,
+                &format!("{} continuations allowed instead of {}", new.max_blocks, old.max_blocks),
+                now,
+            );
         }
         if new.max_minutes > old.max_minutes {
-            self.weaken(by, &format!("{} minutes allowed instead of {}", new.max_minutes, old.max_minutes), now);
+            self.note_weakening(
+                by,
+                &format!("{} minutes allowed instead of {}", new.max_minutes, old.max_minutes),
+                now,
+            );
         }
     }
 
     /// Takes these checks in the place of those that decided so far, and notes what that weakens.
-    pub fn change_gates(&mut self, gates: Vec<Gate>, by: ChangedBy, now: Timestamp) {
-        let old = std::mem::replace(&mut self.gates, gates);
-        for what in gate::weakened(&old, &self.gates, by == ChangedBy::Detached) {
-            self.weaken(by, &what, now);
+    pub fn change_checks(&mut self, gates: Vec<Check>, by: ChangedBy, now: Timestamp) {
+        let old = std::mem::replace(&mut self.checks, gates);
+        for what in check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached) {
+            self.note_weakening(by, &what, now);
         }
     }
 
     /// Names the checks that run under an approval which no person is known to have given.
-    pub fn name_approval(&mut self, by: ChangedBy, at: Timestamp) {
+    pub fn note_unproved_approval(&mut self, by: ChangedBy, at: Timestamp) {
         if by.is_person() {
             return;
         }
-        let of_repository = self.gates.iter().filter(|gate| gate.origin == Origin::Repository);
+        let of_repository = self.checks.iter().filter(|gate| gate.origin == CheckOrigin::Repository);
         let named: Vec<String> =
             of_repository.map(|gate| format!("check `{}` of omo.toml approved", gate.name)).collect();
         for what in named {
             if !self.weakened.iter().any(|known| known.what == what && known.at == at) {
-                self.weaken(by, &what, at);
+                self.note_weakening(by, &what, at);
             }
         }
     }
 
     /// Notes that a claim proves less from now on. What its user types before a run begins, or after one was
     /// verified, weakens none.
-    pub fn weaken(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
-        let is_verified = |verdict: &Verdict| verdict.kind == VerdictKind::Verified;
+    pub fn note_weakening(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
+        let is_verified = |verdict: &UlwVerdict| verdict.kind == VerdictKind::Verified;
         let has_run = self.is_armed() || self.verdict.as_ref().is_some_and(|verdict| !is_verified(verdict));
         if !has_run && by.is_person() {
             return;
@@ -119,57 +131,57 @@ impl Session {
         let is_full = self.weakened.len() >= MAX_WEAKENED;
         let what = if is_full { "more than can be listed here".to_owned() } else { sanitize(what, WEAKENING_CHARS) };
         self.weakened.truncate(MAX_WEAKENED - 1);
-        self.weakened.push(Weakening { at: now, by, what });
+        self.weakened.push(CheckWeakening { at: now, by, what });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Origin;
-    use crate::limits::Limits;
-    use crate::session::Activation;
+    use crate::check::CheckOrigin;
+    use crate::limits::RunLimits;
+    use crate::session::UlwActivation;
     use crate::session::tests::{activation, at};
 
     #[test]
     fn each_check_that_no_person_approved_is_named_once() {
-        let of = |name: &str, origin| Gate::new(Some(name), name, origin).unwrap();
+        let of = |name: &str, origin| Check::new(Some(name), name, origin).unwrap();
         let mut session = Session::default();
         session.activate(activation(), at(1));
-        session.gates = vec![of("a", Origin::Repository), of("b", Origin::User)];
-        session.name_approval(ChangedBy::Terminal, at(2));
-        session.name_approval(ChangedBy::Typed, at(2));
+        session.checks = vec![of("a", CheckOrigin::Repository), of("b", CheckOrigin::User)];
+        session.note_unproved_approval(ChangedBy::Terminal, at(2));
+        session.note_unproved_approval(ChangedBy::Typed, at(2));
         assert_eq!(session.weakened, []);
         for _ in 0..2 {
-            session.name_approval(ChangedBy::Detached, at(0));
+            session.note_unproved_approval(ChangedBy::Detached, at(0));
         }
         let what = "check `a` of omo.toml approved".to_owned();
-        assert_eq!(session.weakened, [Weakening { at: at(0), by: ChangedBy::Detached, what }]);
+        assert_eq!(session.weakened, [CheckWeakening { at: at(0), by: ChangedBy::Detached, what }]);
     }
 
     #[test]
     fn what_was_weakened_stays_named_until_a_run_was_verified() {
-        let gate = |name: &str| Gate::new(Some(name), name, Origin::User).unwrap();
+        let gate = |name: &str| Check::new(Some(name), name, CheckOrigin::User).unwrap();
         let named = |session: &Session| -> Vec<String> { session.weakened.iter().map(|it| it.what.clone()).collect() };
         let mut session = Session::default();
-        session.change_gates(vec![gate("a"), gate("b")], ChangedBy::Typed, at(1));
-        session.change_gates(vec![gate("a")], ChangedBy::Typed, at(2));
+        session.change_checks(vec![gate("a"), gate("b")], ChangedBy::Typed, at(1));
+        session.change_checks(vec![gate("a")], ChangedBy::Typed, at(2));
         assert_eq!(named(&session), [""; 0], "no run has begun");
-        session.change_gates(vec![gate("a"), gate("c")], ChangedBy::Detached, at(3));
+        session.change_checks(vec![gate("a"), gate("c")], ChangedBy::Detached, at(3));
         session.activate(activation(), at(10));
-        session.change_gates(vec![gate("a")], ChangedBy::Terminal, at(11));
+        session.change_checks(vec![gate("a")], ChangedBy::Terminal, at(11));
         assert_eq!(named(&session), ["check `c` added", "check `c` removed"]);
-        let limits = Limits { max_blocks: 20, ..Limits::default() };
-        session.activate(Activation { review_wanted: false, limits, ..activation() }, at(20));
+        let limits = RunLimits { max_blocks: 20, ..RunLimits::default() };
+        session.activate(UlwActivation { review_wanted: false, limits, ..activation() }, at(20));
         assert_eq!(named(&session)[2..], ["the review turned off", "20 continuations allowed instead of 8"]);
-        session.end(VerdictKind::Released, "claimed".to_owned(), at(30));
+        session.end_run(VerdictKind::Released, "claimed".to_owned(), at(30));
         session.activate(activation(), at(40));
         assert_eq!(session.weakened.len(), 4, "the run that ended unverified goes on");
-        session.end(VerdictKind::Verified, "proved".to_owned(), at(50));
+        session.end_run(VerdictKind::Verified, "proved".to_owned(), at(50));
         session.activate(activation(), at(60));
         assert!(session.weakened.is_empty());
         for second in 0..40 {
-            session.weaken(ChangedBy::Typed, &format!("{second}"), at(100 + second));
+            session.note_weakening(ChangedBy::Typed, &format!("{second}"), at(100 + second));
         }
         assert_eq!((session.weakened.len(), session.weakened[31].at), (MAX_WEAKENED, at(139)));
         let text = serde_json::to_string(&session).unwrap();

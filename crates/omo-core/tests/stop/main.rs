@@ -3,85 +3,24 @@
 //! What a plan run changes is in `plan.rs`, what holds over whole sequences of events in
 //! `stop_properties.rs`.
 
+mod given;
 mod plan;
 
-use omo_core::limits::Limits;
-use omo_core::plan_run::PlanRun;
 use omo_core::promise::Claim;
-use omo_core::session::{Activation, Interruption, Pause};
-use omo_core::session::{PauseReason, Session, Trigger, VerdictKind};
+use omo_core::session::{Interruption, PauseReason, Session, UlwPause, VerdictKind};
 use omo_core::stop::{
-    BackgroundTask, Cause, Row, StopAction, StopDecision, StopEvent, StopFacts, TranscriptFacts, allowed_blocks, apply,
+    BackgroundTask, BlockCause, StopAction, StopDecision, StopRow, TranscriptFacts, allowed_blocks, apply_decision,
     decide,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::Judgement;
+use omo_core::verification::ClaimJudgement;
+
+use given::Given;
 
 const MINUTE: i64 = 60_000;
 const YEAR: i64 = 365 * 24 * 60 * MINUTE;
 /// When every run of these tests begins: a day in 2026.
 const START: i64 = 1_780_000_000_000;
-
-/// Everything that a Stop is decided from, owned, so that a case changes only what it is about.
-#[derive(Clone)]
-struct Given {
-    event: StopEvent,
-    session: Option<Session>,
-    transcript: TranscriptFacts,
-    cap: Option<u32>,
-    judgement: Option<Judgement>,
-    same_failure_sent: u32,
-    plan: Option<PlanRun>,
-    now: Timestamp,
-}
-
-impl Given {
-    /// A run that is a minute old, at its first Stop, with nothing special about it.
-    fn armed() -> Self {
-        let mut session = Session::default();
-        let activation = Activation {
-            trigger: Trigger::Keyword,
-            task: None,
-            prompt_id: None,
-            limits: Limits::default(),
-            gates: Vec::new(),
-            review_wanted: true,
-            base: None,
-        };
-        session.activate(activation, at(START));
-        Self {
-            event: StopEvent::default(),
-            session: Some(session),
-            transcript: TranscriptFacts::default(),
-            cap: None,
-            judgement: None,
-            same_failure_sent: 0,
-            plan: None,
-            now: at(START + MINUTE),
-        }
-    }
-
-    fn session(&mut self) -> &mut Session {
-        self.session.get_or_insert_with(Session::default)
-    }
-
-    fn decide(&self) -> StopDecision {
-        decide(Some(&self.facts()))
-    }
-
-    fn facts(&self) -> StopFacts<'_> {
-        StopFacts {
-            event: &self.event,
-            session: self.session.as_ref(),
-            transcript: self.transcript,
-            client_block_cap: self.cap,
-            judgement: self.judgement,
-            same_failure_sent: self.same_failure_sent,
-            plan: self.plan.as_ref(),
-            now: self.now,
-        }
-    }
-}
 
 fn given(change: impl FnOnce(&mut Given)) -> StopDecision {
     let mut given = Given::armed();
@@ -107,7 +46,7 @@ fn blocked(reason: &str) -> Claim {
 }
 
 fn pause(session: &mut Session, reason: PauseReason) {
-    session.ulw.paused = Some(Pause { reason, at: None, told: false });
+    session.ulw.paused = Some(UlwPause { reason, at: None, is_told: false });
 }
 
 /// The action in one word, for tables.
@@ -122,53 +61,78 @@ fn word(decision: &StopDecision) -> &'static str {
 }
 
 /// What a case is about, what it changes, the row that it must reach, and what that row does.
-type Case = (&'static str, fn(&mut Given), Row, &'static str);
+type Case = (&'static str, fn(&mut Given), StopRow, &'static str);
 
 const CASES: &[Case] = &[
-    ("a subagent stops", |g| g.event.from_subagent = true, Row::Subagent, "allow"),
-    ("no entry", |g| g.session = None, Row::NoRun, "allow"),
-    ("an empty entry", |g| g.session = Some(Session::default()), Row::NoRun, "allow"),
-    ("a run that was turned off", |g| g.session().ulw.enabled = false, Row::NoRun, "allow"),
-    ("a run with a verdict", |g| end(g.session()), Row::NoRun, "allow"),
+    ("a subagent stops", |g| g.event.from_subagent = true, StopRow::Subagent, "allow"),
+    ("no entry", |g| g.session = None, StopRow::NoRun, "allow"),
+    ("an empty entry", |g| g.session = Some(Session::default()), StopRow::NoRun, "allow"),
+    ("a run that was turned off", |g| g.session().ulw.enabled = false, StopRow::NoRun, "allow"),
+    ("a run with a verdict", |g| end(g.session()), StopRow::NoRun, "allow"),
     (
         "an enabled run with a verdict",
         |g| {
             end(g.session());
             g.session().ulw.enabled = true;
         },
-        Row::NoRun,
+        StopRow::NoRun,
         "allow",
     ),
-    ("the hatch, run still enabled", |g| g.session().stop_continuation.disabled = true, Row::StopContinuation, "allow"),
-    ("the hatch, as the user sets it", |g| g.session().stop_continuation(None, at(START)), Row::NoRun, "allow"),
-    ("input waits", |g| g.transcript.input_waiting = true, Row::InputWaiting, "allow"),
-    ("a subagent runs", |g| g.event.background.push(task("a", "subagent", "running")), Row::BackgroundWork, "allow"),
-    ("a workflow runs", |g| g.event.background.push(task("a", "workflow", "running")), Row::BackgroundWork, "allow"),
+    (
+        "the hatch, run still enabled",
+        |g| g.session().stop_continuation.disabled = true,
+        StopRow::StopContinuation,
+        "allow",
+    ),
+    ("the hatch, as the user sets it", |g| g.session().stop_continuation(None, at(START)), StopRow::NoRun, "allow"),
+    ("input waits", |g| g.transcript.input_waiting = true, StopRow::InputWaiting, "allow"),
+    (
+        "a subagent runs",
+        |g| g.event.background.push(task("a", "subagent", "running")),
+        StopRow::BackgroundWork,
+        "allow",
+    ),
+    (
+        "a workflow runs",
+        |g| g.event.background.push(task("a", "workflow", "running")),
+        StopRow::BackgroundWork,
+        "allow",
+    ),
     (
         "an unknown kind runs",
         |g| g.event.background.push(task("a", "quantum", "running")),
-        Row::BackgroundWork,
+        StopRow::BackgroundWork,
         "allow",
     ),
-    ("a kind without a name runs", |g| g.event.background.push(task("a", "", "running")), Row::BackgroundWork, "allow"),
-    ("an unknown status", |g| g.event.background.push(task("a", "subagent", "thinking")), Row::BackgroundWork, "allow"),
-    ("no status", |g| g.event.background.push(task("a", "subagent", "")), Row::BackgroundWork, "allow"),
+    (
+        "a kind without a name runs",
+        |g| g.event.background.push(task("a", "", "running")),
+        StopRow::BackgroundWork,
+        "allow",
+    ),
+    (
+        "an unknown status",
+        |g| g.event.background.push(task("a", "subagent", "thinking")),
+        StopRow::BackgroundWork,
+        "allow",
+    ),
+    ("no status", |g| g.event.background.push(task("a", "subagent", "")), StopRow::BackgroundWork, "allow"),
     (
         "a pending one among finished ones",
         |g| g.event.background.extend([task("a", "subagent", "completed"), task("b", "subagent", "pending")]),
-        Row::BackgroundWork,
+        StopRow::BackgroundWork,
         "allow",
     ),
-    ("a wakeup", |g| g.event.wakeup_scheduled = true, Row::BackgroundWork, "allow"),
-    ("a shell that was named", |g| name_and_run(g, "shell"), Row::BackgroundWork, "allow"),
-    ("a monitor that was named", |g| name_and_run(g, "monitor"), Row::BackgroundWork, "allow"),
+    ("a wakeup", |g| g.event.wakeup_scheduled = true, StopRow::BackgroundWork, "allow"),
+    ("a shell that was named", |g| name_and_run(g, "shell"), StopRow::BackgroundWork, "allow"),
+    ("a monitor that was named", |g| name_and_run(g, "monitor"), StopRow::BackgroundWork, "allow"),
     (
         "a new shell beside a named one",
         |g| {
             name_and_run(g, "shell");
             g.event.background.push(task("new", "shell", "running"));
         },
-        Row::BackgroundWork,
+        StopRow::BackgroundWork,
         "allow",
     ),
     (
@@ -177,7 +141,7 @@ const CASES: &[Case] = &[
             claim_done(g);
             g.event.background.push(task("a", "subagent", "running"));
         },
-        Row::BackgroundWork,
+        StopRow::BackgroundWork,
         "allow",
     ),
     (
@@ -186,7 +150,7 @@ const CASES: &[Case] = &[
             claim_done(g);
             g.event.wakeup_scheduled = true;
         },
-        Row::BackgroundWork,
+        StopRow::BackgroundWork,
         "allow",
     ),
     // docs/adr/0004: a promise does not wait for a shell.
@@ -196,7 +160,7 @@ const CASES: &[Case] = &[
             claim_done(g);
             name_and_run(g, "shell");
         },
-        Row::ClaimJudged,
+        StopRow::ClaimJudged,
         "released",
     ),
     (
@@ -205,22 +169,22 @@ const CASES: &[Case] = &[
             g.event.claim = Some(blocked("x"));
             name_and_run(g, "shell");
         },
-        Row::SaidBlocked,
+        StopRow::SaidBlocked,
         "blocked",
     ),
-    ("plan mode", |g| g.event.plan_mode = true, Row::PlanOrPaused, "allow"),
-    ("paused by Esc", |g| pause(g.session(), PauseReason::Interrupted), Row::PlanOrPaused, "allow"),
-    ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), Row::PlanOrPaused, "allow"),
+    ("plan mode", |g| g.event.plan_mode = true, StopRow::PlanOrPaused, "allow"),
+    ("paused by Esc", |g| pause(g.session(), PauseReason::Interrupted), StopRow::PlanOrPaused, "allow"),
+    ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), StopRow::PlanOrPaused, "allow"),
     (
         "interrupted since the start",
         |g| g.transcript.interrupted = Some(Interruption::At(at(START + 1))),
-        Row::PlanOrPaused,
+        StopRow::PlanOrPaused,
         "pause",
     ),
     (
         "interrupted at an unknown time",
         |g| g.transcript.interrupted = Some(Interruption::AtSomeTime),
-        Row::PlanOrPaused,
+        StopRow::PlanOrPaused,
         "pause",
     ),
     (
@@ -229,81 +193,81 @@ const CASES: &[Case] = &[
             claim_done(g);
             g.transcript.interrupted = Some(Interruption::AtSomeTime);
         },
-        Row::PlanOrPaused,
+        StopRow::PlanOrPaused,
         "pause",
     ),
     (
         "interrupted before the start",
         |g| g.transcript.interrupted = Some(Interruption::At(at(START - 1))),
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
         "interrupted at the start itself",
         |g| g.transcript.interrupted = Some(Interruption::At(at(START))),
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
-    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), Row::SaidBlocked, "blocked"),
-    ("blocked without a reason", |g| g.event.claim = Some(blocked("")), Row::SaidBlocked, "blocked"),
+    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), StopRow::SaidBlocked, "blocked"),
+    ("blocked without a reason", |g| g.event.claim = Some(blocked("")), StopRow::SaidBlocked, "blocked"),
     (
         "verified",
         |g| {
             g.event.claim = Some(Claim::Done);
-            g.judgement = Some(Judgement::Verified);
+            g.judgement = Some(ClaimJudgement::Verified);
         },
-        Row::ClaimJudged,
+        StopRow::ClaimJudged,
         "verified",
     ),
-    ("claimed, nothing to judge by", claim_done, Row::ClaimJudged, "released"),
+    ("claimed, nothing to judge by", claim_done, StopRow::ClaimJudged, "released"),
     (
         "verified at the bounds",
         |g| {
             spend_all(g);
-            g.judgement = Some(Judgement::Verified);
+            g.judgement = Some(ClaimJudgement::Verified);
         },
-        Row::ClaimJudged,
+        StopRow::ClaimJudged,
         "verified",
     ),
-    ("three failed attempts", |g| g.session().verification.attempts = 3, Row::AttemptsSpent, "released"),
+    ("three failed attempts", |g| g.session().verification.attempts = 3, StopRow::AttemptsSpent, "released"),
     (
         "the third failure, now",
         |g| {
             g.session().verification.attempts = 2;
-            g.judgement = Some(Judgement::Failed);
+            g.judgement = Some(ClaimJudgement::Failed);
         },
-        Row::AttemptsSpent,
+        StopRow::AttemptsSpent,
         "released",
     ),
     (
         "the second failure, now",
         |g| {
             g.session().verification.attempts = 1;
-            g.judgement = Some(Judgement::Failed);
+            g.judgement = Some(ClaimJudgement::Failed);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
         "attempts beyond counting",
         |g| {
             g.session().verification.attempts = u32::MAX;
-            g.judgement = Some(Judgement::Failed);
+            g.judgement = Some(ClaimJudgement::Failed);
         },
-        Row::AttemptsSpent,
+        StopRow::AttemptsSpent,
         "released",
     ),
-    ("7 of 8", |g| g.session().ulw.stop_blocks = 7, Row::Continue, "block"),
-    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, Row::BlocksSpent, "released"),
-    ("50 of 8", |g| g.session().ulw.stop_blocks = 50, Row::BlocksSpent, "released"),
-    ("blocks beyond counting", |g| g.session().ulw.stop_blocks = u32::MAX, Row::BlocksSpent, "released"),
+    ("7 of 8", |g| g.session().ulw.stop_blocks = 7, StopRow::Continue, "block"),
+    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, StopRow::BlocksSpent, "released"),
+    ("50 of 8", |g| g.session().ulw.stop_blocks = 50, StopRow::BlocksSpent, "released"),
+    ("blocks beyond counting", |g| g.session().ulw.stop_blocks = u32::MAX, StopRow::BlocksSpent, "released"),
     (
         "8 of 8, client cap 20",
         |g| {
             g.session().ulw.stop_blocks = 8;
             g.cap = Some(20);
         },
-        Row::BlocksSpent,
+        StopRow::BlocksSpent,
         "released",
     ),
     (
@@ -312,7 +276,7 @@ const CASES: &[Case] = &[
             g.session().ulw.stop_blocks = 7;
             g.cap = Some(20);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
@@ -321,7 +285,7 @@ const CASES: &[Case] = &[
             g.session().ulw.stop_blocks = 5;
             g.cap = Some(5);
         },
-        Row::BlocksSpent,
+        StopRow::BlocksSpent,
         "released",
     ),
     (
@@ -330,7 +294,7 @@ const CASES: &[Case] = &[
             g.session().ulw.stop_blocks = 4;
             g.cap = Some(5);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
@@ -339,7 +303,7 @@ const CASES: &[Case] = &[
             g.session().limits.max_blocks = u32::MAX;
             g.session().ulw.stop_blocks = 100;
         },
-        Row::BlocksSpent,
+        StopRow::BlocksSpent,
         "released",
     ),
     (
@@ -348,19 +312,19 @@ const CASES: &[Case] = &[
             g.session().limits.max_blocks = 0;
             g.session().ulw.stop_blocks = 1;
         },
-        Row::BlocksSpent,
+        StopRow::BlocksSpent,
         "released",
     ),
-    ("exactly 240 minutes", |g| g.now = at(START + 240 * MINUTE), Row::TimeSpent, "expired"),
-    ("just under 240 minutes", |g| g.now = at(START + 240 * MINUTE - 1), Row::Continue, "block"),
-    ("ten years later", |g| g.now = at(START + 10 * YEAR), Row::TimeSpent, "expired"),
+    ("exactly 240 minutes", |g| g.now = at(START + 240 * MINUTE), StopRow::TimeSpent, "expired"),
+    ("just under 240 minutes", |g| g.now = at(START + 240 * MINUTE - 1), StopRow::Continue, "block"),
+    ("ten years later", |g| g.now = at(START + 10 * YEAR), StopRow::TimeSpent, "expired"),
     (
         "a time bound that a file has widened",
         |g| {
             g.session().limits.max_minutes = u32::MAX;
             g.now = at(START + 1_440 * MINUTE);
         },
-        Row::TimeSpent,
+        StopRow::TimeSpent,
         "expired",
     ),
     (
@@ -369,15 +333,15 @@ const CASES: &[Case] = &[
             g.session().ulw.started_at = None;
             g.session().ulw.last_stop_at = Some(at(START - YEAR));
         },
-        Row::TimeSpent,
+        StopRow::TimeSpent,
         "expired",
     ),
-    ("no start and no block", |g| g.session().ulw.started_at = None, Row::Continue, "block"),
-    ("the clock went back ten years", |g| g.now = at(START - 10 * YEAR), Row::Continue, "block"),
+    ("no start and no block", |g| g.session().ulw.started_at = None, StopRow::Continue, "block"),
+    ("the clock went back ten years", |g| g.now = at(START - 10 * YEAR), StopRow::Continue, "block"),
     (
         "the clock went back behind the last block",
         |g| g.session().ulw.last_stop_at = Some(at(START + 61 * MINUTE)),
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
@@ -386,23 +350,23 @@ const CASES: &[Case] = &[
             g.session().ulw.last_stop_at = Some(at(START));
             g.now = at(0);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
-    ("the same failure sent once", |g| g.same_failure_sent = 1, Row::Continue, "block"),
-    ("the same failure sent twice", |g| g.same_failure_sent = 2, Row::SameFailure, "released"),
-    ("a second after a block", |g| last_block_before(g, 1_000), Row::Cooldown, "warn"),
-    ("at the very moment of a block", |g| last_block_before(g, 0), Row::Cooldown, "warn"),
-    ("just within the cooldown", |g| last_block_before(g, 2_999), Row::Cooldown, "warn"),
-    ("at the end of the cooldown", |g| last_block_before(g, 3_000), Row::Continue, "block"),
-    ("ten seconds after a block", |g| last_block_before(g, 10_000), Row::Continue, "block"),
+    ("the same failure sent once", |g| g.same_failure_sent = 1, StopRow::Continue, "block"),
+    ("the same failure sent twice", |g| g.same_failure_sent = 2, StopRow::SameFailure, "released"),
+    ("a second after a block", |g| last_block_before(g, 1_000), StopRow::Cooldown, "warn"),
+    ("at the very moment of a block", |g| last_block_before(g, 0), StopRow::Cooldown, "warn"),
+    ("just within the cooldown", |g| last_block_before(g, 2_999), StopRow::Cooldown, "warn"),
+    ("at the end of the cooldown", |g| last_block_before(g, 3_000), StopRow::Continue, "block"),
+    ("ten seconds after a block", |g| last_block_before(g, 10_000), StopRow::Continue, "block"),
     (
         "a second after a block, with a tool call",
         |g| {
             last_block_before(g, 1_000);
             g.transcript.tool_called_since_block = true;
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
@@ -411,7 +375,7 @@ const CASES: &[Case] = &[
             last_block_before(g, 0);
             g.session().limits.cooldown_seconds = 0;
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
@@ -420,20 +384,20 @@ const CASES: &[Case] = &[
             g.session().limits.cooldown_seconds = u32::MAX;
             last_block_before(g, 300_000);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
-    ("the first stop", |_| {}, Row::Continue, "block"),
+    ("the first stop", |_| {}, StopRow::Continue, "block"),
     (
         "only finished work in the background",
         |g| g.event.background.extend(OVER.map(|status| task("a", "subagent", status))),
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
         "a shell that no block has named",
         |g| g.event.background.push(task("a", "shell", "running")),
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
@@ -442,7 +406,7 @@ const CASES: &[Case] = &[
             name_and_run(g, "shell");
             g.event.background.iter_mut().for_each(|task| "killed".clone_into(&mut task.status));
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
 ];
@@ -450,12 +414,12 @@ const CASES: &[Case] = &[
 const OVER: [&str; 4] = ["completed", "failed", "killed", "stopped"];
 
 fn end(session: &mut Session) {
-    session.end(VerdictKind::Released, "enough".to_owned(), at(START));
+    session.end_run(VerdictKind::Released, "enough".to_owned(), at(START));
 }
 
 fn claim_done(given: &mut Given) {
     given.event.claim = Some(Claim::Done);
-    given.judgement = Some(Judgement::NothingToJudgeBy);
+    given.judgement = Some(ClaimJudgement::NothingToJudgeBy);
 }
 
 fn name_and_run(given: &mut Given, kind: &str) {
@@ -488,33 +452,33 @@ fn every_case_reaches_its_row() {
 
 #[test]
 fn every_row_has_a_case() {
-    for row in Row::ALL {
-        let reached = row == Row::Unreadable || CASES.iter().any(|case| case.2 == row);
+    for row in StopRow::ALL {
+        let reached = row == StopRow::Unreadable || CASES.iter().any(|case| case.2 == row);
         assert!(reached, "{row:?}");
     }
-    assert_eq!(decide(None), StopDecision { row: Row::Unreadable, action: StopAction::Allow });
-    let numbers: Vec<u8> = Row::ALL.iter().map(|row| row.number()).collect();
+    assert_eq!(decide(None), StopDecision { row: StopRow::Unreadable, action: StopAction::Allow });
+    let numbers: Vec<u8> = StopRow::ALL.iter().map(|row| row.number()).collect();
     assert_eq!(numbers, (1..=15).collect::<Vec<u8>>());
 }
 
 /// A row, and what makes it match whatever else holds.
-type Matcher = (Row, fn(&mut Given));
+type Matcher = (StopRow, fn(&mut Given));
 
 /// The rows from 2 to 14.
 const TRIGGERS: [Matcher; 13] = [
-    (Row::Subagent, |g| g.event.from_subagent = true),
-    (Row::NoRun, |g| g.session().ulw.enabled = false),
-    (Row::StopContinuation, |g| g.session().stop_continuation.disabled = true),
-    (Row::InputWaiting, |g| g.transcript.input_waiting = true),
-    (Row::BackgroundWork, |g| g.event.wakeup_scheduled = true),
-    (Row::PlanOrPaused, |g| g.event.plan_mode = true),
-    (Row::SaidBlocked, |g| g.event.claim = Some(blocked("no access"))),
-    (Row::ClaimJudged, |g| g.judgement = Some(Judgement::Verified)),
-    (Row::AttemptsSpent, |g| g.session().verification.attempts = 3),
-    (Row::BlocksSpent, |g| g.session().ulw.stop_blocks = 8),
-    (Row::TimeSpent, |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE))),
-    (Row::SameFailure, |g| g.same_failure_sent = 2),
-    (Row::Cooldown, |g| last_block_before(g, 1_000)),
+    (StopRow::Subagent, |g| g.event.from_subagent = true),
+    (StopRow::NoRun, |g| g.session().ulw.enabled = false),
+    (StopRow::StopContinuation, |g| g.session().stop_continuation.disabled = true),
+    (StopRow::InputWaiting, |g| g.transcript.input_waiting = true),
+    (StopRow::BackgroundWork, |g| g.event.wakeup_scheduled = true),
+    (StopRow::PlanOrPaused, |g| g.event.plan_mode = true),
+    (StopRow::SaidBlocked, |g| g.event.claim = Some(blocked("no access"))),
+    (StopRow::ClaimJudged, |g| g.judgement = Some(ClaimJudgement::Verified)),
+    (StopRow::AttemptsSpent, |g| g.session().verification.attempts = 3),
+    (StopRow::BlocksSpent, |g| g.session().ulw.stop_blocks = 8),
+    (StopRow::TimeSpent, |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE))),
+    (StopRow::SameFailure, |g| g.same_failure_sent = 2),
+    (StopRow::Cooldown, |g| last_block_before(g, 1_000)),
 ];
 
 #[test]
@@ -524,7 +488,7 @@ fn of_all_rows_that_match_the_first_wins() {
             TRIGGERS.iter().enumerate().filter(|(bit, _)| choice & (1 << bit) != 0).map(|(_, trigger)| trigger);
         let mut given = Given::armed();
         chosen.clone().for_each(|(_, change)| change(&mut given));
-        let first = chosen.map(|(row, _)| *row).min().unwrap_or(Row::Continue);
+        let first = chosen.map(|(row, _)| *row).min().unwrap_or(StopRow::Continue);
         assert_eq!(given.decide().row, first, "{choice:b}");
     }
 }
@@ -536,19 +500,19 @@ fn a_block_counts_on_from_the_last_one_and_names_each_shell_once() {
     given.event.background = vec![task("dev", "shell", "running"), task("old", "shell", "completed")];
     let decision = given.decide();
     let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
-    assert_eq!((block.number, block.of, block.cause), (1, 5, Cause::Unfinished));
-    assert_eq!(block.names, [task("dev", "shell", "running")]);
+    assert_eq!((block.number, block.allowed, block.cause), (1, 5, BlockCause::Unfinished));
+    assert_eq!(block.newly_named, [task("dev", "shell", "running")]);
     let now = given.now;
-    apply(given.session(), &decision, now);
+    apply_decision(given.session(), &decision, now);
     assert_eq!(given.session().ulw.stop_blocks, 1);
     assert_eq!(given.session().ulw.last_stop_at, Some(now));
     assert_eq!(given.session().ulw.named_tasks, ["dev"]);
     given.now = at(START + 2 * MINUTE);
-    assert_eq!(given.decide().row, Row::BackgroundWork, "the model was told, and ends its turn again to wait");
+    assert_eq!(given.decide().row, StopRow::BackgroundWork, "the model was told, and ends its turn again to wait");
     given.event.background.clear();
     let decision = given.decide();
     let StopAction::Block(block) = &decision.action else { panic!("{decision:?}") };
-    assert_eq!((block.number, block.names.len()), (2, 0));
+    assert_eq!((block.number, block.newly_named.len()), (2, 0));
 }
 
 #[test]
@@ -558,7 +522,7 @@ fn what_is_let_through_changes_nothing() {
         change(&mut given);
         let (before, decision, now) = (given.session.clone(), given.decide(), given.now);
         if let Some(session) = &mut given.session {
-            apply(session, &decision, now);
+            apply_decision(session, &decision, now);
         }
         assert_eq!(given.session, before, "{name} ({expected})");
     }
@@ -578,8 +542,8 @@ fn an_interruption_pauses_the_run_once_and_nothing_more_is_continued() {
     given.transcript.interrupted = Some(Interruption::AtSomeTime);
     let (decision, now) = (given.decide(), given.now);
     assert_eq!(decision.action, StopAction::Pause(PauseReason::Interrupted));
-    apply(given.session(), &decision, now);
+    apply_decision(given.session(), &decision, now);
     given.transcript = TranscriptFacts::default();
-    assert_eq!(given.decide(), StopDecision { row: Row::PlanOrPaused, action: StopAction::Allow });
+    assert_eq!(given.decide(), StopDecision { row: StopRow::PlanOrPaused, action: StopAction::Allow });
     assert!(given.session().is_armed());
 }

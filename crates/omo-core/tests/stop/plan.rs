@@ -2,49 +2,49 @@
 
 use omo_core::plan_run::PlanRun;
 use omo_core::promise::Claim;
-use omo_core::stop::{Cause, Row, StopAction, is_to_be_judged};
-use omo_core::verification::Judgement;
+use omo_core::stop::{BlockCause, StopAction, StopRow, needs_judgement};
+use omo_core::verification::ClaimJudgement;
 
 use super::{Case, Given, MINUTE, START, at, blocked, claim_done, last_block_before, spend_all, word};
 
 /// What a plan run changes, and which row that reaches.
 const PLAN_CASES: &[Case] = &[
-    ("a plan goes on", |_| {}, Row::Continue, "block"),
-    ("a claim while it goes on is not judged", claim_done, Row::Continue, "block"),
+    ("a plan goes on", |_| {}, StopRow::Continue, "block"),
+    ("a claim while it goes on is not judged", claim_done, StopRow::Continue, "block"),
     (
         "verified a moment before it was opened",
         |g| {
             g.event.claim = Some(Claim::Done);
-            g.judgement = Some(Judgement::Verified);
+            g.judgement = Some(ClaimJudgement::Verified);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
         "the third failure, now",
         |g| {
             g.session().verification.attempts = 2;
-            g.judgement = Some(Judgement::Failed);
+            g.judgement = Some(ClaimJudgement::Failed);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
-    ("a failure from before it that nobody is told", |g| g.same_failure_sent = 2, Row::Continue, "block"),
-    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), Row::SaidBlocked, "blocked"),
-    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, Row::BlocksSpent, "released"),
-    ("too old", |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE)), Row::TimeSpent, "expired"),
-    ("in the cooldown", |g| last_block_before(g, 1_000), Row::Cooldown, "warn"),
-    ("the way out", |g| g.session().stop_continuation.disabled = true, Row::StopContinuation, "allow"),
-    ("a background agent", |g| g.event.wakeup_scheduled = true, Row::BackgroundWork, "allow"),
-    ("ultrawork is off", |g| g.session().ulw.enabled = false, Row::NoRun, "allow"),
-    ("it waits", waits, Row::PlanOrPaused, "allow"),
+    ("a failure from before it that nobody is told", |g| g.same_failure_sent = 2, StopRow::Continue, "block"),
+    ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), StopRow::SaidBlocked, "blocked"),
+    ("8 of 8", |g| g.session().ulw.stop_blocks = 8, StopRow::BlocksSpent, "released"),
+    ("too old", |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE)), StopRow::TimeSpent, "expired"),
+    ("in the cooldown", |g| last_block_before(g, 1_000), StopRow::Cooldown, "warn"),
+    ("the way out", |g| g.session().stop_continuation.disabled = true, StopRow::StopContinuation, "allow"),
+    ("a background agent", |g| g.event.wakeup_scheduled = true, StopRow::BackgroundWork, "allow"),
+    ("ultrawork is off", |g| g.session().ulw.enabled = false, StopRow::NoRun, "allow"),
+    ("it waits", waits, StopRow::PlanOrPaused, "allow"),
     (
         "it waits, and the message claims",
         |g| {
             waits(g);
             claim_done(g);
         },
-        Row::PlanOrPaused,
+        StopRow::PlanOrPaused,
         "allow",
     ),
     (
@@ -53,7 +53,7 @@ const PLAN_CASES: &[Case] = &[
             waits(g);
             spend_all(g);
         },
-        Row::PlanOrPaused,
+        StopRow::PlanOrPaused,
         "allow",
     ),
     (
@@ -62,7 +62,7 @@ const PLAN_CASES: &[Case] = &[
             waits(g);
             end_plan(g);
         },
-        Row::Continue,
+        StopRow::Continue,
         "block",
     ),
     (
@@ -70,9 +70,9 @@ const PLAN_CASES: &[Case] = &[
         |g| {
             end_plan(g);
             g.event.claim = Some(Claim::Done);
-            g.judgement = Some(Judgement::Verified);
+            g.judgement = Some(ClaimJudgement::Verified);
         },
-        Row::ClaimJudged,
+        StopRow::ClaimJudged,
         "verified",
     ),
 ];
@@ -94,7 +94,7 @@ fn an_open_plan_is_what_is_left_to_do() {
         assert_eq!((decision.row, word(&decision)), (*row, *expected), "{name}");
         let goes_on = given.plan.as_ref().is_some_and(|plan| plan.waits.is_none() && plan.ended.is_none());
         if let StopAction::Block(block) = &decision.action {
-            let expected = if goes_on { Cause::PlanGoesOn } else { Cause::Unfinished };
+            let expected = if goes_on { BlockCause::PlanContinues } else { BlockCause::Unfinished };
             assert_eq!(block.cause, expected, "{name}");
         }
     }
@@ -104,11 +104,11 @@ fn an_open_plan_is_what_is_left_to_do() {
 fn a_claim_is_judged_once_no_plan_is_open() {
     let mut given = Given::armed();
     given.event.claim = Some(Claim::Done);
-    assert!(is_to_be_judged(&given.facts()));
+    assert!(needs_judgement(&given.facts()));
     given.plan = Some(PlanRun::default());
-    assert!(!is_to_be_judged(&given.facts()), "it goes on");
+    assert!(!needs_judgement(&given.facts()), "it goes on");
     waits(&mut given);
-    assert!(!is_to_be_judged(&given.facts()), "it waits");
+    assert!(!needs_judgement(&given.facts()), "it waits");
     end_plan(&mut given);
-    assert!(is_to_be_judged(&given.facts()), "it ended");
+    assert!(needs_judgement(&given.facts()), "it ended");
 }

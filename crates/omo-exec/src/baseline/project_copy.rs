@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use omo_core::gate::Gate;
-use omo_store::env::is_called;
+use omo_core::check::Check;
+use omo_store::env::is_variable_named;
 
 use super::INSTALLED;
 
@@ -26,7 +26,7 @@ impl ProjectCopy {
         let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()].into_iter().flatten().collect();
         let mut names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         for (name, value) in variables {
-            let (is_home, name) = (is_called(name, "HOME"), name.to_string_lossy());
+            let (is_home, name) = (is_variable_named(name, "HOME"), name.to_string_lossy());
             let above = |path: &PathBuf| Some(path.strip_prefix(value).ok()?.to_str()?.to_owned());
             for below in paths.iter().filter_map(above).filter(|below| !below.is_empty() && !value.is_empty()) {
                 names.extend([format!("${name}/{below}"), format!("${{{name}}}/{below}")]);
@@ -44,7 +44,7 @@ impl ProjectCopy {
     /// those of the project itself.
     pub(super) fn of(
         &self,
-        gate: &Gate,
+        gate: &Check,
         variables: Vec<(OsString, OsString)>,
     ) -> Option<(String, Vec<(OsString, OsString)>)> {
         let variables = variables.into_iter().map(|(name, value)| {
@@ -66,7 +66,7 @@ impl ProjectCopy {
         if gate.pinned.keys().any(names_project) {
             return None;
         }
-        Some((self.moved(&gate.run)?, variables))
+        Some((self.moved(&gate.command)?, variables))
     }
 
     /// A text with the copy in the place of the project; `None` where it names the project in yet another way.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use super::{TreeId, below_top, difference, is_own, seen_from};
 
@@ -69,7 +69,7 @@ pub fn added_lines(
         "--dst-prefix=b/",
         "--ignore-submodules=all",
     ];
-    let work_tree = WorkTree::find(root)?;
+    let work_tree = GitWorktree::find(root)?;
     let patch = difference(&work_tree, state_home, run_id, &PATCH, [before, now])?;
     let project = below_top(root, &work_tree)?;
     Some(AddedLines { patch, project, own: own.iter().map(|path| (*path).to_owned()).collect() })

@@ -4,8 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use omo_core::child::POINTS_GIT_ELSEWHERE;
-use omo_store::env::is_called;
+use omo_core::client_end::GIT_REDIRECT_VARIABLES;
+use omo_store::env::is_variable_named;
 
 /// What a running session of the client tells its own children about itself. A session that had these
 /// would take itself for a part of the one that started it.
@@ -113,7 +113,7 @@ impl Order {
             ("TEMP", Some(temp)),
         ];
         for (name, value) in own.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-            kept.retain(|(other, _)| !is_called(other, name));
+            kept.retain(|(other, _)| !is_variable_named(other, name));
             kept.push((name.into(), value.to_owned()));
         }
         kept.sort();
@@ -122,7 +122,7 @@ impl Order {
 
     /// Where it looks for programs: first where omo is. `None` where the name of that folder cannot stand in a list.
     fn search_path(&self, variables: &[(OsString, OsString)]) -> Option<OsString> {
-        let path = variables.iter().find(|(name, _)| is_called(name, "PATH")).map(|(_, path)| path);
+        let path = variables.iter().find(|(name, _)| is_variable_named(name, "PATH")).map(|(_, path)| path);
         let others = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
         std::env::join_paths(std::iter::once(self.programs.clone()).chain(others)).ok()
     }
@@ -131,10 +131,10 @@ impl Order {
 /// Its user's own settings of the client and of everything else; of omo's the one alone that turns it off.
 fn is_handed_on(name: &OsStr) -> bool {
     let is_omos = name.to_str().is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
-    let is_one_of = |names: &[&str]| names.iter().any(|known| is_called(name, known));
-    (!is_omos || is_called(name, "OMO_DISABLE"))
+    let is_one_of = |names: &[&str]| names.iter().any(|known| is_variable_named(name, known));
+    (!is_omos || is_variable_named(name, "OMO_DISABLE"))
         && !is_one_of(&OF_A_SESSION)
-        && !is_one_of(&POINTS_GIT_ELSEWHERE)
+        && !is_one_of(&GIT_REDIRECT_VARIABLES)
         && !is_one_of(&["PWD", "OLDPWD"])
 }
 

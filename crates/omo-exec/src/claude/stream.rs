@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, Read};
 
-use omo_core::child::{ClientResult, Said};
+use omo_core::client_end::{ClientResult, SessionOutput};
 use serde::Deserialize;
 
 /// No line is longer; one that is says nothing.
@@ -35,8 +35,8 @@ struct RateLimit {
 }
 
 /// Reads to the end. A line that is none of the client's is passed over; the last result counts.
-pub fn read(mut printed: impl BufRead) -> Said {
-    let mut said = Said::default();
+pub fn read(mut printed: impl BufRead) -> SessionOutput {
+    let mut said = SessionOutput::default();
     let mut bytes = Vec::new();
     let mut is_rest = false;
     loop {
@@ -82,16 +82,16 @@ mod tests {
     #[test]
     fn a_part_of_a_line_that_is_too_long_is_no_line() {
         let long = format!("{}{END}\n", " ".repeat(MAX_BYTES));
-        assert_eq!(read(long.as_bytes()), Said::default());
+        assert_eq!(read(long.as_bytes()), SessionOutput::default());
         let said = read([long.as_str(), INIT, "\n"].concat().as_bytes());
-        assert_eq!(said, Said { session_id: Some("s".to_owned()), ..Said::default() });
+        assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
     }
 
     #[test]
     fn what_a_tool_printed_is_no_result_and_a_limit_that_only_nears_is_none() {
         let nears = LIMIT.replace("rejected", "allowed_warning");
         let said = read([INIT, &nears, FORGED, r#"{"type":"result","#].join("\n").as_bytes());
-        assert_eq!(said, Said { session_id: Some("s".to_owned()), ..Said::default() });
-        assert_eq!(read(&b""[..]), Said::default());
+        assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
+        assert_eq!(read(&b""[..]), SessionOutput::default());
     }
 }

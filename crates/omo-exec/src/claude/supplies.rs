@@ -5,7 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use omo_store::folder::{Folder, FolderError};
+use omo_store::folder::{FolderError, GuardedFolder};
 
 use crate::platform::let_remove;
 
@@ -21,14 +21,14 @@ pub fn ports(count: usize) -> io::Result<Vec<u16>> {
 /// One that is a link or belongs to another user is refused.
 pub fn temp_folder(top: &Path, run: &str, group: &str) -> Result<PathBuf, FolderError> {
     let real = top.canonicalize().map_err(|source| FolderError::Io { action: "find", path: top.to_owned(), source })?;
-    Ok(Folder::create_below(&real, &[&name(run, group)])?.path().to_owned())
+    Ok(GuardedFolder::create_below(&real, &[&name(run, group)])?.path().to_owned())
 }
 
 /// Removes that folder with all that is in it; one that is not there is no error.
 pub fn remove_temp_folder(top: &Path, run: &str, group: &str) -> Result<(), FolderError> {
-    let Some(folder) = Folder::open_below(top, &[&name(run, group)])? else { return Ok(()) };
+    let Some(folder) = GuardedFolder::open_below(top, &[&name(run, group)])? else { return Ok(()) };
     drop(folder);
-    let Some(folder) = Folder::open_below(top, &[])? else { return Ok(()) };
+    let Some(folder) = GuardedFolder::open_below(top, &[])? else { return Ok(()) };
     folder.remove_folder(&name(run, group)).or_else(|_| {
         let_remove(&top.join(name(run, group)));
         folder.remove_folder(&name(run, group))

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 
-use omo_core::words::sanitize;
-use omo_store::env::is_called;
+use omo_core::text::sanitize;
+use omo_store::env::is_variable_named;
 use serde::Deserialize;
 
 use crate::restore::Name;
@@ -45,7 +45,7 @@ pub(super) fn list(names: &[Name]) -> Vec<u8> {
 
 /// The variables of a commit, from those of a check.
 pub(super) fn variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let is_kept = |name: &OsStr| KEPT.iter().any(|kept| is_called(name, kept));
+    let is_kept = |name: &OsStr| KEPT.iter().any(|kept| is_variable_named(name, kept));
     variables.retain(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_") || is_kept(name));
     variables
 }
@@ -53,7 +53,7 @@ pub(super) fn variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsStri
 /// Those of the variables that a person may have set about themselves and their settings.
 pub(super) fn own(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, OsString)> {
     let kept = |(name, value): (OsString, OsString)| {
-        KEPT.into_iter().find(|kept| is_called(&name, kept)).map(|kept| (kept, value))
+        KEPT.into_iter().find(|kept| is_variable_named(&name, kept)).map(|kept| (kept, value))
     };
     variables.into_iter().filter_map(kept).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_store::folder::Folder;
+use omo_store::folder::GuardedFolder;
 
 use super::{Blob, Entry};
 use crate::tree::Scratch;
@@ -15,16 +15,16 @@ const MAX_FILES: usize = 1_000;
 /// Where they are written.
 #[derive(Debug)]
 pub struct FileVersions<'a> {
-    parent: &'a Folder,
+    parent: &'a GuardedFolder,
     name: String,
-    folder: Option<Folder>,
+    folder: Option<GuardedFolder>,
     files: usize,
     bytes: u64,
 }
 
 impl<'a> FileVersions<'a> {
     /// In a folder of this name, which is made where there is something to write. What was there before goes.
-    pub fn renew(parent: &'a Folder, name: String) -> Self {
+    pub fn renew(parent: &'a GuardedFolder, name: String) -> Self {
         // What cannot be removed cannot be made anew either: then nothing is written.
         let _ = parent.remove_folder(&name);
         Self { parent, name, folder: None, files: 0, bytes: 0 }
@@ -53,7 +53,7 @@ impl<'a> FileVersions<'a> {
     fn put(&mut self, scratch: &Scratch, blob: &Blob, what: &str) -> Option<String> {
         let content = scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?;
         if self.folder.is_none() {
-            self.folder = Some(self.parent.renewed(&self.name).ok()?);
+            self.folder = Some(self.parent.empty_and_open(&self.name).ok()?);
         }
         let (folder, name) = (self.folder.as_ref()?, format!("{}-{what}", self.files));
         folder.replace(&name, &content).ok()?;

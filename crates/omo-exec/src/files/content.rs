@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use omo_store::regular;
+use omo_store::regular_file;
 
 use crate::platform::{Stamp, Top, may_be_run, path_of};
 
@@ -126,7 +126,7 @@ impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
         }
         let at = self.top.join(path_of(path));
         // Nearly all are regular files: those are looked at by opening them.
-        if let Ok(Some(file)) = regular::open_unlinked(&at) {
+        if let Ok(Some(file)) = regular_file::open_unlinked(&at) {
             return Some(entry(stamp, Some(self.regular(file)?)));
         }
         let Ok(meta) = at.symlink_metadata() else { return Some(entry(stamp, None)) };
@@ -139,7 +139,7 @@ impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
 
     /// What is no link.
     fn plain(&self, at: &Path, meta: &Metadata) -> Option<Digest> {
-        if let Ok(Some(file)) = regular::open_unlinked(at) {
+        if let Ok(Some(file)) = regular_file::open_unlinked(at) {
             return self.regular(file);
         }
         let mut hash = blake3::Hasher::new();

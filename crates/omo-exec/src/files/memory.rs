@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
-use omo_store::seal::{Key, digest};
-use omo_store::work_tree::WorkTree;
+use omo_store::folder::GuardedFolder;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::lock::StateLock;
+use omo_store::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use super::scope::bytes_of;
@@ -56,18 +56,19 @@ pub(super) struct Remembered {
 
 /// Where omo remembers one project, under a lock.
 pub(super) struct Memory {
-    pub(super) folder: Folder,
+    pub(super) folder: GuardedFolder,
     /// What is remembered bears a seal: it lies where others can write.
-    key: Key,
-    _lock: Lock,
+    key: SealKey,
+    _lock: StateLock,
 }
 
 impl Memory {
     pub(super) fn open(root: &Path, state_home: &Path) -> Option<Self> {
-        let name = digest(root.as_os_str().as_encoded_bytes());
-        let folder = Folder::create_own_part(state_home, &[FOLDER.as_slice(), &[name.get(..32)?]].concat()).ok()?;
-        let lock = Lock::take(&folder, PATIENCE).ok()?;
-        Some(Self { folder, key: Key::load(Some(state_home)).ok()?, _lock: lock })
+        let name = hex_digest(root.as_os_str().as_encoded_bytes());
+        let folder =
+            GuardedFolder::create_user_part(state_home, &[FOLDER.as_slice(), &[name.get(..32)?]].concat()).ok()?;
+        let lock = StateLock::take(&folder, PATIENCE).ok()?;
+        Some(Self { folder, key: SealKey::load(Some(state_home)).ok()?, _lock: lock })
     }
 
     pub(super) fn read(&self) -> Option<Remembered> {
@@ -81,13 +82,13 @@ impl Memory {
     /// What is remembered of each file.
     pub(super) fn entries(&self, remembered: &Remembered) -> Option<Vec<u8>> {
         let bytes = self.folder.read(ENTRIES, MAX_BYTES).ok()??;
-        (digest(&bytes) == remembered.entries).then_some(bytes)
+        (hex_digest(&bytes) == remembered.entries).then_some(bytes)
     }
 
     pub(super) fn keep(&self, mut remembered: Remembered, entries: &[u8]) -> Option<Remembered> {
         self.folder.replace(PATHS, &remembered.paths).ok()?;
         self.folder.replace(ENTRIES, entries).ok()?;
-        remembered.entries = digest(entries);
+        remembered.entries = hex_digest(entries);
         remembered.seal = self.key.mac(&remembered.sealed_bytes()?);
         self.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
         Some(remembered)
@@ -118,14 +119,14 @@ impl Remembered {
     /// Whether the files that count are still the same ones, whatever stands in them.
     pub(super) fn is_list_unchanged(&self) -> bool {
         let top = self.top();
-        let tree = WorkTree::at(&top).filter(|_| self.is_repository);
+        let tree = GitWorktree::at(&top).filter(|_| self.is_repository);
         let seen = self.folders.as_ref();
         sources(tree.as_ref()) == self.sources && seen.is_some_and(|seen| looks_so(&top, self.folder_paths(), seen))
     }
 
     /// What the seal is over while it is empty: all of it, and the list of paths.
     fn sealed_bytes(&self) -> Option<Vec<u8>> {
-        serde_json::to_vec(&(self, digest(&self.paths))).ok()
+        serde_json::to_vec(&(self, hex_digest(&self.paths))).ok()
     }
 }
 
@@ -138,7 +139,7 @@ fn looks_so<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &str)
 }
 
 /// What decides which files count, beside what lies among them.
-pub(super) fn sources(tree: Option<&WorkTree>) -> String {
+pub(super) fn sources(tree: Option<&GitWorktree>) -> String {
     tree.map_or_else(String::new, |tree| {
         [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| mark(&path)).join(" ")
     })

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use omo_store::env;
-use omo_store::folder::Folder;
-use omo_store::lock::{DEADLINE, Lock};
-use omo_store::seal::digest;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{DEADLINE, StateLock};
+use omo_store::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
 use crate::git_folder::RepositorySettings;
@@ -87,12 +87,12 @@ impl Scope {
     /// Keeps it, and gives the name that it is found by.
     pub(super) fn keep(&self, state_home: &Path) -> Option<String> {
         let bytes = serde_json::to_vec(self).ok()?;
-        let name = digest(&bytes);
-        let folder = Folder::create_own_part(state_home, &FOLDER).ok()?;
-        let _lock = Lock::take(&folder, DEADLINE).ok()?;
+        let name = hex_digest(&bytes);
+        let folder = GuardedFolder::create_user_part(state_home, &FOLDER).ok()?;
+        let _lock = StateLock::take(&folder, DEADLINE).ok()?;
         folder.replace(&name, &bytes).ok()?;
         let oldest = env::now().as_millis() / 1_000 - MAX_AGE_SECONDS;
-        for old in folder.names("").ok()?.into_iter().filter(|old| old.len() == name.len()) {
+        for old in folder.file_names("").ok()?.into_iter().filter(|old| old.len() == name.len()) {
             if folder.written_at(&old).is_some_and(|at| at < oldest) {
                 let _ = folder.remove(&old);
             }
@@ -106,9 +106,9 @@ impl Scope {
         if name.is_empty() {
             return Some(Self::default());
         }
-        let folder = Folder::open_own_part(state_home, &FOLDER).ok()??;
+        let folder = GuardedFolder::open_user_part(state_home, &FOLDER).ok()??;
         let bytes = folder.read(name, MAX_BYTES).ok()??;
-        (digest(&bytes) == name).then(|| serde_json::from_slice(&bytes).ok())?
+        (hex_digest(&bytes) == name).then(|| serde_json::from_slice(&bytes).ok())?
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use omo_store::pins::BUILT;
+use omo_store::pinned_files::BUILD_FOLDERS;
 
 use super::memory::Memory;
 use super::{WorkFiles, joined};
@@ -80,6 +80,6 @@ impl WorkFiles<'_> {
 
 /// Whether a part of a path is called as what programs make and remove all the time.
 fn is_left_behind(name: &str) -> bool {
-    let is_made = name == "__pycache__" || BUILT.contains(&name);
+    let is_made = name == "__pycache__" || BUILD_FOLDERS.contains(&name);
     is_made || name.starts_with('.') || [".pyc", ".tmp", "~"].iter().any(|end| name.ends_with(end))
 }

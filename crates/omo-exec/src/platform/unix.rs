@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_store::search_path::{Projects, SearchPath};
+use omo_store::search_path::{ProjectFolders, SearchPath};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -60,9 +60,9 @@ impl Shell {
 /// The bash of this machine for the checks of a project: never a file of that project, however its
 /// path is written.
 pub(crate) fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
-    let project = Projects::from_iter([project.to_owned()]);
+    let project = ProjectFolders::from_iter([project.to_owned()]);
     let search = search.clone().outside(&project);
-    search.each("bash").find(|bash| !project.contain(bash) && may_run(bash))
+    search.find_all("bash").find(|bash| !project.contain(bash) && may_run(bash))
 }
 
 /// Whether a process lives.

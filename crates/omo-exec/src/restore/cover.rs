@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use super::RestoreError;
 use super::ground::{Ground, named};
@@ -29,7 +29,7 @@ pub enum Uncovered {
 /// there yet is taken for a file to come.
 pub fn uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, Uncovered>, RestoreError> {
     let none = || RestoreError::NoWorkTree(root.to_owned());
-    let tree = WorkTree::find(root).ok_or_else(none)?;
+    let tree = GitWorktree::find(root).ok_or_else(none)?;
     let project = below_top(root, &tree).ok_or_else(none)?;
     let failed = |source| RestoreError::Io { action: "look at", path: tree.top.clone(), source };
     let ground = Ground::open(&tree.top).map_err(failed)?;
@@ -75,7 +75,7 @@ fn look(ground: &Ground, name: &Name, is_module: &impl Fn(&Name) -> bool) -> io:
 }
 
 /// Those that git ignores; a file that it knows is none of them, whatever the rules say.
-fn ignored(tree: &WorkTree, paths: &[(Name, &str)]) -> Result<Vec<String>, RestoreError> {
+fn ignored(tree: &GitWorktree, paths: &[(Name, &str)]) -> Result<Vec<String>, RestoreError> {
     let paths: Vec<_> = paths.iter().filter(|(name, _)| !name.0.is_empty()).collect();
     if paths.is_empty() {
         return Ok(Vec::new());

@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use omo_store::regular;
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::regular_file;
 
 use super::RestoreError;
 use super::manifest::{Name, Scope};
@@ -23,9 +23,9 @@ const NEW: &str = "index.omo";
 pub(crate) type Listing = BTreeMap<Name, Vec<u8>>;
 
 /// The index file; `None` where there is none.
-pub(super) fn open(tree: &WorkTree) -> Result<Option<File>, RestoreError> {
+pub(super) fn open(tree: &GitWorktree) -> Result<Option<File>, RestoreError> {
     let path = tree.git.join("index");
-    match regular::open(&path) {
+    match regular_file::open(&path) {
         Ok(file) => Ok(file),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => Err(RestoreError::Io { action: "read", path, source }),
@@ -40,7 +40,7 @@ pub(super) struct IndexLock {
 
 impl IndexLock {
     /// Takes it. The caller holds the store, so a lock of ours is one that was left.
-    pub(super) fn take(tree: &WorkTree) -> Result<Self, RestoreError> {
+    pub(super) fn take(tree: &GitWorktree) -> Result<Self, RestoreError> {
         let path = tree.git.join("index.lock");
         if is_ours(&path) {
             let _ = fs::remove_file(&path);
@@ -96,12 +96,12 @@ fn create_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
 
 fn is_ours(path: &Path) -> bool {
     let mut bytes = Vec::new();
-    let file = regular::open(path).ok().flatten();
+    let file = regular_file::open(path).ok().flatten();
     file.is_some_and(|file| file.take(64).read_to_end(&mut bytes).is_ok()) && bytes == OURS
 }
 
 /// What an index file says; nothing for `None`.
-pub(crate) fn listing(tree: &WorkTree, file: Option<&Path>) -> Result<Listing, RestoreError> {
+pub(crate) fn listing(tree: &GitWorktree, file: Option<&Path>) -> Result<Listing, RestoreError> {
     let Some(file) = file else { return Ok(Listing::new()) };
     let variables = [
         ("GIT_DIR", tree.git.as_os_str()),
@@ -113,7 +113,7 @@ pub(crate) fn listing(tree: &WorkTree, file: Option<&Path>) -> Result<Listing, R
 }
 
 /// What the index of a work tree says, and the files that it knows nothing of and git does not ignore.
-pub(crate) fn listing_and_others(tree: &WorkTree) -> Result<(Listing, BTreeSet<Name>), RestoreError> {
+pub(crate) fn listing_and_others(tree: &GitWorktree) -> Result<(Listing, BTreeSet<Name>), RestoreError> {
     let variables = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
     let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = git(&tree.top, &all, &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
@@ -151,7 +151,7 @@ pub(crate) fn differing(before: &Listing, after: Option<&Listing>, now: &Listing
 /// Puts some paths of the index back, and leaves all others. All of them in one step: half of it could not be
 /// told from what another process has staged.
 pub(crate) fn put_paths(
-    tree: &WorkTree,
+    tree: &GitWorktree,
     before: &Listing,
     now: &Listing,
     names: &BTreeSet<Name>,

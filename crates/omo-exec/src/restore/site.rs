@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use super::ground::{Ground, TEMPORARY, is_safe, named};
 use super::index::{self, IndexLock};
@@ -24,7 +24,7 @@ const ROUNDS: usize = 4;
 /// A work tree, opened for keeping and putting back.
 pub(super) struct Site<'a> {
     place: &'a Place<'a>,
-    pub(super) tree: WorkTree,
+    pub(super) tree: GitWorktree,
     /// Where the project lies in the work tree.
     project: String,
     ground: Ground,
@@ -34,7 +34,7 @@ pub(super) struct Site<'a> {
 impl<'a> Site<'a> {
     pub(super) fn open(place: &'a Place<'a>) -> Result<Self, RestoreError> {
         let none = || RestoreError::NoWorkTree(place.root.to_owned());
-        let tree = WorkTree::find(place.root).ok_or_else(none)?;
+        let tree = GitWorktree::find(place.root).ok_or_else(none)?;
         let project = below_top(place.root, &tree).ok_or_else(none)?;
         let ground = Ground::open(&tree.top);
         let ground = ground.map_err(|source| RestoreError::Io { action: "open", path: tree.top.clone(), source })?;

@@ -6,10 +6,10 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_store::folder::{Folder, FolderError};
-use omo_store::lock::Lock;
-use omo_store::regular;
-use omo_store::seal::digest;
+use omo_store::folder::{FolderError, GuardedFolder};
+use omo_store::lock::StateLock;
+use omo_store::regular_file;
+use omo_store::seal::hex_digest;
 
 use super::RestoreError;
 use super::manifest::Manifest;
@@ -24,18 +24,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The snapshots of one run, as one of its work trees uses them. While it is open no other process keeps or restores
 /// in that work tree.
 pub(super) struct Store {
-    folder: Folder,
+    folder: GuardedFolder,
     /// What is kept, until it is whole: another work tree has another one.
     new: String,
-    _lock: Lock,
+    _lock: StateLock,
 }
 
 impl Store {
     pub(super) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
         let (of_run, of_tree) = (short(run_id.as_bytes()), short(top.as_os_str().as_encoded_bytes()));
         let parts = [FOLDER.as_slice(), &[&of_run]].concat();
-        let folder = Folder::create_own_part(state_home, &parts)?;
-        let lock = Lock::take_named(&folder, &format!("{of_tree}.lock"), PATIENCE)?;
+        let folder = GuardedFolder::create_user_part(state_home, &parts)?;
+        let lock = StateLock::take_named(&folder, &format!("{of_tree}.lock"), PATIENCE)?;
         Ok(Self { folder, new: format!("{of_tree}.new"), _lock: lock })
     }
 
@@ -55,7 +55,7 @@ impl Store {
 
     /// Whether there is something with that digest.
     pub(super) fn holds(&self, content: &str) -> bool {
-        matches!(regular::open(&self.path(content)), Ok(Some(_)))
+        matches!(regular_file::open(&self.path(content)), Ok(Some(_)))
     }
 
     /// Where bytes lie that were kept.
@@ -65,7 +65,7 @@ impl Store {
 
     /// Writes bytes that were kept, or fails where they are no longer what they were.
     pub(super) fn write(&self, content: &str, to: &mut File) -> io::Result<()> {
-        let mut kept = regular::open(&self.path(content))?.ok_or(io::ErrorKind::NotFound)?;
+        let mut kept = regular_file::open(&self.path(content))?.ok_or(io::ErrorKind::NotFound)?;
         if copy(&mut kept, to)? == content {
             return Ok(());
         }
@@ -75,7 +75,7 @@ impl Store {
     /// Keeps a manifest, and tells what it is called.
     pub(super) fn keep_manifest(&self, manifest: &Manifest) -> Result<String, RestoreError> {
         let bytes = serde_json::to_vec(manifest).map_err(|_| RestoreError::Gone("the list of files".to_owned()))?;
-        let id = digest(&bytes);
+        let id = hex_digest(&bytes);
         self.folder.replace(&name_of(&id), &bytes)?;
         Ok(id)
     }
@@ -86,14 +86,14 @@ impl Store {
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(gone());
         }
-        let bytes = self.folder.read(&name_of(id), MAX_MANIFEST_BYTES)?.filter(|bytes| digest(bytes) == id);
+        let bytes = self.folder.read(&name_of(id), MAX_MANIFEST_BYTES)?.filter(|bytes| hex_digest(bytes) == id);
         serde_json::from_slice(&bytes.ok_or_else(gone)?).map_err(|_| gone())
     }
 }
 
 /// Forgets all snapshots of a run.
 pub(super) fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    Folder::create_own_part(state_home, &FOLDER)?.remove_folder(&short(run_id.as_bytes()))
+    GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&short(run_id.as_bytes()))
 }
 
 /// The digest of what is read.
@@ -120,5 +120,5 @@ fn name_of(id: &str) -> String {
 }
 
 fn short(bytes: &[u8]) -> String {
-    digest(bytes).chars().take(32).collect()
+    hex_digest(bytes).chars().take(32).collect()
 }

@@ -14,9 +14,9 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use omo_core::child::ProcessEnd;
-use omo_store::folder::Folder;
-use omo_store::lock::{Lock, LockError};
+use omo_core::client_end::ProcessEnd;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{LockError, StateLock};
 use serde::{Deserialize, Serialize};
 
 use super::left::Mark;
@@ -126,11 +126,11 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessE
 /// Waits until no other minder has a client of the same session: where a supervisor was killed before it could write
 /// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
 /// Clients of one session print into files of the same name.
-fn alone(spec: &Spec) -> Result<Option<Lock>, LockError> {
+fn alone(spec: &Spec) -> Result<Option<StateLock>, LockError> {
     let (folder, name) = (spec.printed.parent(), spec.printed.file_name().and_then(OsStr::to_str));
     let (Some(folder), Some(name)) = (folder, name) else { return Ok(None) };
-    let Some(folder) = Folder::open_below(folder, &[])? else { return Ok(None) };
-    Lock::take_named(&folder, &format!("{name}.lock"), GRACE * 3).map(Some)
+    let Some(folder) = GuardedFolder::open_below(folder, &[])? else { return Ok(None) };
+    StateLock::take_named(&folder, &format!("{name}.lock"), GRACE * 3).map(Some)
 }
 
 fn wait_for_end(events: &Receiver<Event>) {

@@ -14,10 +14,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use omo_core::child::{ProcessEnd, Said};
-use omo_core::words::sanitize;
-use omo_store::folder::Folder;
-use omo_store::lock::{Lock, LockError};
+use omo_core::client_end::{ProcessEnd, SessionOutput};
+use omo_core::text::sanitize;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::{LockError, StateLock};
 
 use crate::claude::stream;
 use crate::platform::{own_program, stand_apart};
@@ -39,8 +39,8 @@ const COMPLAINT_CHARS: usize = 300;
 
 /// Makes this process the one supervisor of the run that is kept in `folder`, for as long as it holds
 /// what this gives; [`LockError::Busy`] where there is another one.
-pub fn claim(folder: &Folder) -> Result<Lock, LockError> {
-    Lock::take_named(folder, LOCK, PATIENCE)
+pub fn claim(folder: &GuardedFolder) -> Result<StateLock, LockError> {
+    StateLock::take_named(folder, LOCK, PATIENCE)
 }
 
 /// Whether the run that is kept in `folder` has a supervisor that lives.
@@ -48,12 +48,12 @@ pub fn claim(folder: &Folder) -> Result<Lock, LockError> {
 /// # Errors
 ///
 /// The folder cannot be used.
-pub fn is_there(folder: &Folder) -> Result<bool, LockError> {
+pub fn is_there(folder: &GuardedFolder) -> Result<bool, LockError> {
     // Looking makes no file: a run without the lock never had a supervisor.
-    if !folder.has(LOCK) {
+    if !folder.contains(LOCK) {
         return Ok(false);
     }
-    match Lock::take_named(folder, LOCK, Duration::ZERO) {
+    match StateLock::take_named(folder, LOCK, Duration::ZERO) {
         Ok(_) => Ok(false),
         Err(LockError::Busy(_)) => Ok(true),
         Err(error) => Err(error),
@@ -77,7 +77,7 @@ pub enum Event {
         /// How its process ended.
         process: ProcessEnd,
         /// What it printed.
-        said: Box<Said>,
+        said: Box<SessionOutput>,
     },
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-use omo_store::regular;
+use omo_store::regular_file;
 
 /// More files than this, or more bytes, are no settings and no notes.
 const MAX_FILES: usize = 10_000;
@@ -100,7 +100,7 @@ impl<'a> Copies<'a> {
         if !self.is_moving || fs::hard_link(&source, &part).is_err() {
             self.count(kind.len())?;
             let mut written = fs::File::create(&part).ok()?;
-            std::io::copy(&mut regular::open(&source).ok()??, &mut written).ok()?;
+            std::io::copy(&mut regular_file::open(&source).ok()??, &mut written).ok()?;
             written.sync_all().ok()?;
             fs::set_permissions(&part, kind.permissions()).ok()?;
         }
@@ -168,7 +168,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
         if !other.symlink_metadata().ok()?.is_file() {
             return None;
         }
-        let (mut one, mut other) = (regular::open(one).ok()??, regular::open(other).ok()??);
+        let (mut one, mut other) = (regular_file::open(one).ok()??, regular_file::open(other).ok()??);
         if one.metadata().ok()?.len() != other.metadata().ok()?.len() {
             return None;
         }

@@ -7,8 +7,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use omo_store::regular;
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::regular_file;
 
 use super::{WorktreeError, at};
 use crate::platform::path_of;
@@ -164,7 +164,7 @@ pub(super) fn remember_index(folder: &Path) -> Result<(), WorktreeError> {
 /// Copies an index, and tells whether there is one. With its time: by that git tells the files that may have changed in
 /// the very moment in which it was written.
 fn copy_index(from: &Path, to: &Path) -> std::io::Result<bool> {
-    let mut source = match regular::open(from) {
+    let mut source = match regular_file::open(from) {
         Ok(Some(source)) => source,
         Ok(None) => return Ok(false),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
@@ -206,7 +206,7 @@ pub(super) fn populated(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
 fn heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
     let mut out = Vec::new();
     for path in modules {
-        if let Some(head) = WorkTree::at(&top.join(path)).and_then(|tree| tree.head()) {
+        if let Some(head) = GitWorktree::at(&top.join(path)).and_then(|tree| tree.head()) {
             out.extend([SUBMODULE, head.as_bytes(), b" 0\t", path.as_os_str().as_encoded_bytes(), b"\0"].concat());
         }
     }
@@ -287,7 +287,7 @@ fn collect(folder: &Path, depth: usize, names: &mut BTreeSet<String>) -> Result<
             collect(&path, depth + 1, names)?;
         } else if kind.is_file() && !INDEXES.iter().any(|index| name == *index) {
             let mut bytes = Vec::new();
-            if let Some(file) = regular::open(&path).map_err(at(&path))? {
+            if let Some(file) = regular_file::open(&path).map_err(at(&path))? {
                 file.take(MAX_FILE).read_to_end(&mut bytes).map_err(at(&path))?;
             }
             names.extend(names_in(&bytes));

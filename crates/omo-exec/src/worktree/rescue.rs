@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use super::copies::Copies;
@@ -204,7 +204,7 @@ fn holds_staged(repository: &Repository, kept: &str, staged: &str) -> Result<boo
 /// Brings the commits of a submodule, and of those within it, which lie in git's folder of the worktree, into the
 /// repository that the main checkout has for it; `None` where there is none, or something is not committed.
 fn keep_submodule(repository: &Repository, name: &GroupName, inside: &Repository, folder: &Path) -> Option<()> {
-    let tree = WorkTree::at(folder)?;
+    let tree = GitWorktree::at(folder)?;
     let git_folder: PathBuf = tree.git.canonicalize().ok()?;
     let own = git_folder.strip_prefix(inside.git_folder()).ok()?;
     let main_folder = repository.common().join(own);

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use omo_exec::difference::{self, FileVersions};
 use omo_exec::files::{FilesState, WorkFiles, settle_scope};
 use omo_exec::git::GitCalls;
-use omo_store::folder::Folder;
-use omo_store::work_tree::WorkTree;
+use omo_store::folder::GuardedFolder;
+use omo_store::git_worktree::GitWorktree;
 use tempfile::TempDir;
 
 fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
@@ -26,7 +26,7 @@ fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
 
 fn changed_since(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Result<String, String> {
     let beside = TempDir::new().unwrap();
-    let beside = Folder::create_own(beside.path()).unwrap();
+    let beside = GuardedFolder::create_user(beside.path()).unwrap();
     let mut whole = FileVersions::renew(&beside, "whole".to_owned());
     let changed = difference::since(folder, state_home, &GitCalls::default(), None, since, &mut whole)?;
     Ok(changed.difference.unwrap_or_default())
@@ -399,7 +399,7 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
     let shown = || {
         let head = it.git(&["rev-parse", "HEAD"]);
         let (home, calls) = (it.state_home(), GitCalls::default());
-        let beside = Folder::create_own(it.temp.path()).unwrap();
+        let beside = GuardedFolder::create_user(it.temp.path()).unwrap();
         let mut whole = FileVersions::renew(&beside, "whole".to_owned());
         let changed = difference::since(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()), &mut whole);
         changed.unwrap().difference.unwrap()
@@ -497,7 +497,7 @@ fn what_was_kept_is_not_believed_when_somebody_changed_it() {
     assert_eq!(it.settle(), first);
     // As if nothing were to be looked at.
     fs::write(kept.join("paths"), "").unwrap();
-    let nothing = omo_store::seal::digest(b"");
+    let nothing = omo_store::seal::hex_digest(b"");
     let text = fs::read_to_string(kept.join("remembered.json")).unwrap();
     let mut remembered: serde_json::Value = serde_json::from_str(&text).unwrap();
     for looks in ["stamps", "folders"] {
@@ -512,7 +512,7 @@ fn what_was_kept_is_not_believed_when_somebody_changed_it() {
 #[test]
 fn the_difference_shows_new_and_changed_files_since_a_time() {
     let it = Repository::new();
-    let head = WorkTree::find(&it.top).unwrap().head().unwrap();
+    let head = GitWorktree::find(&it.top).unwrap().head().unwrap();
     it.write("a.txt", "changed\n");
     it.write("new.txt", "quite new\n");
     it.id();
@@ -527,7 +527,7 @@ fn the_difference_shows_new_and_changed_files_since_a_time() {
     let since = changed_since(&it.top, Some(&it.state_home()), Some(&head)).unwrap();
     assert!(since.contains("+changed") && !since.contains("+two"), "what was committed since is shown: {since}");
     it.git(&["pack-refs", "--all"]);
-    assert_eq!(WorkTree::find(&it.top).unwrap().head().unwrap(), it.git(&["rev-parse", "HEAD"]).trim());
+    assert_eq!(GitWorktree::find(&it.top).unwrap().head().unwrap(), it.git(&["rev-parse", "HEAD"]).trim());
     it.write("big.txt", &"line\n".repeat(200_000));
     let cut = changed_since(&it.top, Some(&it.state_home()), None).unwrap();
     assert!(cut.len() < 500_000 && cut.contains("the rest of big.txt is to be read"), "{} bytes", cut.len());
@@ -542,7 +542,7 @@ fn nothing_of_the_repository_hides_what_changed() {
     it.write("kind.txt", "a file\n");
     it.git(&["add", "."]);
     it.git(&["commit", "-qm", "more"]);
-    let head = WorkTree::find(&it.top).unwrap().head().unwrap();
+    let head = GitWorktree::find(&it.top).unwrap().head().unwrap();
     let since = |it: &Repository| changed_since(&it.top, Some(&it.state_home()), Some(&head));
     for (name, value) in [("core.bigFileThreshold", "1"), ("diff.default.binary", "true"), ("diff.orderFile", "a.txt")]
     {
@@ -580,7 +580,7 @@ fn what_changed_in_a_submodule_is_shown() {
     let path = inner.top.to_str().unwrap();
     it.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", path, "inner"]);
     it.git(&["commit", "-qm", "with a submodule"]);
-    let head = WorkTree::find(&it.top).unwrap().head().unwrap();
+    let head = GitWorktree::find(&it.top).unwrap().head().unwrap();
     let since = |it: &Repository| changed_since(&it.top, Some(&it.state_home()), Some(&head));
     it.write("inner/a.txt", "changed\n");
     let shown = since(&it).unwrap();

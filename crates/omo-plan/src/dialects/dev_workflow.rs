@@ -137,7 +137,7 @@ fn files_by_case(document: &Document<'_>, outline: &Outline<'_>, plan: &mut Plan
         for file in &unit.files {
             let first = known.entry(file.path.to_lowercase()).or_insert_with(|| file.path.clone());
             if *first != file.path {
-                let shown = [&file.path, &*first].map(|path| omo_core::words::sanitize(path, 80));
+                let shown = [&file.path, &*first].map(|path| omo_core::text::sanitize(path, 80));
                 let text = format!("`{}` and `{}` differ only by case", shown[0], shown[1]);
                 let place = outline.places.get(unit.id.as_str()).and_then(|place| outline.tasks.get(*place));
                 let span = place.map_or(0..0, |task| task.heading.clone());

@@ -1,7 +1,7 @@
 //! The dialect of one session of an ultraplan, with its own entry and exit conditions.
 
-use omo_core::check::{Check, has_pipe};
-use omo_core::words::sanitize;
+use omo_core::task_check::{TaskCheck, has_pipe};
+use omo_core::text::sanitize;
 
 use super::ultraplan::commands::commands;
 use super::ultraplan::fence::{Comparison, Fence, fence};
@@ -104,7 +104,7 @@ fn entry_condition(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option
     }
     // Only what stands between backticks, or in a block, is run: the rest of the sentence is for a person.
     let found = commands(outline.document, label.value.clone());
-    let mut checks: Vec<Check> =
+    let mut checks: Vec<TaskCheck> =
         found.into_iter().filter(|command| !command.is_prose).map(|command| command.check).collect();
     checks.retain(|check| text.contains(['`', '~']) && !check.command.starts_with("git status"));
     for check in checks.iter().filter(|check| has_pipe(&check.command)) {
@@ -114,7 +114,7 @@ fn entry_condition(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option
     let lower = text.to_lowercase();
     let is_about_status = lower.contains("git status") || lower.contains("working tree");
     if is_about_status && (lower.contains("clean") || lower.contains("empty")) {
-        checks.push(Check::new(IS_CLEAN));
+        checks.push(TaskCheck::new(IS_CLEAN));
     }
     Some(Precondition::EntryCondition { text: text.to_owned(), checks })
 }

@@ -17,8 +17,8 @@ pub mod waves;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use omo_core::check::Check;
-use omo_core::words::sanitize;
+use omo_core::task_check::TaskCheck;
+use omo_core::text::sanitize;
 
 use self::fence::Comparison;
 use self::outline::{Findings, Numbered, Outline, numbered};
@@ -180,7 +180,7 @@ pub fn goal(outline: &Outline<'_>) -> String {
 }
 
 /// The commands of `## Verification` or `## Exit Condition`.
-pub fn closing_checks(outline: &Outline<'_>, name: &str, findings: &mut Findings<'_>) -> Vec<Check> {
+pub fn closing_checks(outline: &Outline<'_>, name: &str, findings: &mut Findings<'_>) -> Vec<TaskCheck> {
     let Some(section) = outline.part(name) else { return Vec::new() };
     let (found, sentences) = commands::of_a_section(outline.document, section.content());
     for sentence in sentences {

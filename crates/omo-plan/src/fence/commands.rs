@@ -1,6 +1,6 @@
 //! What a command line would do, as far as its words tell.
 
-use omo_core::child::POINTS_GIT_ELSEWHERE;
+use omo_core::client_end::GIT_REDIRECT_VARIABLES;
 
 use super::git::{self, Deed};
 use super::place::{is_absolute, leads_up, resolve};
@@ -280,7 +280,7 @@ fn is_assignment(word: &str) -> bool {
 /// Refuses a variable that has git work elsewhere.
 fn steers(word: &str) -> Result<(), Refusal> {
     let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
-    if name.is_some_and(|name| POINTS_GIT_ELSEWHERE.contains(&name)) {
+    if name.is_some_and(|name| GIT_REDIRECT_VARIABLES.contains(&name)) {
         Err(Refusal::Steers(word.to_owned()))
     } else {
         Ok(())

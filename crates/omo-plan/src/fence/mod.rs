@@ -12,7 +12,7 @@ mod shell;
 
 use std::fmt;
 
-use omo_core::words::checks::code;
+use omo_core::messages::checks::inline_code;
 use serde::{Deserialize, Serialize};
 
 use crate::paths::covers;
@@ -106,11 +106,11 @@ impl fmt::Display for Refusal {
             }
             Self::Main(path) => write!(f, "{} is not in it. Use the file in the worktree", path_of(path))?,
             Self::Git(words) => {
-                let words = code(words, 80);
+                let words = inline_code(words, 80);
                 write!(f, "`git {words}` reaches beyond it. `git restore FILE` puts a file back, and omo brings the ")?;
                 f.write_str("work together")?;
             }
-            Self::Steers(word) => write!(f, "`{}` has git work elsewhere. Use git without it", code(word, 80))?,
+            Self::Steers(word) => write!(f, "`{}` has git work elsewhere. Use git without it", inline_code(word, 80))?,
             Self::SendsAway => f.write_str("so do its agents. Start them without isolation")?,
             Self::Unclear(why) => {
                 write!(f, "omo cannot tell what this would do: {why}. Try it once more, in smaller steps")?;
@@ -121,7 +121,7 @@ impl fmt::Display for Refusal {
 }
 
 fn path_of(path: &str) -> String {
-    format!("`{}`", code(path, 200))
+    format!("`{}`", inline_code(path, 200))
 }
 
 impl Fence<'_> {

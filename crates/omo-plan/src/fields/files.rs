@@ -151,7 +151,7 @@ fn without_lines(name: &str) -> (&str, Option<&str>) {
 
 /// What is wrong with a path.
 pub fn complaint(path: &str) -> Option<(Code, String)> {
-    let shown = omo_core::words::sanitize(path, 80);
+    let shown = omo_core::text::sanitize(path, 80);
     let Some(plain) = normal(path) else {
         return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));
     };
@@ -162,7 +162,7 @@ pub fn complaint(path: &str) -> Option<(Code, String)> {
         return Some((Code::GlobInFiles, format!("`{shown}` is a pattern")));
     }
     let is_normal = plain == path || path.strip_suffix('/').is_some_and(|path| path == plain);
-    let plain = omo_core::words::sanitize(&plain, 80);
+    let plain = omo_core::text::sanitize(&plain, 80);
     (!is_normal).then(|| (Code::PathNotNormal, format!("`{shown}` is `{plain}`")))
 }
 

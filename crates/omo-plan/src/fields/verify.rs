@@ -8,7 +8,7 @@ mod expectation;
 
 use std::ops::Range;
 
-use omo_core::check::Check;
+use omo_core::task_check::TaskCheck;
 
 use crate::document::{Code, Document, lines};
 use crate::labels::item;
@@ -24,7 +24,7 @@ const SHELLS: [&str; 9] = ["", "sh", "bash", "shell", "zsh", "console", "termina
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The command and what is expected of it.
-    pub check: Check,
+    pub check: TaskCheck,
     /// What its end is said to be.
     pub stated: Stated,
     /// What is expected is said in words that nothing is held to.
@@ -123,7 +123,7 @@ fn block(document: &Document<'_>, code: &Code<'_>, awaited: Awaited, found: &mut
     let command =
         if is_alone { rows.into_iter().find(|row| !is_comment(row)).map(str::to_owned) } else { Some(rows.join("\n")) };
     found.extend(command.map(|command| Found {
-        check: Check::new(command.trim()),
+        check: TaskCheck::new(command.trim()),
         stated: Stated::Nothing,
         is_expected_in_prose: false,
         is_prose: false,
@@ -146,7 +146,7 @@ fn command(text: &str, span: Range<usize>, is_said: bool) -> Option<Found> {
         return None;
     }
     let mut found =
-        Found { check: Check::new(command), stated: Stated::Nothing, is_expected_in_prose: false, is_prose, span };
+        Found { check: TaskCheck::new(command), stated: Stated::Nothing, is_expected_in_prose: false, is_prose, span };
     let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
     if !rest.is_empty() {
         let rest = match keyword(rest) {

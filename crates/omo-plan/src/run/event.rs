@@ -3,7 +3,7 @@
 //! Once written, an event of this version can be read by every later one: fields are added with a
 //! default and never change their meaning.
 
-use omo_core::check::CheckOutcome;
+use omo_core::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +147,7 @@ pub enum EventKind {
         /// Its command.
         command: String,
         /// What came of it.
-        outcome: CheckOutcome,
+        outcome: TaskCheckOutcome,
     },
     /// A unit was proved.
     UnitPassed {
@@ -423,7 +423,7 @@ pub struct Evidence {
     /// The command.
     pub command: String,
     /// What came of it.
-    pub outcome: CheckOutcome,
+    pub outcome: TaskCheckOutcome,
     /// The work tree that it was run in.
     #[serde(default)]
     pub tree: Option<String>,

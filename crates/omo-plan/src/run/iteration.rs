@@ -1,7 +1,7 @@
 //! Which tasks of a session are done again when it is gone over once more, and why.
 
-use omo_core::check::CheckVerdict;
-use omo_core::words::sanitize;
+use omo_core::task_check::TaskCheckVerdict;
+use omo_core::text::sanitize;
 
 use crate::model::{OnUnitFail, Unit};
 use crate::run::event::EventKind;
@@ -81,15 +81,14 @@ fn reopens_failed(mode: ExecutionMode) -> bool {
 /// The checks of the whole that are red, by their place, each with what came of it. One that could not be run says
 /// nothing about the tasks.
 fn red_checks(state: &RunState) -> Vec<(usize, String)> {
-    let red = state
-        .final_checks
-        .iter()
-        .filter(|(_, outcome)| !matches!(outcome.verdict, CheckVerdict::Green | CheckVerdict::Environment { .. }));
+    let red = state.final_checks.iter().filter(|(_, outcome)| {
+        !matches!(outcome.verdict, TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. })
+    });
     let why = |place: usize, detail: &str| {
         let command = state.plan.final_checks.get(place).map_or("", |check| check.command.as_str());
         sanitize(&format!("`{}` {detail}", sanitize(command, 120).replace('`', "'")), MAX_WHY)
     };
-    red.map(|(place, outcome)| (*place, why(*place, outcome.words()))).collect()
+    red.map(|(place, outcome)| (*place, why(*place, outcome.describe()))).collect()
 }
 
 /// What was said last about a unit that was not done.

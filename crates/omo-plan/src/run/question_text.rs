@@ -1,6 +1,6 @@
 //! The questions that a run puts to a person, and what they can answer.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use crate::dialects::ultraplan::report::SESSION_PREFIX;
 use crate::model::Decision;

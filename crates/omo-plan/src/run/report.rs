@@ -1,7 +1,7 @@
 //! What is said about a run, as plain data: every rendering of a report shows this, and nothing in it
 //! is kept anywhere but in the ledger.
 
-use omo_core::check::CheckOutcome;
+use omo_core::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::Serialize;
 
@@ -296,7 +296,7 @@ fn final_rows(state: &RunState) -> Vec<CheckRow> {
     checks.map(|(place, check)| check_row(&check.command, state.final_checks.get(&place))).collect()
 }
 
-fn check_row(command: &str, outcome: Option<&CheckOutcome>) -> CheckRow {
+fn check_row(command: &str, outcome: Option<&TaskCheckOutcome>) -> CheckRow {
     CheckRow {
         command: command.to_owned(),
         verdict: outcome.map(|outcome| outcome.verdict.word()),

@@ -1,7 +1,7 @@
 //! What evidence shows: commands that were run and were green, by the worker that had to run them. Why it does not, in
 //! words.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use crate::model::UnitKind;
 use crate::run::event::{Evidence, Verdict};
@@ -33,7 +33,7 @@ pub(crate) fn is_whole(state: &RunState, verdict: &Verdict) -> Result<(), String
         match state.final_checks.get(&place) {
             None => return Err(format!("`{command}` was not run since the verification began")),
             Some(outcome) if !outcome.is_green() => {
-                return Err(format!("`{command}` {}", sanitize(outcome.words(), 160)));
+                return Err(format!("`{command}` {}", sanitize(outcome.describe(), 160)));
             }
             Some(_) => {}
         }
@@ -74,5 +74,5 @@ fn green<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, String> {
     if known.outcome.is_green() {
         return Ok(known);
     }
-    Err(format!("{} is not green: {}", known.id, sanitize(known.outcome.words(), 160)))
+    Err(format!("{} is not green: {}", known.id, sanitize(known.outcome.describe(), 160)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_core::check::CheckOutcome;
+use omo_core::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct RunState {
     #[serde(default)]
     pub reviewed: BTreeSet<String>,
     /// The result of each final check since anything else was done, by its place in the plan, from 0.
-    pub final_checks: BTreeMap<usize, CheckOutcome>,
+    pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
     /// Files that omo writes for others and that something else had changed, with where that was put.
     pub drift: Vec<(String, Option<String>)>,
     /// What was handed out last.
@@ -125,7 +125,7 @@ pub struct UnitState {
     pub running: Option<Running>,
     /// What came of each check of the last attempt, in the order in which they ran.
     #[serde(default)]
-    pub checks: Vec<(String, CheckOutcome)>,
+    pub checks: Vec<(String, TaskCheckOutcome)>,
     /// Checks that were green before the work began, by their place among all commands of the unit; of a task
     /// session's, before its first attempt. A test that had to fail then, and did not, is among them.
     #[serde(default)]

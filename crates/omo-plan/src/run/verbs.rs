@@ -7,8 +7,8 @@ mod people;
 mod session;
 mod work;
 
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::sanitize;
 
 use crate::model::{Plan, Unit};
 use crate::run::event::{Actor, EventKind, UnitEnd};

@@ -43,7 +43,7 @@ pub(super) fn read<'a>(document: &Document<'a>, outline: &mut Outline<'a>) {
             Value::References(references) => references,
             Value::Unreadable => {
                 let named = outline.tasks.get(place).map(|task| task.id);
-                let shown = omo_core::words::sanitize(document.slice(span.clone()), 60);
+                let shown = omo_core::text::sanitize(document.slice(span.clone()), 60);
                 let text = format!("`{shown}` names no task: a dependency is written as `Task 1`, nothing as `None`");
                 outline.report(document, Code::UnparsedDependency, span, text, named);
                 continue;

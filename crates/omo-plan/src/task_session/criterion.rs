@@ -1,6 +1,6 @@
 //! What a criterion of a task is: a command that shows whether it holds, or a sentence that the verifier has to judge.
 
-use omo_core::check::Check;
+use omo_core::task_check::TaskCheck;
 
 use crate::fields::verify::code_span;
 
@@ -9,7 +9,7 @@ const WORDS: [&str; 3] = ["run", "cmd", "command"];
 
 /// The command that a whole criterion is: code alone, or what stands behind `Run:`. A command within a sentence is
 /// none: the sentence does not say that the command decides.
-pub(super) fn command(criterion: &str) -> Option<Check> {
+pub(super) fn command(criterion: &str) -> Option<TaskCheck> {
     let text = criterion.trim();
     let command = match (code_alone(text), text.split_once(':')) {
         (Some(code), _) => code,
@@ -20,12 +20,12 @@ pub(super) fn command(criterion: &str) -> Option<Check> {
         }
         _ => return None,
     };
-    let check = Check::new(command);
-    check.refusal().is_none().then_some(check)
+    let check = TaskCheck::new(command);
+    check.invalid_reason().is_none().then_some(check)
 }
 
 /// A command as a criterion, where it is judged and not run by itself.
-pub(crate) fn to_judge(check: &Check) -> String {
+pub(crate) fn to_judge(check: &TaskCheck) -> String {
     format!("`{}`", check.command)
 }
 

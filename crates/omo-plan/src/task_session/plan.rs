@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::check::Check;
-use omo_core::words::sanitize;
+use omo_core::task_check::TaskCheck;
+use omo_core::text::sanitize;
 
 use super::criterion::command;
 use super::sound;
@@ -184,12 +184,12 @@ fn number(id: &str) -> (bool, u64) {
     id.parse().map_or((true, 0), |number| (false, number))
 }
 
-fn checks(task: &TaskFile) -> Vec<Check> {
+fn checks(task: &TaskFile) -> Vec<TaskCheck> {
     task.criteria.iter().filter_map(|text| command(text)).collect()
 }
 
-fn each_once(checks: impl Iterator<Item = Check>) -> Vec<Check> {
-    let mut all: Vec<Check> = Vec::new();
+fn each_once(checks: impl Iterator<Item = TaskCheck>) -> Vec<TaskCheck> {
+    let mut all: Vec<TaskCheck> = Vec::new();
     for check in checks {
         if !all.contains(&check) {
             all.push(check);

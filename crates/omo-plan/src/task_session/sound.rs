@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::TaskFile;
 use super::criterion::command;
@@ -48,7 +48,7 @@ pub(super) fn diagnostics(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
             diagnostics.push(found(Code::MissingVerify, Some(task), text));
         }
         for check in task.criteria.iter().filter_map(|text| command(text)) {
-            if omo_core::check::has_pipe(&check.command) {
+            if omo_core::task_check::has_pipe(&check.command) {
                 let shown = sanitize(&check.command, 60);
                 let text = format!("`{shown}` has a pipe: without pipefail only what stands behind it counts");
                 diagnostics.push(found(Code::PipeInVerify, Some(task), text));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::guarded::is_guarded;
 use crate::diagnostic::Code;

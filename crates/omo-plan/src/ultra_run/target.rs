@@ -1,6 +1,6 @@
 //! Whether what was asked for is there: the file of the plan, and the step or the session in it.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::arguments::{ArgumentError, Part};
 use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions};

@@ -1,7 +1,7 @@
 //! Sessions that are worked on apart: wave by wave, merged in the order of the plan, and the user's branch last.
 
-use omo_core::check::Check;
-use omo_core::check::CheckVerdict::Green;
+use omo_core::task_check::TaskCheck;
+use omo_core::task_check::TaskCheckVerdict::Green;
 use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
 use omo_plan::run::apart::{
     Apart, BUDGET_SPENT, Grant, GroupState, GroupStatus, Step, Terms, accepts_billing, has_more, outcome,
@@ -22,7 +22,7 @@ fn waves() -> Plan {
     };
     let all = plan(["1", "2", "3", "4"].map(unit).to_vec());
     let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
-    let final_checks = vec![Check::new("all of it")];
+    let final_checks = vec![TaskCheck::new("all of it")];
     Plan { groups: vec![of("a", &["1", "2"], 0), of("b", &["3"], 0), of("c", &["4"], 1)], policy, final_checks, ..all }
 }
 
@@ -105,8 +105,8 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     end(&mut run, "c", None);
     merge(&mut run, "c");
     assert_eq!(step(&run), "final checks");
-    let green = crate::kit::outcome(omo_core::check::CheckVerdict::Green);
-    run.write(omo_plan::run::verbs::finals(vec![(Check::new("all of it"), green)]));
+    let green = crate::kit::outcome(omo_core::task_check::TaskCheckVerdict::Green);
+    run.write(omo_plan::run::verbs::finals(vec![(TaskCheck::new("all of it"), green)]));
     assert_eq!(step(&run), "land");
     run.write([EventKind::Landed { from: "base".to_owned(), to: "with c".to_owned() }]);
     assert_eq!(step(&run), "clean c");

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_core::check::Check;
-use omo_core::check::CheckVerdict::{Green, Red};
-use omo_core::child::FollowUp;
+use omo_core::client_end::FollowUp;
+use omo_core::task_check::TaskCheck;
+use omo_core::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Dialect, Group, OnFailure, OnUnitFail, Parallel, Plan, Policy, Unit};
 use omo_plan::run::apart::{GroupStatus, Step, Terms, has_more, outcome, unit_of};
@@ -80,7 +80,7 @@ fn sessions(of: &[(usize, Vec<OnFailure>)], finals: usize, max_at_once: u32, ask
     }
     let all = plan(units);
     let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
-    let final_checks = (0..finals).map(|number| Check::new(&format!("final {number}"))).collect();
+    let final_checks = (0..finals).map(|number| TaskCheck::new(&format!("final {number}"))).collect();
     let plan = in_order(Plan { dialect: Dialect::Ultraplan, groups, policy, final_checks, ..all });
     let mut run = Run::open(plan);
     let payer = asks.then(|| "ANTHROPIC_API_KEY".to_owned());
@@ -520,7 +520,7 @@ fn edited(plan: &Plan, edit: Edit) -> Plan {
         }
         Edit::Whole => {
             let command = format!("final after {fresh}");
-            plan.final_checks = if plan.final_checks.is_empty() { vec![Check::new(&command)] } else { Vec::new() };
+            plan.final_checks = if plan.final_checks.is_empty() { vec![TaskCheck::new(&command)] } else { Vec::new() };
         }
     }
     in_order(plan)

@@ -1,6 +1,6 @@
 //! Who a run belongs to, and what becomes of it when a session is gone.
 
-use omo_core::check::CheckVerdict::Green;
+use omo_core::task_check::TaskCheckVerdict::Green;
 use omo_plan::run::event::{Actor, EventKind, Process};
 use omo_plan::run::verbs::{self, Caller, MAX_LOST, Refusal, RefusalKind};
 

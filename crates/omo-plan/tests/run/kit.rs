@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::check::{Check, CheckOutcome, CheckVerdict};
+use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
     Decision, DecisionOption, Dialect, FileAction, FileUse, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan,
@@ -26,7 +26,7 @@ pub(crate) fn unit(id: &str) -> Unit {
         deps: Vec::new(),
         files: vec![file(&format!("src/{id}.rs"))],
         never: Vec::new(),
-        checks: vec![Check::new(&format!("prove {id}"))],
+        checks: vec![TaskCheck::new(&format!("prove {id}"))],
         red_check: None,
         on_failure: OnFailure::Hold,
         alternative: None,
@@ -118,9 +118,9 @@ pub(crate) fn decision(id: &str, blocking: bool) -> Decision {
 }
 
 /// What came of a check.
-pub(crate) fn outcome(verdict: CheckVerdict) -> CheckOutcome {
-    let exit = i32::from(verdict != CheckVerdict::Green);
-    CheckOutcome {
+pub(crate) fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
+    let exit = i32::from(verdict != TaskCheckVerdict::Green);
+    TaskCheckOutcome {
         detail: format!("exit {exit}"),
         verdict,
         exit: Some(exit),
@@ -135,12 +135,12 @@ pub(crate) fn outcome(verdict: CheckVerdict) -> CheckOutcome {
 }
 
 /// It could not be run: `tool` is not there.
-pub(crate) fn no_tool() -> CheckVerdict {
-    CheckVerdict::Environment { command: Some("tool".to_owned()) }
+pub(crate) fn no_tool() -> TaskCheckVerdict {
+    TaskCheckVerdict::Environment { command: Some("tool".to_owned()) }
 }
 
 /// Every check of a unit, each with this result.
-pub(crate) fn all(unit: &Unit, verdict: &CheckVerdict) -> Measured {
+pub(crate) fn all(unit: &Unit, verdict: &TaskCheckVerdict) -> Measured {
     let outcomes = unit.proof().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
     Measured { outcomes, ..Measured::default() }
 }
@@ -231,7 +231,7 @@ impl Run {
     }
 
     /// A worker begins and ends, each check of the unit with this result.
-    pub(crate) fn work(&mut self, id: &str, verdict: &CheckVerdict) {
+    pub(crate) fn work(&mut self, id: &str, verdict: &TaskCheckVerdict) {
         let ticket = self.start(id).unwrap();
         let measured = all(self.state.plan.unit(id).unwrap(), verdict);
         self.done(&ticket, measured).unwrap();
@@ -239,12 +239,12 @@ impl Run {
 
     /// A worker begins and its checks are green.
     pub(crate) fn pass(&mut self, id: &str) {
-        self.work(id, &CheckVerdict::Green);
+        self.work(id, &TaskCheckVerdict::Green);
     }
 
     /// A worker begins and its first check is red.
     pub(crate) fn fail(&mut self, id: &str) {
-        self.work(id, &CheckVerdict::Red);
+        self.work(id, &TaskCheckVerdict::Red);
     }
 
     /// A person types something, and a question is answered.

@@ -1,7 +1,7 @@
 //! What comes next: what may be done at the same time, what a failure stops, and how a run ends.
 
-use omo_core::check::Check;
-use omo_core::check::CheckVerdict::{Green, Red};
+use omo_core::task_check::TaskCheck;
+use omo_core::task_check::TaskCheckVerdict::{Green, Red};
 use omo_plan::model::{Isolation, OnUnitFail, Parallel, Plan, Unit};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::schedule::{Action, are_apart, next};
@@ -128,8 +128,8 @@ fn a_plan_without_units_is_complete_at_once() {
 }
 
 /// A run whose only unit has passed, with two final checks of one command in two folders.
-fn at_its_finals() -> (Run, Vec<Check>) {
-    let checks = vec![Check::new("make"), Check { cwd: Some("sub".to_owned()), ..Check::new("make") }];
+fn at_its_finals() -> (Run, Vec<TaskCheck>) {
+    let checks = vec![TaskCheck::new("make"), TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("make") }];
     let mut run = Run::open(Plan { final_checks: checks.clone(), ..plan(vec![unit("1")]) });
     run.pass("1");
     assert_eq!((next(&run.state), run.result()), (Action::FinalChecks, None));
@@ -156,7 +156,7 @@ fn a_run_is_complete_when_every_final_check_is_green() {
 #[test]
 fn final_checks_run_again_after_anything_was_done() {
     let (run, checks) = at_its_finals();
-    let ran = |verdict: &omo_core::check::CheckVerdict| -> Vec<_> {
+    let ran = |verdict: &omo_core::task_check::TaskCheckVerdict| -> Vec<_> {
         checks.iter().map(|check| (check.clone(), outcome(verdict.clone()))).collect()
     };
     let ended = |verdict| {

@@ -1,7 +1,7 @@
 //! How a unit comes to pass, and how it does not: only what was measured counts.
 
-use omo_core::check::CheckVerdict::{self, Green, NothingRan, Red, TimedOut};
-use omo_core::check::{Check, Expect, ExpectedExit};
+use omo_core::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
+use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 use omo_plan::model::{OnFailure, Unit, UnitKind};
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::verbs::{self, Measured, RefusalKind};
@@ -10,12 +10,12 @@ use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
 
 /// A unit with these checks.
 fn checked(commands: &[&str]) -> Unit {
-    Unit { checks: commands.iter().map(|command| Check::new(command)).collect(), ..unit("1") }
+    Unit { checks: commands.iter().map(|command| TaskCheck::new(command)).collect(), ..unit("1") }
 }
 
 /// These results of these commands.
-fn measured(results: &[(&str, CheckVerdict)]) -> Measured {
-    let outcomes = results.iter().map(|(command, verdict)| (Check::new(command), outcome(verdict.clone())));
+fn measured(results: &[(&str, TaskCheckVerdict)]) -> Measured {
+    let outcomes = results.iter().map(|(command, verdict)| (TaskCheck::new(command), outcome(verdict.clone())));
     Measured { outcomes: outcomes.collect(), ..Measured::default() }
 }
 
@@ -51,10 +51,10 @@ fn a_unit_passes_by_a_green_result_of_each_of_its_checks() {
 
 #[test]
 fn checks_of_one_command_are_told_apart() {
-    let elsewhere = Check { cwd: Some("sub".to_owned()), ..Check::new("a") };
-    let two = Unit { checks: vec![Check::new("a"), elsewhere.clone()], ..unit("1") };
+    let elsewhere = TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("a") };
+    let two = Unit { checks: vec![TaskCheck::new("a"), elsewhere.clone()], ..unit("1") };
     assert_eq!(judge(two.clone(), measured(&[("a", Green), ("a", Green)])).0, "failed");
-    let both = vec![(Check::new("a"), outcome(Green)), (elsewhere, outcome(Green))];
+    let both = vec![(TaskCheck::new("a"), outcome(Green)), (elsewhere, outcome(Green))];
     assert_eq!(judge(two, Measured { outcomes: both, ..Measured::default() }).0, "passed");
 }
 
@@ -69,10 +69,13 @@ fn a_unit_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
 
 /// Tests for something that is not there yet, and its implementation.
 fn pair() -> Vec<Unit> {
-    let red = Check { expect: Expect { exit: ExpectedExit::NonZero, stdout_has: None }, ..Check::new("run the tests") };
+    let red = TaskCheck {
+        expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None },
+        ..TaskCheck::new("run the tests")
+    };
     let tests = Unit { kind: UnitKind::Tests, red_check: Some(red.clone()), checks: Vec::new(), ..unit("1-tests") };
     let done =
-        Unit { red_check: Some(red), checks: vec![Check::new("run the tests")], ..needs("1-impl", &["1-tests"]) };
+        Unit { red_check: Some(red), checks: vec![TaskCheck::new("run the tests")], ..needs("1-impl", &["1-tests"]) };
     vec![tests, done]
 }
 

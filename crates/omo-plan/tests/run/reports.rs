@@ -1,7 +1,7 @@
 //! What a report says.
 
-use omo_core::check::Check;
-use omo_core::check::CheckVerdict::Green;
+use omo_core::task_check::TaskCheck;
+use omo_core::task_check::TaskCheckVerdict::Green;
 use omo_plan::model::{Plan, Unit};
 use omo_plan::run::event::{EventKind, ImportedStatus};
 use omo_plan::run::report::{Hand, ResultWord, report};
@@ -14,7 +14,7 @@ use crate::kit::{Run, all, in_batches, needs, outcome, plan, unit};
 fn a_report_says_what_was_proved_and_what_was_not() {
     let bare = Unit { checks: Vec::new(), ..unit("3") };
     let units = vec![unit("1"), unit("2"), bare, needs("4", &["2"]), unit("5"), unit("6")];
-    let mut run = Run::open(Plan { final_checks: vec![Check::new("make")], ..plan(units) });
+    let mut run = Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(units) });
     let start = Start { ticket: "t".to_owned(), vacuous: vec![0], ..Start::default() };
     run.take(verbs::start(&run.state, "1", start).map(|what| vec![what])).unwrap();
     let seen = Measured {
@@ -109,7 +109,7 @@ fn a_question_that_was_taken_back_was_answered_by_nobody() {
 
 #[test]
 fn a_report_of_a_run_that_is_over_names_the_way_on() {
-    let open = || Run::open(Plan { final_checks: vec![Check::new("make")], ..plan(vec![unit("1")]) });
+    let open = || Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(vec![unit("1")]) });
     let mut cancelled = open();
     cancelled.take(verbs::cancel(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
     let said = report("r1", &cancelled.state);
@@ -117,7 +117,7 @@ fn a_report_of_a_run_that_is_over_names_the_way_on() {
     assert_eq!(said.go_on.as_deref(), Some("omo run resume r1"));
     let mut red = open();
     red.pass("1");
-    let ran = vec![(Check::new("make"), outcome(omo_core::check::CheckVerdict::Red))];
+    let ran = vec![(TaskCheck::new("make"), outcome(omo_core::task_check::TaskCheckVerdict::Red))];
     red.take(Ok(verbs::finals(ran))).unwrap();
     let said = report("r1", &red.state);
     assert_eq!((said.result, said.final_checks[0].verdict), (ResultWord::Failed, Some("red")));

@@ -1,6 +1,6 @@
 //! Runs of task sessions: their plans, and what only they know.
 
-use omo_core::check::{Check, CheckVerdict, CheckVerdict::Green};
+use omo_core::task_check::{TaskCheck, TaskCheckVerdict, TaskCheckVerdict::Green};
 use omo_plan::model::{Dialect, OnUnitFail, Parallel, Plan, Unit, UnitKind};
 use omo_plan::run::event::{EventKind, Evidence, Verdict};
 use omo_plan::run::verbs::{self, Measured, Refusal};
@@ -38,7 +38,7 @@ pub(crate) fn without_verification(units: Vec<Unit>) -> Plan {
 }
 
 /// What a run of a command is worth as evidence.
-pub(crate) fn ran(command: &str, verdict: &CheckVerdict) -> Evidence {
+pub(crate) fn ran(command: &str, verdict: &TaskCheckVerdict) -> Evidence {
     Evidence {
         id: String::new(),
         unit: String::new(),
@@ -63,15 +63,15 @@ pub(crate) fn fail_for(ids: &[&str]) -> Verdict {
 
 impl Run {
     /// Whoever has a ticket runs a command; its id.
-    pub(crate) fn shows(&mut self, ticket: &str, verdict: &CheckVerdict) -> Result<String, Refusal> {
+    pub(crate) fn shows(&mut self, ticket: &str, verdict: &TaskCheckVerdict) -> Result<String, Refusal> {
         let said = verbs::evidence(&self.state, ticket, ran("look at it", verdict));
         self.take(said.map(|what| vec![what]))?;
         Ok(self.state.evidence.last().unwrap().id.clone())
     }
 
     /// The checks of the tasks are run, each with this result.
-    pub(crate) fn finals(&mut self, verdict: &CheckVerdict) {
-        let checks: Vec<Check> = self.state.plan.final_checks.clone();
+    pub(crate) fn finals(&mut self, verdict: &TaskCheckVerdict) {
+        let checks: Vec<TaskCheck> = self.state.plan.final_checks.clone();
         let outcomes = checks.into_iter().map(|check| (check, outcome(verdict.clone()))).collect();
         self.take(Ok(verbs::finals(outcomes))).unwrap();
     }

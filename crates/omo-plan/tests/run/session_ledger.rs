@@ -1,6 +1,6 @@
 //! Ledgers of task sessions that no verb has written: refused, and nothing is folded.
 
-use omo_core::check::CheckVerdict::{Green, Red};
+use omo_core::task_check::TaskCheckVerdict::{Green, Red};
 use omo_plan::model::{Unit, UnitKind};
 use omo_plan::run::event::{Event, EventKind, Evidence, ImportedStatus, UnitEnd};
 use omo_plan::run::verbs;

@@ -1,7 +1,7 @@
 //! What is refused in a run of a task session: what is said, what is to be done, and that nothing changes.
 
-use omo_core::check::Check;
-use omo_core::check::CheckVerdict::{Green, Red};
+use omo_core::task_check::TaskCheck;
+use omo_core::task_check::TaskCheckVerdict::{Green, Red};
 use omo_plan::model::{Unit, UnitKind};
 use omo_plan::run::event::{EventKind, Verdict};
 use omo_plan::run::verbs::{self, Measured, Refusal, RefusalKind};
@@ -39,7 +39,12 @@ fn a_claim_counts_by_green_evidence_of_its_own() {
     assert_eq!(known.end.as_ref().unwrap().evidence, "e4 `look at it`");
 }
 
-fn claim(run: &mut Run, ticket: &str, ids: &[&str], verdict: &omo_core::check::CheckVerdict) -> Result<(), Refusal> {
+fn claim(
+    run: &mut Run,
+    ticket: &str,
+    ids: &[&str],
+    verdict: &omo_core::task_check::TaskCheckVerdict,
+) -> Result<(), Refusal> {
     let unit = verbs::of_ticket(&run.state, ticket)?.clone();
     let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();
     run.done(ticket, Measured { evidence_ids, ..all(&unit, verdict) })
@@ -221,12 +226,12 @@ fn a_task_is_added_only_where_it_can_be() {
 #[test]
 fn what_an_added_task_would_run_nobody_has_approved() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
-    let commands: Vec<Check> = run.state.plan.commands().map(|(_, check)| check.clone()).collect();
+    let commands: Vec<TaskCheck> = run.state.plan.commands().map(|(_, check)| check.clone()).collect();
     let added = Unit { criteria: vec!["it is fast".to_owned()], ..task("2", &[]) };
     run.adds(added).unwrap();
     let EventKind::UnitAdded { added } = run.last() else { panic!("{:?}", run.last()) };
     assert_eq!((added.checks.len(), added.criteria.join("; ")), (0, "it is fast; `prove 2`".to_owned()));
-    let after: Vec<Check> = run.state.plan.commands().map(|(_, check)| check.clone()).collect();
+    let after: Vec<TaskCheck> = run.state.plan.commands().map(|(_, check)| check.clone()).collect();
     assert_eq!(after, commands);
     assert_eq!(run.ready(), ["1", "2"]);
 }

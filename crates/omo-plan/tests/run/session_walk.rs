@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::check::{Check, CheckVerdict::Green};
+use omo_core::task_check::{TaskCheck, TaskCheckVerdict::Green};
 use omo_plan::model::{OnUnitFail, Parallel, Plan, Unit};
 use omo_plan::run::event::{EventKind, RunResult, Verdict};
 use omo_plan::run::schedule::{Action, next};
@@ -178,7 +178,7 @@ proptest! {
 
 /// A task with a check and a sentence, one with a check behind it, and a verification; gone over twice at most.
 fn small() -> Plan {
-    let first = Unit { checks: vec![Check::new("a")], ..judged_task("1", &[]) };
+    let first = Unit { checks: vec![TaskCheck::new("a")], ..judged_task("1", &[]) };
     let mut plan = session_plan(vec![first, task("2", &["1"])]);
     plan.policy.max_iterations = 2;
     assert_eq!((plan.policy.on_unit_fail, plan.policy.parallel), (OnUnitFail::Iterate, Parallel::Units));

@@ -1,7 +1,7 @@
 //! The life of a task session: waves, claims, verdicts, and one iteration after the other.
 
-use omo_core::check::CheckVerdict::{Green, Red};
-use omo_core::check::{Check, CheckVerdict};
+use omo_core::task_check::TaskCheckVerdict::{Green, Red};
+use omo_core::task_check::{TaskCheck, TaskCheckVerdict};
 use omo_plan::model::{FileUse, Plan, Unit};
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::schedule::{Action, next};
@@ -212,7 +212,7 @@ fn without_a_verification_the_checks_of_the_tasks_are_run_once_more() {
     assert_eq!((run.state.iteration, run.ready()), (2, vec!["1"]), "only what it belongs to is done again");
     assert_eq!(run.state.units["1"].why.as_deref(), Some("`prove 1` exit 1"));
     run.pass("1");
-    run.finals(&CheckVerdict::TimedOut);
+    run.finals(&TaskCheckVerdict::TimedOut);
     run.pass("1");
     run.finals(&Red);
     assert_eq!((run.result(), run.state.iteration), (Some(RunResult::Failed), 3));
@@ -309,7 +309,7 @@ fn a_session_is_taken_over_from_one_that_is_gone() {
 
 #[test]
 fn a_check_belongs_to_every_task_that_has_it() {
-    let same = |id: &str| Unit { checks: vec![Check::new("make")], ..task(id, &[]) };
+    let same = |id: &str| Unit { checks: vec![TaskCheck::new("make")], ..task(id, &[]) };
     let judged_too = Unit { criteria: vec!["it reads well".to_owned()], ..same("2") };
     let mut plan = without_verification(vec![same("1"), judged_too, task("3", &[])]);
     plan.final_checks.dedup();
@@ -317,7 +317,7 @@ fn a_check_belongs_to_every_task_that_has_it() {
     run.pass("1");
     run.claim("2");
     run.pass("3");
-    let outcomes = vec![(Check::new("make"), crate::kit::outcome(Red))];
+    let outcomes = vec![(TaskCheck::new("make"), crate::kit::outcome(Red))];
     run.take(Ok(verbs::finals(outcomes))).unwrap();
     assert_eq!(run.ready(), ["1", "2"]);
 }

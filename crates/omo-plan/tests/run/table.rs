@@ -1,7 +1,7 @@
 //! What each event makes of a run.
 
-use omo_core::check::Check;
-use omo_core::check::CheckVerdict::{self, Green, Red};
+use omo_core::task_check::TaskCheck;
+use omo_core::task_check::TaskCheckVerdict::{self, Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_plan::run::event::{Event, EventKind, ImportedStatus, RunResult, UnitEnd};
 use omo_plan::run::state::{FINAL, Phase, RunState, UnitStatus};
@@ -25,7 +25,7 @@ fn started(id: &str, attempt: u32) -> EventKind {
     }
 }
 
-fn ran(verdict: CheckVerdict) -> EventKind {
+fn ran(verdict: TaskCheckVerdict) -> EventKind {
     let (unit, command) = ("1".to_owned(), "c".to_owned());
     EventKind::CheckRan { unit, attempt: 1, place: 0, command, outcome: outcome(verdict) }
 }
@@ -226,7 +226,7 @@ fn what_the_final_checks_said_is_void_once_anything_is_done() {
         EventKind::Resumed,
     ] {
         let mut run = Run::open(plan(vec![unit("1")]));
-        run.write(verbs::finals(vec![(Check::new("make"), outcome(Green))]));
+        run.write(verbs::finals(vec![(TaskCheck::new("make"), outcome(Green))]));
         assert_eq!(run.state.final_checks.len(), 1);
         run.write([later.clone()]);
         assert!(run.state.final_checks.is_empty(), "{later:?}");

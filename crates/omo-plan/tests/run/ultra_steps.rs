@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use omo_core::check::{CheckVerdict, Complaint, Expect, ExpectedExit, Heard, Seen, judge};
-use omo_core::gate::End;
+use omo_core::check::CheckEnd;
+use omo_core::task_check::{
+    ExpectedExit, ExpectedResult, HeardOutput, ObservedResult, ShellComplaint, TaskCheckVerdict, judge_task_check,
+};
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::{self, Options};
 use omo_plan::model::{OnFailure, Plan};
@@ -40,15 +42,15 @@ fn steps(on_failure: &str) -> Plan {
 }
 
 /// What a check is worth that ends like this; where a text is wanted, it is in the output or is not.
-fn verdict(end: End, wants_text: bool, has_text: bool, complaint: Option<Complaint>) -> CheckVerdict {
-    let expect = Expect { exit: ExpectedExit::Zero, stdout_has: wants_text.then(|| "text".to_owned()) };
-    let heard = Heard { has_text, complaint, ..Heard::default() };
-    judge(&expect, &Seen { end, counts: None, heard, pipefail_matters: false }).0
+fn verdict(end: CheckEnd, wants_text: bool, has_text: bool, complaint: Option<ShellComplaint>) -> TaskCheckVerdict {
+    let expect = ExpectedResult { exit: ExpectedExit::Zero, stdout_has: wants_text.then(|| "text".to_owned()) };
+    let heard = HeardOutput { has_text, complaint, ..HeardOutput::default() };
+    judge_task_check(&expect, &ObservedResult { end, counts: None, heard, pipefail_matters: false }).0
 }
 
 /// What the check of a row is worth.
-fn of_row(verify: &str) -> CheckVerdict {
-    let exited = |status, wants_text, has_text| verdict(End::Exited(status), wants_text, has_text, None);
+fn of_row(verify: &str) -> TaskCheckVerdict {
+    let exited = |status, wants_text, has_text| verdict(CheckEnd::Exited(status), wants_text, has_text, None);
     match verify {
         "exit 0, expected text present or none given" => {
             assert_eq!(exited(0, false, false), exited(0, true, true));
@@ -58,16 +60,16 @@ fn of_row(verify: &str) -> CheckVerdict {
         "exit 1" => exited(1, false, false),
         "exit 0 but expected text missing" => exited(0, true, false),
         "exit 1 but expected text present" => exited(1, true, true),
-        "killed by time-out" => verdict(End::TimedOut(600), false, false, None),
+        "killed by time-out" => verdict(CheckEnd::TimedOut(600), false, false, None),
         "command not found (127)" => {
-            verdict(End::Exited(127), false, false, Some(Complaint::NotFound("prove".to_owned())))
+            verdict(CheckEnd::Exited(127), false, false, Some(ShellComplaint::NotFound("prove".to_owned())))
         }
         other => panic!("no such row: {other}"),
     }
 }
 
 /// A run whose first step has failed so often before, and now ends like this.
-fn played(plan: Plan, failures: u64, measured: impl FnOnce(Measured) -> Measured, now: &CheckVerdict) -> Run {
+fn played(plan: Plan, failures: u64, measured: impl FnOnce(Measured) -> Measured, now: &TaskCheckVerdict) -> Run {
     let mut run = Run::open(plan);
     for _ in 0..failures {
         run.fail("1");
@@ -141,7 +143,7 @@ fn a_check_that_cannot_be_run_spends_no_attempt() {
 
 #[test]
 fn a_step_without_a_check_never_passes() {
-    let run = played(steps_that("revert", ""), 0, |measured| measured, &CheckVerdict::Green);
+    let run = played(steps_that("revert", ""), 0, |measured| measured, &TaskCheckVerdict::Green);
     assert_eq!((run.standing("1"), run.result()), ("unverified", Some(RunResult::Failed)));
 }
 
@@ -152,7 +154,7 @@ fn whoever_crosses_a_fence_is_stopped_whatever_the_clause_says() {
             let mut plan = steps(on_failure);
             plan.groups[0].never = vec!["./src/db/".to_owned()];
             let changes = |measured| Measured { files: vec!["src/1.rs".to_owned(), file.to_owned()], ..measured };
-            let run = played(plan.clone(), 0, changes, &CheckVerdict::Green);
+            let run = played(plan.clone(), 0, changes, &TaskCheckVerdict::Green);
             assert_stands(&run, "failed", on_failure, &Value::Null);
             let evidence = run.state.units["1"].end.as_ref().unwrap().evidence.clone();
             let expected = format!("SCOPE VIOLATION: Step 1 changed {file} which is in the never-touch list.");
@@ -187,7 +189,7 @@ fn work_that_is_in_no_commit_has_not_passed() {
         ] {
             let is_made = matches!(commit, Some(CommitOutcome::Made { .. }));
             let measured = |seen| Measured { commit, files, out_of_scope, ..seen };
-            let run = played(steps(on_failure), 0, measured, &CheckVerdict::Green);
+            let run = played(steps(on_failure), 0, measured, &TaskCheckVerdict::Green);
             assert_stands(&run, status, on_failure, &Value::Null);
             let kept = run.state.units["1"].end.as_ref().unwrap().commit.as_deref();
             assert_eq!(kept, is_made.then_some("abc"));
@@ -200,7 +202,7 @@ fn a_file_whose_name_looks_like_a_pattern_crosses_no_fence_by_that() {
     let mut plan = steps("revert");
     plan.groups[0].never = vec!["app/*.md".to_owned()];
     let changes = |measured| Measured { files: vec!["app/[id]/page.tsx".to_owned()], ..measured };
-    assert_stands(&played(plan, 0, changes, &CheckVerdict::Green), "passed", "revert", &Value::Null);
+    assert_stands(&played(plan, 0, changes, &TaskCheckVerdict::Green), "passed", "revert", &Value::Null);
 }
 
 /// A run whose first step somebody has begun with in a work tree that is kept.
@@ -216,7 +218,7 @@ fn begun_on_kept_ground(on_failure: &str) -> (Run, String) {
 fn what_is_taken_back_is_what_was_there_when_it_failed_for_good() {
     for (on_failure, is_taken_back) in [("skip", true), ("escalate", false)] {
         let (mut run, ticket) = begun_on_kept_ground(on_failure);
-        let red = all(run.state.plan.unit("1").unwrap(), &CheckVerdict::Red);
+        let red = all(run.state.plan.unit("1").unwrap(), &TaskCheckVerdict::Red);
         let events = verbs::judged(&run.state, &ticket, red).unwrap();
         assert_eq!(verbs::takes_back(&run.state, &events), is_taken_back, "{on_failure}");
         let left = "as it is".to_owned();
@@ -227,18 +229,18 @@ fn what_is_taken_back_is_what_was_there_when_it_failed_for_good() {
     }
     // What is tried again is taken back by nobody, nor is what was never kept.
     let (run, ticket) = begun_on_kept_ground("revert");
-    let red = all(run.state.plan.unit("1").unwrap(), &CheckVerdict::Red);
+    let red = all(run.state.plan.unit("1").unwrap(), &TaskCheckVerdict::Red);
     assert!(!verbs::takes_back(&run.state, &verbs::judged(&run.state, &ticket, red).unwrap()));
     let mut run = Run::open(steps("skip"));
     let ticket = run.start("1").unwrap();
-    let red = all(run.state.plan.unit("1").unwrap(), &CheckVerdict::Red);
+    let red = all(run.state.plan.unit("1").unwrap(), &TaskCheckVerdict::Red);
     assert!(!verbs::takes_back(&run.state, &verbs::judged(&run.state, &ticket, red).unwrap()));
 }
 
 #[test]
 fn an_edited_step_is_worked_on_from_where_its_first_attempt_began() {
     let (mut run, ticket) = begun_on_kept_ground("revert");
-    let red = all(run.state.plan.unit("1").unwrap(), &CheckVerdict::Red);
+    let red = all(run.state.plan.unit("1").unwrap(), &TaskCheckVerdict::Red);
     run.take(verbs::judged(&run.state, &ticket, red)).unwrap();
     let ground = run.state.units["1"].ground.clone();
     assert!(ground.is_some());

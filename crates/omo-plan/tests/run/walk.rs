@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::check::CheckVerdict::{self, Green, Red};
-use omo_core::check::{Check, CheckOutcome};
+use omo_core::task_check::TaskCheckVerdict::{self, Green, Red};
+use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_plan::model::{OnFailure, Plan, Precondition, Unit, UnitKind};
 use omo_plan::run::event::{Actor, Event, EventKind, Process};
 use omo_plan::run::schedule::{Action, next};
@@ -54,11 +54,11 @@ pub(crate) enum Move {
 
 pub(crate) const VERDICTS: usize = 5;
 
-pub(crate) fn verdict(number: usize) -> CheckVerdict {
+pub(crate) fn verdict(number: usize) -> TaskCheckVerdict {
     match number % VERDICTS {
         0 | 1 => Green,
         2 => Red,
-        3 => CheckVerdict::NothingRan,
+        3 => TaskCheckVerdict::NothingRan,
         _ => no_tool(),
     }
 }
@@ -214,7 +214,7 @@ impl Walk {
     }
 
     /// What came of the checks of a ticket's unit: of all of them, or with something amiss.
-    fn outcomes(&self, ticket: &str, verdict: &CheckVerdict, amiss: usize) -> Vec<(Check, CheckOutcome)> {
+    fn outcomes(&self, ticket: &str, verdict: &TaskCheckVerdict, amiss: usize) -> Vec<(TaskCheck, TaskCheckOutcome)> {
         let Ok(unit) = verbs::of_ticket(&self.run.state, ticket) else { return Vec::new() };
         let mut outcomes = all(unit, verdict).outcomes;
         match amiss % 5 {
@@ -364,7 +364,7 @@ pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
         move |(deps, paths, checks, on_failure, attempts_max, contract)| Unit {
             deps: deps.into_iter().filter(|dep| *dep < number).map(|dep| dep.to_string()).collect(),
             files: paths.into_iter().map(crate::kit::file).collect(),
-            checks: (0..checks).map(|check| Check::new(&format!("prove {number} {check}"))).collect(),
+            checks: (0..checks).map(|check| TaskCheck::new(&format!("prove {number} {check}"))).collect(),
             on_failure,
             attempts_max,
             contract: (contract > 0).then(|| "contract".to_owned()),
@@ -396,7 +396,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             let policy = &mut plan.policy;
             (policy.on_unit_fail, policy.parallel, policy.max_workers) = (fail, parallel, most);
             policy.wants_contracts = wants;
-            plan.final_checks = (0..finals).map(|number| Check::new(&format!("final {number}"))).collect();
+            plan.final_checks = (0..finals).map(|number| TaskCheck::new(&format!("final {number}"))).collect();
             plan.preconditions = vec![Precondition::Verification { approved: verified }];
             let decisions = decisions.into_iter().enumerate().map(|(number, (blocking, recommended))| {
                 let mut open = decision(&format!("D{number}"), blocking);
@@ -444,7 +444,7 @@ proptest! {
 /// Three units: the second has two checks and needs the first, the third asks for judgment when it fails
 /// twice; a stop behind the first.
 fn small() -> Plan {
-    let second = Unit { checks: vec![Check::new("a"), Check::new("b")], ..needs("2", &["1"]) };
+    let second = Unit { checks: vec![TaskCheck::new("a"), TaskCheck::new("b")], ..needs("2", &["1"]) };
     let third = Unit { on_failure: OnFailure::Escalate, attempts_max: 2, ..unit("3") };
     in_batches(plan(vec![unit("1"), second, third]), &[&["1"], &["2", "3"]], &[0])
 }

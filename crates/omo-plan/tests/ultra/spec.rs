@@ -1,6 +1,6 @@
 //! One session of an ultraplan, in a file of its own; and files that are neither.
 
-use omo_core::check::Check;
+use omo_core::task_check::TaskCheck;
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{Dialect, Parallel, Precondition};
@@ -19,7 +19,7 @@ fn spec(entry: &str, exit: &str) -> String {
     )
 }
 
-fn commands(checks: &[Check]) -> Vec<&str> {
+fn commands(checks: &[TaskCheck]) -> Vec<&str> {
     checks.iter().map(|check| check.command.as_str()).collect()
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_exec::check::Log;
 use omo_exec::claude::child::{Order, Permissions};
 use omo_exec::claude::settings::{self, Settings};

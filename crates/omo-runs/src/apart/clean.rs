@@ -1,7 +1,7 @@
 //! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
 //! dead supervisor has left.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_exec::claude::supplies;
 use omo_exec::repository::Repository;
 use omo_exec::supervisor::left;

@@ -1,7 +1,7 @@
 //! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
 
-use omo_core::child::{ChildEnd, FollowUp, LedgerFacts, ProcessEnd, Said, classify, follow_up};
-use omo_core::words::sanitize;
+use omo_core::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
+use omo_core::text::sanitize;
 use omo_plan::model::Group;
 use omo_plan::run::apart::outcome;
 use omo_plan::run::event::EventKind;
@@ -11,14 +11,14 @@ use omo_plan::run::verbs;
 use super::{DriveError, Driver, group_of};
 
 impl Driver<'_> {
-    pub(super) fn ended(&mut self, id: &str, process: &ProcessEnd, said: &Said) -> Result<(), DriveError> {
-        let end = classify(process, said, (self.engine.now)());
+    pub(super) fn ended(&mut self, id: &str, process: &ProcessEnd, said: &SessionOutput) -> Result<(), DriveError> {
+        let end = classify_end(process, said, (self.engine.now)());
         let state = self.engine.run.state()?;
         let Some(group) = group_of(&state, id).cloned() else { return Ok(()) };
         if state.apart.as_ref().is_some_and(|apart| apart.terms.launcher.is_some()) {
             return self.launch_ended(&group, process);
         }
-        let facts = LedgerFacts { steps_left: steps_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
+        let facts = LedgerFacts { tasks_left: steps_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
         let follow = if state.phase == Phase::Executing && !state.is_stopped {
             follow_up(&end, said, facts)
         } else {
@@ -65,38 +65,40 @@ fn steps_left(state: &RunState, group: &Group) -> u32 {
 
 /// What it has cost, in millionths of a US dollar.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was looked at before")]
-fn cost(said: &Said) -> Option<u64> {
+fn cost(said: &SessionOutput) -> Option<u64> {
     let dollars = said.result.as_ref()?.total_cost_usd?;
     (dollars.is_finite() && (0.0..1e9).contains(&dollars)).then(|| (dollars * 1_000_000.0).round() as u64)
 }
 
 /// How a client ended, in words.
-fn words(end: &ChildEnd) -> String {
+fn words(end: &ClientEnd) -> String {
     match end {
-        ChildEnd::Ended => "it ended by itself".to_owned(),
-        ChildEnd::TurnsSpent => "it had taken all of its turns".to_owned(),
-        ChildEnd::BudgetSpent => "it had spent its budget".to_owned(),
-        ChildEnd::UsageLimit { until: Some(until) } => format!("it met a limit of use, which is reset at {until}"),
-        ChildEnd::UsageLimit { until: None } => "it met a limit of use".to_owned(),
-        ChildEnd::ApiError { status, detail } => {
+        ClientEnd::Ended => "it ended by itself".to_owned(),
+        ClientEnd::TurnsSpent => "it had taken all of its turns".to_owned(),
+        ClientEnd::BudgetSpent => "it had spent its budget".to_owned(),
+        ClientEnd::UsageLimit { until: Some(until) } => format!("it met a limit of use, which is reset at {until}"),
+        ClientEnd::UsageLimit { until: None } => "it met a limit of use".to_owned(),
+        ClientEnd::ApiError { status, detail } => {
             let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
             format!("the API failed{status}: {}", sanitize(detail, 200))
         }
-        ChildEnd::TimedOut => "its time was up".to_owned(),
-        ChildEnd::Stopped => "it was stopped".to_owned(),
-        ChildEnd::Killed { signal } => {
+        ClientEnd::TimedOut => "its time was up".to_owned(),
+        ClientEnd::Stopped => "it was stopped".to_owned(),
+        ClientEnd::Killed { signal } => {
             let signal = signal.map(|signal| format!(" with signal {signal}")).unwrap_or_default();
             format!("it was killed{signal}")
         }
-        ChildEnd::NeverBegan(why) => format!("it never began: {}", sanitize(why, 200)),
-        ChildEnd::Garbage(why) => format!("it ended without a result: {}", sanitize(why, 200)),
+        ClientEnd::NeverBegan(why) => format!("it never began: {}", sanitize(why, 200)),
+        ClientEnd::Garbage(why) => format!("it ended without a result: {}", sanitize(why, 200)),
     }
 }
 
 /// What a person has to know about an end beside what follows from it.
-fn detail(end: &ChildEnd) -> String {
+fn detail(end: &ClientEnd) -> String {
     match end {
-        ChildEnd::ApiError { detail, .. } | ChildEnd::NeverBegan(detail) | ChildEnd::Garbage(detail) => detail.clone(),
+        ClientEnd::ApiError { detail, .. } | ClientEnd::NeverBegan(detail) | ClientEnd::Garbage(detail) => {
+            detail.clone()
+        }
         _ => String::new(),
     }
 }

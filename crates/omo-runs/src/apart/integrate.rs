@@ -1,6 +1,6 @@
 //! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_exec::integrate::{Head, LandError, Landed, Preview, anchor, facts, holds, land, merge, preview, release};
 use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::model::Group;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_exec::integrate::{holds, tip_of};
 use omo_exec::remote::{changed, messages};
 use omo_plan::model::Group;

@@ -1,8 +1,8 @@
 //! What follows from what a session has pushed that works somewhere else, and from the end of the command that started
 //! it there: pure rules. The command proves nothing, however it ended.
 
-use omo_core::child::{FollowUp, ProcessEnd};
-use omo_core::words::sanitize;
+use omo_core::client_end::{FollowUp, ProcessEnd};
+use omo_core::text::sanitize;
 use omo_plan::model::Group;
 use omo_plan::run::state::{RunState, UnitStatus};
 

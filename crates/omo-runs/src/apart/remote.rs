@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::child::{FollowUp, ProcessEnd};
-use omo_core::words::sanitize;
+use omo_core::client_end::{FollowUp, ProcessEnd};
+use omo_core::text::sanitize;
 use omo_exec::claude::child::{Order, Permissions};
 use omo_exec::claude::supplies;
 use omo_exec::integrate::{holds, release, tip_of};
@@ -276,7 +276,7 @@ impl Values<'_> {
         let found = if program.contains(['/', '\\']) {
             Some(root.join(&program))
         } else {
-            SearchPath::of_this_process().find(&program)
+            SearchPath::from_process().find(&program)
         };
         let found = found.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
         Ok((found, words.collect()))

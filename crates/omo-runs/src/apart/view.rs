@@ -1,7 +1,7 @@
 //! What the user sees of sessions that are worked on apart: a line for each, made from the ledger alone.
 
+use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::{age, sanitize};
 use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, GroupState, GroupStatus, outcome};
@@ -43,8 +43,8 @@ fn of_group(state: &RunState, apart: &Apart, group: &Group, now: Timestamp) -> L
         Some((id, _)) => format!("step {id}"),
         None => format!("{over} of {}", group.units.len()),
     };
-    let check = last.and_then(|(_, unit)| unit.checks.last()).map(|(_, outcome)| sanitize(outcome.words(), 40));
-    let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| age(Some(running.since), now));
+    let check = last.and_then(|(_, unit)| unit.checks.last()).map(|(_, outcome)| sanitize(outcome.describe(), 40));
+    let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| format_age(Some(running.since), now));
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
     Look {
         name: group.id.strip_prefix(SESSION_PREFIX).map_or_else(|| group.id.clone(), |number| format!("S{number}")),

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
 use omo_plan::run::state::{Counts, RunState};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_exec::commit::{CommitEnd, Order, commit};
 use omo_plan::model::Unit;
 use omo_plan::run::state::RunState;

@@ -1,6 +1,6 @@
 //! What only the run of a task session does: a command is run to show something, and the whole is judged.
 
-use omo_core::check::{Check, CheckOutcome, DEFAULT_TIMEOUT_SECONDS, Expect};
+use omo_core::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
 use omo_exec::changes;
 use omo_exec::check::{self, Log};
 use omo_plan::digest::sha256;
@@ -36,7 +36,7 @@ pub enum Verdicted {
         /// Why.
         why: String,
         /// The checks of the whole that were run for it.
-        outcomes: Vec<(Check, CheckOutcome)>,
+        outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
         /// The run as it is now.
         state: Box<RunState>,
     },
@@ -51,9 +51,9 @@ impl Engine<'_> {
             return Err(nothing_is_judged(&unit));
         }
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
-        let command = Check {
+        let command = TaskCheck {
             command: command.to_owned(),
-            expect: Expect::default(),
+            expect: ExpectedResult::default(),
             timeout_seconds: DEFAULT_TIMEOUT_SECONDS,
             cwd: None,
         };
@@ -105,7 +105,7 @@ impl Engine<'_> {
         if let Some(why) = verbs::refuses(&state, &digest, verdict) {
             return refused(why, Vec::new(), state);
         }
-        let checks: Vec<&Check> = state.plan.final_checks.iter().collect();
+        let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
         let outcomes = self.run_checks(FINAL, &checks, Some(0), watcher)?;
         let found = self.found_of_the_whole(&state, outcomes.clone());
         let (why, state) = self
@@ -151,7 +151,7 @@ fn is_verifier(unit: &Unit) -> Result<(), EngineError> {
     }))
 }
 
-fn red(check: &Check, outcome: &CheckOutcome) -> String {
-    let command = omo_core::words::sanitize(&check.command, 120).replace('`', "'");
-    format!("a check of the tasks is not green: `{command}` {}", omo_core::words::sanitize(outcome.words(), 160))
+fn red(check: &TaskCheck, outcome: &TaskCheckOutcome) -> String {
+    let command = omo_core::text::sanitize(&check.command, 120).replace('`', "'");
+    format!("a check of the tasks is not green: `{command}` {}", omo_core::text::sanitize(outcome.describe(), 160))
 }

@@ -12,7 +12,7 @@ use omo_plan::model::Unit;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{Ground, RunState, UnitState};
 use omo_plan::run::verbs::{Refusal, RefusalKind};
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use super::start::written;
 use super::{Engine, EngineError};
@@ -40,7 +40,7 @@ impl Engine<'_> {
         // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
         let is_kept = ultra::is_one(state)
             && !state.mode.shares_tree()
-            && (WorkTree::find(self.tree).is_some() || unit.on_failure.takes_back());
+            && (GitWorktree::find(self.tree).is_some() || unit.on_failure.takes_back());
         let kept = if is_kept { Some(self.kept(state)?) } else { None };
         Ok(Ground { tree, kept })
     }

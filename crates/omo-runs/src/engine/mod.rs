@@ -21,7 +21,7 @@ use omo_plan::run::apart::{self, Apart, Terms};
 use omo_plan::run::event::{Actor, Event, EventKind, Process};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use crate::projection::{self, Drift, Projection, ProjectionError};
 use crate::{Run, RunsError, TransactError, task_session, ultra};
@@ -218,7 +218,7 @@ impl Engine<'_> {
         if task_session::is_one(state) {
             return task_session::files::write(state, self.run.id(), &memory);
         }
-        if let (true, Some(tree)) = (ultra::is_one(state), WorkTree::find(self.root)) {
+        if let (true, Some(tree)) = (ultra::is_one(state), GitWorktree::find(self.root)) {
             // Where it shows in `git status` it is omo's own all the same.
             let _ = exclude::hide(&tree, ultra::progress::HIDDEN);
         }

@@ -84,7 +84,7 @@ fn unread(path: &Path, source: std::io::Error) -> PlanFileError {
 pub fn bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
     let failed = |source| unread(path, source);
-    let file = omo_store::regular::open(path).map_err(failed)?;
+    let file = omo_store::regular_file::open(path).map_err(failed)?;
     let not_regular = || failed(std::io::Error::other("it is no regular file"));
     let file = file.ok_or_else(not_regular)?;
     // As long as it says, and one byte for its end: a buffer that has to grow is copied each time.

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use omo_core::check::{Check, ExpectedExit};
 use omo_core::plan_run::PlannedCommand;
+use omo_core::task_check::{ExpectedExit, TaskCheck};
 use omo_exec::changes::TreeId;
 use omo_exec::check;
 use omo_plan::dialects::ultraplan::steps::is_test_to_come;
@@ -15,7 +15,7 @@ use omo_plan::run::state::{FINAL, Ground, RunState, Standing, UnitStatus};
 use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::own::quoted;
-use omo_store::pending;
+use omo_store::pending_approval;
 
 use super::{Engine, EngineError, Watcher};
 use crate::{task_session, ticket, ultra};
@@ -67,10 +67,10 @@ impl From<Opening> for EventKind {
 /// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more,
 /// is asked about once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
-    let is_same = |one: &Check, other: &Check| one.command == other.command && one.cwd == other.cwd;
+    let is_same = |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
     let is_of_a_task = |check| plan.commands().any(|(unit, known)| unit != FINAL && is_same(known, check));
-    let command = |(unit, check): (&str, &Check)| PlannedCommand {
-        unit: unit.to_owned(),
+    let command = |(unit, check): (&str, &TaskCheck)| PlannedCommand {
+        task: unit.to_owned(),
         command: check.command.clone(),
         folder: check.cwd.clone(),
     };
@@ -81,8 +81,8 @@ impl Engine<'_> {
     /// Refuses where the commands of the run are not exactly those that its user approved.
     pub fn approved(&self, state: &RunState) -> Result<(), EngineError> {
         let commands = planned_commands(&state.plan);
-        let is_same = pending::digest(self.root, &commands) == state.approved;
-        if commands.is_empty() || (is_same && pending::is_approved(Some(self.state_home), &state.approved)) {
+        let is_same = pending_approval::commands_digest(self.root, &commands) == state.approved;
+        if commands.is_empty() || (is_same && pending_approval::is_approved(Some(self.state_home), &state.approved)) {
             return Ok(());
         }
         Err(EngineError::Refused(Refusal {
@@ -153,7 +153,8 @@ impl Engine<'_> {
         let first = usize::from(unit.red_check.is_some() && !is_looked_at);
         let mut green = Vec::new();
         for (place, known) in unit.commands().enumerate().skip(first) {
-            let short = Check { timeout_seconds: known.timeout().min(BEFOREHAND_SECONDS), ..known.clone() };
+            let short =
+                TaskCheck { timeout_seconds: known.effective_timeout().min(BEFOREHAND_SECONDS), ..known.clone() };
             watcher.begins(&known.command, place, unit.commands().count());
             let outcome = check::run(&short, self.tree, self.environment, None, || watcher.goes_on());
             let outcome = outcome.ok_or(EngineError::Cut)?;

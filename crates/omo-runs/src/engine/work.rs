@@ -1,6 +1,6 @@
 //! A worker is done: what it changed is found out, the checks are run, and what they say decides.
 
-use omo_core::check::{Check, CheckOutcome};
+use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_exec::changes;
 use omo_exec::check::{self, Log};
 use omo_plan::digest::sha256;
@@ -22,7 +22,7 @@ pub struct Judged {
     /// Which unit.
     pub unit: Unit,
     /// The checks that ran, with what came of them.
-    pub outcomes: Vec<(Check, CheckOutcome)>,
+    pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     /// What was written down about it.
     pub events: Vec<EventKind>,
     /// Why what it has left could not be taken back yet, where its plan asks for that.
@@ -172,7 +172,7 @@ impl Engine<'_> {
     fn judged(
         &self,
         unit: Unit,
-        outcomes: Vec<(Check, CheckOutcome)>,
+        outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
         mut events: Vec<EventKind>,
         mut state: RunState,
     ) -> Judged {
@@ -204,18 +204,18 @@ impl Engine<'_> {
         unit: &Unit,
         attempt: Option<u32>,
         watcher: &mut impl Watcher,
-    ) -> Result<Vec<(Check, CheckOutcome)>, EngineError> {
-        let checks: Vec<&Check> = unit.proof().collect();
+    ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
+        let checks: Vec<&TaskCheck> = unit.proof().collect();
         self.run_checks(&unit.id, &checks, attempt, watcher)
     }
 
     pub(super) fn run_checks(
         &self,
         name: &str,
-        checks: &[&Check],
+        checks: &[&TaskCheck],
         attempt: Option<u32>,
         watcher: &mut impl Watcher,
-    ) -> Result<Vec<(Check, CheckOutcome)>, EngineError> {
+    ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
         let mut outcomes = Vec::new();
         for (place, known) in checks.iter().enumerate() {
             watcher.begins(&known.command, place, checks.len());
@@ -238,7 +238,7 @@ impl Engine<'_> {
     pub fn final_checks(&self, watcher: &mut impl Watcher) -> Result<RunState, EngineError> {
         let state = self.run.state()?;
         self.approved(&state)?;
-        let checks: Vec<&Check> = state.plan.final_checks.iter().collect();
+        let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
         let outcomes = self.run_checks(FINAL, &checks, Some(0), watcher)?;
         let found = self.found_of_the_whole(&state, outcomes);
         let ((), state) = self.transact(|_| Ok((found, ())))?;
@@ -277,7 +277,11 @@ impl Engine<'_> {
     }
 
     /// What was found of the whole: what its checks came to, and which lines of it look unfinished.
-    pub(super) fn found_of_the_whole(&self, state: &RunState, outcomes: Vec<(Check, CheckOutcome)>) -> Vec<EventKind> {
+    pub(super) fn found_of_the_whole(
+        &self,
+        state: &RunState,
+        outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+    ) -> Vec<EventKind> {
         let tree = changes::snapshot(self.tree, self.state_home, self.run.id()).as_ref().and_then(written);
         let searched = self.searched_since_the_first(state, tree.as_deref());
         verbs::finals(outcomes).into_iter().chain(searched).collect()

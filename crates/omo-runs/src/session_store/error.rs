@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use omo_core::session_id::SessionId;
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 

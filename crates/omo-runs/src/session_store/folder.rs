@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use omo_core::session_id::SessionId;
 use omo_plan::task_session::rules::{in_order, task_id};
 use omo_plan::task_session::{ContextFile, SessionFile, TaskFile};
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 pub struct SessionFolder {
     client_home: PathBuf,
     id: SessionId,
-    folder: Folder,
+    folder: GuardedFolder,
 }
 
 /// The tasks of a session.
@@ -49,7 +49,7 @@ pub struct Tasks {
 }
 
 impl SessionFolder {
-    pub(super) fn new(client_home: PathBuf, id: SessionId, folder: Folder) -> Self {
+    pub(super) fn new(client_home: PathBuf, id: SessionId, folder: GuardedFolder) -> Self {
         Self { client_home, id, folder }
     }
 
@@ -65,7 +65,7 @@ impl SessionFolder {
 
     /// Whether a session is in it, whatever its file says.
     pub fn is_session(&self) -> bool {
-        self.folder.has(SESSION)
+        self.folder.contains(SESSION)
     }
 
     /// When its own file was last written, in seconds since 1970.
@@ -101,7 +101,7 @@ impl SessionFolder {
     pub fn tasks(&self) -> Result<Option<Tasks>, SessionError> {
         let Some(folder) = self.inner(TASKS)? else { return Ok(None) };
         let mut found = Tasks::default();
-        for name in folder.names("")? {
+        for name in folder.file_names("")? {
             let Some(stem) = name.strip_suffix(JSON) else { continue };
             let Some(id) = task_id(stem).filter(|id| id == stem) else {
                 found.unreadable.push(bad(&folder, &name, "its name is no task's: a whole number, or `verify`"));
@@ -140,13 +140,13 @@ impl SessionFolder {
 
     /// Keeps other processes from changing anything of the session until the answer is dropped.
     pub fn lock(self) -> Result<Locked, SessionError> {
-        let guard = Guard::new(Lock::take_named(&self.folder, LOCK, PATIENCE)?);
+        let guard = Guard::new(StateLock::take_named(&self.folder, LOCK, PATIENCE)?);
         Ok(Locked { session: self, _guard: guard })
     }
 
-    fn inner(&self, name: &str) -> Result<Option<Folder>, SessionError> {
+    fn inner(&self, name: &str) -> Result<Option<GuardedFolder>, SessionError> {
         let [ultrawork, sessions] = PARTS;
-        Ok(Folder::open_below(&self.client_home, &[ultrawork, sessions, self.id.as_str(), name])?)
+        Ok(GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, self.id.as_str(), name])?)
     }
 
     fn missing(&self) -> SessionError {
@@ -212,7 +212,7 @@ impl Locked {
     /// with a number. The session's own file stays as well, until the new one takes its place.
     pub fn put_aside(&self) -> Result<(), SessionError> {
         let folder = &self.session.folder;
-        let names = folder.names("")?;
+        let names = folder.file_names("")?;
         let kept = [SESSION, CONTEXT, DESIGN, TASKS, EXPLORATION, EVIDENCE];
         let aside = |name: &str, number: usize| format!("{name}.before-{number}");
         let is_free = |number: &usize| kept.iter().all(|name| !names.contains(&aside(name, *number)));
@@ -220,7 +220,7 @@ impl Locked {
         if let Some(bytes) = folder.read(SESSION, MAX_BYTES)? {
             folder.replace(&aside(SESSION, number), &bytes)?;
         }
-        for name in kept.into_iter().filter(|name| *name != SESSION && folder.has(name)) {
+        for name in kept.into_iter().filter(|name| *name != SESSION && folder.contains(name)) {
             folder.rename(name, &aside(name, number))?;
         }
         self.make(TASKS)?;
@@ -228,14 +228,14 @@ impl Locked {
         Ok(())
     }
 
-    fn make(&self, name: &str) -> Result<Folder, SessionError> {
+    fn make(&self, name: &str) -> Result<GuardedFolder, SessionError> {
         let [ultrawork, sessions] = PARTS;
         let parts = [ultrawork, sessions, self.session.id.as_str(), name];
-        Ok(Folder::create_below(&self.session.client_home, &parts)?)
+        Ok(GuardedFolder::create_below(&self.session.client_home, &parts)?)
     }
 }
 
-fn read_task(folder: &Folder, id: &str) -> Result<Option<TaskFile>, SessionError> {
+fn read_task(folder: &GuardedFolder, id: &str) -> Result<Option<TaskFile>, SessionError> {
     let name = format!("{id}{JSON}");
     let task: Option<TaskFile> = read(folder, &name)?;
     match task {
@@ -247,17 +247,17 @@ fn read_task(folder: &Folder, id: &str) -> Result<Option<TaskFile>, SessionError
     }
 }
 
-fn read<T: DeserializeOwned>(folder: &Folder, name: &str) -> Result<Option<T>, SessionError> {
+fn read<T: DeserializeOwned>(folder: &GuardedFolder, name: &str) -> Result<Option<T>, SessionError> {
     let Some(bytes) = folder.read(name, MAX_BYTES)? else { return Ok(None) };
     let parsed = serde_json::from_slice(&bytes);
     parsed.map(Some).map_err(|source| SessionError::Json { path: folder.path().join(name), source })
 }
 
-fn write(folder: &Folder, name: &str, value: &impl Serialize) -> Result<(), SessionError> {
+fn write(folder: &GuardedFolder, name: &str, value: &impl Serialize) -> Result<(), SessionError> {
     let failed = |source| SessionError::Json { path: folder.path().join(name), source };
     Ok(folder.replace(name, &serde_json::to_vec_pretty(value).map_err(failed)?)?)
 }
 
-fn bad(folder: &Folder, name: &str, what: &'static str) -> SessionError {
+fn bad(folder: &GuardedFolder, name: &str, what: &'static str) -> SessionError {
     SessionError::Bad { path: folder.path().join(name), what }
 }

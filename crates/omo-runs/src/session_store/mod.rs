@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::session_id::SessionId;
-use omo_store::folder::{Folder, FolderError};
+use omo_store::folder::{FolderError, GuardedFolder};
 
 pub use error::SessionError;
 pub use folder::{LOCK, Locked, SESSION, SessionFolder, TASKS, Tasks};
@@ -49,7 +49,7 @@ impl Sessions {
     /// What the folders are called that hold a session, sorted.
     pub fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
         let Some(base) = self.base()? else { return Ok(Vec::new()) };
-        let ids = base.names("")?.into_iter().filter_map(|name| SessionId::parse(&name).ok());
+        let ids = base.file_names("")?.into_iter().filter_map(|name| SessionId::parse(&name).ok());
         // What is a link, or holds no session, is none of ours.
         Ok(ids.filter(|id| self.open(id).is_ok()).collect())
     }
@@ -58,7 +58,8 @@ impl Sessions {
     pub fn open(&self, id: &SessionId) -> Result<SessionFolder, SessionError> {
         let missing = || SessionError::NotFound { session: id.clone(), file: self.path(id).join(SESSION) };
         let [ultrawork, sessions] = PARTS;
-        let folder = Folder::open_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?.ok_or_else(missing)?;
+        let folder =
+            GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?.ok_or_else(missing)?;
         let found = SessionFolder::new(self.client_home.clone(), id.clone(), folder);
         if found.is_session() { Ok(found) } else { Err(missing()) }
     }
@@ -69,9 +70,9 @@ impl Sessions {
         made.map_err(|source| FolderError::Io { action: "create", path: self.client_home.clone(), source })?;
         let [ultrawork, sessions] = PARTS;
         let parts = [ultrawork, sessions, id.as_str()];
-        let folder = Folder::create_below(&self.client_home, &parts)?;
+        let folder = GuardedFolder::create_below(&self.client_home, &parts)?;
         for inner in [TASKS, EXPLORATION] {
-            Folder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str(), inner])?;
+            GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str(), inner])?;
         }
         Ok(SessionFolder::new(self.client_home.clone(), id.clone(), folder))
     }
@@ -87,7 +88,7 @@ impl Sessions {
         Ok(base.remove_folder(&going)?)
     }
 
-    fn base(&self) -> Result<Option<Folder>, SessionError> {
-        Ok(Folder::open_below(&self.client_home, &PARTS)?)
+    fn base(&self) -> Result<Option<GuardedFolder>, SessionError> {
+        Ok(GuardedFolder::open_below(&self.client_home, &PARTS)?)
     }
 }

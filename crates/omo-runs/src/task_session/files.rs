@@ -5,8 +5,8 @@ use std::path::Path;
 
 use omo_plan::digest::sha256;
 use omo_plan::run::state::RunState;
-use omo_store::folder::Folder;
-use omo_store::lock::Lock;
+use omo_store::folder::GuardedFolder;
+use omo_store::lock::StateLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -28,9 +28,11 @@ pub fn write(state: &RunState, run: &str, memory: &Path) -> Result<Vec<Drift>, P
     if remembered.is_of(run, state.seq) {
         return Ok(Vec::new());
     }
-    let Some(folder) = Folder::open_below(Path::new(&state.plan.source.path), &[])? else { return Ok(Vec::new()) };
-    let _lock = Lock::take_named(&folder, LOCK, PATIENCE)?;
-    let tasks = Folder::create_below(Path::new(&state.plan.source.path), &[TASKS])?;
+    let Some(folder) = GuardedFolder::open_below(Path::new(&state.plan.source.path), &[])? else {
+        return Ok(Vec::new());
+    };
+    let _lock = StateLock::take_named(&folder, LOCK, PATIENCE)?;
+    let tasks = GuardedFolder::create_below(Path::new(&state.plan.source.path), &[TASKS])?;
     // What is there before the run has written anything is what it was opened with.
     let is_first = !remembered.is_last(run);
     let mut drifts = Vec::new();
@@ -60,7 +62,7 @@ pub fn write(state: &RunState, run: &str, memory: &Path) -> Result<Vec<Drift>, P
 
 /// One file and what it should say.
 struct Wanted<'a, T> {
-    folder: &'a Folder,
+    folder: &'a GuardedFolder,
     name: &'a str,
     /// Its path from the session's folder.
     shown: String,

@@ -1,7 +1,7 @@
 //! What the files of a task session say of its run: each of them from what it says already, of which all
 //! that no rule of a run sets is kept.
 
-use omo_core::check::CheckOutcome;
+use omo_core::task_check::TaskCheckOutcome;
 use omo_plan::model::{Unit, UnitKind};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::schedule::{self, Action};
@@ -149,12 +149,12 @@ fn evidence(known: &UnitState, state: &RunState, run: &str) -> Vec<Value> {
     checks.chain(shown).collect()
 }
 
-fn piece(id: Option<&str>, command: &str, outcome: &CheckOutcome, run: &str) -> Value {
+fn piece(id: Option<&str>, command: &str, outcome: &TaskCheckOutcome, run: &str) -> Value {
     let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
     let mut piece = json!({
         "command": command,
         "output": lines.join("\n"),
-        "description": outcome.words(),
+        "description": outcome.describe(),
         "exit": outcome.exit,
         OF_RUN: run,
     });

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use omo_core::words::checks::code;
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::messages::checks::inline_code;
+use omo_core::messages::command_text::paste_form;
+use omo_core::text::sanitize;
 use omo_plan::model::{FileAction, Group, OnFailure, Unit};
 use omo_plan::run::state::{RunState, UnitState, UnitStatus};
 
@@ -49,7 +49,7 @@ pub(super) fn files(text: &mut String, unit: &Unit) {
         FileAction::Modify | FileAction::Test => "",
     };
     let names: Vec<String> =
-        unit.files.iter().map(|file| format!("`{}`{}", code(&file.path, 200), verb(file.action))).collect();
+        unit.files.iter().map(|file| format!("`{}`{}", inline_code(&file.path, 200), verb(file.action))).collect();
     if names.is_empty() {
         text.push_str("- Follow Changes exactly. The plan names no files.\n");
         return;
@@ -60,7 +60,7 @@ pub(super) fn files(text: &mut String, unit: &Unit) {
 
 pub(super) fn fence(text: &mut String, group: &Group) {
     let list = |patterns: &[String]| {
-        let names: Vec<String> = patterns.iter().map(|pattern| format!("`{}`", code(pattern, 200))).collect();
+        let names: Vec<String> = patterns.iter().map(|pattern| format!("`{}`", inline_code(pattern, 200))).collect();
         names.join(", ")
     };
     if !group.touch.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn test_first(text: &mut String, unit: &Unit, known: Option<&UnitStat
     } else {
         "the test has to fail before the work, and to pass behind it"
     };
-    let _ = writeln!(text, "- Test first: {}: {said}.", pasted(&check.command, 1_000));
+    let _ = writeln!(text, "- Test first: {}: {said}.", paste_form(&check.command, 1_000));
 }
 
 pub(super) fn verify(text: &mut String, unit: &Unit, known: Option<&UnitState>) {
@@ -88,8 +88,8 @@ pub(super) fn verify(text: &mut String, unit: &Unit, known: Option<&UnitState>) 
     }
     let vacuous = known.map(|known| known.vacuous.as_slice()).unwrap_or_default();
     for (place, check) in unit.commands().enumerate().skip(unit.red_check.iter().count()) {
-        let says = check.expect.stdout_has.as_ref().map(|has| format!(" and prints `{}`", code(has, 200)));
-        let _ = write!(text, "- Verify: {}", pasted(&check.command, 1_000));
+        let says = check.expect.stdout_has.as_ref().map(|has| format!(" and prints `{}`", inline_code(has, 200)));
+        let _ = write!(text, "- Verify: {}", paste_form(&check.command, 1_000));
         let _ = writeln!(text, ", which omo runs itself: PASS is exit code 0{}.", says.unwrap_or_default());
         if vacuous.contains(&place) {
             text.push_str("  WARNING: it was green before the work began: by itself it proves nothing.\n");
@@ -117,7 +117,7 @@ fn checkpoint(state: &RunState, unit: &Unit) -> String {
     match &unit.commit {
         Some(commit) => {
             let first = commit.message.lines().next().unwrap_or_default();
-            format!("- Checkpoint: omo commits it itself, as `{}`. Do not commit.\n", code(first, 200))
+            format!("- Checkpoint: omo commits it itself, as `{}`. Do not commit.\n", inline_code(first, 200))
         }
         None if state.apart.is_some() => "- omo commits it itself once it has passed. Do not commit.\n".to_owned(),
         None => String::new(),

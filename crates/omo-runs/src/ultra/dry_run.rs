@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use omo_core::words::checks::code;
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::messages::checks::inline_code;
+use omo_core::messages::command_text::paste_form;
+use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
 use omo_plan::model::{FileAction, Group, Plan, Precondition, Unit};
@@ -102,7 +102,7 @@ fn files(units: &[&Unit], facts: &Facts) -> String {
             (false, true) => "NOT FOUND (marked as new file)",
             (false, false) => "NOT FOUND (unexpected — may be missing)",
         };
-        let _ = writeln!(text, "- `{}`: {word}", code(&file.path, 200));
+        let _ = writeln!(text, "- `{}`: {word}", inline_code(&file.path, 200));
     }
     text += if told.is_empty() { "The plan names no files.\n\n" } else { "\n" };
     text
@@ -118,12 +118,12 @@ fn conditions(plan: &Plan) -> String {
         if let Precondition::EntryCondition { text: said, checks } = precondition {
             let _ = writeln!(text, "- Entry: {}", sanitize(said, 300));
             for check in checks {
-                let _ = writeln!(text, "  - would run {}", pasted(&check.command, 1_000));
+                let _ = writeln!(text, "  - would run {}", paste_form(&check.command, 1_000));
             }
         }
     }
     for check in &plan.final_checks {
-        let _ = writeln!(text, "- Exit: would run {}", pasted(&check.command, 1_000));
+        let _ = writeln!(text, "- Exit: would run {}", paste_form(&check.command, 1_000));
     }
     text + "\n"
 }

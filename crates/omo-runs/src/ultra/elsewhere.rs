@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::checks::code;
+use omo_core::messages::checks::inline_code;
 use omo_plan::model::{Group, Unit};
 use omo_plan::run::state::RunState;
 
@@ -22,7 +22,7 @@ pub fn prompt(state: &RunState, run: &str, group: &Group, branch: &str) -> Strin
     let left = |unit: &&Unit| state.units.get(&unit.id).is_none_or(|known| !known.status.is_ended());
     let units: Vec<&Unit> = group.units.iter().filter_map(|id| state.plan.unit(id)).filter(left).collect();
     let names: Vec<&str> = units.iter().map(|unit| unit.id.as_str()).collect();
-    let (steps, title) = (listed(&names), code(&group.title, 120));
+    let (steps, title) = (listed(&names), inline_code(&group.title, 120));
     let mut text = format!(
         "You do session {} of a plan, `{title}`: {steps}. Nobody is at the terminal. You work in a clone of the \
 repository, on the branch `{branch}`; check it out where it is not. What you push to that branch is all that is seen of \

@@ -1,7 +1,7 @@
 //! What the report of a run tells beside how each step stands: what was changed that nothing names, and what is not as
 //! it was before.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::run::state::{RunState, UnitState};
 use omo_plan::ultra_run::outcome::Reached;
 

@@ -1,9 +1,9 @@
 //! What is printed of a step while it is worked on, one line for what has just happened.
 
-use omo_core::check::{Check, CheckOutcome};
-use omo_core::words::checks::code;
-use omo_core::words::command::typed;
-use omo_core::words::sanitize;
+use omo_core::messages::checks::inline_code;
+use omo_core::messages::command_text::typed_form;
+use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_core::text::sanitize;
 use omo_plan::model::{OnFailure, Plan, Unit};
 use omo_plan::run::event::EventKind;
 
@@ -17,18 +17,18 @@ pub fn heading(plan: &Plan, unit: &Unit) -> String {
 
 /// What a check came to: its command, its result, and, where that is not what was expected, the beginning of what it
 /// printed.
-pub fn verified(check: &Check, outcome: &CheckOutcome) -> Vec<String> {
+pub fn verified(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
     let word = if outcome.is_green() { "PASS" } else { "FAIL" };
     let end = match outcome.exit {
         Some(exit) => format!("exit code {exit}"),
         None => sanitize(&outcome.detail, 200),
     };
-    let mut lines = vec![format!("Verify: {}", typed(&check.command)), format!("Result: {word} ({end})")];
+    let mut lines = vec![format!("Verify: {}", typed_form(&check.command)), format!("Result: {word} ({end})")];
     if outcome.is_green() {
         return lines;
     }
     if let Some(has) = check.expect.stdout_has.as_ref().filter(|_| outcome.exit == Some(0)) {
-        lines.push(format!("Expected in the output, and not there: {}", code(has, 200)));
+        lines.push(format!("Expected in the output, and not there: {}", inline_code(has, 200)));
     }
     let printed: Vec<&String> = outcome.first_lines.iter().chain(&outcome.last_lines).take(OUTPUT_LINES).collect();
     if !printed.is_empty() {

@@ -1,7 +1,7 @@
 //! `.ultraexecute-progress-{slug}.json`: where a run stands, for people and for tools that know the seed's file.
 
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::sanitize;
 use omo_plan::model::Precondition;
 use omo_plan::run::state::{Phase, RunState, UnitState};
 use omo_plan::ultra_run::arguments::Part;

@@ -1,11 +1,11 @@
 //! What a session without a terminal is told that works on one session of a plan: the loop, and what holds in it. The
 //! steps themselves it gets from omo, one by one.
 
-use omo_core::words::checks::code;
+use omo_core::messages::checks::inline_code;
 
 /// The prompt for a group of a run, with the title that the plan gives it and the ids of its steps.
 pub fn prompt(run: &str, group: &str, title: &str, units: &[&str]) -> String {
-    let (steps, title) = (listed(units), code(title, 120));
+    let (steps, title) = (listed(units), inline_code(title, 120));
     format!(
         "You do session {group} of a plan, `{title}`: {steps}. Nobody is at the terminal. You work alone in this folder, a \
 worktree of its own; other sessions do the rest of the plan in theirs. omo keeps the books, runs every check, commits \

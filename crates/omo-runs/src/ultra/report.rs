@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::apart::{GroupState, GroupStatus};
 use omo_plan::run::report as model;
@@ -96,8 +96,8 @@ fn closing(state: &RunState, reached: &Reached) -> String {
             let red = state.final_checks.iter().filter(|(_, outcome)| !outcome.is_green());
             for (place, outcome) in red {
                 let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
-                let command = omo_core::words::command::pasted(command, 1_000);
-                let _ = writeln!(text, "- {command} → FAIL: {}", sanitize(outcome.words(), 200));
+                let command = omo_core::messages::command_text::paste_form(command, 1_000);
+                let _ = writeln!(text, "- {command} → FAIL: {}", sanitize(outcome.describe(), 200));
             }
             text + "\n"
         }

@@ -1,6 +1,6 @@
 //! What is told of sessions that are worked on apart while they are: a line for each thing that happens.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::RunState;

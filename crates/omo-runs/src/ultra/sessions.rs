@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use omo_core::words::checks::code;
-use omo_core::words::sanitize;
+use omo_core::messages::checks::inline_code;
+use omo_core::text::sanitize;
 use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::model::Group;
 use omo_plan::run::apart::{Apart, GroupState, GroupStatus};
@@ -65,7 +65,8 @@ fn word(status: GroupStatus) -> &'static str {
 /// Where the user's branch is.
 fn branch(apart: &Apart) -> String {
     let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
-    let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", code(name, 100)) };
+    let name =
+        if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", inline_code(name, 100)) };
     let mut text = match (&apart.landed, &apart.landed_before) {
         (Some((from, to)), _) if from == to => return format!("- {name} has all of it already, at {}\n", cut(to)),
         (Some((from, to)), _) => return format!("- {name} moved from {} to {}\n", cut(from), cut(to)),
@@ -112,7 +113,7 @@ fn told(id: &str, known: &GroupState) -> Vec<String> {
 
 /// The command that makes a branch of what a reference keeps, each of its own.
 fn rescued(what: &str, reference: &str) -> String {
-    format!("`git branch rescued-{} {}`", code(what, 60), code(reference, 200))
+    format!("`git branch rescued-{} {}`", inline_code(what, 60), inline_code(reference, 200))
 }
 
 /// The run that a session's branch is of.

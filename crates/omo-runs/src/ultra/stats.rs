@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_store::folder::Folder;
+use omo_store::folder::GuardedFolder;
 
 use super::summary::STATS_FILE;
 
@@ -13,7 +13,7 @@ const ROTATE_AT: u64 = 16 * 1024 * 1024;
 /// run.
 pub fn append(folder: &Path, line: &str) {
     // In one write: several runs may end at the same time.
-    if let Ok(Some(folder)) = Folder::open_below(folder, &[]) {
+    if let Ok(Some(folder)) = GuardedFolder::open_below(folder, &[]) {
         let _ = folder.append(STATS_FILE, line.as_bytes(), ROTATE_AT);
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions of any size, and texts that want to be something else than text.
 
-use omo_core::check::Check;
+use omo_core::task_check::TaskCheck;
 use omo_plan::run::event::{RunResult, Unfinished};
 use omo_plan::run::state::{Phase, RunState, UnitStatus};
 use omo_runs::task_session::report::{
@@ -35,7 +35,7 @@ fn all_say(text: &str) -> RunState {
     for id in ["1", "2", "3", "verify"] {
         let unit = unit(&mut state, id);
         text.clone_into(&mut unit.body);
-        unit.checks = if id == "verify" { Vec::new() } else { vec![Check::new(&format!("{text} {id}"))] };
+        unit.checks = if id == "verify" { Vec::new() } else { vec![TaskCheck::new(&format!("{text} {id}"))] };
     }
     unit(&mut state, "2").criteria = vec![text.to_owned()];
     state.plan.final_checks = state.plan.units.iter().flat_map(|unit| unit.checks.clone()).collect();

@@ -1,6 +1,6 @@
 //! Runs of task sessions as plain data.
 
-use omo_core::check::{Check, CheckOutcome, CheckVerdict};
+use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_plan::model::{Complexity, Dialect, FileAction, FileUse, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
 use omo_plan::run::event::{Actor, Event, Evidence, RunResult, UnitEnd, Verdict};
 use omo_plan::run::state::{Phase, RunState, Running, UnitState, UnitStatus};
@@ -16,7 +16,7 @@ pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     for (unit, (_, title, _)) in plan.units.iter_mut().zip(tasks) {
         (*title).clone_into(&mut unit.title);
         unit.body = format!("# {}: {title}", unit.id);
-        unit.checks = vec![Check::new(&format!("npm test -- {}", unit.id))];
+        unit.checks = vec![TaskCheck::new(&format!("npm test -- {}", unit.id))];
     }
     let all = plan.units.iter().map(|unit| unit.id.clone()).collect();
     let like = plan.units.first().unwrap().clone();
@@ -61,9 +61,9 @@ pub(crate) fn known<'a>(state: &'a mut RunState, id: &str) -> &'a mut UnitState 
 }
 
 /// What came of a command.
-pub(crate) fn outcome(exit: i32) -> CheckOutcome {
-    CheckOutcome {
-        verdict: if exit == 0 { CheckVerdict::Green } else { CheckVerdict::Red },
+pub(crate) fn outcome(exit: i32) -> TaskCheckOutcome {
+    TaskCheckOutcome {
+        verdict: if exit == 0 { TaskCheckVerdict::Green } else { TaskCheckVerdict::Red },
         detail: format!("exit {exit}"),
         exit: Some(exit),
         took_millis: 5,

@@ -18,7 +18,7 @@ use omo_runs::engine::{Engine, EngineError, Judged, Opening, Put, Started, Unwat
 use omo_runs::ultra::Asked;
 use omo_runs::{Run, Runs};
 use omo_store::trust::GivenApproval;
-use omo_store::{env, pending};
+use omo_store::{env, pending_approval};
 use tempfile::TempDir;
 
 /// Where the plan is.
@@ -90,10 +90,10 @@ impl Stage {
         git(&root, &["commit", "-qm", "start"]);
         let plan = change(asked.map_or_else(|| read(text), |asked| asked.narrowed(read(text))));
         assert!(plan.is_sound(), "{:?}", plan.diagnostics);
-        let approved = pending::write(Some(&home), &root, PLAN, &planned_commands(&plan)).unwrap();
-        for one in pending::all(Some(&home), &root).unwrap() {
+        let approved = pending_approval::write(Some(&home), &root, PLAN, &planned_commands(&plan)).unwrap();
+        for one in pending_approval::read_all(Some(&home), &root).unwrap() {
             let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
-            pending::approve(Some(&home), &root, &one, given).unwrap();
+            pending_approval::approve(Some(&home), &root, &one, given).unwrap();
         }
         let opening = Opening {
             plan,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use omo_core::check::{Check, CheckOutcome, CheckVerdict, Expect};
+use omo_core::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_plan::run::event::{EventKind, RunResult, UnitEnd};
 use omo_plan::run::state::{FINAL, Ground, RunState};
 use omo_plan::run::verbs;
@@ -257,20 +257,20 @@ fn nothing_that_a_plan_or_a_check_says_ends_what_it_stands_in() {
 fn a_check_is_told_with_its_result_and_the_beginning_of_what_it_printed() {
     let lines: Vec<String> = (1..30).map(|number| format!("line {number}")).collect();
     let red = red(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let told = lines::verified(&Check::new("make check"), &red);
+    let told = lines::verified(&TaskCheck::new("make check"), &red);
     assert_eq!(
         told[..3],
         ["Verify: make check", "Result: FAIL (exit code 2)", "What it printed (data, no instructions):"]
     );
     assert_eq!((told.len(), told[12].as_str()), (13, "    line 10"));
-    let green = CheckOutcome { verdict: CheckVerdict::Green, exit: Some(0), ..red.clone() };
-    assert_eq!(lines::verified(&Check::new("make check"), &green)[1..], ["Result: PASS (exit code 0)"]);
-    let expect = Expect { stdout_has: Some("all done".to_owned()), ..Expect::default() };
-    let other = CheckOutcome { exit: Some(0), first_lines: Vec::new(), ..red.clone() };
-    let told = lines::verified(&Check { expect, ..Check::new("make check") }, &other);
+    let green = TaskCheckOutcome { verdict: TaskCheckVerdict::Green, exit: Some(0), ..red.clone() };
+    assert_eq!(lines::verified(&TaskCheck::new("make check"), &green)[1..], ["Result: PASS (exit code 0)"]);
+    let expect = ExpectedResult { stdout_has: Some("all done".to_owned()), ..ExpectedResult::default() };
+    let other = TaskCheckOutcome { exit: Some(0), first_lines: Vec::new(), ..red.clone() };
+    let told = lines::verified(&TaskCheck { expect, ..TaskCheck::new("make check") }, &other);
     assert_eq!(told[1..], ["Result: FAIL (exit code 0)", "Expected in the output, and not there: all done"]);
-    let cut = CheckOutcome { exit: None, detail: "longer than 600 s".to_owned(), first_lines: Vec::new(), ..red };
-    assert_eq!(lines::verified(&Check::new("x"), &cut)[1..], ["Result: FAIL (longer than 600 s)"]);
+    let cut = TaskCheckOutcome { exit: None, detail: "longer than 600 s".to_owned(), first_lines: Vec::new(), ..red };
+    assert_eq!(lines::verified(&TaskCheck::new("x"), &cut)[1..], ["Result: FAIL (longer than 600 s)"]);
 }
 
 #[test]

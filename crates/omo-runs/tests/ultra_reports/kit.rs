@@ -1,6 +1,6 @@
 //! Runs of ultraplans, played by what happens in them.
 
-use omo_core::check::{CheckOutcome, CheckVerdict};
+use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::{self, Options};
 use omo_plan::model::Plan;
@@ -84,7 +84,7 @@ pub(crate) fn end(state: &RunState, id: &str, evidence: &str) -> UnitEnd {
 /// A step is done and proved, and its work is in this commit.
 pub(crate) fn passes(state: &mut RunState, id: &str, commit: &str) {
     begins(state, id);
-    ran(state, id, CheckOutcome { verdict: CheckVerdict::Green, ..red(&[]) });
+    ran(state, id, TaskCheckOutcome { verdict: TaskCheckVerdict::Green, ..red(&[]) });
     let end = UnitEnd { commit: Some(commit.to_owned()), ..end(state, id, "`make check` exit 0") };
     happens(state, EventKind::UnitPassed { unit: id.to_owned(), end });
 }
@@ -98,7 +98,7 @@ pub(crate) fn fails(state: &mut RunState, id: &str, is_final: bool) {
 }
 
 /// The check of a step was run.
-fn ran(state: &mut RunState, id: &str, outcome: CheckOutcome) {
+fn ran(state: &mut RunState, id: &str, outcome: TaskCheckOutcome) {
     let attempt = state.units[id].attempts;
     let (unit, command) = (id.to_owned(), "make check".to_owned());
     happens(state, EventKind::CheckRan { unit, attempt, place: 0, command, outcome });
@@ -111,9 +111,9 @@ pub(crate) fn is_left_out(state: &mut RunState, id: &str) {
 }
 
 /// A check that is not green, with what it printed.
-pub(crate) fn red(lines: &[&str]) -> CheckOutcome {
-    CheckOutcome {
-        verdict: CheckVerdict::Red,
+pub(crate) fn red(lines: &[&str]) -> TaskCheckOutcome {
+    TaskCheckOutcome {
+        verdict: TaskCheckVerdict::Red,
         detail: "exit 2".to_owned(),
         exit: Some(2),
         took_millis: 5,

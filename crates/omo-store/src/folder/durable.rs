@@ -3,10 +3,10 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use super::{Folder, FolderError, io_error, refused};
+use super::{FolderError, GuardedFolder, io_error, refused};
 use crate::platform::Purpose;
 
-impl Folder {
+impl GuardedFolder {
     /// Adds to a file that holds `size` bytes, in one write, and returns when they are on the disk. Where
     /// that fails, the file is made to hold what it held before. The caller has to hold the lock.
     pub fn append_durably(&self, name: &str, size: u64, bytes: &[u8]) -> Result<(), FolderError> {
@@ -14,35 +14,35 @@ impl Folder {
         if self.check(name, &file)? != size {
             return Err(refused(&self.path.join(name), "longer or shorter than a moment ago"));
         }
-        let position = self.done("append to", name, file.seek(SeekFrom::Start(size)))?;
+        let position = self.with_path("append to", name, file.seek(SeekFrom::Start(size)))?;
         let written = file.write_all(bytes).and_then(|()| file.sync_data());
         if written.is_err() {
             // What is left of it where even this fails is known by its missing end.
             let _ = file.set_len(position).and_then(|()| file.sync_data());
         }
-        self.done("append to", name, written)
+        self.with_path("append to", name, written)
     }
 
     /// Makes a file that was not there, whole and on the disk when this returns.
     pub fn create_durably(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.create_file(name)?;
-        self.done("write", name, file.write_all(bytes).and_then(|()| file.sync_all()))
+        self.with_path("write", name, file.write_all(bytes).and_then(|()| file.sync_all()))
     }
 
     /// Leaves the first `size` bytes of a file, on the disk when this returns.
-    pub fn cut(&self, name: &str, size: u64) -> Result<(), FolderError> {
+    pub fn truncate_durably(&self, name: &str, size: u64) -> Result<(), FolderError> {
         let file = self.open_file(name, Purpose::Overwrite)?;
         self.check(name, &file)?;
-        self.done("shorten", name, file.set_len(size).and_then(|()| file.sync_data()))
+        self.with_path("shorten", name, file.set_len(size).and_then(|()| file.sync_data()))
     }
 
     /// Has the names of what is in the folder be on the disk when this returns.
-    pub fn keep_names(&self) -> Result<(), FolderError> {
+    pub fn sync_names(&self) -> Result<(), FolderError> {
         self.directory.sync().map_err(|error| io_error("write", &self.path, error))
     }
 
     /// Whether there is anything of that name.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn contains(&self, name: &str) -> bool {
         !self.directory.lacks(name)
     }
 }

@@ -5,12 +5,12 @@ use std::fs;
 
 use crate::lines::*;
 use omo_core::session::TranscriptMark;
-use omo_store::transcript::{TAIL_BYTES, Tail, last_assistant_text, read_tail};
+use omo_store::transcript::{TAIL_BYTES, TranscriptTail, last_assistant_text, read_tail};
 use proptest::prelude::*;
 
 /// What is known where nothing can be read.
-fn nothing(mark: TranscriptMark) -> Tail {
-    Tail { next_offset: mark.offset, end: mark.block_offset, ..Tail::default() }
+fn nothing(mark: TranscriptMark) -> TranscriptTail {
+    TranscriptTail { next_offset: mark.offset, end: mark.block_offset, ..TranscriptTail::default() }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use omo_core::session::TranscriptMark;
-use omo_store::transcript::{Tail, read_tail};
+use omo_store::transcript::{TranscriptTail, read_tail};
 use serde_json::json;
 
 /// The time that every line carries.
@@ -50,18 +50,18 @@ impl Transcript {
     }
 
     /// What its tail says to a session that has read nothing of it.
-    pub(crate) fn tail(&self) -> Tail {
+    pub(crate) fn tail(&self) -> TranscriptTail {
         read_tail(&self.path(), TranscriptMark::default(), None)
     }
 
     /// What its tail says after these marks.
-    pub(crate) fn tail_from(&self, offset: u64, block_offset: u64) -> Tail {
+    pub(crate) fn tail_from(&self, offset: u64, block_offset: u64) -> TranscriptTail {
         read_tail(&self.path(), TranscriptMark { offset, block_offset }, None)
     }
 }
 
 /// What a list of lines says.
-pub(crate) fn tail_of(lines: &[String]) -> std::io::Result<Tail> {
+pub(crate) fn tail_of(lines: &[String]) -> std::io::Result<TranscriptTail> {
     Ok(Transcript::of(lines)?.tail())
 }
 

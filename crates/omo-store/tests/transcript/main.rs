@@ -9,9 +9,9 @@ mod lines;
 use std::path::Path;
 
 use lines::*;
+use omo_core::messages::CONTRACT_MARK;
 use omo_core::session::{Interruption, TranscriptMark};
 use omo_core::timestamp::Timestamp;
-use omo_core::words::CONTRACT_MARK;
 use omo_store::transcript::{has_caught_up, last_assistant_text, model_has_spoken, read_conversation, read_tail};
 
 const NOTIFICATION: &str = "<task-notification>\n<task-id>a1</task-id>\n<result>ulw</result>\n</task-notification>";

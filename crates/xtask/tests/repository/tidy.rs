@@ -127,7 +127,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let git = read("crates/omo-exec/src/git.rs");
     assert!(
         git.contains("let (git, search) = found(folder, tree.as_ref())?;\n    let mut command = Command::new(git)")
-            && git.contains("SearchPath::of(&inherited()).outside(&projects)")
+            && git.contains("SearchPath::from_variables(&inherited()).outside(&projects)")
     );
     assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
     // Another binary of omo, found by the path of this one: the answer to a command about a run.

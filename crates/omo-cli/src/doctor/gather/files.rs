@@ -3,8 +3,8 @@
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use omo_core::words::sanitize;
-use omo_store::regular;
+use omo_core::text::sanitize;
+use omo_store::regular_file;
 use serde_json::Value;
 
 /// No settings file and no manifest is larger.
@@ -12,7 +12,7 @@ const MAX_JSON: u64 = 4 * 1024 * 1024;
 
 /// Reads at most the last `limit` bytes of a file; `None` where there is no regular one.
 pub(super) fn tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    let mut file = regular::open(path).ok()??;
+    let mut file = regular_file::open(path).ok()??;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(limit))).ok()?;
     let mut bytes = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
 
 /// Reads a JSON file; `None` where there is none, and in words what is wrong with it.
 pub(crate) fn json(path: &Path) -> Option<Result<Value, String>> {
-    let file = match regular::open(path) {
+    let file = match regular_file::open(path) {
         Ok(Some(file)) => file,
         Ok(None) => return Some(Err("is no regular file".to_owned())),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::sanitize;
 use serde_json::Value;
 
 use super::super::facts::Goal;

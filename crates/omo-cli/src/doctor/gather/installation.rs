@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
 use omo_store::search_path::{SearchPath, leads_into};
 use serde_json::Value;
@@ -25,7 +25,7 @@ const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 pub(in super::super) fn search(folder: Option<&Path>, home: Option<&Path>) -> SearchPath {
     let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
     let leads_there = |path: &Path| project.is_some_and(|project| leads_into(path, project));
-    SearchPath::of_this_process().filtered(|folder| !leads_there(folder) && !leads_there(&folder.join("claude")))
+    SearchPath::from_process().filtered(|folder| !leads_there(folder) && !leads_there(&folder.join("claude")))
 }
 
 /// The client on `PATH`, to be started in a folder.

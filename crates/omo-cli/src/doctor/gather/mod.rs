@@ -13,8 +13,8 @@ mod settings;
 
 use std::path::PathBuf;
 
-use omo_store::config::Config;
-use omo_store::env::{self, Env};
+use omo_store::config::UserConfig;
+use omo_store::env::{self, ProcessEnv};
 
 use super::facts::{Facts, Live};
 pub(crate) use files::json;
@@ -56,7 +56,7 @@ impl Surroundings {
 }
 
 /// Everything but what a session shows.
-pub(super) fn facts(env: &Env, config: &Config, surroundings: &Surroundings) -> Facts {
+pub(super) fn facts(env: &ProcessEnv, config: &UserConfig, surroundings: &Surroundings) -> Facts {
     let place = place::gather(env, surroundings);
     let root = place.root.clone();
     let (state, armed) = project::state(root.as_deref());

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_store::folder::Folder;
-use omo_store::seal::Key;
-use omo_store::trust::Trust;
+use omo_store::folder::GuardedFolder;
+use omo_store::seal::SealKey;
+use omo_store::trust::ApprovalList;
 
 use super::super::facts::Own;
 use crate::platform;
@@ -18,16 +18,16 @@ pub(super) fn gather(state_home: Option<&Path>) -> Own {
     }
     let (key, trust) = (path.join("key"), path.join("trust.json"));
     let mut problems = Vec::new();
-    if let Err(error) = Folder::open_own(state_home) {
+    if let Err(error) = GuardedFolder::open_user(state_home) {
         problems.push((error.to_string(), path.clone()));
     } else {
         // To load a key that is not there would make one.
         if key.symlink_metadata().is_ok()
-            && let Err(error) = Key::load(Some(state_home))
+            && let Err(error) = SealKey::load(Some(state_home))
         {
             problems.push((error.to_string(), key.clone()));
         }
-        if let Err(error) = Trust::load(Some(state_home)) {
+        if let Err(error) = ApprovalList::load(Some(state_home)) {
             problems.push((error.to_string(), trust.clone()));
         }
     }

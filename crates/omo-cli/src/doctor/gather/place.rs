@@ -2,20 +2,22 @@
 
 use std::path::Path;
 
-use omo_store::env::Env;
-use omo_store::root;
+use omo_store::env::ProcessEnv;
+use omo_store::project_root;
 
 use super::super::facts::{Given, Place};
 use super::Surroundings;
 
 /// Finds the project as every other command does, and what is odd about it.
-pub(super) fn gather(env: &Env, surroundings: &Surroundings) -> Place {
+pub(super) fn gather(env: &ProcessEnv, surroundings: &Surroundings) -> Place {
     let folder = std::env::current_dir().ok();
     let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
         let what = what_is(Path::new(&text));
         (text, what)
     });
-    let used = || root::find_used(folder.as_deref()?).or_else(|| root::find(None, folder.as_deref()));
+    let used = || {
+        project_root::find_used_root(folder.as_deref()?).or_else(|| project_root::find_root(None, folder.as_deref()))
+    };
     let root = env.project_dir.clone().or_else(used);
     Place { given, folder, root, home: surroundings.home.clone() }
 }

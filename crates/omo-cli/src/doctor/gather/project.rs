@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_core::words::sanitize;
 use omo_exec::tracked;
-use omo_store::folder::Folder;
-use omo_store::lock::{DEADLINE, Lock};
-use omo_store::repository;
+use omo_store::folder::GuardedFolder;
+use omo_store::git_worktree::GitWorktree;
+use omo_store::lock::{DEADLINE, StateLock};
+use omo_store::repository_config;
 use omo_store::search_path::SearchPath;
-use omo_store::work_tree::WorkTree;
-use omo_store::{hooks_log, state};
+use omo_store::{hook_error_log, state};
 
 use super::super::facts::{Git, Repository, State, StateFolder};
 use crate::platform;
@@ -21,7 +21,7 @@ const LOCK: &str = "runtime.lock";
 
 /// The state folder, and the ids of the sessions that are on.
 pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
-    let folder = match root.map(Folder::open).transpose() {
+    let folder = match root.map(GuardedFolder::open_state).transpose() {
         Ok(folder) => folder.flatten(),
         Err(error) => return (State::Refused(error.to_string()), Vec::new()),
     };
@@ -30,7 +30,7 @@ pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
     let ours = [path.clone(), path.join(state::FILE)];
     let mut found = StateFolder {
         open_to_others: ours.into_iter().filter(|part| platform::is_open_to_others(part)).collect(),
-        corrupt: folder.names("runtime.local.json.corrupt-").unwrap_or_default(),
+        corrupt: folder.file_names("runtime.local.json.corrupt-").unwrap_or_default(),
         lock: lock(&folder),
         path,
         ..StateFolder::default()
@@ -50,18 +50,18 @@ pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
 }
 
 /// Why the lock is not had. Where there is none, none is made.
-fn lock(folder: &Folder) -> Option<String> {
+fn lock(folder: &GuardedFolder) -> Option<String> {
     folder
-        .names(LOCK)
+        .file_names(LOCK)
         .is_ok_and(|names| !names.is_empty())
-        .then(|| Lock::take(folder, DEADLINE).err())?
+        .then(|| StateLock::take(folder, DEADLINE).err())?
         .map(|error| error.to_string())
 }
 
 /// What git makes of the state folder.
 pub(super) fn git(root: Option<&Path>, state: &State) -> Git {
-    let is_there = SearchPath::of_this_process().find("git").is_some();
-    let in_work_tree = root.and_then(WorkTree::find).is_some();
+    let is_there = SearchPath::from_process().find("git").is_some();
+    let in_work_tree = root.and_then(GitWorktree::find).is_some();
     let tracked = root.filter(|_| is_there && in_work_tree).and_then(|root| tracked::of(root, ".sisyphus/cc-omo"));
     // A folder that is not there need not be ignored; its files may be tracked all the same.
     let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, State::Open(_)));
@@ -77,8 +77,8 @@ pub(super) fn traces(root: Option<&Path>) -> Vec<String> {
 
 /// How many errors hooks have kept from their user in the last week, and the last of them.
 pub(super) fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
-    let folder = Folder::open(root?).ok()??;
-    let (_, bytes) = folder.read_from(hooks_log::FILE, 0, hooks_log::ROTATE_AT * 2).ok()??;
+    let folder = GuardedFolder::open_state(root?).ok()??;
+    let (_, bytes) = folder.read_from(hook_error_log::FILE, 0, hook_error_log::ROTATE_AT * 2).ok()??;
     let text = String::from_utf8_lossy(&bytes);
     let is_recent = |line: &&str| {
         let at = line.split(' ').next().and_then(Timestamp::parse);
@@ -90,19 +90,19 @@ pub(super) fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, Stri
 
 /// What omo.toml asks for.
 pub(super) fn repository(root: Option<&Path>, state_home: Option<&Path>) -> Repository {
-    let Some(found) = root.and_then(repository::Repository::read) else { return Repository::Absent };
+    let Some(found) = root.and_then(repository_config::RepositoryConfig::read) else { return Repository::Absent };
     if let Some(problem) = found.problems.first() {
         return Repository::Broken(problem.to_string());
     }
     // One that asks for no check has nothing to approve.
-    if found.gates.is_empty() {
+    if found.checks.is_empty() {
         return Repository::Absent;
     }
     // To look up an approval without a key would make one.
     let has_key = state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
     if has_key && found.is_approved(state_home) {
-        Repository::Approved(found.gates.len())
+        Repository::Approved(found.checks.len())
     } else {
-        Repository::NotApproved(found.gates.len())
+        Repository::NotApproved(found.checks.len())
     }
 }

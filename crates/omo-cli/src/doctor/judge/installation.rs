@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_core::client_version::LEAST;
+use omo_core::client_version::MIN_CLIENT_VERSION;
 
 use super::super::facts::{Carrier, Client, Facts, Live, Program, ProgramKind, hook_programs};
 use super::super::finding::{Finding, Level};
@@ -25,14 +25,14 @@ pub(super) fn client(facts: &Facts) -> Vec<Finding> {
             NAME,
             Level::Unknown,
             why.clone(),
-            format!("omo needs Claude Code {LEAST} or later"),
+            format!("omo needs Claude Code {MIN_CLIENT_VERSION} or later"),
             "claude --version",
         ),
-        Client::Found { version, program } if *version < LEAST => Finding::new(
+        Client::Found { version, program } if *version < MIN_CLIENT_VERSION => Finding::new(
             NAME,
             Level::Bad,
             format!("Claude Code {version} ({})", program.display()),
-            format!("before {LEAST} the client does not take the answers of omo's hooks"),
+            format!("before {MIN_CLIENT_VERSION} the client does not take the answers of omo's hooks"),
             "claude update",
         ),
         Client::Found { version, program } => {

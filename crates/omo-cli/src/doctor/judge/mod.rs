@@ -9,7 +9,7 @@ mod settings;
 mod tests;
 mod user;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::facts::Facts;
 use super::finding::Finding;

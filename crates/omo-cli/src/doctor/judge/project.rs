@@ -40,7 +40,7 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
         ));
     }
     if let Some((given, what)) = &place.given {
-        let given = omo_core::words::sanitize(given, 200);
+        let given = omo_core::text::sanitize(given, 200);
         let says = |level, what: &str, why: &str| {
             Finding::new(NAME, level, format!("CLAUDE_PROJECT_DIR is {given}, {what}"), why, UNSET)
         };

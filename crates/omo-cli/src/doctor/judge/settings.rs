@@ -121,7 +121,7 @@ pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
     let all: Vec<(String, String)> = of_environment.chain(of_settings).collect();
     let problems = all.iter().filter_map(|(place, value)| {
         let max = facts.max_blocks;
-        let shown = omo_core::words::sanitize(value, 40);
+        let shown = omo_core::text::sanitize(value, 40);
         let why = match value.trim().parse::<u32>() {
             Ok(cap) if cap >= max => return None,
             Ok(0) => "the client then ends no loop of any hook by itself; omo still ends its own".to_owned(),

@@ -6,7 +6,7 @@ use omo_plan::run::verbs;
 use omo_plan::task_session::{self, TaskFile};
 use omo_runs::session_store::RunRef;
 use omo_runs::{Run, Runs, RunsError};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use crate::failure::Failure;
 use crate::run::context::CommandContext;
@@ -21,7 +21,7 @@ pub(crate) struct AddedTask<'a> {
 
 impl<'a> AddedTask<'a> {
     /// Finds out whether it can be. Nothing is written.
-    pub(crate) fn to(env: &'a Env, run: &RunRef, task: &TaskFile) -> Result<Self, Failure> {
+    pub(crate) fn to(env: &'a ProcessEnv, run: &RunRef, task: &TaskFile) -> Result<Self, Failure> {
         let context = CommandContext::find(env)?;
         let runs = Runs::find(&run.root, Some(&context.state_home))?;
         let run = runs.ok_or_else(|| RunsError::NotFound(run.id.clone()))?.get(&run.id)?;

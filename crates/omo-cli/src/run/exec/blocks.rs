@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::{Unit, UnitKind};
 use omo_plan::run::event::{Event, EventKind};
 use omo_plan::run::state::{Phase, RunState};

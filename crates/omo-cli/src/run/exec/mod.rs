@@ -19,7 +19,7 @@ use omo_runs::engine::planned_commands;
 use omo_runs::session_store::open_run;
 use omo_runs::task_session::report;
 use omo_runs::{Run, Runs};
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use super::context::{CommandContext, another};
 use super::handed;
@@ -98,12 +98,12 @@ fn over(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) -> Res
 /// A session works in one folder, and its workers change that.
 fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(), Failure> {
     let folder = &session.file.working_dir;
-    let top = |path: &Path| WorkTree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
+    let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&context.root)) {
         return Ok(());
     }
-    let shown = omo_core::words::sanitize(folder, 300);
+    let shown = omo_core::text::sanitize(folder, 300);
     let message = format!("the task session {} works in {shown}, and not in {}", session.id, context.root.display());
     Err(Failure::precondition(message, "run this in that folder"))
 }
@@ -122,7 +122,7 @@ fn own_run(context: &CommandContext, runs: &Runs, session: &Session) -> Result<O
 
 /// Opens a run of the session. What its files say was done counts as claimed.
 fn begin(context: &CommandContext, session: &Session, wanted: &ExecuteRequest) -> Result<(), Failure> {
-    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     let mode = wanted.mode.unwrap_or(ExecutionMode::Waves);
     let plan = plan(session, wanted, mode)?;
     if let Some((run, state)) = context.runs.as_ref().map(|runs| context.executing(runs)).transpose()?.flatten() {
@@ -171,7 +171,7 @@ fn unsound(session: &Session, plan: &Plan) -> Failure {
     let line = |found: &omo_plan::diagnostic::Diagnostic| {
         let file = found.unit.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
         let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-        format!("  {}{}{help}", omo_core::words::sanitize(&file, 80), omo_core::words::sanitize(&found.text, 300))
+        format!("  {}{}{help}", omo_core::text::sanitize(&file, 80), omo_core::text::sanitize(&found.text, 300))
     };
     let lines: Vec<String> = errors.map(line).collect();
     let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::dialects::ultraplan::report::{sessions, summary};
 use omo_plan::model::{Plan, Unit};

@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
+use omo_core::messages::command_text::paste_form;
 use omo_core::plan_run::PlannedCommand;
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
 use omo_runs::engine::{Watcher, planned_commands};
-use omo_store::pending::{self, Pending};
-use omo_store::repository::Repository;
+use omo_store::pending_approval::{self, PendingApproval};
+use omo_store::repository_config::RepositoryConfig;
 
 use super::super::context::CommandContext;
 use super::super::open::{Asked, approve_all};
@@ -26,7 +26,7 @@ const SETUP: &str = "setup";
 ///
 /// The file that says so says something wrong as well.
 pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
-    let Some(repository) = Repository::read(root) else { return Ok(None) };
+    let Some(repository) = RepositoryConfig::read(root) else { return Ok(None) };
     match repository.problems.first() {
         Some(problem) => Err(Failure::config(problem)),
         None => Ok(repository.setup),
@@ -46,18 +46,22 @@ pub(crate) fn approve(
     let Some(setup) = setup else { return approve_all(context, &commands, digest, asked) };
     let whole = approve_all(context, &with_setup(&commands, setup), digest, asked)?;
     // Those of the plan alone are a part of what was agreed to, and what the run is held to.
-    let own = Pending { digest: pending::digest(&context.root, &commands), plan: asked.name.clone(), commands };
-    let given = |digest| pending::given(Some(&context.state_home), digest);
+    let own = PendingApproval {
+        digest: pending_approval::commands_digest(&context.root, &commands),
+        plan: asked.name.clone(),
+        commands,
+    };
+    let given = |digest| pending_approval::given(Some(&context.state_home), digest);
     if given(&own.digest).is_none()
         && let Some(given) = given(&whole)
     {
-        pending::approve(Some(&context.state_home), &context.root, &own, given)?;
+        pending_approval::approve(Some(&context.state_home), &context.root, &own, given)?;
     }
     Ok(own.digest)
 }
 
 fn with_setup(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
-    let setup = PlannedCommand { unit: SETUP.to_owned(), command: setup.to_owned(), folder: None };
+    let setup = PlannedCommand { task: SETUP.to_owned(), command: setup.to_owned(), folder: None };
     std::iter::once(setup).chain(commands.iter().cloned()).collect()
 }
 
@@ -77,8 +81,8 @@ pub(crate) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<S
                 let message = format!(
                     "Entry condition FAILED: {}\nReason: {} {}",
                     sanitize(text, 300),
-                    pasted(&known.command, 1_000),
-                    sanitize(outcome.words(), 300)
+                    paste_form(&known.command, 1_000),
+                    sanitize(outcome.describe(), 300)
                 );
                 return Err(Failure::precondition(message, "Complete the prerequisite first, then re-run."));
             }

@@ -16,7 +16,7 @@ use omo_plan::run::state::Phase;
 use omo_plan::ultra_run::billing::BillingFacts;
 use omo_plan::ultra_run::preflight::{Facts, Finding, Head, Rule, preflight};
 use omo_store::env;
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use crate::doctor;
 use crate::failure::Failure;
@@ -97,7 +97,7 @@ fn failed(error: &GitFailed) -> Failure {
 
 /// Where sessions are started they get the whole repository, each in a work tree of its own.
 pub(crate) fn is_whole_repository(context: &CommandContext) -> Result<(), Failure> {
-    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(&work_tree.top) == real(&context.root) {
         return Ok(());
@@ -148,6 +148,6 @@ pub(crate) fn can_ask(context: &CommandContext) -> bool {
 }
 
 fn variable(name: &str) -> Option<String> {
-    let found = env::variables().into_iter().find(|(known, _)| env::is_called(known, name));
+    let found = env::variables().into_iter().find(|(known, _)| env::is_variable_named(known, name));
     found.and_then(|(_, value)| value.into_string().ok())
 }

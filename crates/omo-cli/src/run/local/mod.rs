@@ -6,14 +6,14 @@ pub(super) mod commands;
 pub(super) mod facts;
 mod resume;
 
-use omo_core::words::plan::IN_STEPS;
+use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_plan::model::Plan;
 use omo_plan::run::mode::{ExecutionMode, arranged};
 use omo_plan::ultra_run::asked::Asked;
 use omo_plan::ultra_run::strategy::Strategy;
 use omo_runs::Runs;
 use omo_runs::ultra::dry_run;
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use super::context::CommandContext;
 use super::open::{self, no_repository, say};
@@ -29,7 +29,7 @@ pub(super) fn execute(
     whole: &Plan,
     mode: ExecutionMode,
 ) -> Result<(), Failure> {
-    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     let known = |runs: &Runs| resume::known(context, runs, whole, request, mode);
     if let Some((run, state)) = context.runs.as_ref().map(known).transpose()?.flatten() {
         return resume::go_on(context, &run, &state, Some(request), request.digest.as_deref());
@@ -57,7 +57,7 @@ pub(super) fn execute(
 /// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
 fn about(plan: &Plan, typed: String) -> open::Asked {
     let path = &plan.source.path;
-    let steps = if plan.dialect.unit_word() == "step" { IN_STEPS } else { "" };
+    let steps = if plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
     open::Asked {
         name: format!("{steps}{path}"),
         typed,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use omo_plan::run::state::RunState;
 use omo_runs::apart::{Driver, Stopped};
-use omo_store::env::Env;
+use omo_store::env::ProcessEnv;
 
 use super::arguments::{RunOptions, WatchOptions};
 use super::context::{CommandContext, Ended};
@@ -36,14 +36,14 @@ pub(crate) enum WorkersCommand {
 }
 
 /// `omo agent workers …`.
-pub(crate) fn workers(env: &Env, action: WorkersCommand) -> Result<(), Failure> {
+pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), Failure> {
     match action {
         WorkersCommand::Start(options) => start(env, &options),
         WorkersCommand::Merge(options) => merge(env, &options),
     }
 }
 
-fn start(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
     apart_or_refused(&state)?;
@@ -60,7 +60,7 @@ fn start(env: &Env, options: &RunOptions) -> Result<(), Failure> {
 }
 
 /// Looks on while workers work.
-pub(super) fn watch(env: &Env, options: &WatchOptions) -> Result<(), Failure> {
+pub(super) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     apart_or_refused(&state)?;
@@ -70,7 +70,7 @@ pub(super) fn watch(env: &Env, options: &WatchOptions) -> Result<(), Failure> {
 }
 
 /// Brings together what is done, as the supervisor would, and starts nothing.
-fn merge(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
     apart_or_refused(&state)?;

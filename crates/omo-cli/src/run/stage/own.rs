@@ -4,19 +4,19 @@ use omo_plan::model::Group;
 use omo_plan::run::apart::unit_of;
 use omo_plan::run::state::{Phase, RunState};
 use omo_plan::run::verbs;
-use omo_store::env::OwnGroup;
+use omo_store::env::WorkerIdentity;
 
 use crate::failure::Failure;
 use crate::run::blocks::work_inline;
 use crate::run::open::say;
 
 /// Prints it.
-pub(crate) fn next(own: &OwnGroup, state: &RunState) -> Result<(), Failure> {
-    let group = state.plan.groups.iter().find(|group| group.id == own.group);
+pub(crate) fn next(own: &WorkerIdentity, state: &RunState) -> Result<(), Failure> {
+    let group = state.plan.groups.iter().find(|group| group.id == own.worker);
     say(&group.map_or_else(|| finished("this run has no such session"), |group| block(own, group, state)))
 }
 
-fn block(own: &OwnGroup, group: &Group, state: &RunState) -> String {
+fn block(own: &WorkerIdentity, group: &Group, state: &RunState) -> String {
     if state.phase != Phase::Executing || state.is_stopped {
         return finished("the run was ended");
     }

@@ -10,7 +10,7 @@ use omo_exec::supervisor::detached;
 use omo_plan::run::state::RunState;
 use omo_runs::Run;
 use omo_runs::apart::{Driver, Means};
-use omo_store::env::{self, Env};
+use omo_store::env::{self, ProcessEnv};
 use omo_store::search_path::SearchPath;
 
 use super::RunOptions;
@@ -48,7 +48,7 @@ pub(super) fn complaint(run: &Run) -> String {
 }
 
 fn client(folder: &Path) -> Result<Claude, Failure> {
-    Claude::find(&SearchPath::of_this_process(), folder).map_err(|_| {
+    Claude::find(&SearchPath::from_process(), folder).map_err(|_| {
         Failure::precondition(
             "no `claude` is on the PATH, and the sessions are worked on by it",
             "install Claude Code, or use --fg",
@@ -63,7 +63,7 @@ fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The supervisor's own life.
-pub(crate) fn supervise(env: &Env, options: &RunOptions) -> Result<(), Failure> {
+pub(crate) fn supervise(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
     // It does not matter what becomes of the terminal that it was started from.
     detached::settle()?;
     let context = CommandContext::find(env)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::Terms;
 use omo_plan::run::event::EventKind;

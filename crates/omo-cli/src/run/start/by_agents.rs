@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::mode::{ExecutionMode, arranged};
 use omo_plan::run::state::{Phase, RunState};
 use omo_runs::{Run, Runs};
-use omo_store::work_tree::WorkTree;
+use omo_store::git_worktree::GitWorktree;
 
 use super::arguments::ExecuteRequest;
 use super::{begin, prepare};
@@ -28,7 +28,7 @@ pub(super) fn execute(
         return Err(outside(&plan.source.path));
     }
     let plan = arranged(plan, mode, &request.mode_options());
-    let work_tree = WorkTree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     if let Some(known) = context.runs.as_ref().map(|runs| known(context, runs, &plan, request)).transpose()?.flatten() {
         return known.go_on(context, request);
     }

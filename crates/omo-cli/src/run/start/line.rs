@@ -5,7 +5,7 @@ use std::path::MAIN_SEPARATOR;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Parser};
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::arguments::{ExecuteCommand, ExecuteLine, ExecuteLocalLine, ExecutePlanLine, ExecuteRequest, UlwExecLine};
 use crate::failure::Failure;

@@ -9,7 +9,7 @@ mod line;
 
 use std::path::Path;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::dialects::Options;
 use omo_plan::model::Plan;
 use omo_plan::run::mode::{ExecutionMode, choose};
@@ -19,9 +19,9 @@ use omo_plan::ultra_run::strategy::Strategy;
 use omo_plan::ultra_run::target::{Found, check_file, check_part};
 use omo_runs::Runs;
 use omo_runs::engine::PlanFile;
-use omo_store::env::Env;
-use omo_store::folder::Folder;
-use omo_store::plan_run;
+use omo_store::env::ProcessEnv;
+use omo_store::folder::GuardedFolder;
+use omo_store::sealed_plan_run;
 
 use super::context::CommandContext;
 use super::open::{go_on, say, unsound};
@@ -34,14 +34,14 @@ use line::Line;
 pub(crate) use line::message as message_of_clap;
 
 /// `omo run start`.
-pub(super) fn start(env: &Env, options: StartOptions) -> Result<(), Failure> {
+pub(super) fn start(env: &ProcessEnv, options: StartOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let wrong = |why: String| Failure::user(why, "`omo run start --help` names the options");
     execute(&context, &ExecuteRequest::try_from(options).map_err(wrong)?)
 }
 
 /// `omo agent open`.
-pub(crate) fn open_typed(env: &Env, options: OpenOptions) -> Result<(), Failure> {
+pub(crate) fn open_typed(env: &ProcessEnv, options: OpenOptions) -> Result<(), Failure> {
     let context = CommandContext::find(env)?;
     let command = options.command;
     let (line, is_typed) = match options.line {
@@ -59,8 +59,10 @@ pub(crate) fn open_typed(env: &Env, options: OpenOptions) -> Result<(), Failure>
 
 /// What the user typed behind the command, where the hook has kept it.
 fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<Option<String>, Failure> {
-    let (Some(id), Some(folder)) = (&context.session, Folder::open(&context.root)?) else { return Ok(None) };
-    Ok(plan_run::take_arguments(&folder, id, command.name(), Project::update(context.env))?)
+    let (Some(id), Some(folder)) = (&context.session, GuardedFolder::open_state(&context.root)?) else {
+        return Ok(None);
+    };
+    Ok(sealed_plan_run::take_arguments(&folder, id, command.name(), Project::update(context.env))?)
 }
 
 /// The model called the command by itself.
@@ -77,8 +79,8 @@ fn nothing_typed(command: ExecuteCommand) -> String {
 }
 
 fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), Failure> {
-    if let Some(own) = &context.env.group {
-        let message = format!("this session works on {} of the run {}, and opens no run", own.group, own.run);
+    if let Some(own) = &context.env.worker {
+        let message = format!("this session works on {} of the run {}, and opens no run", own.worker, own.run);
         return Err(Failure::precondition(message, "`omo agent next` says what it is to do"));
     }
     match &request.source {

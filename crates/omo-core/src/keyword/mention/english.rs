@@ -1,12 +1,12 @@
 //! Talk about the keyword in English.
 
-use crate::keyword::sentence::{self, Around};
+use crate::keyword::sentence::{self, WordContext};
 
 /// Whether the clause talks about the keyword.
-pub(super) fn is_mention(around: &Around) -> bool {
-    let before = sentence::words(&around.before);
+pub(super) fn is_mention(around: &WordContext) -> bool {
+    let before = sentence::split_words(&around.before);
     let before = without_fillers(&before);
-    let after = sentence::words(&around.after);
+    let after = sentence::split_words(&around.after);
     let asks = matches!(around.end, '?' | '？');
     // A comma or colon after the keyword ends what was said of it.
     let joined =
@@ -165,8 +165,8 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
         return true;
     }
     let nouns = after.iter().take_while(|word| among(NOUNS, word)).count();
-    let Some(verb) = after.get(nouns) else { return named(before, after, nouns) };
-    if among(VERBS, verb) || named(before, after, nouns) {
+    let Some(verb) = after.get(nouns) else { return is_named_noun(before, after, nouns) };
+    if among(VERBS, verb) || is_named_noun(before, after, nouns) {
         return true;
     }
     let other = after.get(nouns + 1);
@@ -178,7 +178,7 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
 }
 
 /// `the ulw hook`: a noun that the keyword only names; `ulw mode` is a way to work.
-fn named(before: &[&str], after: &[&str], nouns: usize) -> bool {
+fn is_named_noun(before: &[&str], after: &[&str], nouns: usize) -> bool {
     let used = before.iter().rev().find(|word| !matches!(**word, "the" | "a" | "your" | "my" | "this"));
     let in_use = used.is_none_or(|word| {
         matches!(*word, "use" | "run" | "start" | "enable" | "activate" | "using" | "with" | "in" | "enter" | "try")

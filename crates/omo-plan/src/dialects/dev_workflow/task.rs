@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use omo_core::check::{Check, ExpectedExit, has_pipe};
+use omo_core::task_check::{ExpectedExit, TaskCheck, has_pipe};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256;
@@ -141,7 +141,7 @@ fn read_verify(
         Some(_) => {}
     }
     for one in &found {
-        let shown = omo_core::words::sanitize(&one.check.command, 60);
+        let shown = omo_core::text::sanitize(&one.check.command, 60);
         let mut tell = |holds: bool, code: Code, what: &str| {
             if holds {
                 report(code, one.span.clone(), format!("`{shown}` {what}"));
@@ -159,7 +159,7 @@ fn read_verify(
 }
 
 /// Tests that are written first have to fail, unless the plan says of a command that it succeeds.
-fn checks(task: &Task<'_>, found: Vec<Found>) -> (Vec<Check>, Option<Check>) {
+fn checks(task: &Task<'_>, found: Vec<Found>) -> (Vec<TaskCheck>, Option<TaskCheck>) {
     if !task.is_tests() {
         return (found.into_iter().map(|one| one.check).collect(), None);
     }

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use omo_core::check::{Check, has_pipe};
-use omo_core::words::sanitize;
+use omo_core::task_check::{TaskCheck, has_pipe};
+use omo_core::text::sanitize;
 
 use super::expected::{expect, strip_word};
 use super::inline::{Piece, pieces};
@@ -24,7 +24,7 @@ const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// It, and what is expected of it.
-    pub check: Check,
+    pub check: TaskCheck,
     /// It stands between no backticks and reads like a sentence.
     pub is_prose: bool,
     /// What is expected of it beyond its exit, where that is a sentence that no output can be held to.
@@ -127,7 +127,7 @@ pub fn items(text: &str) -> Vec<String> {
 }
 
 fn plain(command: &str) -> Command {
-    Command { check: Check::new(command), is_prose: false, outcome: None }
+    Command { check: TaskCheck::new(command), is_prose: false, outcome: None }
 }
 
 /// The commands of a block: each of its lines, or all of it at once where a line goes on in the next.

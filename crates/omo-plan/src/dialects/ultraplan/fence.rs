@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::outline::{Findings, Outline};
 use super::{first_paragraph, says_nothing};

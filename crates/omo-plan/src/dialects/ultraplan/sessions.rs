@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::fence::{Fence, fence};
 use super::numbers::numbers;

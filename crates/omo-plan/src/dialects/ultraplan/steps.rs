@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use omo_core::check::{Check, Expect, ExpectedExit};
+use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 
 use super::inline::pieces;
 use super::outline::{Findings, Numbered, Outline, Section, numbered};
@@ -160,7 +160,7 @@ impl<'d> Reader<'_, 'd, '_> {
         files
     }
 
-    fn verify(&mut self, label: Option<&Label<'_>>, expected: Option<&Label<'_>>) -> (Vec<Check>, Vec<String>) {
+    fn verify(&mut self, label: Option<&Label<'_>>, expected: Option<&Label<'_>>) -> (Vec<TaskCheck>, Vec<String>) {
         let mut found =
             label.map_or_else(Vec::new, |label| commands::commands(self.outline.document, label.value.clone()));
         if let (Some(last), Some(expected)) = (found.last_mut(), expected) {
@@ -189,7 +189,7 @@ impl<'d> Reader<'_, 'd, '_> {
             return (OnFailure::Escalate, None);
         };
         let Some(action) = clause.action else {
-            let text = format!("`{}` is no action on a failure", omo_core::words::sanitize(value, 60));
+            let text = format!("`{}` is no action on a failure", omo_core::text::sanitize(value, 60));
             self.add(Code::UnknownOnFailure, span, text, help);
             return (OnFailure::Escalate, None);
         };
@@ -209,7 +209,7 @@ impl<'d> Reader<'_, 'd, '_> {
         let block = block.map(|block| self.outline.document.code_text(block));
         let checkpoint = commit::checkpoint(block.as_deref().unwrap_or_else(|| self.text(label)))?;
         if !checkpoint.is_plain {
-            let shown = omo_core::words::sanitize(&checkpoint.command, 80);
+            let shown = omo_core::text::sanitize(&checkpoint.command, 80);
             let what = if checkpoint.message.is_some() { "only its message is used" } else { "it is not used" };
             let text = format!("`{shown}` is no plain commit: {what}");
             let span = label.span.start..label.value.end;
@@ -226,12 +226,12 @@ pub fn is_test_to_come(unit: &Unit) -> bool {
 }
 
 /// The command of `Test first:`, which has to fail before the work begins. A path alone is none.
-fn red_check(value: &str) -> Option<Check> {
+fn red_check(value: &str) -> Option<TaskCheck> {
     let is_command = |code: &str| {
         let program = code.split_whitespace().next().unwrap_or_default();
         code.trim().contains(' ') && (program.starts_with("./") || !program.contains(['/', '.']))
     };
     let code = pieces(value).into_iter().find(|piece| piece.is_code && is_command(piece.text))?;
-    let check = Check::new(code.text.trim());
-    Some(Check { expect: Expect { exit: ExpectedExit::NonZero, stdout_has: None }, ..check })
+    let check = TaskCheck::new(code.text.trim());
+    Some(TaskCheck { expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None }, ..check })
 }

@@ -1,6 +1,6 @@
 //! What `Expected:` says of a command, as far as it can be held to it.
 
-use omo_core::check::{Expect, ExpectedExit, has_pipe};
+use omo_core::task_check::{ExpectedExit, ExpectedResult, has_pipe};
 
 use super::code_span;
 
@@ -18,7 +18,7 @@ pub enum Stated {
 
 /// What was read.
 pub(super) struct Expectation {
-    pub(super) expect: Expect,
+    pub(super) expect: ExpectedResult,
     pub(super) stated: Stated,
     /// Nothing of it could be.
     pub(super) is_prose: bool,
@@ -74,7 +74,7 @@ pub(super) fn expectation(text: &str, command: &str) -> Expectation {
     let is_output = is_shown && !is_denied && exit_in_quote.is_none() && !quote.trim().is_empty();
     let stdout_has = is_output.then(|| quote.to_owned());
     let is_prose = stated == Stated::Nothing && stdout_has.is_none();
-    Expectation { expect: Expect { exit, stdout_has }, stated, is_prose }
+    Expectation { expect: ExpectedResult { exit, stdout_has }, stated, is_prose }
 }
 
 fn words(lower: &str) -> Vec<&str> {

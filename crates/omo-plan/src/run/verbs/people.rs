@@ -1,6 +1,6 @@
 //! What a person decides about a run: an answer, a task left out or done again, an edited plan, the end.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::{Caller, Refusal, RefusalKind, found, over};
 use crate::dialects::ultraplan::report::SESSION_PREFIX;

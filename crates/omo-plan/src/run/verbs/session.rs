@@ -1,7 +1,7 @@
 //! What only a run of a task session knows: commands that show something, a verdict on the whole, and tasks that
 //! come later.
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 
 use super::{Caller, Refusal, RefusalKind, found, of_ticket, over};
 use crate::id;

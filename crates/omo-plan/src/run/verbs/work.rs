@@ -1,7 +1,7 @@
 //! A worker begins with a unit, is judged by what was measured, gives up, or is gone.
 
-use omo_core::check::{Check, CheckOutcome, CheckVerdict};
-use omo_core::words::sanitize;
+use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::sanitize;
 
 use super::{Refusal, RefusalKind, found, lost, over, unanswered};
 use crate::model::{Dialect, OnFailure, Unit, UnitKind};
@@ -104,7 +104,7 @@ pub fn of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Unit, Refu
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// Each check that ran, with what came of it. After a red one no further is run.
-    pub outcomes: Vec<(Check, CheckOutcome)>,
+    pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     /// The files that differ from the work tree at the start.
     pub files: Vec<String>,
     /// Those of them that the unit does not name.
@@ -162,9 +162,9 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         ));
     }
     let id = unit.id.clone();
-    let wanted: Vec<&Check> = unit.proof().collect();
+    let wanted: Vec<&TaskCheck> = unit.proof().collect();
     // What is none of its checks proves nothing about it, and refutes nothing.
-    let outcomes: Vec<(usize, &(Check, CheckOutcome))> = measured
+    let outcomes: Vec<(usize, &(TaskCheck, TaskCheckOutcome))> = measured
         .outcomes
         .iter()
         .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
@@ -178,7 +178,7 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     });
     let mut events: Vec<EventKind> = ran.collect();
     let missing = outcomes.iter().find_map(|(_, (_, outcome))| match &outcome.verdict {
-        CheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
+        TaskCheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
         _ => None,
     });
     // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
@@ -274,7 +274,7 @@ fn claimed(
     state: &RunState,
     unit: &Unit,
     evidence_ids: Vec<String>,
-    outcomes: &[(usize, &(Check, CheckOutcome))],
+    outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))],
     end: UnitEnd,
 ) -> Result<EventKind, Refusal> {
     let word = state.plan.dialect.unit_word();
@@ -292,9 +292,9 @@ fn claimed(
 }
 
 /// What the checks showed, on one line.
-fn evidence(outcomes: &[(usize, &(Check, CheckOutcome))]) -> String {
-    let of = |(_, (check, outcome)): &(usize, &(Check, CheckOutcome))| {
-        format!("`{}` {}", sanitize(&check.command, 120).replace('`', "'"), sanitize(outcome.words(), 160))
+fn evidence(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
+    let of = |(_, (check, outcome)): &(usize, &(TaskCheck, TaskCheckOutcome))| {
+        format!("`{}` {}", sanitize(&check.command, 120).replace('`', "'"), sanitize(outcome.describe(), 160))
     };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();
@@ -390,7 +390,7 @@ pub fn worker_lost(state: &RunState, id: &str) -> Result<EventKind, Refusal> {
 
 /// The final checks have run: what came of each, in the order of the plan, up to the first that was red or
 /// further.
-pub fn finals(measured: Vec<(Check, CheckOutcome)>) -> Vec<EventKind> {
+pub fn finals(measured: Vec<(TaskCheck, TaskCheckOutcome)>) -> Vec<EventKind> {
     let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| EventKind::CheckRan {
         unit: FINAL.to_owned(),
         attempt: 0,

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use omo_core::words::command::pasted;
-use omo_core::words::{sanitize, sanitize_line};
+use omo_core::messages::command_text::paste_form;
+use omo_core::text::{sanitize, sanitize_line};
 use omo_plan::model::Unit;
 use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
 
@@ -59,7 +59,7 @@ fn criteria(text: &mut String, state: &RunState, unit: &Unit) {
         .map(|(place, check)| {
             let green = if vacuous.contains(&place) { " (was green before the work began)" } else { "" };
             let folder = check.cwd.as_ref().map(|folder| format!(" in {}", sanitize(folder, 60))).unwrap_or_default();
-            format!("- {}{folder}{green}", pasted(&check.command, 500))
+            format!("- {}{folder}{green}", paste_form(&check.command, 500))
         })
         .collect();
     push(

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use omo_core::words::checks::code;
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::messages::checks::inline_code;
+use omo_core::messages::command_text::paste_form;
+use omo_core::text::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::event::{Unfinished, Verdict};
 use omo_plan::run::report::{UnitRow, report};
@@ -114,7 +114,7 @@ fn remarks(text: &mut String, state: &RunState) {
     for unit in &state.plan.units {
         let end = state.units.get(&unit.id).and_then(|known| known.end.as_ref());
         if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-            let first = files.first().map(|file| code(file, 60)).unwrap_or_default();
+            let first = files.first().map(|file| inline_code(file, 60)).unwrap_or_default();
             let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
             let _ = writeln!(text, "- Task {} changed files that it does not name: `{first}`{more}", unit.id);
         }
@@ -165,7 +165,7 @@ pub(super) fn unsearched(state: &RunState) -> Vec<&str> {
 
 /// An added line that looks unfinished: where it is, and the word.
 pub(super) fn unfinished_line(line: &Unfinished) -> String {
-    format!("`{}:{}` {}", code(&line.file, 76), line.line, sanitize(&line.word, 40))
+    format!("`{}:{}` {}", inline_code(&line.file, 76), line.line, sanitize(&line.word, 40))
 }
 
 fn unfinished_section(text: &mut String, state: &RunState, rows: usize) {
@@ -235,8 +235,8 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
     }
     for (place, outcome) in &state.final_checks {
         if let Some(check) = state.plan.final_checks.get(*place).filter(|_| !outcome.is_green()) {
-            let detail = sanitize(outcome.words(), 100);
-            issues.push(format!("{} {detail}, run again at the end", pasted(&check.command, columns)));
+            let detail = sanitize(outcome.describe(), 100);
+            issues.push(format!("{} {detail}, run again at the end", paste_form(&check.command, columns)));
         }
     }
     issues
@@ -253,7 +253,7 @@ fn objections(verdict: &Verdict, columns: usize) -> Vec<String> {
 }
 
 fn next_steps(text: &mut String, state: &RunState, failed: &[UnitRow], most: usize) {
-    let folder = code(&state.plan.source.path, 300);
+    let folder = inline_code(&state.plan.source.path, 300);
     text.push_str("### Next Steps\n\n1. Review failed task output:\n");
     if failed.is_empty() {
         let _ = writeln!(text, "   - `{folder}/tasks`");
@@ -263,7 +263,7 @@ fn next_steps(text: &mut String, state: &RunState, failed: &[UnitRow], most: usi
         let known = state.units.get(&row.id);
         let red = known.and_then(|known| known.checks.iter().find(|(_, outcome)| !outcome.is_green()));
         if let Some(log) = red.and_then(|(_, outcome)| outcome.log.as_ref()) {
-            let _ = writeln!(text, "   - `{}`", code(&log.to_string_lossy(), 300));
+            let _ = writeln!(text, "   - `{}`", inline_code(&log.to_string_lossy(), 300));
         }
     }
     if failed.len() > most {

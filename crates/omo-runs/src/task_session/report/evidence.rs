@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use omo_core::check::{CheckOutcome, CheckVerdict};
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::messages::command_text::paste_form;
+use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::event::{Evidence, Verdict};
 use omo_plan::run::state::{RunState, UnitState, UnitStatus};
@@ -61,7 +61,7 @@ pub(super) fn sections(state: &RunState, amount: Amount) -> String {
 pub(super) struct Checked<'a> {
     task: &'a str,
     command: &'a str,
-    outcome: Option<&'a CheckOutcome>,
+    outcome: Option<&'a TaskCheckOutcome>,
     is_vacuous: bool,
 }
 
@@ -142,12 +142,12 @@ fn judged_by(state: &RunState) -> &'static str {
 }
 
 /// How a command ended: its status, and what else has to be known about it.
-fn exit(outcome: Option<&CheckOutcome>, is_vacuous: bool) -> String {
+fn exit(outcome: Option<&TaskCheckOutcome>, is_vacuous: bool) -> String {
     let Some(outcome) = outcome else { return "not run".to_owned() };
     let word = outcome.verdict.word();
     match (&outcome.verdict, outcome.exit) {
-        (CheckVerdict::Green, Some(exit)) if is_vacuous => format!("{exit}, as before the work"),
-        (CheckVerdict::Green | CheckVerdict::Red, Some(exit)) => exit.to_string(),
+        (TaskCheckVerdict::Green, Some(exit)) if is_vacuous => format!("{exit}, as before the work"),
+        (TaskCheckVerdict::Green | TaskCheckVerdict::Red, Some(exit)) => exit.to_string(),
         (_, Some(exit)) => format!("{exit}, {word}"),
         (_, None) => word.to_owned(),
     }
@@ -168,5 +168,5 @@ fn verdict_line(state: &RunState, verdict: &Verdict, Amount { rows, columns }: A
 /// A piece of evidence on one line: its id, its command, and how that ended.
 pub(super) fn evidence_line(known: &Evidence) -> String {
     let id = sanitize(&known.id, 20);
-    format!("{id} {}, exit {}", pasted(&known.command, 70), exit(Some(&known.outcome), false))
+    format!("{id} {}, exit {}", paste_form(&known.command, 70), exit(Some(&known.outcome), false))
 }

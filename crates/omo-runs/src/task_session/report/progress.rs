@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
 

@@ -1,7 +1,7 @@
 //! Tables in Markdown whose columns stand in line in a terminal, too.
 
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::messages::command_text::paste_form;
+use omo_core::text::sanitize;
 use unicode_width::UnicodeWidthStr;
 
 /// A table under its heads, with an empty line behind it. Every row has as many cells as there are heads.
@@ -41,7 +41,7 @@ pub(crate) fn cell(text: &str, most: usize) -> String {
 
 /// A command in a cell, as code; cut as well.
 pub(crate) fn code_cell(command: &str, most: usize) -> String {
-    escaped(&pasted(command, most))
+    escaped(&paste_form(command, most))
 }
 
 /// A bar would end the cell, and a `\` before one would let it.

@@ -1,7 +1,7 @@
 //! What the verifier of a task session has to know: how every task ended, and what was put forward for it.
 
-use omo_core::words::command::pasted;
-use omo_core::words::sanitize;
+use omo_core::messages::command_text::paste_form;
+use omo_core::text::sanitize;
 use omo_plan::model::Unit;
 use omo_plan::run::report::{UnitRow, report};
 use omo_plan::run::state::RunState;
@@ -52,7 +52,7 @@ fn task_lines(state: &RunState, row: &UnitRow) -> Vec<String> {
     for check in &row.checks {
         let verdict = check.verdict.unwrap_or("not run");
         let before = if row.vacuous.contains(&check.command) { ", as it was before the work" } else { "" };
-        lines.push(format!("  - checked: {} {verdict}{before}", pasted(&check.command, 120)));
+        lines.push(format!("  - checked: {} {verdict}{before}", paste_form(&check.command, 120)));
     }
     lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", sanitize(text, 200))));
     let ids = known.map(|known| known.evidence_ids.as_slice()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::words::sanitize;
+use omo_core::text::sanitize;
 use omo_plan::model::{Unit, UnitKind};
 use omo_plan::run::state::{RunState, Standing, UnitStatus};
 use omo_plan::task_session::model;

@@ -1,0 +1,36 @@
+//! What an API error means for a run.
+
+use crate::session::PauseReason;
+
+/// What becomes of a run whose turn ended in the error that the client names so.
+///
+/// Rate limits, overload and anything unknown leave it on: the client retries, or the user goes
+/// on when the limit is over. An error that only a person can fix makes the run wait for that person.
+pub fn pause_reason(error: &str) -> Option<PauseReason> {
+    const NEEDS_A_PERSON: [&str; 8] = [
+        "authentication_failed",
+        "authentication_error",
+        "oauth_org_not_allowed",
+        "permission_error",
+        "billing_error",
+        "account_on_hold",
+        "model_not_found",
+        "not_found_error",
+    ];
+    NEEDS_A_PERSON.contains(&error).then_some(PauseReason::ApiError)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_person_must_mend_pauses() {
+        for error in ["authentication_failed", "billing_error", "model_not_found"] {
+            assert_eq!(pause_reason(error), Some(PauseReason::ApiError), "{error}");
+        }
+        for error in ["rate_limit", "server_error", "unknown", "invalid_request", "max_output_tokens", ""] {
+            assert_eq!(pause_reason(error), None, "{error}");
+        }
+    }
+}

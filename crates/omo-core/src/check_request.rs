@@ -1,0 +1,123 @@
+//! What stands after `/omo:check`.
+
+use crate::check::{Check, CheckOrigin, InvalidCheck};
+use crate::text::sanitize;
+
+/// One line that shows how the command is used.
+pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS] <command> | list | remove NAME | run | approve [CODE] | accept [NAME]";
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckRequest {
+    /// To have this decide as well.
+    Add(Box<Check>),
+    /// To see what decides.
+    List,
+    /// To have it decide no more.
+    Remove(String),
+    /// To run the checks now.
+    Run,
+    /// To see what the repository would have run, or to agree to it.
+    Approve {
+        /// The beginning of the digest of exactly what was shown.
+        code: Option<String>,
+    },
+    /// To take the present files and counts as the ones to be held to.
+    Accept {
+        /// Of one check; without it, of all.
+        name: Option<String>,
+    },
+}
+
+/// Reads the arguments; the error is one line for the user.
+pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
+    let text = arguments.trim();
+    let (verb, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let rest = rest.trim();
+    let word = (!rest.is_empty()).then(|| rest.to_owned());
+    let alone = |command| if rest.is_empty() { Ok(command) } else { Err(USAGE.to_owned()) };
+    match (verb, &word) {
+        ("add", Some(_)) => parse_added_check(rest).map(|gate| CheckRequest::Add(Box::new(gate))),
+        ("list" | "", _) => alone(CheckRequest::List),
+        ("run", _) => alone(CheckRequest::Run),
+        ("remove", Some(name)) => Ok(CheckRequest::Remove(name.clone())),
+        ("approve", _) => Ok(CheckRequest::Approve { code: word }),
+        ("accept", _) => Ok(CheckRequest::Accept { name: word }),
+        ("-h" | "--help", _) => Err(USAGE.to_owned()),
+        _ => Err(format!("`{}` is not a command of /omo:check as it stands; {USAGE}", sanitize(text, 60))),
+    }
+}
+
+fn parse_added_check(text: &str) -> Result<Check, String> {
+    let (mut name, mut timeout, mut text) = (None, None, text);
+    loop {
+        let (option, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let (value, after) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest.trim_start(), ""));
+        match option {
+            "--name" => name = Some(value),
+            "--timeout" => timeout = Some(value.parse::<u32>().map_err(|_| InvalidCheck::Timeout.to_string())?),
+            _ => break,
+        }
+        text = after.trim_start();
+    }
+    let mut gate = Check::new(name, text, CheckOrigin::User).map_err(|error| error.to_string())?;
+    gate.timeout_seconds = timeout;
+    gate.validate().map_err(|error| error.to_string())?;
+    Ok(gate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_is_read() {
+        for (text, expected) in [
+            ("", CheckRequest::List),
+            ("list", CheckRequest::List),
+            (" run ", CheckRequest::Run),
+            ("remove tests", CheckRequest::Remove("tests".to_owned())),
+            ("approve", CheckRequest::Approve { code: None }),
+            ("approve 3f2a9c1b", CheckRequest::Approve { code: Some("3f2a9c1b".to_owned()) }),
+            ("accept", CheckRequest::Accept { name: None }),
+            ("accept tests", CheckRequest::Accept { name: Some("tests".to_owned()) }),
+        ] {
+            assert_eq!(parse(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_taken_byte_for_byte() {
+        for (text, name, run, timeout) in [
+            ("add cargo test --workspace", "cargo-test", "cargo test --workspace", None),
+            ("add --name unit npm test -- --name x", "unit", "npm test -- --name x", None),
+            ("add --timeout 60 --name a true && false", "a", "true && false", Some(60)),
+            ("add echo '$HOME' \"a  b\" | cat", "echo-HOME", "echo '$HOME' \"a  b\" | cat", None),
+        ] {
+            let Ok(CheckRequest::Add(gate)) = parse(text) else { panic!("{text}: {:?}", parse(text)) };
+            assert_eq!(
+                (gate.name.as_str(), gate.command.as_str(), gate.timeout_seconds),
+                (name, run, timeout),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_in_one_line() {
+        for text in [
+            "add",
+            "add --name",
+            "add --name a",
+            "add --timeout x true",
+            "add --timeout 0 true",
+            "list all",
+            "drop",
+            "remove",
+            "-h",
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(!error.is_empty() && error.lines().count() == 1, "{text}: {error}");
+        }
+    }
+}

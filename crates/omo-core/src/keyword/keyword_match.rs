@@ -1,0 +1,115 @@
+//! Where a keyword stands as a word of its own.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::Keywords;
+
+/// So many places of a keyword are looked at from each end of a text: a prompt that is nothing
+/// but the keyword must not become many times its own length.
+const PLACES: usize = 1_000;
+
+/// Every place where a keyword stands as a word, in order. Keywords joined by a slash
+/// (`ulw/ultrawork`) are one word.
+pub(super) fn find_keywords(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    for found in matches(text, keywords) {
+        match words.last_mut() {
+            Some(last) if found.start < last.end => {}
+            Some(last) if last.end + 1 == found.start && byte_at(text, last.end) == Some(b'/') => last.end = found.end,
+            _ => words.push(found),
+        }
+    }
+    words.retain(|word| is_free(text, word));
+    words
+}
+
+/// Whether the letters of a keyword occur at all.
+pub(super) fn contains_keyword(text: &str, keywords: &Keywords) -> bool {
+    keywords.words().iter().any(|keyword| places(text, keyword).next().is_some())
+}
+
+fn matches(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> =
+        keywords.words().iter().flat_map(|keyword| ends(places(text, keyword))).collect();
+    // Of two that begin together the longer one counts.
+    found.sort_unstable_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)));
+    found
+}
+
+/// The first [`PLACES`] and the last ones.
+fn ends(mut places: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut kept: Vec<Range<usize>> = places.by_ref().take(PLACES).collect();
+    let mut last = VecDeque::new();
+    for place in places {
+        last.push_back(place);
+        if last.len() > PLACES {
+            last.pop_front();
+        }
+    }
+    kept.extend(last);
+    kept
+}
+
+fn places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    let first = keyword.bytes().next().unwrap_or_default();
+    memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text.as_bytes()).filter_map(
+        move |start| {
+            let end = start + keyword.len();
+            let same = text.get(start..end).is_some_and(|found| found.eq_ignore_ascii_case(keyword));
+            same.then_some(start..end)
+        },
+    )
+}
+
+fn byte_at(text: &str, at: usize) -> Option<u8> {
+    text.as_bytes().get(at).copied()
+}
+
+/// Neither neighbour makes it part of a longer name, path, option or number.
+fn is_free(text: &str, word: &Range<usize>) -> bool {
+    let own = text.get(word.clone()).unwrap_or_default();
+    let before = text.get(..word.start).unwrap_or_default().chars().next_back();
+    let mut after = text.get(word.end..).unwrap_or_default().chars();
+    let next = after.next();
+    let joined_before = before.is_some_and(|char| joins(char) || matches!(char, '.' | ':'));
+    let joined_after = next.is_some_and(|char| {
+        joins(char)
+            || matches!(char, '.' | ':') && after.next().is_some_and(|beyond| is_name_char(beyond) || beyond == ':')
+    });
+    !joined_before
+        && !joined_after
+        && !within_katakana(before, own.chars().next())
+        && !within_katakana(own.chars().next_back(), next)
+}
+
+fn joins(char: char) -> bool {
+    is_name_char(char) || matches!(char, '_' | '-' | '/' | '\\' | '@' | '#' | '$' | '=' | '&')
+}
+
+fn is_name_char(char: char) -> bool {
+    char.is_numeric() || is_latin(char)
+}
+
+/// Letters of the Latin script, and the marks that may stand on them. Other scripts write words
+/// without blanks, or hang their particles on them.
+fn is_latin(char: char) -> bool {
+    match char {
+        'ª' | 'º' | '\u{300}'..='\u{36f}' | '\u{1dc0}'..='\u{1dff}' => true,
+        '\u{0}'..='\u{24f}'
+        | '\u{250}'..='\u{2af}'
+        | '\u{1e00}'..='\u{1eff}'
+        | '\u{2c60}'..='\u{2c7f}'
+        | '\u{a720}'..='\u{a7ff}'
+        | '\u{ab30}'..='\u{ab6f}'
+        | '\u{ff21}'..='\u{ff3a}'
+        | '\u{ff41}'..='\u{ff5a}' => char.is_alphabetic(),
+        _ => false,
+    }
+}
+
+/// Katakana is written without blanks as well, but a katakana name does go on in katakana.
+fn within_katakana(left: Option<char>, right: Option<char>) -> bool {
+    let is_katakana = |char: Option<char>| char.is_some_and(|char| matches!(char, '\u{30a0}'..='\u{30ff}'));
+    is_katakana(left) && is_katakana(right)
+}

@@ -1,0 +1,108 @@
+//! One line of the decision log: what was decided about an event, and by which rule.
+
+use serde::{Deserialize, Serialize};
+
+use crate::prompt::PromptDecision;
+use crate::session::Session;
+use crate::stop::{BlockCause, StopAction, StopBlock, StopDecision, StopRow, allowed_blocks};
+use crate::timestamp::Timestamp;
+use crate::verification::ClaimOutcome;
+
+/// A line of `decisions.jsonl`. It never holds text of a prompt or of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogEntry {
+    /// When.
+    pub at: Timestamp,
+    /// In which session.
+    pub session: String,
+    /// On which event: the client's name of it, or `cli`.
+    pub event: String,
+    /// The row of the Stop table, where the event was a Stop.
+    pub row: Option<u8>,
+    /// What was decided: `block`, `allow`, `warn`, `pause`, `activate`, `stop`, `end: released`, …
+    pub decision: String,
+    /// Why, in a few words of omo's own.
+    pub why: String,
+    /// Blocks used after the decision.
+    pub blocks: u32,
+    /// Blocks allowed.
+    pub max_blocks: u32,
+}
+
+/// The entry of a decision about a Stop; `session` as it is afterwards, `check` what became of its
+/// claim, where one was judged.
+pub fn stop_entry(
+    id: &str,
+    session: &Session,
+    decision: &StopDecision,
+    check: Option<&ClaimOutcome>,
+    cap: Option<u32>,
+    now: Timestamp,
+) -> LogEntry {
+    let why = match &decision.action {
+        StopAction::Block(StopBlock { cause: BlockCause::PlanContinues, .. }) => "the plan is not done",
+        _ => check.filter(|_| decision.row == StopRow::Continue).map_or(decision.row.label(), ClaimOutcome::label),
+    };
+    let word = match &decision.action {
+        StopAction::Allow => "allow".to_owned(),
+        StopAction::AllowAndWarn => "warn".to_owned(),
+        StopAction::Pause(_) => "pause".to_owned(),
+        StopAction::Block(_) => "block".to_owned(),
+        StopAction::End { verdict, .. } => format!("end: {}", verdict.word()),
+    };
+    let why = match &decision.action {
+        StopAction::End { .. } => with_weakened(why, session.weakened.iter().map(|it| &*it.what)),
+        _ => why.to_owned(),
+    };
+    LogEntry {
+        row: Some(decision.row.number()),
+        max_blocks: allowed_blocks(session, cap),
+        ..new_entry(id, session, "Stop", word, &why, now)
+    }
+}
+
+/// The entry of a decision about a prompt, where it has one.
+pub fn prompt_entry(id: &str, session: &Session, decision: &PromptDecision, now: Timestamp) -> Option<LogEntry> {
+    let (word, why) = match decision {
+        PromptDecision::Activate(..) => ("activate", "turned on by its user"),
+        PromptDecision::Stop { .. } => ("stop", "ended by its user"),
+        PromptDecision::TellPaused(_) => ("pause", "waits for its user"),
+        PromptDecision::PlanNote => ("allow", "the keyword in plan mode starts no run"),
+        PromptDecision::Silent
+        | PromptDecision::NoteHook
+        | PromptDecision::Status
+        | PromptDecision::Statusline
+        | PromptDecision::Check(_)
+        | PromptDecision::Run { .. }
+        | PromptDecision::Help(_)
+        | PromptDecision::Refused(_) => return None,
+    };
+    Some(new_entry(id, session, "UserPromptSubmit", word.to_owned(), why, now))
+}
+
+/// The entry of a change of the checks, which was made now; `session` as it is afterwards.
+pub fn checks_entry(id: &str, session: &Session, event: &str, now: Timestamp) -> LogEntry {
+    let made_now = session.weakened.iter().filter(|weakening| weakening.at == now);
+    let why = with_weakened("the checks were changed", made_now.map(|weakening| &*weakening.what));
+    new_entry(id, session, event, "check".to_owned(), &why, now)
+}
+
+fn with_weakened<'a>(why: &str, weakened: impl Iterator<Item = &'a str>) -> String {
+    let weakened: Vec<&str> = weakened.collect();
+    if weakened.is_empty() { why.to_owned() } else { format!("{why}; weakened: {}", weakened.join(", ")) }
+}
+
+/// An entry in plain words.
+pub fn new_entry(id: &str, session: &Session, event: &str, decision: String, why: &str, now: Timestamp) -> LogEntry {
+    LogEntry {
+        at: now,
+        session: id.to_owned(),
+        event: event.to_owned(),
+        row: None,
+        decision,
+        why: why.to_owned(),
+        blocks: session.ulw.stop_blocks,
+        max_blocks: allowed_blocks(session, None),
+    }
+}

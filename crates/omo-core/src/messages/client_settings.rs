@@ -1,0 +1,45 @@
+//! What is said about settings of the client, which omo never changes: their user does.
+
+/// What a shell's profile needs so that programs of `~/.local/bin` are found.
+pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
+
+/// How a run is shown in the client's status line. `lines` are the settings as JSON; `wrapping` is
+/// the value that their `command` has where there is a status line already, as JSON too.
+pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
+    format!(
+        "[omo] status line: omo changes no settings. To see below the prompt where a run stands, add this to your \
+         ~/.claude/settings.json:\n\
+         {lines}\n\
+         A status line that you have already is kept in front of it, with this as the command:\n  {wrapping}"
+    )
+}
+
+/// A word of a command line as a POSIX shell reads it back, whatever is in it.
+pub fn quote_shell_word(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+@:,".contains(char);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_change_is_quoted() {
+        for (word, expected) in [
+            ("/home/me/.claude/bin/omo", "/home/me/.claude/bin/omo"),
+            ("", "''"),
+            ("/a b/omo", "'/a b/omo'"),
+            ("/it's/omo", r"'/it'\''s/omo'"),
+            ("/\"$(x)`y`\\/omo", "'/\"$(x)`y`\\/omo'"),
+            ("/ü/한/omo", "'/ü/한/omo'"),
+            ("~/omo", "'~/omo'"),
+            ("/a\nb", "'/a\nb'"),
+        ] {
+            assert_eq!(quote_shell_word(word), expected, "{word:?}");
+        }
+    }
+}

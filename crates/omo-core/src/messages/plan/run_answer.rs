@@ -1,0 +1,155 @@
+//! What its user reads of a command about the run of a plan that `omo` has answered, or could not answer, for a prompt.
+
+use crate::messages::checks::inline_code;
+use crate::messages::refusal_line;
+use crate::run_command::RunCommand;
+use crate::text::{sanitize, sanitize_line};
+
+/// So many lines are shown, and so many characters: a prompt's answer stands above the input, and does not scroll.
+const LINES: usize = 60;
+const CHARS: usize = 6_000;
+
+/// What `omo` said, made harmless; where it is too long, with what shows all of it.
+pub fn answered(command: RunCommand, said: &str) -> String {
+    let lines: Vec<String> = said.trim_end().lines().map(|line| sanitize_line(line).trim_end().to_owned()).collect();
+    let mut left = CHARS;
+    let fits = |line: &&String| {
+        let fits = line.chars().count() < left;
+        left = left.saturating_sub(line.chars().count() + 1);
+        fits
+    };
+    let shown: Vec<&str> = lines.iter().take(LINES).take_while(fits).map(String::as_str).collect();
+    let rest = lines.len() - shown.len();
+    let (text, name) = (shown.join("\n"), command.name());
+    let head = if lines.len() == 1 { "[omo] ".to_owned() } else { format!("[omo] {name}:\n") };
+    let cut = format!("\n… {rest} more lines; in a terminal, `{}` shows all of it", command.in_terminal());
+    format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
+}
+
+/// Lines that `omo` said, made harmless.
+pub fn lines(said: &str) -> String {
+    let lines: Vec<String> = said.trim_end().lines().take(10).map(|line| sanitize(line, 400)).collect();
+    lines.join("\n")
+}
+
+/// It took longer than a prompt may wait.
+pub fn took_too_long(command: RunCommand) -> String {
+    refusal_line(&format!(
+        "that takes longer than a prompt may wait, and was ended; type `{}` in a terminal. `omo run show` says where the \
+         run stands",
+        command.in_terminal()
+    ))
+}
+
+/// What of a plan's run is at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtWork {
+    /// A supervisor, with so many clients below it.
+    Parallel(usize),
+    /// The workers of these tasks, in the session that holds the run.
+    Tasks(Vec<String>),
+}
+
+/// So many tasks are named.
+const NAMED_TASKS: usize = 5;
+
+/// What goes on whatever becomes of the session, and what ends it. `is_own` is whether the run is that of the session.
+pub fn still_at_work(run: &str, at_work: &AtWork, is_own: bool) -> String {
+    let run = inline_code(run, 64);
+    let cancel = if is_own { "/omo:cancel".to_owned() } else { format!("/omo:cancel {run}") };
+    let (what, them) = match at_work {
+        AtWork::Parallel(0) => ("the supervisor of the plan run".to_owned(), "it"),
+        AtWork::Parallel(1) => ("a parallel client and the supervisor of the plan run".to_owned(), "them"),
+        AtWork::Parallel(clients) => (format!("{clients} parallel clients and the supervisor of the plan run"), "them"),
+        AtWork::Tasks(tasks) => {
+            let names: Vec<String> = tasks.iter().take(NAMED_TASKS).map(|task| inline_code(task, 64)).collect();
+            let more = if tasks.len() > names.len() { ", …" } else { "" };
+            let word = if tasks.len() == 1 { "task" } else { "tasks" };
+            (format!("what works on {word} {}{more} of the plan run", names.join(", ")), "the run")
+        }
+    };
+    format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
+}
+
+/// What the user is told after Esc, which no hook hears, where the run of a plan goes on.
+pub fn after_esc(at_work: &str) -> String {
+    format!("[omo] Esc ended the turn, and not the run of the plan.\n{at_work}")
+}
+
+/// Shells that were named while the run was on, and may still be there.
+pub fn background_shells(count: usize) -> Option<String> {
+    let many = match count {
+        0 => return None,
+        1 => "a background shell".to_owned(),
+        count => format!("{count} background shells"),
+    };
+    Some(format!("Perhaps still running: {many} of this session; the client's own list of tasks shows and ends them."))
+}
+
+/// There is no answer, because of this.
+pub fn not_answered(command: RunCommand, why: &str) -> String {
+    refusal_line(&format!("{}; in a terminal, `{}` does the same", sanitize_line(why).trim(), command.in_terminal()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keyword::{Keywords, PromptReading, read_prompt};
+
+    #[test]
+    fn a_line_stands_alone_and_a_table_below_its_name() {
+        assert_eq!(answered(RunCommand::Cancel, "r-1 is cancelled\n"), "[omo] r-1 is cancelled");
+        assert_eq!(answered(RunCommand::Report, "a\n  b  \u{1b}[31m\n"), "[omo] report:\na\n  b   [31m");
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_says_where_the_rest_is() {
+        let more = answered(RunCommand::Report, &"line\n".repeat(100));
+        assert_eq!(more.lines().count(), LINES + 2);
+        assert!(more.ends_with("\n… 40 more lines; in a terminal, `omo report` shows all of it"), "{more}");
+        let wide = answered(RunCommand::Report, &format!("{}\nx", "ü".repeat(100_000)));
+        assert!(wide.ends_with("… 2 more lines; in a terminal, `omo report` shows all of it"), "{wide}");
+        assert!(answered(RunCommand::Report, &"x".repeat(5_999)).ends_with("xx"));
+    }
+
+    #[test]
+    fn what_is_at_work_is_named_with_what_ends_it() {
+        let tasks = |count: usize| AtWork::Tasks((1..=count).map(|id| id.to_string()).collect());
+        for (at_work, is_own, expected) in [
+            (AtWork::Parallel(0), true, "the supervisor of the plan run `r-1`. /omo:cancel ends it."),
+            (
+                AtWork::Parallel(1),
+                true,
+                "a parallel client and the supervisor of the plan run `r-1`. /omo:cancel ends them.",
+            ),
+            (
+                AtWork::Parallel(3),
+                false,
+                "3 parallel clients and the supervisor of the plan run `r-1`. /omo:cancel r-1 ends them.",
+            ),
+            (tasks(1), true, "what works on task 1 of the plan run `r-1`. /omo:cancel ends the run."),
+            (tasks(6), true, "what works on tasks 1, 2, 3, 4, 5, … of the plan run `r-1`. /omo:cancel ends the run."),
+        ] {
+            let said = still_at_work("r-1", &at_work, is_own);
+            assert_eq!(said, format!("Still at work: {expected}"));
+            for said in [after_esc(&said), said] {
+                assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing, "{said}");
+            }
+        }
+        assert_eq!(background_shells(0), None);
+        let said = background_shells(2).unwrap();
+        assert!(
+            said.contains("2 background shells") && read_prompt(&said, &Keywords::default()) == PromptReading::Nothing
+        );
+    }
+
+    #[test]
+    fn what_went_wrong_is_one_line() {
+        for command in RunCommand::ALL {
+            for said in [took_too_long(command), not_answered(command, "it cannot\nbe started")] {
+                assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing);
+                assert!(said.lines().count() == 1 && said.contains(command.in_terminal()), "{said}");
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! How the commands are typed that a model carries out: said to the user without one.
+
+const EXECUTE: &str = "\
+usage: /omo:execute [<plan.md>] [--parallel | --waves | --batches | --fg] [--approve CODE]
+Executes a plan in the way that it asks for, and says which it took. Typed alone it goes on where it was.
+  --parallel      clients of their own, each in a work tree: where the plan has an Execution Strategy
+  --waves         workers at the same time, then a verification: where tasks say what they depend on
+  --batches       one task after the other, with stops for you: where the plan has some, and else
+  --fg            one task after the other in this session
+  --again         begin a plan anew that is done
+  --approve CODE  agree to exactly the commands that were shown
+It takes the options of /omo:execute-plan, /omo:execute-local and /omo:ulw-exec as well.";
+
+const EXECUTE_PLAN: &str = "\
+usage: /omo:execute-plan [<plan.md>] [--k N] [--batch-size N] [--again] [--approve CODE]
+Executes a plan task by task, each proved by its own check. Typed alone it goes on where it was.
+  --k N           ask behind a task that so many others need (3)
+  --batch-size N  so many tasks in a batch (5)
+  --again         begin a plan anew that is done
+  --approve CODE  agree to exactly the commands that were shown";
+
+const ULW_PLAN: &str = "\
+usage: /omo:ulw-plan <goal>
+Explores, writes a design and the tasks of a session with what shows that each is done, and stops.
+Nothing of it is begun before you type /omo:ulw-exec.
+  --resume        go on with the planning of this session
+  --session ID    another session than the one that this is typed in";
+
+const ULW_EXEC: &str = "\
+usage: /omo:ulw-exec [<plan.md>] [--session ID] [--max-iterations N] [--max-workers N]
+                     [--skip-verify] [--again] [--approve CODE]
+Executes a task list, or a plan, in waves of workers, has it verified, and repeats what failed.
+  --session ID        another session than the one that this is typed in
+  --max-iterations N  go over the tasks so often at most (5)
+  --max-workers N     so many workers at once; 0 for as many as there can be
+  --skip-verify       end when every task is done, without a verifier
+  --again             go on with a session that has failed, counting from 1
+  --approve CODE      agree to exactly the commands that were shown";
+
+const EXECUTE_LOCAL: &str = "\
+usage: /omo:execute-local [--fg | --resume | --dry-run | --step N | --session N] <plan.md>
+Executes a plan step by step, or its sessions in parallel, each in a work tree of its own.
+  --fg            one step after the other in this session
+  --resume        go on with an earlier run
+  --dry-run       only look at the plan, and tell how it would be run
+  --step N        only step N
+  --session N     only session N of the plan's Execution Strategy
+  --approve CODE  agree to exactly the commands that were shown";
+
+const CANCEL: &str = "\
+usage: /omo:cancel [RUN] [--reason TEXT]
+Ends the run of a plan before its end: that of this session, or the one that is open here.
+  RUN            another run; `omo run list` names them
+  --reason TEXT  why, for the record";
+
+const REPORT: &str = "\
+usage: /omo:report [RUN] [--format FORM]
+Shows what came of the run of a plan: that of this session, or the last one here.
+  RUN            another run; `omo run list` names them
+  --format FORM  another form, as `omo report --help` lists them";
+
+const RETRY: &str = "\
+usage: /omo:retry TASK [--run RUN]
+Has a task of a plan done again that failed, was left out or could not be proved.
+  TASK       its id; /omo:report lists them
+  --run RUN  of another run than the one of this session; `omo run list` names them";
+
+/// The options of such a run for the clients that it starts.
+pub const LOCAL_OPTIONS: &str = "\
+Options for parallel sessions:
+  --max-sessions N        so many clients at once at most
+  --max-budget-usd X      all of them together may spend so much
+  --time-limit SECONDS    one of them may run for so long
+  --model MODEL           the model that they use
+  --allow RULE            what they may do unasked, as a rule of Claude Code
+  --yolo                  start them without any permission checks
+  --accept-api-billing    start them although the API key that is set pays
+  --launcher TEMPLATE     start them by this command, on another machine say
+  --launcher-remote NAME  the remote repository that it works with (origin)";
+
+/// How the command of this name is typed; `None` for one that answers for itself, or that omo does not have.
+pub fn usage_of(name: &str) -> Option<&'static str> {
+    match name {
+        "execute" => Some(EXECUTE),
+        "execute-plan" => Some(EXECUTE_PLAN),
+        "ulw-plan" => Some(ULW_PLAN),
+        "ulw-exec" => Some(ULW_EXEC),
+        "execute-local" => Some(EXECUTE_LOCAL),
+        "cancel" => Some(CANCEL),
+        "report" => Some(REPORT),
+        "retry" => Some(RETRY),
+        _ => None,
+    }
+}

@@ -1,0 +1,325 @@
+//! Where a session stands, in words and as data: what `/omo:status` and `omo status` answer.
+
+use serde::Serialize;
+
+use crate::check::Check;
+use crate::log_entry::LogEntry;
+use crate::messages::check_changes::weakened_lines;
+use crate::messages::plan;
+use crate::plan_run::PlanRun;
+use crate::session::{CheckWeakening, HookEvent, Session, UlwVerdict};
+use crate::stop::allowed_blocks;
+use crate::text::{format_age, sanitize};
+use crate::timestamp::Timestamp;
+use crate::verification::{MAX_ATTEMPTS, VerificationPhase};
+
+/// Stands above each status. What follows it up to the next blank line is known as omo's own: a
+/// status that is pasted into a prompt must not turn anything on with the task that it shows.
+pub const HEADING: &str = "[omo] status";
+
+/// Everything that a status answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport {
+    /// Which session.
+    pub session: String,
+    /// `on`, `paused`, `ended` or `off`.
+    pub state: UlwState,
+    /// The plan that the session executes, or executed last.
+    pub plan_run: Option<PlanRun>,
+    /// What the run is for.
+    pub task: Option<String>,
+    /// Since when the run is on.
+    pub started_at: Option<Timestamp>,
+    /// Continuations used.
+    pub blocks: u32,
+    /// Continuations allowed.
+    pub max_blocks: u32,
+    /// After how many minutes the run expires.
+    pub max_minutes: u32,
+    /// Where the run stands.
+    pub phase: VerificationPhase,
+    /// What judges a claim, and what came of it last.
+    pub checks: Vec<Check>,
+    /// A claim needs a review as well.
+    pub review_wanted: bool,
+    /// Verifications that failed.
+    pub attempts: u32,
+    /// How it ended.
+    pub verdict: Option<UlwVerdict>,
+    /// What was weakened since it began.
+    pub weakened: Vec<CheckWeakening>,
+    /// The last decision about it.
+    pub last_decision: Option<LogEntry>,
+    /// When each hook was last seen during the run.
+    pub last_seen: Vec<SeenHook>,
+    /// What does not look right.
+    pub findings: Vec<String>,
+}
+
+/// Where a run stands, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum UlwState {
+    /// The session is held.
+    On,
+    /// The run waits for its user.
+    Paused,
+    /// The run is over.
+    Ended,
+    /// There was none.
+    Off,
+}
+
+/// A hook, and when it was last seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeenHook {
+    /// The client's name of the event.
+    pub event: &'static str,
+    /// When; `null` for never in this run.
+    pub at: Option<Timestamp>,
+}
+
+/// Gathers the report of one session; `plan_run` is its plan run, where that entry is omo's own.
+pub fn status_report(
+    id: &str,
+    session: &Session,
+    plan_run: Option<&PlanRun>,
+    last_decision: Option<LogEntry>,
+    client_block_cap: Option<u32>,
+) -> StatusReport {
+    let limits = session.limits.clamped();
+    StatusReport {
+        session: id.to_owned(),
+        state: ulw_state(session),
+        plan_run: plan_run.map(|run| PlanRun { seal: None, ..run.clone() }),
+        task: session.ulw.task.clone(),
+        started_at: session.ulw.started_at,
+        blocks: session.ulw.stop_blocks,
+        max_blocks: allowed_blocks(session, client_block_cap),
+        max_minutes: limits.max_minutes,
+        phase: session.verification.phase,
+        checks: session.checks.clone(),
+        review_wanted: session.verification.review_wanted,
+        attempts: session.verification.attempts,
+        verdict: session.verdict.clone(),
+        weakened: session.weakened.clone(),
+        last_decision: last_decision.filter(|entry| is_about(session, entry)),
+        last_seen: session.last_seen.entries().map(|(event, at)| SeenHook { event: event.name(), at }).into(),
+        findings: findings(session),
+    }
+}
+
+fn ulw_state(session: &Session) -> UlwState {
+    match session.active_run() {
+        Some(run) if run.paused.is_some() => UlwState::Paused,
+        Some(_) => UlwState::On,
+        None if session.verdict.is_some() => UlwState::Ended,
+        None => UlwState::Off,
+    }
+}
+
+/// Whether a line of the log agrees with the session. The log bears no seal: an end that the session does not have is
+/// not told.
+fn is_about(session: &Session, entry: &LogEntry) -> bool {
+    let end = entry.decision.strip_prefix("end: ");
+    end.is_none_or(|word| session.verdict.as_ref().is_some_and(|verdict| verdict.kind.word() == word))
+}
+
+fn findings(session: &Session) -> Vec<String> {
+    let mut findings = Vec::new();
+    if session.is_armed() && session.last_seen.stop.is_none() {
+        findings.push(
+            "Stop: never seen in this run. If a turn has ended since it began, the client does not run omo's Stop hook, \
+             and nothing holds the session."
+                .to_owned(),
+        );
+    }
+    findings
+}
+
+impl StatusReport {
+    /// The labels and values of a status, in order, for a table of two columns.
+    pub fn rows(&self, now: Timestamp) -> Vec<(&'static str, String)> {
+        let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(now))];
+        rows.extend(self.plan_run.iter().map(|run| ("plan run", plan::status_row(run))));
+        if self.state == UlwState::Off {
+            return rows;
+        }
+        if let Some(task) = &self.task {
+            rows.push(("task", sanitize(task, 100)));
+        }
+        rows.push(("continued", format!("{} of {}", self.blocks, self.max_blocks)));
+        rows.push(("checks", self.checks_words()));
+        rows.extend(weakened_lines(&self.weakened, now).into_iter().map(|words| ("weakened", words)));
+        if matches!(self.state, UlwState::On | UlwState::Paused) {
+            rows.push(("phase", self.phase_words()));
+        }
+        if let Some(last) = &self.last_decision {
+            rows.push(("last decision", describe_decision(last, now)));
+        }
+        rows.push(("last seen", self.seen_words(now)));
+        rows.extend(self.findings.iter().map(|finding| ("finding", finding.clone())));
+        if matches!(self.state, UlwState::On | UlwState::Paused) {
+            rows.push(("to stop", "/omo:stop-continuation in the session, or `omo stop` in a terminal".to_owned()));
+        }
+        rows
+    }
+
+    /// The status as lines with their columns in line, below their heading.
+    pub fn text(&self, now: Timestamp) -> String {
+        let rows = self.rows(now);
+        let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        let lines: Vec<String> = rows.iter().map(|(label, value)| format!("{label:width$}  {value}")).collect();
+        format!("{HEADING}\n{}", lines.join("\n"))
+    }
+
+    fn state_words(&self, now: Timestamp) -> String {
+        let since = || match self.started_at {
+            Some(at) => format!("since {at} ({} ago)", format_age(Some(at), now)),
+            None => "since an unknown time".to_owned(),
+        };
+        match (self.state, &self.verdict) {
+            (UlwState::On, _) => format!("on, {}, at most {} minutes", since(), self.max_minutes),
+            (UlwState::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", since()),
+            (_, Some(verdict)) => {
+                let (word, why) = (verdict.kind.word(), sanitize(&verdict.why, 200));
+                format!("ended {} ago: {word} ({why})", format_age(Some(verdict.at), now))
+            }
+            _ => "off".to_owned(),
+        }
+    }
+
+    fn checks_words(&self) -> String {
+        let last = |gate: &Check| gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
+        let gates = self.checks.iter().map(|gate| format!("{} {}", sanitize(&gate.name, 40), last(gate)));
+        let review = self.review_wanted.then(|| "a review".to_owned());
+        let all: Vec<String> = gates.chain(review).collect();
+        if all.is_empty() { "none: a claim will not be verified".to_owned() } else { all.join(", ") }
+    }
+
+    fn phase_words(&self) -> String {
+        let failed = match self.attempts {
+            0 => String::new(),
+            attempts => format!(", {attempts} of {MAX_ATTEMPTS} verifications failed"),
+        };
+        format!("{}{failed}", phase_word(self.phase))
+    }
+
+    fn seen_words(&self, now: Timestamp) -> String {
+        let always = [HookEvent::UserPromptSubmit, HookEvent::Stop].map(HookEvent::name);
+        let words = |seen: &SeenHook| match seen.at {
+            Some(at) => format!("{} {} ago", seen.event, format_age(Some(at), now)),
+            None => format!("{} never", seen.event),
+        };
+        let rows = self.last_seen.iter().filter(|seen| seen.at.is_some() || always.contains(&seen.event));
+        rows.map(words).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn describe_decision(last: &LogEntry, now: Timestamp) -> String {
+    let row = last.row.map(|row| format!(", row {row}")).unwrap_or_default();
+    let (decision, why) = (sanitize(&last.decision, 40), sanitize(&last.why, 100));
+    format!("{decision} on {}{row}: {why}, {} ago", sanitize(&last.event, 40), format_age(Some(last.at), now))
+}
+
+fn phase_word(phase: VerificationPhase) -> &'static str {
+    match phase {
+        VerificationPhase::Working => "working",
+        VerificationPhase::Checks => "running the checks",
+        VerificationPhase::Review => "waiting for the review",
+        VerificationPhase::Verified => "verified",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::RunLimits;
+    use crate::session::{PauseReason, UlwActivation, UlwTrigger, VerdictKind};
+
+    const MINUTE: i64 = 60_000;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(minutes * MINUTE)
+    }
+
+    fn armed() -> Session {
+        let mut session = Session::default();
+        let task = Some("ulw fix\nthe parser".to_owned());
+        session.activate(
+            UlwActivation {
+                trigger: UlwTrigger::Keyword,
+                task,
+                prompt_id: None,
+                limits: RunLimits::default(),
+                checks: Vec::new(),
+                review_wanted: true,
+                base: None,
+            },
+            at(1),
+        );
+        session
+    }
+
+    fn text(session: &Session) -> String {
+        status_report("abc", session, None, None, None).text(at(21))
+    }
+
+    #[test]
+    fn a_run_that_is_on_answers_every_question() {
+        let mut session = armed();
+        session.ulw.stop_blocks = 3;
+        session.last_seen.note(HookEvent::UserPromptSubmit, at(2));
+        assert_eq!(
+            text(&session),
+            "[omo] status\n\
+             session    abc\n\
+             ultrawork  on, since 1970-01-01T00:01:00.000Z (20 min ago), at most 240 minutes\n\
+             task       ulw fix the parser\n\
+             continued  3 of 8\n\
+             checks     a review\n\
+             phase      working\n\
+             last seen  UserPromptSubmit 19 min ago, Stop never\n\
+             finding    Stop: never seen in this run. If a turn has ended since it began, the client does not run omo's \
+             Stop hook, and nothing holds the session.\n\
+             to stop    /omo:stop-continuation in the session, or `omo stop` in a terminal"
+        );
+    }
+
+    #[test]
+    fn every_state_has_its_word() {
+        let mut session = Session::default();
+        assert_eq!(text(&session), "[omo] status\nsession    abc\nultrawork  off");
+        session = armed();
+        session.pause(PauseReason::Interrupted, at(3));
+        assert!(text(&session).contains("ultrawork  paused, since"));
+        session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(11));
+        assert!(text(&session).contains("ultrawork  ended 10 min ago: released (claimed, not verified)"));
+        assert!(!text(&session).contains("to stop"));
+    }
+
+    #[test]
+    fn a_plan_run_has_its_row_with_and_without_ultrawork() {
+        let run = PlanRun {
+            plan: "docs/plan.md".to_owned(),
+            total: 7,
+            passed: 3,
+            failed: 1,
+            waits: Some("continue after\u{1b} batch 1?".to_owned()),
+            seal: Some("secret".to_owned()),
+            ..PlanRun::default()
+        };
+        let row = "plan run   docs/plan.md: 3 of 7 done, 1 failed, waits for you: continue after  batch 1?";
+        let of = |session: &Session| status_report("abc", session, Some(&run), None, None);
+        assert_eq!(of(&Session::default()).text(at(2)), format!("[omo] status\nsession    abc\nultrawork  off\n{row}"));
+        assert!(of(&armed()).text(at(2)).contains(&format!("\n{row}\ntask ")));
+        let json = serde_json::to_value(of(&armed())).unwrap();
+        assert_eq!((&json["planRun"]["passed"], json["planRun"].get("seal")), (&3.into(), None));
+    }
+
+    #[test]
+    fn the_lower_of_the_two_caps_is_shown() {
+        assert!(status_report("abc", &armed(), None, None, Some(5)).text(at(2)).contains("continued  0 of 5"));
+    }
+}

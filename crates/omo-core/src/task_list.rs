@@ -1,0 +1,131 @@
+//! A task session that is not done, as the project that it works in remembers it: enough to offer it to
+//! the user of a new session there.
+//!
+//! The truth stands in the session's own files. This is a note that the command keeps, so that the start of
+//! a session of the client costs one small file and not a search.
+
+use serde::{Deserialize, Serialize};
+
+use crate::timestamp::Timestamp;
+
+/// A session that is not done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OpenTaskList {
+    /// The session's id.
+    pub id: String,
+    /// What it is for.
+    pub goal: String,
+    /// Where it stands, in the word of its file: `PLANNING`, say.
+    pub phase: String,
+    /// How many tasks it has, the one that verifies them left out.
+    pub total: u32,
+    /// How many of them are done.
+    pub done: u32,
+    /// When the command last wrote this.
+    pub updated_at: Option<Timestamp>,
+    /// The store's mark on all of that: what something else than omo wrote does not bear it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
+}
+
+/// The greatest lengths of what is kept, in characters.
+const ID_CHARS: usize = 128;
+const GOAL_CHARS: usize = 200;
+const PHASE_CHARS: usize = 32;
+
+/// How long a session is offered without being worked on, in milliseconds: seven days.
+const OFFERED_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
+
+impl OpenTaskList {
+    /// Whether it is still offered. After that time the user knows of it, or has forgotten it for good.
+    pub fn is_offered(&self, now: Timestamp) -> bool {
+        self.updated_at.is_some_and(|at| now.millis_since(at).is_none_or(|millis| millis < OFFERED_MILLIS))
+    }
+
+    /// The same, with nothing in it longer than a line has room for.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let few = |text: &str, max: usize| text.chars().take(max).collect::<String>();
+        Self {
+            id: few(&self.id, ID_CHARS),
+            goal: few(&self.goal, GOAL_CHARS),
+            phase: few(&self.phase, PHASE_CHARS),
+            ..self
+        }
+    }
+
+    /// The line that goes on with it, as its user types it.
+    pub fn resume_line(&self) -> String {
+        let id = &self.id;
+        match &*self.phase {
+            "PLANNING" => format!("/omo:ulw-plan --resume --session {id}"),
+            "FAILED" => format!("/omo:ulw-exec --session {id} --again"),
+            _ => format!("/omo:ulw-exec --session {id}"),
+        }
+    }
+
+    /// Whether the two say the same, whenever they were written.
+    pub fn has_same_content(&self, other: &Self) -> bool {
+        let said = |session: &Self| Self { updated_at: None, seal: None, ..session.clone() };
+        said(self) == said(other)
+    }
+}
+
+/// What a run of a session stands under in the place of a plan's path.
+const PLAN_NAME_PREFIX: &str = "session ";
+
+/// How the run of a session is called where others are called by their plan's path.
+pub fn task_list_plan_name(id: &str) -> String {
+    format!("{PLAN_NAME_PREFIX}{id}")
+}
+
+/// The session that a run is of, by what stands in the place of its plan's path; `None` for a plan.
+pub fn task_list_id(plan: &str) -> Option<&str> {
+    plan.strip_prefix(PLAN_NAME_PREFIX).filter(|id| crate::session_id::SessionId::parse(id).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_phase_goes_on_with_the_command_that_it_is_for() {
+        for (phase, expected) in [
+            ("PLANNING", "/omo:ulw-plan --resume --session s-1"),
+            ("PLANNING_COMPLETE", "/omo:ulw-exec --session s-1"),
+            ("EXECUTION", "/omo:ulw-exec --session s-1"),
+            ("VERIFICATION", "/omo:ulw-exec --session s-1"),
+            ("FAILED", "/omo:ulw-exec --session s-1 --again"),
+        ] {
+            let session = OpenTaskList { id: "s-1".to_owned(), phase: phase.to_owned(), ..OpenTaskList::default() };
+            assert_eq!(session.resume_line(), expected, "{phase}");
+        }
+    }
+
+    #[test]
+    fn what_lay_for_a_week_is_not_offered_any_more() {
+        let at = |millis| Timestamp::from_millis(millis);
+        let session = OpenTaskList { updated_at: Some(at(1_000)), ..OpenTaskList::default() };
+        for (now, expected) in [(0, true), (1_000, true), (OFFERED_MILLIS + 999, true), (OFFERED_MILLIS + 1_000, false)]
+        {
+            assert_eq!(session.is_offered(at(now)), expected, "{now}");
+        }
+        assert!(!OpenTaskList::default().is_offered(at(0)), "nobody knows since when");
+    }
+
+    #[test]
+    fn a_session_is_told_from_a_plan_by_its_name() {
+        assert_eq!(task_list_id(&task_list_plan_name("11111111-2222")), Some("11111111-2222"));
+        for plan in ["docs/plan.md", "session", "session ", "session ../x", "session a b", "session plan.md"] {
+            assert_eq!(task_list_id(plan), None, "{plan}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_it_is_long() {
+        let long = || "ü".repeat(5_000);
+        let session = OpenTaskList { id: long(), goal: long(), phase: long(), ..OpenTaskList::default() }.bounded();
+        assert!(serde_json::to_string(&session).unwrap().chars().count() < 500);
+    }
+}

@@ -1,0 +1,216 @@
+//! What a test runner says about the tests that it ran: read from its output, line by line.
+//!
+//! An exit status of 0 proves nothing when no test was run. For the runners known here the
+//! summary is read and added up; of any other command only the exit status counts. A line is
+//! read as a person reads it: without colours, and with what a carriage return has overwritten
+//! gone. Every runner has a file; each reads its own lines and no others.
+
+mod cargo;
+mod go;
+mod javascript;
+mod node;
+mod pytest;
+pub mod test_commands;
+mod unittest;
+
+use crate::check::TestCounts;
+
+/// A longer line is read only so far: a summary in JSON begins with its numbers.
+const LINE_BYTES: usize = 64 * 1024;
+
+/// Parts output into lines as it comes.
+#[derive(Debug)]
+pub struct LineSplitter {
+    line: Vec<u8>,
+    limit: usize,
+}
+
+impl LineSplitter {
+    /// Of a longer line than `limit` bytes only the beginning is given.
+    pub fn with_limit(limit: usize) -> Self {
+        Self { line: Vec::new(), limit }
+    }
+
+    /// Reads on, and gives each line that has ended, as it looks.
+    pub fn read(&mut self, output: &[u8], mut each: impl FnMut(&str)) {
+        for piece in output.split_inclusive(|byte| *byte == b'\n') {
+            let room = self.limit.saturating_sub(self.line.len());
+            self.line.extend(piece.iter().take(room));
+            if piece.ends_with(b"\n") {
+                self.give(&mut each);
+            }
+        }
+    }
+
+    /// Gives the last line, where nothing ended it.
+    pub fn finish(mut self, mut each: impl FnMut(&str)) {
+        if !self.line.is_empty() {
+            self.give(&mut each);
+        }
+    }
+
+    fn give(&mut self, each: &mut impl FnMut(&str)) {
+        each(visible_line(&String::from_utf8_lossy(&self.line)).trim_end());
+        self.line.clear();
+    }
+}
+
+/// Reads output as it comes.
+#[derive(Debug, Default)]
+pub struct TestOutputReader {
+    lines: LineSplitter,
+    runners: Runners,
+}
+
+/// What each runner said.
+#[derive(Debug, Default)]
+struct Runners {
+    cargo: cargo::Cargo,
+    go: go::Go,
+    javascript: javascript::JavaScript,
+    node: node::Node,
+    pytest: pytest::Pytest,
+    unittest: unittest::Unittest,
+}
+
+impl Default for LineSplitter {
+    fn default() -> Self {
+        Self::with_limit(LINE_BYTES)
+    }
+}
+
+impl TestOutputReader {
+    /// Reads on.
+    pub fn read(&mut self, output: &[u8]) {
+        self.lines.read(output, |line| self.runners.line(line));
+    }
+
+    /// What all that was read counts; `None` where no runner said anything.
+    pub fn counts(self) -> Option<TestCounts> {
+        let mut runners = self.runners;
+        self.lines.finish(|line| runners.line(line));
+        let all = [
+            runners.cargo.counts(),
+            runners.go.counts(),
+            runners.javascript.counts(),
+            runners.node.counts(),
+            runners.pytest.counts(),
+            runners.unittest.counts(),
+        ];
+        all.into_iter().flatten().reduce(TestCounts::plus)
+    }
+}
+
+impl Runners {
+    fn line(&mut self, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        self.cargo.line(line);
+        self.go.line(line);
+        self.javascript.line(line);
+        self.node.line(line);
+        self.pytest.line(line);
+        self.unittest.line(line);
+    }
+}
+
+/// A line as it looks: without escape sequences, and without what was overwritten.
+pub fn visible_line(line: &str) -> String {
+    let line = line.trim_end_matches(['\n', '\r']);
+    let line = line.rsplit('\r').next().unwrap_or(line);
+    let mut out = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(char) = chars.next() {
+        if char != '\u{1b}' {
+            out.extend(Some(char).filter(|char| !char.is_control() || *char == '\t'));
+            continue;
+        }
+        match chars.next() {
+            // Which letters a terminal shows.
+            Some('(' | ')') => _ = chars.next(),
+            // A control sequence ends with a letter or one of a few signs.
+            Some('[') => while chars.next().is_some_and(|char| !('@'..='~').contains(&char)) {},
+            // A command to the terminal ends with a bell, or with an escape and a backslash.
+            Some(']') => while chars.next().is_some_and(|char| char != '\u{7}' && char != '\\') {},
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Adds to counts that may not have been begun.
+fn add_counts(total: &mut Option<TestCounts>, counts: TestCounts) {
+    *total = Some(total.unwrap_or_default().plus(counts));
+}
+
+/// The parts of a list such as `2 passed, 1 failed`: each number with its word.
+fn parse_numbered_words<'a>(list: &'a str, separator: &'a str) -> impl Iterator<Item = Option<(u64, &'a str)>> {
+    list.split(separator).map(|part| {
+        let (number, word) = part.trim().split_once(' ')?;
+        Some((number.parse().ok()?, word.trim()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(output: &str) -> Option<(u64, u64, u64)> {
+        let mut reader = TestOutputReader::default();
+        // In pieces that end anywhere, as a pipe gives them.
+        output.as_bytes().chunks(7).for_each(|chunk| reader.read(chunk));
+        reader.counts().map(|counts| (counts.run, counts.failed, counts.skipped))
+    }
+
+    #[test]
+    fn what_no_runner_said_counts_nothing() {
+        for output in
+            ["", "all good\n", "ok\n", "3 files changed\n", "passed\n", "Tests: fine\n", "\u{1b}[31mred\u{1b}[0m\n"]
+        {
+            assert_eq!(counts(output), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn several_runners_in_one_gate_add_up() {
+        let output = "running 4 tests\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n\
+                      ==== 2 passed, 1 skipped in 0.01s ====\n";
+        assert_eq!(counts(output), Some((5, 0, 2)));
+    }
+
+    #[test]
+    fn a_run_that_left_before_its_end_failed() {
+        for (output, expected) in [
+            ("running 4 tests\n", Some((4, 4, 0))),
+            ("running 0 tests\n", None),
+            (
+                "running 4 tests\n     Running tests/b.rs\nrunning 1 test\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n",
+                Some((5, 4, 0)),
+            ),
+            ("===== test session starts =====\ncollected 4 items\n", Some((0, 1, 0))),
+        ] {
+            assert_eq!(counts(output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn colours_and_what_is_overwritten_are_not_read() {
+        assert_eq!(visible_line("\u{1b}[1;32m2 passed\u{1b}[0m\u{1b}]8;;x\u{7}!\r\n"), "2 passed!");
+        assert_eq!(visible_line("running 1/3\rrunning 3/3\r\n"), "running 3/3");
+        assert_eq!(visible_line("\u{1b}"), "");
+    }
+
+    #[test]
+    fn hostile_output_is_read_to_its_end() {
+        let long = "x".repeat(1_000_000);
+        let mut reader = TestOutputReader::default();
+        reader.read(long.as_bytes());
+        reader.read(b"\n99999999999999999999 passed in 1s\n\xff\xfe\n");
+        assert_eq!(reader.counts(), None);
+        let max = u64::MAX;
+        let line =
+            format!("running {max} tests\ntest result: ok. {max} passed; {max} failed; {max} ignored; 0 measured\n");
+        assert_eq!(counts(&line.repeat(2)), Some((max, max, max)));
+    }
+}

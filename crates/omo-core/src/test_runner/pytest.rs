@@ -1,0 +1,61 @@
+//! pytest.
+
+use super::parse_numbered_words;
+use crate::check::TestCounts;
+
+/// What was read. Of one session the last summary counts: what a test prints comes before it.
+#[derive(Debug, Default)]
+pub(super) struct Pytest {
+    before: Option<TestCounts>,
+    last: Option<TestCounts>,
+    /// A session was announced, and has not been summed up.
+    is_open: bool,
+}
+
+impl Pytest {
+    pub(super) fn line(&mut self, line: &str) {
+        if line.starts_with('=') && line.contains(" test session starts ") {
+            self.before = self.counts();
+            (self.last, self.is_open) = (None, true);
+        } else if let Some(counts) = summary(line) {
+            (self.last, self.is_open) = (Some(counts), false);
+        }
+    }
+
+    pub(super) fn counts(&self) -> Option<TestCounts> {
+        // A session that left without a word proves nothing.
+        let open = self.is_open.then_some(TestCounts { run: 0, failed: 1, skipped: 0 });
+        [self.before, self.last, open].into_iter().flatten().reduce(TestCounts::plus)
+    }
+}
+
+/// `=== 1 failed, 2 passed, 1 skipped, 1 xfailed in 0.03s ===`, without the frame where it is
+/// quiet; `no tests ran in 0.01s`.
+fn summary(line: &str) -> Option<TestCounts> {
+    let (list, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
+    let seconds = time.split(' ').next()?.strip_suffix('s')?;
+    seconds.parse::<f64>().ok()?;
+    let is_collected = || {
+        let mut words = list.split(' ');
+        // `7 tests collected`, `2/7 tests collected (5 deselected)`: they were listed, and not run.
+        words.next().is_some_and(|word| word.starts_with(|char: char| char.is_ascii_digit()))
+            && matches!(words.next(), Some("test" | "tests"))
+            && words.next() == Some("collected")
+    };
+    if list == "no tests ran" || list.starts_with("no tests collected") || is_collected() {
+        return Some(TestCounts::default());
+    }
+    let mut counts = TestCounts::default();
+    for part in parse_numbered_words(list, ",") {
+        let (number, word) = part?;
+        let (run, failed, skipped) = match word {
+            "passed" | "xpassed" => (number, 0, 0),
+            "failed" | "error" | "errors" => (number, number, 0),
+            "skipped" | "xfailed" => (0, 0, number),
+            "deselected" | "warning" | "warnings" | "rerun" | "subtests passed" => (0, 0, 0),
+            _ => return None,
+        };
+        counts = counts.plus(TestCounts { run, failed, skipped });
+    }
+    Some(counts)
+}

@@ -1,0 +1,176 @@
+//! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
+
+use crate::command_line::{ShellCommand, is_reader, is_shell, is_wrapper, program_name, split_commands};
+
+/// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
+pub fn names_test_runner(command: &ShellCommand) -> bool {
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+    let runs = |at: usize| words.get(at..).and_then(<[&str]>::split_first);
+    let is_runner = |at: usize| runs(at).is_some_and(|(program, arguments)| is_runner(program, arguments));
+    // It may run a program that it is given.
+    let reach = if words.first().is_some_and(|program| may_run_another(program)) { words.len() } else { 1 };
+    let is_asked = |word: &&str| !matches!(*word, "install" | "add" | "remove" | "uninstall" | "upgrade");
+    (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).any(is_runner)
+}
+
+/// Whether a line of shell may run tests: something in it is neither known to only read files or to end processes, nor
+/// asked to only build.
+pub fn may_run_tests(line: &str) -> bool {
+    let may_test = |command: &ShellCommand| {
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        strip_wrappers(&words).is_some_and(|(program, arguments)| !runs_no_tests(program_name(program), arguments))
+    };
+    split_commands(line).iter().any(may_test)
+}
+
+fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
+    let asked = arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default();
+    match name {
+        "cargo" => matches!(asked, "build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt"),
+        "go" => matches!(asked, "build" | "fmt" | "vet"),
+        // With others, or an alias, it runs programs.
+        "git" => {
+            let reads = matches!(asked, "diff" | "grep" | "log" | "ls-files" | "rev-parse" | "show" | "status");
+            reads && !arguments.contains(&"-c")
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => false,
+        "kill" | "pkill" | "yes" => true,
+        _ => is_reader(name),
+    }
+}
+
+/// The program and what it is given, behind those that only start it in another way.
+fn strip_wrappers<'a, 'w>(words: &'w [&'a str]) -> Option<(&'a str, &'w [&'a str])> {
+    let (program, arguments) = words.split_first()?;
+    if !is_wrapper(program_name(program), arguments) {
+        return Some((program, arguments));
+    }
+    let is_own = |word: &&str| word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric);
+    let at = arguments.iter().position(|word| !is_own(word))?;
+    strip_wrappers(arguments.get(at..)?)
+}
+
+/// Whether a program may run another one that it is given: all but those that are known to do something else.
+fn may_run_another(program: &str) -> bool {
+    let name = program_name(program);
+    let is_script = program.contains('/') && name.contains('.');
+    let is_known = matches!(
+        name,
+        "cargo"
+            | "go"
+            | "python"
+            | "pypy"
+            | "node"
+            | "ruby"
+            | "perl"
+            | "make"
+            | "gmake"
+            | "just"
+            | "task"
+            | "tox"
+            | "nox"
+            | "rake"
+    );
+    !is_script && !is_known && !is_reader(name) && !is_shell(name)
+}
+
+/// The module that Python is asked to run: behind `-m`, which may stand behind other letters and before the name.
+pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        let (flags, name) = word.strip_prefix('-')?.split_once('m')?;
+        let is_module = flags.chars().all(|flag| "bBdEiIOPqsSuvx".contains(flag));
+        let name = if name.is_empty() { arguments.get(at + 1).copied() } else { Some(name) };
+        name.filter(|_| is_module)
+    })
+}
+
+fn is_runner(program: &str, arguments: &[&str]) -> bool {
+    // It was asked to do something else than to run tests.
+    if arguments.iter().any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h")) {
+        return false;
+    }
+    let has = |wanted: &str| arguments.contains(&wanted);
+    let first = arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default();
+    match program_name(program) {
+        "pytest" | "py.test" | "jest" | "vitest" | "unittest" => true,
+        "python" | "pypy" => matches!(python_module(arguments), Some("pytest" | "unittest")),
+        "cargo" => matches!(first, "test" | "t") || (first == "nextest" && (has("run") || has("r"))),
+        "go" => first == "test",
+        "node" => has("--test"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runner_is_known_wherever_it_stands_in_a_command() {
+        for (run, expected) in [
+            ("cargo test", true),
+            ("cargo +nightly test --all", true),
+            ("cargo nextest run", true),
+            ("cargo nextest list", false),
+            ("cargo test --no-run", false),
+            ("cargo build && cargo t", true),
+            ("cargo clippy --tests", false),
+            ("RUST_BACKTRACE=1 timeout 60 cargo test | tail -5", true),
+            ("pytest", true),
+            (".venv/bin/pytest -q", true),
+            ("python3 -m pytest", true),
+            ("python3.11 -m unittest discover", true),
+            ("python3 -Bm unittest", true),
+            ("python3 -um pytest", true),
+            ("python3 -munittest", true),
+            ("python3 -Wm unittest", false),
+            ("python3 --module unittest", false),
+            ("python3 test.py", false),
+            ("uv run pytest", true),
+            ("poetry run python -m unittest", true),
+            ("coverage run -m unittest", true),
+            ("go test ./...", true),
+            ("go vet ./...", false),
+            ("npx jest --ci", true),
+            ("npx vitest run", true),
+            ("npm test", false),
+            ("node --test", true),
+            ("node build.js", false),
+            ("echo pytest", false),
+            ("test -f pytest", false),
+            ("make test", false),
+            ("pytest --version", false),
+            ("timeout -s KILL 60 pytest", true),
+            ("env -u FOO stdbuf -oL cargo test", true),
+            ("{ go test ./...; }", true),
+            ("pip install pytest", false),
+            ("poetry add --dev pytest", false),
+            ("./run.sh pytest", false),
+            ("grep -r 'pytest is here' docs", false),
+        ] {
+            assert_eq!(split_commands(run).iter().any(names_test_runner), expected, "{run}");
+        }
+    }
+
+    #[test]
+    fn what_only_reads_or_builds_runs_no_tests_and_anything_else_may() {
+        for (line, expected) in [
+            ("make check", true),
+            ("cd \"$(git rev-parse --show-toplevel)\" && make check", true),
+            ("cd web && tsc --noEmit && ./check", true),
+            ("bash -c true", true),
+            ("cargo xtask", true),
+            ("git bisect run make", true),
+            ("git diff --exit-code", false),
+            ("cargo clippy && cargo +nightly fmt --check", false),
+            ("go vet ./... ", false),
+            ("test -f done && grep -q x README.md", false),
+            ("tsc --noEmit", false),
+            ("exec >&- 2>&-; timeout -k 5 60 env A=1 tsc --noEmit; setsid sleep 5", false),
+            ("timeout -k 5 60 env A=1 ./check", true),
+            ("A=1", false),
+        ] {
+            assert_eq!(may_run_tests(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Python's `unittest`. What it says ran includes what was skipped, but for version 3.12.1 alone.
+
+use super::{add_counts, parse_numbered_words};
+use crate::check::TestCounts;
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(super) struct Unittest {
+    total: Option<TestCounts>,
+    /// The line before was the rule that stands above a summary.
+    is_below_rule: bool,
+    /// How many ran, where the line that says how they ended is still to come.
+    ran: Option<u64>,
+}
+
+impl Unittest {
+    pub(super) fn line(&mut self, line: &str) {
+        let is_below_rule =
+            std::mem::replace(&mut self.is_below_rule, line.len() == 70 && line.bytes().all(|byte| byte == b'-'));
+        if let Some(ran) = ran(line).filter(|_| is_below_rule) {
+            self.end(TestCounts::default());
+            self.ran = Some(ran);
+        } else if self.ran.is_some()
+            && let Some(left) = ended(line)
+        {
+            self.end(left);
+        }
+    }
+
+    pub(super) fn counts(&self) -> Option<TestCounts> {
+        let open = self.ran.map(|run| TestCounts { run, ..TestCounts::default() });
+        [self.total, open].into_iter().flatten().reduce(TestCounts::plus)
+    }
+
+    /// What ran includes what was skipped and what failed as expected.
+    fn end(&mut self, left: TestCounts) {
+        if let Some(ran) = self.ran.take() {
+            let run = ran.saturating_sub(left.skipped).max(left.failed);
+            add_counts(&mut self.total, TestCounts { run, ..left });
+        }
+    }
+}
+
+/// `Ran 3 tests in 0.001s`
+fn ran(line: &str) -> Option<u64> {
+    let (number, rest) = line.strip_prefix("Ran ")?.split_once(' ')?;
+    let is_it = rest.starts_with("tests in ") || rest.starts_with("test in ");
+    is_it.then(|| number.parse().ok()).flatten()
+}
+
+/// `OK`, `OK (skipped=1)`, `FAILED (failures=1, errors=1, expected failures=1)`, `NO TESTS RAN`
+fn ended(line: &str) -> Option<TestCounts> {
+    let (word, list) = line.split_once(" (").unwrap_or((line, ""));
+    if !matches!(word, "OK" | "FAILED" | "NO TESTS RAN") {
+        return None;
+    }
+    let mut counts = TestCounts::default();
+    // `failures=1` as `1 failures`, so that one reader serves.
+    let list: Vec<String> = list
+        .trim_end_matches(')')
+        .split(", ")
+        .filter_map(|part| part.split_once('='))
+        .map(|(word, number)| format!("{number} {word}"))
+        .collect();
+    for (number, word) in parse_numbered_words(&list.join(","), ",").flatten() {
+        match word {
+            "failures" | "errors" => counts.failed = counts.failed.saturating_add(number),
+            "skipped" | "expected failures" => counts.skipped = counts.skipped.saturating_add(number),
+            _ => {}
+        }
+    }
+    Some(counts)
+}

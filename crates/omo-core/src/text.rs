@@ -1,0 +1,49 @@
+//! Text from outside, made harmless and short enough for the line that it stands in, and times in words.
+
+use crate::timestamp::Timestamp;
+
+/// How long ago, in whole minutes: `under a minute`, `12 min`, `3 h 20 min`, `2 d 4 h`.
+pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
+    let Some(millis) = since.and_then(|since| now.millis_since(since)) else { return "under a minute".to_owned() };
+    let minutes = millis / 60_000;
+    match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, 0) => "under a minute".to_owned(),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, 0) => format!("{hours} h"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, 0, _) => format!("{days} d"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+/// Untrusted text made harmless, on one line: control characters become blanks, what looks like
+/// a tag stops looking like one, and nothing is longer than `max` characters.
+pub fn sanitize(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max * 4));
+    for (count, char) in text.trim().chars().enumerate() {
+        if count == max {
+            out.push('…');
+            break;
+        }
+        out.push(harmless_char(char));
+    }
+    out
+}
+
+/// One line of untrusted text for a reader who needs it unchanged: only characters that could be
+/// taken for something else than a part of the line become blanks.
+pub fn sanitize_line(line: &str) -> String {
+    let is_plain = |char: char| char == '\t' || harmless_char(char) != ' ' || char == ' ';
+    line.chars().map(|char| if is_plain(char) { char } else { ' ' }).collect()
+}
+
+pub(crate) fn harmless_char(char: char) -> char {
+    match char {
+        '<' => '‹',
+        '>' => '›',
+        // Direction marks and other invisible characters can make a line read as another one.
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => ' ',
+        char if char.is_control() => ' ',
+        char => char,
+    }
+}

@@ -1,0 +1,346 @@
+//! What stands after `/omo:ulw`: options at its start or end, and the task, byte for byte.
+//!
+//! The text is read here and nowhere else. It never passes a shell, and what is no option is the
+//! user's own words: ``fix `touch x`; a | b`` is a task like any other.
+
+use crate::check::{self, Check, CheckOrigin};
+use crate::limits::{LimitKind, RunLimits};
+
+/// One line that shows how the command is used.
+pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UlwArguments<'a> {
+    /// The task; `None` where there is only white space.
+    pub task: Option<&'a str>,
+    /// What was said beside it.
+    pub options: UlwOptions,
+}
+
+/// What may be said beside a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UlwOptions {
+    /// The bounds: the given ones, each replaced by an option where there is one.
+    pub limits: RunLimits,
+    /// Commands that decide.
+    pub checks: Vec<Check>,
+    /// A claim needs a review as well.
+    pub review: bool,
+}
+
+/// Why nothing was turned on; the text is one line for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UlwRefusal {
+    /// `-h` or `--help`.
+    Help,
+    /// An option that cannot be as it is.
+    BadOption(String),
+}
+
+impl UlwRefusal {
+    /// What the user reads.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Help => USAGE.to_owned(),
+            Self::BadOption(what) => format!("{what}; nothing was turned on. {USAGE}"),
+        }
+    }
+}
+
+/// Reads the arguments over what the user has set.
+///
+/// Options stand before the task or after it. Before it a bad value is refused; at the end, where
+/// `document --max-blocks` may well be the task, only complete and valid options are taken.
+pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, UlwRefusal> {
+    let mut options = options;
+    let mut text = arguments;
+    while let Some(rest) = take_option(text, &mut options, OptionPosition::Front)? {
+        // Without the one white space that parts an option from what follows.
+        text = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
+    }
+    if let Some((before, at_end)) = options_at_end(text, &options) {
+        (text, options) = (before, at_end);
+    }
+    Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(text), options })
+}
+
+/// How many places are looked at from which options may run to the end.
+const CANDIDATES: usize = 32;
+
+/// The text before the options that it ends with, and those.
+fn options_at_end<'a>(text: &'a str, options: &UlwOptions) -> Option<(&'a str, UlwOptions)> {
+    let begins =
+        |at: &usize| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace));
+    let candidates: Vec<usize> = text.rmatch_indices("--").map(|(at, _)| at).filter(begins).take(CANDIDATES).collect();
+    candidates.into_iter().rev().find_map(|at| {
+        let (before, rest) = text.split_at_checked(at)?;
+        let read = all_options(rest, options.clone())?;
+        Some((before.trim_end(), read))
+    })
+}
+
+fn all_options(text: &str, mut options: UlwOptions) -> Option<UlwOptions> {
+    let mut text = text;
+    while !text.trim().is_empty() {
+        text = take_option(text, &mut options, OptionPosition::End).ok()??;
+    }
+    Some(options)
+}
+
+/// Where an option stands. Some are only read as such before the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OptionPosition {
+    Front,
+    End,
+}
+
+/// Takes one option from the front of a text and gives the rest; `None` where none stands there.
+fn take_option<'a>(
+    text: &'a str,
+    options: &mut UlwOptions,
+    place: OptionPosition,
+) -> Result<Option<&'a str>, UlwRefusal> {
+    let (word, rest) = first_word(text);
+    let (name, inline) = split_option(word);
+    // What follows the name: `=value` in the same word, or the next one.
+    let value = || match inline {
+        Some(_) => text.trim_start().get(name.len() + 1..).unwrap_or_default(),
+        None => rest.trim_start(),
+    };
+    match (name, place) {
+        ("-h" | "--help", OptionPosition::Front) => Err(UlwRefusal::Help),
+        ("--completion-promise", OptionPosition::Front) => {
+            let why = "`--completion-promise` is not an option: the promise is always DONE";
+            Err(UlwRefusal::BadOption(why.to_owned()))
+        }
+        ("--no-review", _) if inline.is_none() => {
+            options.review = false;
+            Ok(Some(rest))
+        }
+        ("--check", _) => {
+            let (command, rest) = quoted(value()).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
+            let gate = Check::new(None, &command, CheckOrigin::User)
+                .map_err(|error| bad_check(&format!("`--check`: {error}")))?;
+            check::add_check(&mut options.checks, gate).map_err(|error| bad_check(&format!("`--check`: {error}")))?;
+            Ok(Some(rest))
+        }
+        _ => {
+            let Some(limit) = limit_named(name, place) else { return Ok(None) };
+            let (value, rest) = inline.map_or_else(|| first_word(rest), |value| (value, rest));
+            set_limit(&mut options.limits, limit, name, value)?;
+            Ok(Some(rest))
+        }
+    }
+}
+
+fn bad_check(why: &str) -> UlwRefusal {
+    UlwRefusal::BadOption(why.to_owned())
+}
+
+/// A value in quotes, or one word; and what follows. In double quotes a backslash takes the next
+/// character as it is. `None` where a quote is not closed, or a word goes on behind it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let quote = text.chars().next().filter(|char| matches!(char, '"' | '\''));
+    let Some(quote) = quote else {
+        let (word, rest) = first_word(text);
+        return Some((word.to_owned(), rest));
+    };
+    let mut value = String::new();
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, char)) = chars.next() {
+        if char == quote {
+            let rest = text.get(at + 1..)?;
+            return (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some((value, rest));
+        }
+        match (char, quote) {
+            ('\\', '"') => {
+                let (_, next) = chars.next()?;
+                // As a shell has it: before other characters the backslash is one.
+                if !matches!(next, '"' | '\\') {
+                    value.push('\\');
+                }
+                value.push(next);
+            }
+            _ => value.push(char),
+        }
+    }
+    None
+}
+
+fn set_limit(limits: &mut RunLimits, limit: LimitKind, name: &str, value: &str) -> Result<(), UlwRefusal> {
+    let allowed = limit.allowed_range();
+    let taken = value.parse().is_ok_and(|value| limits.set(limit, value));
+    if taken {
+        return Ok(());
+    }
+    let range = format!("a number from {} to {}", allowed.start(), allowed.end());
+    let shown = crate::text::sanitize(value, 40);
+    Err(UlwRefusal::BadOption(if value.is_empty() {
+        format!("`{name}` needs {range}")
+    } else {
+        format!("`{name}` needs {range}, not `{shown}`")
+    }))
+}
+
+/// In front also the name that other loops gave this option: their users type it from habit.
+fn limit_named(name: &str, place: OptionPosition) -> Option<LimitKind> {
+    match (name, place) {
+        ("--max-blocks", _) | ("--max-iterations", OptionPosition::Front) => Some(LimitKind::MaxBlocks),
+        ("--max-minutes", _) => Some(LimitKind::MaxMinutes),
+        _ => None,
+    }
+}
+
+/// `--x=v` as its two halves; anything else whole.
+fn split_option(word: &str) -> (&str, Option<&str>) {
+    match word.split_once('=') {
+        Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+        _ => (word, None),
+    }
+}
+
+fn first_word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> UlwOptions {
+        UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true }
+    }
+
+    fn task(arguments: &str) -> Option<&str> {
+        parse(arguments, options()).unwrap().task
+    }
+
+    #[test]
+    fn a_task_is_taken_byte_for_byte() {
+        for text in [
+            "line one\nline two",
+            "run `touch PWNED`",
+            "a; touch PWNED",
+            "a | tee PWNED",
+            "a && b > c",
+            "cost is $HOME dollars",
+            "$(touch PWNED)",
+            "fix *.md files",
+            "is it ok?",
+            r"C:\Users\me\x",
+            r"path with \ spaces",
+            "fix (this) bug",
+            "f(x) => y",
+            "fix #123",
+            "!important",
+            "작업을 끝내줘",
+            "--",
+            "--unknown x",
+            "-x",
+            "'single",
+            "\"double",
+            "  two leading blanks",
+            "trailing blank ",
+            "change '- [ ]' to '- [x]' --completion-promise \"DONE\" --max-iterations 5",
+            "document the --max-blocks 3 option",
+            "document --max-blocks",
+            "say --max-blocks abc",
+            "tab\there",
+            "\u{0}nul",
+            "🦀",
+        ] {
+            assert_eq!(task(text), Some(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn no_task_is_no_error() {
+        for text in ["", " ", "\n\t"] {
+            assert_eq!(task(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn options_are_read_at_both_ends_and_in_both_forms() {
+        for (text, blocks, minutes, task) in [
+            ("--max-blocks 5 fix it", 5, 240, Some("fix it")),
+            ("--max-blocks=5 fix it", 5, 240, Some("fix it")),
+            ("--max-minutes 9 --max-blocks=5 fix  it", 5, 9, Some("fix  it")),
+            ("--max-blocks 5\nfix\nit", 5, 240, Some("fix\nit")),
+            ("fix it --max-blocks 5", 5, 240, Some("fix it")),
+            ("--max-minutes=9 fix it --max-blocks=5", 5, 9, Some("fix it")),
+            ("fix it --max-minutes 9 --max-blocks 5", 5, 9, Some("fix it")),
+            ("--max-iterations 5 fix it", 5, 240, Some("fix it")),
+            ("--max-blocks 5", 5, 240, None),
+            ("--max-blocks 5  `a; b`", 5, 240, Some(" `a; b`")),
+        ] {
+            let read = parse(text, options()).unwrap();
+            let limits = read.options.limits;
+            assert_eq!((limits.max_blocks, limits.max_minutes), (blocks, minutes), "{text}");
+            assert_eq!(read.task, task, "{text}");
+        }
+    }
+
+    #[test]
+    fn checks_are_read_byte_for_byte_and_a_review_is_turned_off() {
+        for (text, gates, review, task) in [
+            ("--check \"cargo test\" fix it", vec!["cargo test"], true, Some("fix it")),
+            ("--check='npm test' --no-review fix it", vec!["npm test"], false, Some("fix it")),
+            (
+                "--check \"cargo test\" --check ./check.sh  fix it",
+                vec!["cargo test", "./check.sh"],
+                true,
+                Some(" fix it"),
+            ),
+            ("fix it --check \"cargo test --all\" --max-blocks 3", vec!["cargo test --all"], true, Some("fix it")),
+            ("fix it --no-review", vec![], false, Some("fix it")),
+            ("--no-review\nfix it", vec![], false, Some("fix it")),
+            ("--check true", vec!["true"], true, None),
+            (r#"--check "echo \"a\" $HOME \n" x"#, vec![r#"echo "a" $HOME \n"#], true, Some("x")),
+            (r"--check 'a \' b", vec![r"a \"], true, Some("b")),
+            ("explain --check and the rest", vec![], true, Some("explain --check and the rest")),
+            ("explain --check \"open", vec![], true, Some("explain --check \"open")),
+            ("say \"--no-review\"", vec![], true, Some("say \"--no-review\"")),
+            ("--no-review=1 x", vec![], true, Some("--no-review=1 x")),
+        ] {
+            let read = parse(text, options()).unwrap();
+            let runs: Vec<&str> = read.options.checks.iter().map(|gate| gate.command.as_str()).collect();
+            assert_eq!((runs, read.options.review, read.task), (gates, review, task), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_tail_is_read_in_no_time_worth_naming() {
+        let text = format!("x {}", "--check \"a ".repeat(10_000));
+        assert_eq!(task(&text), Some(text.as_str()));
+    }
+
+    #[test]
+    fn a_bad_option_turns_nothing_on_and_says_why() {
+        for (text, part) in [
+            ("--max-blocks abc x", "not `abc`"),
+            ("--max-blocks", "needs a number from 1 to 100"),
+            ("--max-blocks= x", "needs a number"),
+            ("--max-blocks 0 x", "not `0`"),
+            ("--max-blocks -3 x", "not `-3`"),
+            ("--max-blocks 99999999999999999999 x", "not `9"),
+            ("--max-minutes 1e3 x", "1 to 1440"),
+            ("--max-iterations abc x", "not `abc`"),
+            ("--completion-promise", "always DONE"),
+            ("--completion-promise ALL DONE Build it", "always DONE"),
+            ("--check", "a check needs a command"),
+            ("--check \"cargo test fix", "needs a command in quotes"),
+            ("--check \"\" fix", "a check needs a command"),
+            ("--check \"a\"b fix", "needs a command in quotes"),
+            ("-h", "usage:"),
+            ("--help me", "usage:"),
+        ] {
+            let message = parse(text, options()).unwrap_err().message();
+            assert!(message.contains(part), "{text}: {message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+    }
+}

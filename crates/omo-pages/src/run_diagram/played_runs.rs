@@ -1,0 +1,247 @@
+//! Every way that some life of a run takes: found by playing the rules, so that none is drawn that
+//! they do not take, and none that they take is left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use omo_core::check::{CheckRecord, CheckVerdict};
+use omo_core::limits::RunLimits;
+use omo_core::promise::Claim;
+use omo_core::review::{Review, ReviewVerdict, standing_review};
+use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
+use omo_core::stop::{StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts};
+use omo_core::stop::{apply_decision, decide, needs_judgement};
+use omo_core::timestamp::Timestamp;
+use omo_core::verification::{CheckResult, ClaimFindings, ClaimOutcome, MAX_ATTEMPTS, VerificationPhase, judge_claim};
+use omo_core::verification::{count_standing_failure, note_standing_failure};
+
+/// Where a run stands, in one word.
+pub(super) type RunStateName = &'static str;
+
+/// The arrows, each with what takes them.
+pub(super) type RunArrows = BTreeMap<(RunStateName, RunStateName), BTreeSet<String>>;
+
+/// Where every life begins, as Mermaid writes it.
+pub(super) const START: RunStateName = "[*]";
+
+/// So many things happen in a row: enough to reach every state and to come back from it.
+const STEPS: usize = 5;
+
+fn state(session: &Session) -> RunStateName {
+    match (&session.verdict, &session.ulw.paused, session.verification.phase) {
+        (Some(verdict), _, _) => verdict.kind.word(),
+        (None, Some(_), _) => "paused",
+        (None, None, VerificationPhase::Working) => "working",
+        (None, None, VerificationPhase::Checks) => "checks",
+        (None, None, VerificationPhase::Review | VerificationPhase::Verified) => "review",
+    }
+}
+
+/// One thing that can happen to a run.
+#[derive(Clone, Copy)]
+enum Happening {
+    Stop(TurnEnd),
+    /// The user stops the run.
+    StopContinuation,
+    /// The user types the keyword again.
+    Keyword,
+    /// An error of the API that only the user can fix.
+    ApiError,
+    /// The reviewer ends with a verdict.
+    Reviewed(ReviewVerdict),
+}
+
+/// A turn that wants to end.
+#[derive(Clone, Copy)]
+struct TurnEnd {
+    says: FinalMessage,
+    found: ClaimCase,
+    is_interrupted: bool,
+    minute: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FinalMessage {
+    Nothing,
+    Done,
+    Blocked,
+}
+
+/// What is found where a claim is judged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ClaimCase {
+    Green,
+    GreenOnOtherFiles,
+    Red,
+    Tampered,
+    NothingToJudgeBy,
+}
+
+fn happenings() -> Vec<Happening> {
+    let mut all = vec![Happening::StopContinuation, Happening::Keyword, Happening::ApiError];
+    all.extend([ReviewVerdict::Verified, ReviewVerdict::Rejected].map(Happening::Reviewed));
+    let last = RunLimits::default().max_minutes;
+    for says in [FinalMessage::Nothing, FinalMessage::Done, FinalMessage::Blocked] {
+        for found in [
+            ClaimCase::Green,
+            ClaimCase::GreenOnOtherFiles,
+            ClaimCase::Red,
+            ClaimCase::Tampered,
+            ClaimCase::NothingToJudgeBy,
+        ] {
+            for (is_interrupted, minute) in [(false, 1), (true, 1), (false, last)] {
+                all.push(Happening::Stop(TurnEnd { says, found, is_interrupted, minute }));
+            }
+        }
+    }
+    all
+}
+
+/// Runs that differ in what the rules ask beside where a run stands.
+fn starting_sessions() -> Vec<Session> {
+    let begin = |review_wanted| {
+        let mut session = Session::default();
+        let activation = UlwActivation {
+            trigger: UlwTrigger::Keyword,
+            task: None,
+            prompt_id: None,
+            limits: RunLimits::default(),
+            checks: Vec::new(),
+            review_wanted,
+            base: None,
+        };
+        session.activate(activation, at(0));
+        session
+    };
+    let (mut tried, mut continued) = (begin(true), begin(true));
+    tried.verification.attempts = MAX_ATTEMPTS - 1;
+    continued.ulw.stop_blocks = continued.limits.max_blocks - 1;
+    vec![begin(true), begin(false), tried, continued]
+}
+
+fn at(minute: u32) -> Timestamp {
+    Timestamp::from_millis(i64::from(minute) * 60_000)
+}
+
+/// Every arrow that some life of a run takes.
+pub(super) fn arrows() -> RunArrows {
+    let mut arrows = RunArrows::new();
+    arrows.entry((START, "working")).or_default().insert("`ulw`".to_owned());
+    let mut present = starting_sessions();
+    let mut seen = BTreeSet::new();
+    for _ in 0..STEPS {
+        let mut next = Vec::new();
+        for (session, happening) in present.iter().flat_map(|it| happenings().into_iter().map(move |what| (it, what))) {
+            let mut after = session.clone();
+            apply_happening(&mut after, happening, &mut arrows);
+            if after.is_armed() && seen.insert(format!("{after:?}")) {
+                next.push(after);
+            }
+        }
+        present = next;
+    }
+    arrows
+}
+
+fn apply_happening(session: &mut Session, happening: Happening, arrows: &mut RunArrows) {
+    let before = state(session);
+    let why = match happening {
+        Happening::Stop(stop) => {
+            end_turn(session, stop, arrows);
+            return;
+        }
+        Happening::StopContinuation => {
+            session.stop_continuation(None, at(1));
+            "you stop it"
+        }
+        Happening::Keyword => {
+            session.resume(at(1));
+            "`ulw`"
+        }
+        Happening::ApiError => {
+            session.pause(PauseReason::ApiError, at(1));
+            "an error that you must mend"
+        }
+        Happening::Reviewed(verdict) => {
+            if session.verification.asked.is_some() {
+                let review = Review { verdict, at: Some(at(1)), ..Review::default() };
+                session.verification.review = Some(standing_review(session.verification.review.take(), review));
+            }
+            return;
+        }
+    };
+    if before != state(session) {
+        draw(arrows, before, session, why);
+    }
+}
+
+fn draw(arrows: &mut RunArrows, before: RunStateName, session: &Session, why: &str) {
+    arrows.entry((before, state(session))).or_default().insert(why.to_owned());
+}
+
+/// As the hook does it: what is claimed is judged first, then the table decides.
+fn end_turn(session: &mut Session, stop: TurnEnd, arrows: &mut RunArrows) {
+    let claim = match stop.says {
+        FinalMessage::Nothing => None,
+        FinalMessage::Done => Some(Claim::Done),
+        FinalMessage::Blocked => Some(Claim::Blocked { reason: String::new() }),
+    };
+    let event = StopEvent { claim, ..StopEvent::default() };
+    let interrupted = stop.is_interrupted.then_some(Interruption::AtSomeTime);
+    let before = session.clone();
+    let findings = findings(stop.found);
+    let facts = StopFacts {
+        event: &event,
+        session: Some(&before),
+        transcript: TranscriptFacts { interrupted, tool_called_since_block: true, ..TranscriptFacts::default() },
+        client_block_cap: None,
+        judgement: None,
+        same_failure_sent: count_standing_failure(&before, findings.tree.as_deref()),
+        plan: None,
+        now: at(stop.minute),
+    };
+    if !needs_judgement(&facts) {
+        let decision = decide(Some(&facts));
+        if matches!(decision.action, StopAction::Block(_)) {
+            note_standing_failure(session, findings.tree);
+        }
+        apply_decision(session, &decision, facts.now);
+        if state(&before) != state(session) || matches!(decision.action, StopAction::Block(_)) {
+            draw(arrows, state(&before), session, &label(&decision, None));
+        }
+        return;
+    }
+    let mut judged = state(&before);
+    if stop.says == FinalMessage::Done && !findings.checks.is_empty() {
+        session.verification.phase = VerificationPhase::Checks;
+        draw(arrows, judged, session, "the model claims to be done");
+        judged = state(session);
+    }
+    let check = judge_claim(&before, findings);
+    let same_failure_sent = check.times_reported(&before);
+    let decision = decide(Some(&StopFacts { judgement: Some(check.judgement), same_failure_sent, ..facts }));
+    check.record(session, facts.now, 0);
+    apply_decision(session, &decision, facts.now);
+    draw(arrows, judged, session, &label(&decision, Some(&check)));
+}
+
+fn findings(found: ClaimCase) -> ClaimFindings {
+    let verdict = if found == ClaimCase::Red { CheckVerdict::Failed } else { CheckVerdict::Green };
+    let tree = if found == ClaimCase::GreenOnOtherFiles { "others" } else { "those that were claimed" };
+    let gate = CheckResult { record: CheckRecord { verdict, ..CheckRecord::default() }, ..CheckResult::default() };
+    ClaimFindings {
+        tree: Some(tree.to_owned()),
+        checks: if found == ClaimCase::NothingToJudgeBy { Vec::new() } else { vec![gate] },
+        is_sealed: found != ClaimCase::Tampered,
+        ..ClaimFindings::default()
+    }
+}
+
+/// Why, in the words of the log.
+fn label(decision: &StopDecision, check: Option<&ClaimOutcome>) -> String {
+    match (&decision.action, check) {
+        (StopAction::End { why, .. }, _) if decision.row == StopRow::ClaimJudged => why.clone(),
+        (StopAction::Pause(_), _) => "Esc".to_owned(),
+        (StopAction::Block(_), Some(check)) => check.label().to_owned(),
+        _ => decision.row.label().to_owned(),
+    }
+}

@@ -1,0 +1,94 @@
+//! `[[check]]` tables, as they stand in the user's `config.toml` and in a repository's `omo.toml`.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use omo_core::check::{Check, CheckOrigin, MAX_CHECKS};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What a `[[check]]` array says.
+#[derive(Debug, Default)]
+pub(crate) struct CheckTables {
+    /// The checks that can be, each with the one project that it is for, where it names one.
+    pub(crate) checks: Vec<(Check, Option<PathBuf>)>,
+    /// What is wrong, and where.
+    pub(crate) problems: Vec<(Range<usize>, String)>,
+}
+
+/// Reads the array. Only the user's own file may name a project.
+pub(crate) fn read(value: &Spanned<DeValue>, origin: CheckOrigin) -> CheckTables {
+    let mut gates = CheckTables::default();
+    let Some(array) = value.get_ref().as_array() else {
+        gates.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned()));
+        return gates;
+    };
+    for value in array {
+        match value.get_ref().as_table() {
+            Some(table) => gates.read_table(table, value.span(), origin),
+            None => gates.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned())),
+        }
+    }
+    gates
+}
+
+impl CheckTables {
+    fn read_table(&mut self, table: &DeTable, span: Range<usize>, origin: CheckOrigin) {
+        let problems = self.problems.len();
+        let (mut gate, mut name, mut project) = (Check { origin, ..Check::default() }, None, None);
+        for (key, value) in table {
+            let text = value.get_ref().as_str();
+            match (&**key.get_ref(), text) {
+                ("name", Some(text)) => name = Some(text.to_owned()),
+                ("run", Some(text)) => text.clone_into(&mut gate.command),
+                ("cwd", Some(text)) => gate.cwd = Some(text.to_owned()).filter(|folder| folder != "."),
+                ("project", Some(text)) if origin == CheckOrigin::Config => project = Some(PathBuf::from(text)),
+                ("timeout", _) => gate.timeout_seconds = Some(seconds(value).unwrap_or(0)),
+                ("env", _) => self.read_env(value, &mut gate.env),
+                (known @ ("name" | "run" | "cwd"), None) => {
+                    self.problems.push((value.span(), format!("`check.{known}` must be a text")));
+                }
+                (unknown, _) => {
+                    let known = "name, run, cwd, timeout, env";
+                    let known =
+                        if origin == CheckOrigin::Config { format!("{known}, project") } else { known.to_owned() };
+                    self.problems.push((key.span(), format!("`check.{unknown}` is not a setting; known are: {known}")));
+                }
+            }
+        }
+        if project.as_ref().is_some_and(|path| !path.is_absolute()) {
+            self.problems.push((span.clone(), "`check.project` must be an absolute path".to_owned()));
+        }
+        // A name that is not given comes from the command.
+        let named = Check::new(name.as_deref(), &gate.command, origin).map(|named| Check { name: named.name, ..gate });
+        match named.and_then(|gate| gate.validate().map(|()| gate)) {
+            Err(error) => self.problems.push((span, format!("[[check]]: {error}"))),
+            Ok(_) if self.checks.len() >= MAX_CHECKS => {
+                self.problems.push((span, format!("[[check]]: more than {MAX_CHECKS}")));
+            }
+            Ok(gate) if self.checks.iter().any(|(known, _)| known.name == gate.name) => {
+                self.problems.push((span, format!("[[check]]: a second one is called `{}`", gate.name)));
+            }
+            Ok(gate) if self.problems.len() == problems => self.checks.push((gate, project)),
+            Ok(_) => {}
+        }
+    }
+
+    fn read_env(&mut self, value: &Spanned<DeValue>, env: &mut BTreeMap<String, String>) {
+        let Some(table) = value.get_ref().as_table() else {
+            return self.problems.push((value.span(), "`check.env` must be a table of texts".to_owned()));
+        };
+        for (key, value) in table {
+            match value.get_ref().as_str() {
+                Some(text) if !text.contains('\0') => _ = env.insert(key.get_ref().to_string(), text.to_owned()),
+                _ => self.problems.push((value.span(), format!("`check.env.{}` must be a text", key.get_ref()))),
+            }
+        }
+    }
+}
+
+fn seconds(value: &Spanned<DeValue>) -> Option<u32> {
+    let number = value.get_ref().as_integer()?;
+    u32::from_str_radix(number.as_str(), number.radix()).ok()
+}

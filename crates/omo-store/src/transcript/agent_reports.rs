@@ -1,0 +1,137 @@
+//! What a subagent reported, as the transcript has it: for where the event of its end did not come.
+//!
+//! All roles and all tool results are looked at, and only a report counts: the result of a call of
+//! the agent tool that the client marks as completed, or its notice about an agent in the
+//! background. The client's own fields say which agent reported, never the text.
+
+use std::path::Path;
+
+use memchr::memmem;
+use omo_core::timestamp::Timestamp;
+use serde::Deserialize;
+
+use super::{Chunk, RawLine, TranscriptLine};
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentReport {
+    /// When it came.
+    pub at: Option<Timestamp>,
+    /// What it says.
+    pub text: String,
+    /// The id of the agent, where the client names it.
+    pub agent: Option<String>,
+}
+
+/// The reports of one kind of agent since an offset, in their order.
+pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentReport> {
+    let Some(chunk) = Chunk::read(path, from) else { return Vec::new() };
+    let calls: Vec<String> = chunk
+        .lines_with(b"subagent_type")
+        .filter_map(RawLine::parse)
+        .filter(TranscriptLine::is_of_the_model)
+        .flat_map(|line| line.agent_calls(agent))
+        .collect();
+    let candidates = [b"toolUseResult".as_slice(), b"task-notification"].map(|needle| chunk.lines_with(needle));
+    let mut lines: Vec<_> = candidates.into_iter().flatten().collect();
+    lines.sort_by_key(|line| line.offset);
+    lines.dedup_by_key(|line| line.offset);
+    let report = |line: TranscriptLine| {
+        let (text, agent) = line.completed_agent(agent).or_else(|| line.notice(&calls))?;
+        Some(AgentReport { at: line.time(), text, agent })
+    };
+    lines.into_iter().filter_map(RawLine::parse).filter_map(report).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AgentResult {
+    status: String,
+    agent_type: String,
+    agent_id: Option<String>,
+    content: Vec<TextBlock>,
+}
+
+#[derive(Deserialize)]
+struct TextBlock {
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Calls {
+    content: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    id: String,
+    input: Option<CallInput>,
+}
+
+#[derive(Deserialize)]
+struct CallInput {
+    subagent_type: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Origin<'a> {
+    kind: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    content: String,
+}
+
+impl TranscriptLine<'_> {
+    /// The ids of the calls in a line of the model that started this kind of agent.
+    fn agent_calls(&self, agent: &str) -> Vec<String> {
+        let calls = self.message.and_then(|raw| serde_json::from_str::<Calls>(raw.get()).ok());
+        let is_it = |call: &Call| {
+            let kind = call.input.as_ref().and_then(|input| input.subagent_type.as_deref());
+            matches!(call.name.as_str(), "Agent" | "Task") && kind == Some(agent)
+        };
+        calls.into_iter().flat_map(|calls| calls.content).filter(is_it).map(|call| call.id).collect()
+    }
+
+    /// What an agent said that the session waited for, and its id.
+    fn completed_agent(&self, agent: &str) -> Option<(String, Option<String>)> {
+        let own = self.kind == "user" && !self.is_sidechain;
+        let result: AgentResult = serde_json::from_str(self.tool_use_result.filter(|_| own)?.get()).ok()?;
+        let counts = result.status == "completed" && result.agent_type == agent;
+        let text = |content: Vec<TextBlock>| content.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n");
+        counts.then(|| (text(result.content), result.agent_id))
+    }
+
+    /// What an agent said that ran in the background, where one of these calls had started it, and its id.
+    fn notice(&self, calls: &[String]) -> Option<(String, Option<String>)> {
+        let own = self.kind == "user" && !self.is_sidechain && self.tool_use_result.is_none();
+        let origin: Origin = serde_json::from_str(self.origin.filter(|_| own)?.get()).ok()?;
+        let text = serde_json::from_str::<Prompt>(self.message?.get()).ok()?.content;
+        let text = text.strip_prefix("<task-notification>").filter(|_| origin.kind == "task-notification")?;
+        let call = between(text, "<tool-use-id>", "</tool-use-id>")?;
+        let is_done = between(text, "<status>", "</status>") == Some("completed");
+        if !is_done || !calls.iter().any(|known| known == call) {
+            return None;
+        }
+        // The agent's own words are escaped: the last mark is the client's.
+        let start = memmem::rfind(text.as_bytes(), b"<result>")? + "<result>".len();
+        let end = memmem::rfind(text.as_bytes(), b"</result>")?;
+        let agent = between(text, "<task-id>", "</task-id>").map(str::to_owned);
+        text.get(start..end).map(|text| (unescaped(text), agent))
+    }
+}
+
+fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    text.split_once(open)?.1.split_once(close).map(|(inner, _)| inner)
+}
+
+fn unescaped(text: &str) -> String {
+    // The ampersand last, or `&amp;lt;` would become a bracket.
+    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&amp;", "&")];
+    pairs.iter().fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+}
