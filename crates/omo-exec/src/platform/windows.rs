@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use command_group::{CommandGroup, GroupChild};
-use omo_store::env::{is_called, variables};
+use omo_store::env::{is_variable_named, variables};
 use omo_store::search_path::SearchPath;
 
 use super::{Ending, Leftovers, Stamp};
@@ -32,7 +32,7 @@ pub(crate) enum Shell {
 impl Shell {
     /// The `sh` that lies beside git, as the client's own shell does; without one, `cmd`.
     pub(crate) fn find() -> Self {
-        let git = SearchPath::of_this_process().find("git");
+        let git = SearchPath::from_process().find("git");
         // `cmd\git.exe` and `bin\sh.exe` lie in one folder, and `mingw64\bin\git.exe` below it.
         let around = git.iter().flat_map(|git| git.ancestors().skip(2).take(2));
         let mut beside = around.map(|folder| folder.join("bin").join("sh.exe"));
@@ -75,7 +75,7 @@ pub(crate) fn bash(_search: &SearchPath, _project: &Path) -> Option<PathBuf> {
 
 /// By its own path: another `cmd` may lie where the check stands.
 fn cmd() -> PathBuf {
-    let root = variables().into_iter().find(|(name, _)| is_called(name, "SystemRoot")).map(|(_, value)| value);
+    let root = variables().into_iter().find(|(name, _)| is_variable_named(name, "SystemRoot")).map(|(_, value)| value);
     let root = root.map(PathBuf::from).filter(|root| root.is_absolute());
     root.unwrap_or_else(|| PathBuf::from(r"C:\Windows")).join("System32").join("cmd.exe")
 }
